@@ -146,7 +146,7 @@ ReplyT_co = TypeVar("ReplyT_co", covariant=True)
 
 
 class Engine(Protocol[RequestT_contra, ReplyT_co]):
-    """A native engine: blocking, one request at a time, no asyncio. Its constructor is cheap and picklable."""
+    """A native engine: blocking, one request at a time. Its constructor is cheap, and it can be pickled."""
 
     def load(self) -> None:
         """Read the model. Raises ModelError when it cannot be used."""
