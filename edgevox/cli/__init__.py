@@ -1,0 +1,1 @@
+"""The `edgevox` command. Each sub-command is one module with `add_arguments` and `run`."""

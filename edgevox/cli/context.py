@@ -1,0 +1,36 @@
+"""What every command gets: where to write what was asked for, where to write everything else, the settings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rich.console import Console
+
+from edgevox.folders import Folders, user_folders
+from edgevox.settings import Settings, load_settings
+
+
+@dataclass
+class Context:
+    """`out` is for what was asked for, `err` for progress and messages; `flags` are settings from the command line."""
+
+    out: Console = field(default_factory=lambda: Console(highlight=False))
+    err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    flags: Mapping[str, object] = field(default_factory=dict)
+
+    @cached_property
+    def folders(self) -> Folders:
+        return user_folders()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Every setting, from all of its sources. Raises ConfigError."""
+        return load_settings(self.folders, flags=self.flags)
+
+    def write(self, text: str) -> None:
+        """Put text for a program on standard output, as it is and with a line end."""
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()

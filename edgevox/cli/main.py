@@ -1,0 +1,92 @@
+"""The entry point: picks the command, imports only what it needs, and turns errors into messages."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edgevox import __version__
+from edgevox.errors import EdgevoxError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A sub-command: the module in edgevox.cli that holds it, and one line for the overview."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "run": Command("run", "start the assistant"),
+    "ask": Command("ask", "ask one question and print the answer"),
+    "say": Command("say", "speak a text, or write it to a WAV file"),
+    "transcribe": Command("transcribe", "write down what is said in a sound file"),
+    "doctor": Command("doctor", "check every part and say how to fix what is wrong"),
+    "last": Command("last", "show where the time of the last turn went"),
+    "presets": Command("presets", "list the models that can be used, and what fits this machine"),
+    "models": Command("models", "list, download, verify and remove models"),
+    "config": Command("config", "show every setting and where it came from"),
+    "parse": Command("parse", "read tool calls out of raw model output"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; nothing but SystemExit leaves here."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except EdgevoxError as error:
+        _report(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`| head`) has gone; keep Python from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _run(words: list[str]) -> int:
+    parser = _overview()
+    if not words or words[0].startswith("-"):
+        parser.parse_args(words)
+        parser.print_help()
+        return 0
+    name = words[0]
+    if name not in COMMANDS:
+        parser.parse_args(words)  # exits with the list of commands
+    module = importlib.import_module(f"edgevox.cli.{COMMANDS[name].module}")
+    command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=COMMANDS[name].summary)
+    module.add_arguments(command_parser)
+    args = command_parser.parse_args(words[1:])
+
+    from edgevox.cli.context import Context  # noqa: PLC0415  (after --help, which must not wait for it)
+
+    flags = {key: value for key, value in vars(args).items() if "." in key and value is not None}
+    return int(module.run(args, Context(flags=flags)))
+
+
+def _overview() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="edgevox",
+        description="A voice assistant that lives on your own machine.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="commands:\n" + "\n".join(f"  {name:<12} {c.summary}" for name, c in COMMANDS.items()),
+    )
+    parser.add_argument("--version", action="version", version=f"edgevox {__version__}")
+    parser.add_argument("command", nargs="?", choices=COMMANDS, metavar="command", help="see below")
+    return parser
+
+
+def _report(error: EdgevoxError) -> None:
+    sys.stderr.write(f"edgevox: {error.message}\n")
+    if error.hint:
+        sys.stderr.write(f"  → {error.hint}\n")
