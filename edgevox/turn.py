@@ -12,7 +12,7 @@ _FLAG_BYTES = 2
 
 
 class CancelFlag:
-    """A byte that says stop. Native code can watch it at `address`; set once, it stays set.
+    """A byte that says stop. Native code can watch it at `address`; it stays set until its owner clears it.
 
     The memory is the byte and a zero behind it, so that it reads as a C string: empty while the work goes on.
     """
@@ -35,6 +35,10 @@ class CancelFlag:
         self._buffer[0] = b"\1"
         for listener in tuple(self._listeners):
             listener()
+
+    def clear(self) -> None:
+        """Make the flag fit for new work; only the owner of its memory may do so, before the work starts."""
+        self._buffer[0] = b"\0"
 
     def add_listener(self, listener: Callable[[], None]) -> None:
         """Have `listener` called when the flag is set, at once if it is set already."""

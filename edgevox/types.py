@@ -7,7 +7,7 @@ be cancelled between, and where the engine allows it inside, two replies.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -158,7 +158,7 @@ class Engine(Protocol[RequestT_contra, ReplyT_co]):
 class Stage(Protocol[RequestT_contra, ReplyT_co]):
     """An engine as the rest of the program sees it: asynchronous, wherever it runs."""
 
-    def stream(self, request: RequestT_contra, cancel: CancelFlag) -> AsyncIterator[ReplyT_co]:
+    def stream(self, request: RequestT_contra, cancel: CancelFlag) -> AsyncGenerator[ReplyT_co, None]:
         """Answer one request. Raises EngineFailed when the engine died or hung."""
 
 

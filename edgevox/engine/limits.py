@@ -1,0 +1,14 @@
+"""How long an engine may be silent before it counts as hung."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """Generous: a limit that is reached costs the engine a restart."""
+
+    start_s: float = 60.0
+    first_reply_s: float = 60.0
+    next_reply_s: float = 20.0

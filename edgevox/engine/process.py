@@ -1,0 +1,210 @@
+"""The parent's side of one child process: spawn it, talk to it, notice when it is dead or silent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import mmap
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import AsyncGenerator
+from typing import Any, NoReturn, cast
+
+from edgevox.engine.frames import (
+    FLAG_BYTES,
+    FLAG_SLOTS,
+    LENGTH,
+    MAX_FRAME_BYTES,
+    ChildFrame,
+    Failed,
+    Finished,
+    Load,
+    Ready,
+    Reply,
+    Run,
+    decode,
+    encode,
+    flag_slot,
+)
+from edgevox.engine.limits import EngineLimits
+from edgevox.errors import EngineFailed
+from edgevox.turn import CancelFlag
+
+_LAST_WORDS_LINES = 20
+
+
+class _Gone:
+    """The child has closed its end."""
+
+
+class _Cancelled:
+    """The caller no longer wants the answer."""
+
+
+class EngineProcess:
+    """One child, from spawn to death. It is used once: after `broken` turns true it can only be killed."""
+
+    def __init__(
+        self, name: str, process: asyncio.subprocess.Process, connection: _Connection, flags: mmap.mmap
+    ) -> None:
+        self._name = name
+        self._process = process
+        self._connection = connection
+        self._flags = flags
+        self._request_id = 0
+        self._inbox: asyncio.Queue[ChildFrame | _Gone | _Cancelled] = asyncio.Queue()
+        self._last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
+        self._tasks = [asyncio.create_task(self._read_frames()), asyncio.create_task(self._read_stderr())]
+        self.gone = asyncio.Event()
+        self.broken = False
+        self.epitaph = ""
+
+    @classmethod
+    async def spawn(cls, name: str, engine: object) -> EngineProcess:
+        ours, theirs = socket.socketpair()
+        with tempfile.TemporaryFile() as shared, theirs:
+            os.ftruncate(shared.fileno(), FLAG_SLOTS * FLAG_BYTES)
+            flags = mmap.mmap(shared.fileno(), FLAG_SLOTS * FLAG_BYTES)
+            fds = (theirs.fileno(), shared.fileno())
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "edgevox.engine.child",
+                *map(str, fds),
+                pass_fds=fds,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        connection = await _Connection.open(ours)
+        connection.send(encode(Load(engine)))
+        return cls(name, process, connection, flags)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return not self.broken and self._process.returncode is None
+
+    async def wait_ready(self, timeout_s: float) -> None:
+        """Wait until the model is read. Raises what loading raised, or EngineFailed."""
+        match await self._receive(timeout_s, "did not finish loading"):
+            case Ready():
+                return
+            case Failed(error=error):
+                self.broken = True
+                raise error
+            case frame:
+                raise AssertionError(f"{self._name} began with {frame}")
+
+    async def run(
+        self, request: object, cancel: CancelFlag, limits: EngineLimits
+    ) -> AsyncGenerator[Any, None]:
+        """Send one request and yield its replies; once cancelled it ends without waiting for the child."""
+        self._request_id += 1
+        request_id = self._request_id
+        flag = CancelFlag((ctypes.c_char * FLAG_BYTES).from_buffer(self._flags, flag_slot(request_id)))
+        flag.clear()
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            flag.set()
+            loop.call_soon_threadsafe(self._inbox.put_nowait, _Cancelled())
+
+        cancel.add_listener(stop)
+        try:
+            self._connection.send(encode(Run(request_id, request)))
+            timeout_s = limits.first_reply_s
+            while not cancel.is_set():
+                match await self._receive(timeout_s, "stopped answering"):
+                    case Reply(request_id=number, value=value) if number == request_id:
+                        timeout_s = limits.next_reply_s
+                        yield value
+                    case Finished(request_id=number) if number == request_id:
+                        return
+                    case Failed(request_id=number, error=error) if number == request_id:
+                        raise error
+                    case _:
+                        pass  # a late frame of a cancelled request
+        finally:
+            cancel.remove_listener(stop)
+            flag.set()
+
+    async def kill(self) -> None:
+        """End the child now, and wait until it is gone."""
+        self.broken = True
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        self._connection.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _receive(self, timeout_s: float, complaint: str) -> ChildFrame | _Cancelled:
+        try:
+            item = await asyncio.wait_for(self._inbox.get(), timeout_s)
+        except TimeoutError:
+            self._give_up(f"{complaint} within {timeout_s:g} s")
+        if isinstance(item, _Gone):
+            returncode = await self._process.wait()
+            how = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+            self._give_up(f"stopped unexpectedly ({how})")
+        return item
+
+    def _give_up(self, what: str) -> NoReturn:
+        self.broken = True
+        self.epitaph = f"{self._name} {what}"
+        if self._last_words:
+            self.epitaph += ": " + self._last_words[-1]
+        raise EngineFailed(
+            f"the {self._name} engine {what}",
+            hint="it is being restarted: say that again in a moment; `edgevox doctor` looks deeper",
+        )
+
+    async def _read_frames(self) -> None:
+        while (frame := await self._connection.receive()) is not None:
+            self._inbox.put_nowait(frame)
+        self._inbox.put_nowait(_Gone())
+        self.gone.set()
+
+    async def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        async for line in self._process.stderr:
+            self._last_words.append(line.decode(errors="replace").rstrip())
+
+
+class _Connection:
+    """Frames over the parent's end of the socket pair."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, ours: socket.socket) -> _Connection:
+        return cls(*await asyncio.open_unix_connection(sock=ours))
+
+    def send(self, data: bytes) -> None:
+        self._writer.write(data)
+
+    async def receive(self) -> ChildFrame | None:
+        """The next frame, or None when the child has gone."""
+        try:
+            (length,) = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))
+            if length > MAX_FRAME_BYTES:
+                return None
+            frame = cast("ChildFrame", decode(await self._reader.readexactly(length)))
+        except (asyncio.IncompleteReadError, OSError):
+            return None
+        return frame
+
+    def close(self) -> None:
+        self._writer.close()

@@ -1,0 +1,113 @@
+"""Everything that happens, as frozen values with a monotonic time; who shows, logs or measures subscribes.
+
+A latency is the difference of two events' `at_s`; no engine holds a timer of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
+EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
+TurnSource: TypeAlias = Literal["text", "voice", "api"]
+TurnOutcome: TypeAlias = Literal["answered", "dropped", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened at `at_s` on the monotonic clock."""
+
+    at_s: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEvent(Event):
+    """Something that happened in one turn."""
+
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted(TurnEvent):
+    source: TurnSource
+    preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptionStarted(TurnEvent):
+    audio_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptReady(TurnEvent):
+    """What the person said; typed text arrives as a transcript too."""
+
+    text: str
+    language: str
+    dropped: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStarted(TurnEvent):
+    """The language model was given a prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyDelta(TurnEvent):
+    """A piece of the reply, without reasoning and without markers. The first one is the first token."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFinished(TurnEvent):
+    """One generation ended."""
+
+    finish_reason: str
+    prompt_tokens: int
+    cached_tokens: int
+    generated_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisStarted(TurnEvent):
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioReady(TurnEvent):
+    """A piece of speech was synthesised."""
+
+    audio_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaybackStarted(TurnEvent):
+    """The first sample of the reply went to the loudspeaker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaybackFinished(TurnEvent):
+    """The last sample of the reply was played."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded(TurnEvent):
+    """The last event of a turn, however it ended."""
+
+    outcome: TurnOutcome
+    reply: str = ""
+    error_code: str | None = None
+    error: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineChanged(Event):
+    """An engine started, became ready, died or is being restarted."""
+
+    engine: str
+    state: EngineState
+    detail: str = ""

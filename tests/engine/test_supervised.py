@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from edgevox.bus import Bus, Subscription
+from edgevox.engine import EngineLimits, SupervisedEngine
+from edgevox.errors import EngineFailed, ModelError
+from edgevox.events import EngineChanged, Event
+from edgevox.turn import CancelFlag
+from tests.engine.engines import DiesLoading, Echo, Unloadable
+
+LIMITS = EngineLimits(start_s=30, first_reply_s=30, next_reply_s=30)
+IMPATIENT = EngineLimits(start_s=30, first_reply_s=0.5, next_reply_s=0.5)
+BOUND_S = 30
+
+
+@asynccontextmanager
+async def echo(
+    limits: EngineLimits = LIMITS, publish: Callable[[Event], None] = lambda _e: None
+) -> AsyncIterator[SupervisedEngine[str, str]]:
+    engine = SupervisedEngine[str, str]("echo", Echo(), limits=limits, publish=publish)
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def take_until_ready(events: Subscription) -> AsyncIterator[EngineChanged]:
+    async for event in events:
+        if isinstance(event, EngineChanged):
+            yield event
+            if event.state == "ready":
+                return
+
+
+async def answer(engine: SupervisedEngine[str, str], text: str) -> list[str]:
+    return [word async for word in engine.stream(text, CancelFlag())]
+
+
+async def test_an_engine_answers_from_another_process() -> None:
+    async with echo() as engine:
+        assert await answer(engine, "one two") == ["one", "two"]
+        (pid,) = await answer(engine, "pid")
+        assert int(pid) == engine.pid != os.getpid()
+
+
+async def test_an_engine_that_dies_in_mid_answer_ends_that_answer_and_gives_the_next() -> None:
+    states: list[Event] = []
+    async with echo(publish=states.append) as engine:
+        stream = engine.stream("hello die world", CancelFlag())
+        assert await anext(stream) == "hello"
+        with pytest.raises(EngineFailed, match="signal 9") as caught:
+            await anext(stream)
+        assert "restarted" in caught.value.hint
+        assert await answer(engine, "back") == ["back"]
+    names = [e.state for e in states if isinstance(e, EngineChanged)]
+    assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]
+
+
+async def test_an_engine_that_hangs_is_replaced() -> None:
+    async with echo(IMPATIENT) as engine:
+        first = engine.pid
+        with pytest.raises(EngineFailed, match=r"stopped answering within 0\.5 s"):
+            await answer(engine, "hang")
+        assert await answer(engine, "back") == ["back"]
+        assert engine.pid != first
+
+
+async def test_a_stopped_process_counts_as_hung() -> None:
+    async with echo(IMPATIENT) as engine:
+        assert engine.pid is not None
+        os.kill(engine.pid, signal.SIGSTOP)
+        with pytest.raises(EngineFailed):
+            await answer(engine, "hello")
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_an_idle_engine_that_dies_comes_back_by_itself() -> None:
+    bus = Bus()
+    async with echo(publish=bus.publish) as engine:
+        assert engine.pid is not None
+        with bus.subscription() as events:
+            os.kill(engine.pid, signal.SIGKILL)
+            async with asyncio.timeout(BOUND_S):
+                states = [event.state async for event in take_until_ready(events)]
+        assert states == ["restarting", "starting", "ready"]
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_a_cancelled_answer_ends_at_once_and_the_next_is_clean() -> None:
+    async with echo() as engine:
+        cancel = CancelFlag()
+        heard = 0
+        async for _word in engine.stream("forever", cancel):
+            heard += 1
+            if heard == 3:
+                cancel.set()
+        assert await answer(engine, "flag next") == ["False", "next"]
+
+
+async def test_a_cancel_from_another_thread_reaches_an_engine_that_says_nothing() -> None:
+    async with echo() as engine:
+        cancel = CancelFlag()
+        asyncio.get_running_loop().call_later(0.1, cancel.set)
+        async with asyncio.timeout(BOUND_S):
+            assert [w async for w in engine.stream("hang", cancel)] == []
+
+
+async def test_a_reader_that_walks_away_stops_the_engine() -> None:
+    async with echo() as engine:
+        stream = engine.stream("forever", CancelFlag())
+        assert await anext(stream) == "again"
+        await stream.aclose()
+        assert await answer(engine, "next") == ["next"]
+
+
+async def test_an_error_of_the_model_arrives_as_it_was_raised_and_costs_no_restart() -> None:
+    async with echo() as engine:
+        pid = engine.pid
+        with pytest.raises(ModelError, match="too long") as caught:
+            await answer(engine, "refuse")
+        assert caught.value.hint == "say less"
+        with pytest.raises(EngineFailed, match="a bug in the engine"):
+            await answer(engine, "raise")
+        assert engine.pid == pid
+
+
+@pytest.mark.parametrize(
+    ("broken", "error", "words"),
+    [(Unloadable(), ModelError, "not a model"), (DiesLoading(), EngineFailed, "signal 6")],
+)
+async def test_an_engine_that_cannot_load_says_why(broken: Any, error: type[Exception], words: str) -> None:
+    engine = SupervisedEngine[str, str]("broken", broken, limits=LIMITS)
+    with pytest.raises(error, match=words):
+        await engine.start()
+    assert engine.pid is None
+    await engine.close()
+
+
+async def test_a_child_ends_when_its_parent_is_gone() -> None:
+    engine = SupervisedEngine[str, str]("echo", Echo(), limits=LIMITS)
+    await engine.start()
+    process = engine._process
+    assert process is not None
+    process._connection.close()  # what the kernel does when a parent dies
+    async with asyncio.timeout(BOUND_S):
+        await process._process.wait()
+    await engine.close()
