@@ -1,0 +1,31 @@
+"""The settings: one typed model, filled from defaults, preset, file, environment and flags."""
+
+from edgevox.settings.layers import load_settings, user_presets, variable_name
+from edgevox.settings.model import (
+    DEFAULT_PRESET,
+    GENERIC_PRESET,
+    AudioSettings,
+    EngineSettings,
+    LlmSettings,
+    RecordSettings,
+    Settings,
+    Source,
+    SttSettings,
+    TtsSettings,
+)
+
+__all__ = [
+    "DEFAULT_PRESET",
+    "GENERIC_PRESET",
+    "AudioSettings",
+    "EngineSettings",
+    "LlmSettings",
+    "RecordSettings",
+    "Settings",
+    "Source",
+    "SttSettings",
+    "TtsSettings",
+    "load_settings",
+    "user_presets",
+    "variable_name",
+]

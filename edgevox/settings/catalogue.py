@@ -1,0 +1,150 @@
+"""The settings one by one: how a value is checked, and what is said, in plain words, when it is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from edgevox.settings.model import Section, Settings
+
+_TYPE_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "a text",
+    "array": "a list of texts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its dotted name, what may be written there, and what holds when nothing is."""
+
+    name: str
+    section: str
+    description: str
+    default: object
+    example: object
+    expected: str
+    is_list: bool
+    _adapter: TypeAdapter[Any]
+
+    def from_toml(self, value: object) -> object:
+        """The value, if it is of the right type exactly. Raises ValueError with what is wrong."""
+        # JSON's strict mode makes a list a tuple and a text a path; nothing else changes its type.
+        text = json.dumps(value, default=str)
+        return self._checked(value, lambda: self._adapter.validate_json(text, strict=True))
+
+    def from_text(self, text: str) -> object:
+        """The value that an environment variable spells; lists are separated by commas. Raises ValueError."""
+        if self.is_list:
+            return self.from_toml([item.strip() for item in text.split(",") if item.strip()])
+        return self._checked(text, lambda: self._adapter.validate_strings(text))
+
+    def from_flag(self, value: object) -> object:
+        """The value that a command's option gave. Raises ValueError."""
+        return self._checked(value, lambda: self._adapter.validate_python(value))
+
+    def _checked(self, value: object, check: Callable[[], object]) -> object:
+        try:
+            return check()
+        except ValidationError as error:
+            raise ValueError(f"{self.name} must be {self.expected}, not {_shown(value)}") from error
+
+
+@cache
+def catalogue() -> Mapping[str, Setting]:
+    """Every setting by its dotted name, in the order of the model."""
+    found: dict[str, Setting] = {}
+    for key, field in Settings.model_fields.items():
+        if isinstance(field.default, Section):
+            section = type(field.default)
+            for name, inner in section.model_fields.items():
+                found[f"{key}.{name}"] = _setting(f"{key}.{name}", key, inner)
+        else:
+            found[key] = _setting(key, "", field)
+    return found
+
+
+@cache
+def sections() -> Mapping[str, str]:
+    """The tables of the settings, each with its title."""
+    return {
+        key: (type(field.default).__doc__ or "").strip()
+        for key, field in Settings.model_fields.items()
+        if isinstance(field.default, Section)
+    }
+
+
+def unknown(name: str) -> str:
+    """Say that there is no such setting, and which one was probably meant."""
+    meant = suggestions(name)
+    if meant:
+        return f"unknown setting {name}: did you mean {' or '.join(meant)}?"
+    section, _, _ = name.rpartition(".")
+    names = [key.removeprefix(f"{section}.") for key, s in catalogue().items() if s.section == section]
+    if names:
+        return (
+            f"unknown setting {name}: {f'[{section}]' if section else 'the top level'} has {', '.join(names)}"
+        )
+    return f"unknown setting {name}: the sections are {', '.join(sections())}"
+
+
+def suggestions(name: str) -> list[str]:
+    """The settings that `name` probably means: the nearest spelling, or the same key in other sections."""
+    section, _, key = name.rpartition(".")
+    near = difflib.get_close_matches(name, catalogue(), n=1, cutoff=0.75)
+    same_key = [other for other in catalogue() if other.rpartition(".")[2] == key]
+    return near or same_key if section else same_key or near
+
+
+def _setting(name: str, section: str, field: FieldInfo) -> Setting:
+    annotated: Any = Annotated[field.annotation, field]  # with the field's limits
+    adapter: TypeAdapter[Any] = TypeAdapter(annotated, config=ConfigDict(allow_inf_nan=False))
+    schema = adapter.json_schema()
+    return Setting(
+        name=name,
+        section=section,
+        description=field.description or "",
+        default=field.default,
+        example=field.examples[0] if field.examples else None,
+        expected=_expected(schema),
+        is_list=schema.get("type") == "array",
+        _adapter=adapter,
+    )
+
+
+def _expected(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_expected(part) for part in schema["anyOf"] if part.get("type") != "null")
+    if "const" in schema:
+        return _shown(schema["const"])
+    return _TYPE_WORDS[schema["type"]] + _range(schema)
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    match schema:
+        case {"minimum": low, "maximum": high}:
+            return f" from {low} to {high}"
+        case {"exclusiveMinimum": low, "maximum": high}:
+            return f" above {low} and up to {high}"
+        case {"minimum": low, "exclusiveMaximum": high}:
+            return f" from {low} and below {high}"
+        case {"minimum": low}:
+            return f" of at least {low}"
+        case {"minLength": 1}:
+            return " that is not empty"
+        case _:
+            return ""
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,178 @@
+"""Where a value comes from: defaults < preset < file < environment < flags; every mistake is told at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgevox.errors import ConfigError
+from edgevox.folders import Folders
+from edgevox.settings.catalogue import catalogue, sections, suggestions, unknown
+from edgevox.settings.model import DEFAULT_PRESET, GENERIC_PRESET, LAYERS, Settings, Source
+from edgevox.settings.preset_files import SETTINGS_TABLE, find_preset
+from edgevox.settings.toml_file import TomlFile, read_toml
+
+_PREFIX = "EDGEVOX_"
+_SEPARATOR = "__"
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    value: object
+    source: Source
+
+
+def load_settings(
+    folders: Folders, *, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Every setting from all of its sources. Raises ConfigError that names every mistake found."""
+    problems: list[str] = []
+    defaults = {name: _Given(setting.default, Source("default")) for name, setting in catalogue().items()}
+    chosen = _settle_model(
+        _from_user_file(folders.config_file, problems)
+        | _from_environment(os.environ if environ is None else environ, problems)
+        | _from_flags(flags or {}, problems)
+    )
+    preset = _from_preset(chosen.get("preset"), user_presets(folders), problems)
+    if problems:
+        raise ConfigError(_report(problems), hint="edgevox config path says where the file of settings is")
+    return _assemble(defaults | preset | chosen)
+
+
+def user_presets(folders: Folders) -> Path:
+    """Where a user's own presets lie."""
+    return folders.config / "presets"
+
+
+def variable_name(name: str) -> str:
+    """The environment variable of a setting: EDGEVOX_LLM__THREADS for llm.threads."""
+    return _PREFIX + name.replace(".", _SEPARATOR).upper()
+
+
+# --- one layer each
+
+
+def _from_preset(choice: _Given | None, user_folder: Path, problems: list[str]) -> dict[str, _Given]:
+    name = str(choice.value) if choice else DEFAULT_PRESET
+    try:
+        content = find_preset(name, user_folder).content
+    except ConfigError as error:
+        problems.append(f"{choice.source if choice else 'preset'}: {error.message} ({error.hint})")
+        return {}
+    settings = {key: value for key, value in content.table.items() if key == SETTINGS_TABLE}
+    return _from_toml(TomlFile(content.path, settings, content.text), Source("preset", name), problems)
+
+
+def _from_user_file(path: Path, problems: list[str]) -> dict[str, _Given]:
+    file = read_toml(path)
+    return _from_toml(file, Source("file", str(path)), problems) if file else {}
+
+
+def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str, _Given]:
+    found: dict[str, _Given] = {}
+    for name, value in _flattened(file.table):
+        setting = catalogue().get(name)
+        if setting is None:
+            is_section = name in sections()
+            problem = (
+                f"{name} is a section: write [{name}], and its settings below"
+                if is_section
+                else unknown(name)
+            )
+            problems.append(f"{file.place(name)}: {problem}")
+            continue
+        try:
+            found[name] = _Given(setting.from_toml(value), source)
+        except ValueError as error:
+            problems.append(f"{file.place(name)}: {error}")
+    return found
+
+
+def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, _Given]:
+    """Variables without a section belong to others, unless they spell a setting; an empty one is not set."""
+    found: dict[str, _Given] = {}
+    misspelt = {variable_name(name).replace(_SEPARATOR, "_"): name for name in catalogue() if "." in name}
+    for variable, text in environ.items():
+        if not variable.startswith(_PREFIX) or not text:
+            continue
+        name = variable.removeprefix(_PREFIX).lower().replace(_SEPARATOR, ".")
+        setting = catalogue().get(name)
+        if setting is not None:
+            try:
+                found[name] = _Given(setting.from_text(text), Source("environment", variable))
+            except ValueError as error:
+                problems.append(f"environment {variable}: {error}")
+        elif (
+            meant := [misspelt[variable]]
+            if variable in misspelt
+            else suggestions(name)
+            if "." in name
+            else []
+        ):
+            names = " or ".join(map(variable_name, meant))
+            problems.append(f"environment: unknown variable {variable}: did you mean {names}?")
+        elif "." in name:
+            problems.append(f"environment {variable}: {unknown(name)}")
+    return found
+
+
+def _from_flags(flags: Mapping[str, object], problems: list[str]) -> dict[str, _Given]:
+    found: dict[str, _Given] = {}
+    for name, value in flags.items():
+        try:
+            found[name] = _Given(catalogue()[name].from_flag(value), Source("flag"))
+        except ValueError as error:
+            problems.append(f"command line: {error}")
+    return found
+
+
+# --- from layers to settings
+
+
+def _settle_model(chosen: dict[str, _Given]) -> dict[str, _Given]:
+    """`preset` and `llm.model` both choose a model: the stronger layer decides; in one they go together.
+
+    So a file of one's own gets the generic preset, unless its preset is named beside it, and `--preset qwen3`
+    is qwen3 whatever file the settings name.
+    """
+    preset, model = chosen.get("preset"), chosen.get("llm.model")
+    if model is None:
+        return chosen
+    if preset is None or _rank(preset) < _rank(model):
+        return chosen | {"preset": _Given(GENERIC_PRESET, model.source)}
+    if _rank(preset) > _rank(model):
+        return {name: given for name, given in chosen.items() if given is not model}
+    return chosen
+
+
+def _rank(given: _Given) -> int:
+    return LAYERS.index(given.source.layer)
+
+
+def _assemble(given: Mapping[str, _Given]) -> Settings:
+    nested: dict[str, Any] = {section: {} for section in sections()}
+    for name, found in given.items():
+        section, _, key = name.rpartition(".")
+        (nested[section] if section else nested)[key] = found.value
+    settings = Settings.model_validate(nested)
+    return settings.from_sources({name: found.source for name, found in given.items()})
+
+
+def _flattened(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        if isinstance(value, dict) and key not in catalogue():
+            if not value and key not in sections():
+                yield key, value
+            for inner, inner_value in value.items():
+                yield f"{key}.{inner}", inner_value
+        else:
+            yield key, value
+
+
+def _report(problems: list[str]) -> str:
+    if len(problems) == 1:
+        return problems[0]
+    return "\n".join([f"{len(problems)} settings cannot be used:", *(f"  {problem}" for problem in problems)])

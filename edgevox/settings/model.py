@@ -1,0 +1,178 @@
+"""Every setting there is: name, type, range, default and description. The commands are made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
+
+from edgevox.types import Sampling
+
+Layer: TypeAlias = Literal["default", "preset", "file", "environment", "flag"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+"""Weakest first."""
+
+DEFAULT_PRESET = "smollm2-135m"
+GENERIC_PRESET = "generic"
+
+_INSTRUCTIONS = (
+    "You are a voice assistant, and your replies are read aloud. Answer in one or two short, plain "
+    "sentences, with no lists, no Markdown, no links and no emoji. If you do not know something, say so."
+)
+
+_UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
+_Threads: TypeAlias = Annotated[int, Field(ge=1, le=256)] | Literal["auto"]
+_Text = Annotated[str, Field(min_length=1)]
+_Seconds = Annotated[float, Field(gt=0, le=3600)]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value came from: the layer, and in it the preset, the file or the variable."""
+
+    layer: Layer
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.layer} {self.detail}".rstrip()
+
+
+class Section(BaseModel):
+    """What all tables of the settings have in common."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class LlmSettings(Section):
+    """The language model."""
+
+    model: _UserPath | None = Field(
+        default=None,
+        description="a GGUF file of your own, instead of the preset's",
+        examples=["~/models/my-model.gguf"],
+    )
+    context_tokens: int = Field(
+        default=4096, ge=256, le=1_048_576, description="room for the conversation; more takes more memory"
+    )
+    threads: _Threads = Field(default="auto", description="processor threads")
+    temperature: float = Field(
+        default=0.7, ge=0, le=5, description="0 always takes the likeliest word, more is livelier"
+    )
+    top_p: float = Field(
+        default=0.95, gt=0, le=1, description="choose among the words that make up this share"
+    )
+    top_k: int = Field(default=40, ge=0, description="choose among this many words at most; 0: no limit")
+    min_p: float = Field(
+        default=0.05, ge=0, le=1, description="drop words less likely than this share of the likeliest"
+    )
+    repeat_penalty: float = Field(default=1.0, gt=0, le=2, description="above 1 discourages repetition")
+    max_tokens: int = Field(default=256, ge=1, description="the longest reply")
+    seed: int | None = Field(
+        default=None, ge=0, lt=2**32 - 1, description="the same number gives the same replies", examples=[1]
+    )
+    thinking: bool = Field(
+        default=False, description="let a model that can do so think before it answers (slower)"
+    )
+    instructions: str = Field(
+        default=_INSTRUCTIONS, description="what the model is told before every conversation"
+    )
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(
+            temperature=self.temperature,
+            top_p=self.top_p,
+            top_k=self.top_k,
+            min_p=self.min_p,
+            repeat_penalty=self.repeat_penalty,
+            max_tokens=self.max_tokens,
+            seed=self.seed,
+        )
+
+
+class SttSettings(Section):
+    """Speech recognition."""
+
+    model: _Text = Field(
+        default="whisper-base", description="the recogniser; whisper-tiny.en for small machines"
+    )
+    language: _Text = Field(
+        default="en", description='the language spoken, such as "de", or "auto" to find out'
+    )
+    threads: _Threads = Field(default="auto", description="processor threads")
+    names: tuple[str, ...] = Field(default=(), description="names it may hear and should spell like this")
+
+
+class TtsSettings(Section):
+    """The voice."""
+
+    enabled: bool = Field(default=True, description="speak the replies of edgevox run")
+    voice: _Text = Field(default="piper-en_US-joe-medium", description="the voice")
+    speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
+    threads: _Threads = Field(default="auto", description="processor threads")
+
+
+class AudioSettings(Section):
+    """Microphone and loudspeaker."""
+
+    microphone: _Text | None = Field(
+        default=None,
+        description="name of the microphone, or part of it, instead of the default",
+        examples=["USB"],
+    )
+    speaker: _Text | None = Field(
+        default=None,
+        description="name of the loudspeaker, or part of it, instead of the default",
+        examples=["HDMI"],
+    )
+
+
+class EngineSettings(Section):
+    """How long an engine may take before it counts as hung and is restarted."""
+
+    start_timeout_s: _Seconds = Field(default=120.0, description="loading a model")
+    stt_timeout_s: _Seconds = Field(default=30.0, description="writing down what was said")
+    first_token_timeout_s: _Seconds = Field(
+        default=60.0, description="reading the conversation, up to the first word"
+    )
+    token_timeout_s: _Seconds = Field(default=15.0, description="each further word")
+    tts_timeout_s: _Seconds = Field(default=15.0, description="speaking a sentence")
+    in_process: bool = Field(
+        default=False,
+        description="run the engines inside this process, where a crash ends everything (for debugging)",
+    )
+
+
+class RecordSettings(Section):
+    """The log of turns in the state folder."""
+
+    max_bytes: int = Field(default=5_000_000, ge=10_000, description="the log never grows beyond this")
+    keep_text: bool = Field(default=True, description="keep what was said, not only how long it took")
+
+
+class Settings(Section):
+    """Every setting; `sources` says where each value came from, by its dotted name."""
+
+    preset: _Text = Field(default=DEFAULT_PRESET, description="the language model: edgevox presets list")
+    llm: LlmSettings = LlmSettings()
+    stt: SttSettings = SttSettings()
+    tts: TtsSettings = TtsSettings()
+    audio: AudioSettings = AudioSettings()
+    engines: EngineSettings = EngineSettings()
+    records: RecordSettings = RecordSettings()
+
+    _sources: Mapping[str, Source] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        return self._sources
+
+    def from_sources(self, sources: Mapping[str, Source]) -> Settings:
+        """The same settings, knowing where they came from."""
+        settings = self.model_copy()
+        settings._sources = MappingProxyType(dict(sources))
+        return settings
