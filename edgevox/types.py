@@ -115,12 +115,13 @@ class ChatDelta:
 
 @dataclass(frozen=True, slots=True)
 class ChatDone:
-    """The end of one generation."""
+    """The end of one generation; `dropped_turns` old turns had to go to make the prompt fit."""
 
     finish_reason: FinishReason
     prompt_tokens: int
     cached_tokens: int
     generated_tokens: int
+    dropped_turns: int = 0
 
 
 ChatReply: TypeAlias = ChatDelta | ChatDone
