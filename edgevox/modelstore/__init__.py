@@ -1,0 +1,46 @@
+"""Models by name: the manifest of what can be had, and the folder of what is there."""
+
+from edgevox.modelstore.manifest import (
+    HubSource,
+    Manifest,
+    ModelEntry,
+    ModelFile,
+    PackagePart,
+    PackageSource,
+    load_manifest,
+    read_manifest,
+)
+from edgevox.modelstore.progress import (
+    BytesReceived,
+    FileStored,
+    Progress,
+    PullEvent,
+    PullFinished,
+    PullStarted,
+    SourceFailed,
+    WaitingForOther,
+)
+from edgevox.modelstore.store import ModelStore
+
+DEFAULT_MODELS = ("smollm2-135m-instruct", "whisper-base", "piper-en_US-joe-medium")
+
+__all__ = [
+    "DEFAULT_MODELS",
+    "BytesReceived",
+    "FileStored",
+    "HubSource",
+    "Manifest",
+    "ModelEntry",
+    "ModelFile",
+    "ModelStore",
+    "PackagePart",
+    "PackageSource",
+    "Progress",
+    "PullEvent",
+    "PullFinished",
+    "PullStarted",
+    "SourceFailed",
+    "WaitingForOther",
+    "load_manifest",
+    "read_manifest",
+]

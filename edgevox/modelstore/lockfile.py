@@ -1,0 +1,70 @@
+"""lock.json in the models folder: what every downloaded file was, so that later downloads are held to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from edgevox.errors import ModelError
+from edgevox.modelstore.disk import name_when_whole
+
+
+class FileRecord(BaseModel):
+    """One file as it was first downloaded; `revision` is the hub's commit, where it came from there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bytes: int
+    sha256: str
+    source: str
+    revision: str | None = None
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    models: dict[str, dict[str, FileRecord]] = Field(default_factory=dict)
+
+
+class LockFile:
+    """The records of one models folder. Writing is atomic, and safe against other processes."""
+
+    def __init__(self, path: Path, guard: Path) -> None:
+        self._path = path
+        self._guard = guard
+
+    def record(self, model: str, file: str) -> FileRecord | None:
+        """What that file was at its first download. Raises ModelError when lock.json is damaged."""
+        return self._read().models.get(model, {}).get(file)
+
+    def add(self, model: str, file: str, record: FileRecord) -> None:
+        with FileLock(self._guard):
+            content = self._read()
+            content.models.setdefault(model, {})[file] = record
+            self._write(content)
+
+    def forget(self, model: str) -> None:
+        """Drop what is known of a model: its next download may be another file."""
+        with FileLock(self._guard):
+            content = self._read()
+            if content.models.pop(model, None) is not None:
+                self._write(content)
+
+    def _read(self) -> _Content:
+        try:
+            return _Content.model_validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return _Content()
+        except ValidationError as error:
+            raise ModelError(
+                f"{self._path} is damaged", hint="delete it: it is written again with the next downloads"
+            ) from error
+
+    def _write(self, content: _Content) -> None:
+        temporary = self._path.with_name(f".{self._path.name}.new")
+        temporary.write_text(content.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
+        name_when_whole(temporary, self._path)

