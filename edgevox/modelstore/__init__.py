@@ -1,5 +1,6 @@
 """Models by name: the manifest of what can be had, and the folder of what is there."""
 
+from edgevox.modelstore.disk import size_text
 from edgevox.modelstore.manifest import (
     HubSource,
     Manifest,
@@ -20,7 +21,7 @@ from edgevox.modelstore.progress import (
     SourceFailed,
     WaitingForOther,
 )
-from edgevox.modelstore.store import ModelStore
+from edgevox.modelstore.store import ModelStore, open_store
 
 DEFAULT_MODELS = ("smollm2-135m-instruct", "whisper-base", "piper-en_US-joe-medium")
 
@@ -42,5 +43,7 @@ __all__ = [
     "SourceFailed",
     "WaitingForOther",
     "load_manifest",
+    "open_store",
     "read_manifest",
+    "size_text",
 ]

@@ -16,10 +16,19 @@ from typing import TYPE_CHECKING, assert_never
 from filelock import FileLock, Timeout
 
 from edgevox.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
+from edgevox.folders import Folders
 from edgevox.modelstore.disk import DiskProblem, check_free_space, disk_problems, name_when_whole
 from edgevox.modelstore.fetch import Fetched, Wanted
 from edgevox.modelstore.lockfile import FileRecord, LockFile
-from edgevox.modelstore.manifest import HubSource, Manifest, ModelEntry, ModelFile, PackageSource, Source
+from edgevox.modelstore.manifest import (
+    HubSource,
+    Manifest,
+    ModelEntry,
+    ModelFile,
+    PackageSource,
+    Source,
+    load_manifest,
+)
 from edgevox.modelstore.package_index import PackageIndex
 from edgevox.modelstore.partial_file import sha256_of
 from edgevox.modelstore.progress import (
@@ -157,7 +166,8 @@ class ModelStore:
                 raise
             except (ModelDownloadFailed, ChecksumMismatch) as error:
                 failures.append((source, error))
-                wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
+                if len(failures) < len(wanted.file.sources):
+                    wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
         raise _none_worked(wanted, failures)
 
     def _fetch(self, wanted: Wanted, source: Source, packages: PackageIndex) -> Fetched:
@@ -223,6 +233,11 @@ class ModelStore:
             yield
         finally:
             lock.release()
+
+
+def open_store(folders: Folders) -> ModelStore:
+    """The user's models, with what models.toml in the config folder adds. Raises ConfigError."""
+    return ModelStore(folders.models, load_manifest(folders.config / "models.toml"))
 
 
 def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
