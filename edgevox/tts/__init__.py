@@ -1,0 +1,1 @@
+"""Text to speech: a reply cut into sentences, made speakable, and spoken by Piper."""

@@ -1,0 +1,180 @@
+"""The engine with the real voice, and what it does with files that are no voice."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgevox.errors import ModelError, ModelMissing
+from edgevox.tts.piper import MAX_PIECE_CHARS, PiperEngine
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, Engine, SynthesisRequest
+
+LONG_SENTENCE = "the weather tomorrow will be cloudy with a high of eighteen degrees and light rain " * 2
+CONFIG = {
+    "audio": {"sample_rate": 22050},
+    "espeak": {"voice": "en-us"},
+    "num_symbols": 256,
+    "num_speakers": 1,
+    "phoneme_id_map": {"_": [0], "^": [1], "$": [2], " ": [3], "h": [20]},
+}
+
+
+@pytest.fixture(scope="module")
+def engine(piper_voice_path: Path) -> PiperEngine:
+    engine = PiperEngine(piper_voice_path)
+    engine.load()
+    return engine
+
+
+def speak(engine: Engine[SynthesisRequest, Audio], text: str, speed: float = 1.0) -> list[Audio]:
+    return list(engine.run(SynthesisRequest(text, speed), CancelFlag()))
+
+
+def duration_s(chunks: list[Audio]) -> float:
+    return sum(chunk.duration_s for chunk in chunks)
+
+
+@pytest.mark.engine
+def test_a_sentence_becomes_sound(engine: PiperEngine) -> None:
+    (audio,) = speak(engine, "The kitchen light is on.")
+    assert audio.rate_hz == 22_050
+    assert audio.samples.dtype == np.float32
+    assert audio.samples.ndim == 1
+    assert 0.8 < audio.duration_s < 3.0
+    assert np.max(np.abs(audio.samples)) == pytest.approx(1.0)
+    assert np.sqrt(np.mean(audio.samples**2)) > 0.02
+
+
+@pytest.mark.engine
+def test_speed_shortens_the_sound(engine: PiperEngine) -> None:
+    text = "One two three four five six seven."
+    assert duration_s(speak(engine, text, speed=2.0)) < 0.75 * duration_s(speak(engine, text))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "text", ["", "   ", "...", "!?", "—", "\0", "\x01\x02\n\t", "🎉🎉", "[[", "\ud800", "*%$#"]
+)
+def test_text_without_a_word_gives_no_sound_and_no_error(engine: PiperEngine, text: str) -> None:
+    assert speak(engine, text) == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("text", ["light\0 on", "light \ud800 on", "\x1b[31mlight on\x1b[0m"])
+def test_control_characters_between_words_are_no_error(engine: PiperEngine, text: str) -> None:
+    assert duration_s(speak(engine, text)) > 0.3
+
+
+@pytest.mark.engine
+def test_brackets_are_not_taken_for_phonemes(engine: PiperEngine) -> None:
+    assert duration_s(speak(engine, "[[one two three four five six]]")) > 1.0
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "text", ["word " * 20_000, "a" * 100_000, "9" * 100_000], ids=["words", "letters", "digits"]
+)
+def test_a_text_without_end_comes_in_pieces(engine: PiperEngine, text: str) -> None:
+    chunks = engine.run(SynthesisRequest(text, speed=4.0), CancelFlag())
+    assert next(chunks).duration_s < 30
+    assert next(chunks).duration_s < 30
+
+
+@pytest.mark.engine
+def test_nothing_is_lost_between_pieces(engine: PiperEngine) -> None:
+    words = "seven " * (MAX_PIECE_CHARS // 4 * 5 // len("seven "))
+    one = duration_s(speak(engine, "seven seven seven seven seven seven", speed=4.0)) / 6
+    assert duration_s(speak(engine, words, speed=4.0)) > 0.7 * one * len(words.split())
+
+
+@pytest.mark.engine
+def test_a_flag_set_before_gives_nothing(engine: PiperEngine) -> None:
+    cancel = CancelFlag()
+    cancel.set()
+    assert list(engine.run(SynthesisRequest(LONG_SENTENCE), cancel)) == []
+
+
+@pytest.mark.engine
+def test_a_flag_ends_a_run_that_has_begun(engine: PiperEngine) -> None:
+    started_s = time.monotonic()
+    assert speak(engine, LONG_SENTENCE)
+    whole_s = time.monotonic() - started_s
+
+    cancel = CancelFlag()
+    timer = threading.Timer(whole_s / 10, cancel.set)
+    timer.start()
+    started_s = time.monotonic()
+    chunks = list(engine.run(SynthesisRequest(LONG_SENTENCE), cancel))
+    timer.join(timeout=10)
+    assert chunks == []
+    assert time.monotonic() - started_s < 0.7 * whole_s
+    assert speak(engine, "Still here.")
+
+
+@pytest.mark.engine
+def test_a_copy_sent_to_another_process_speaks(piper_voice_path: Path) -> None:
+    engine = pickle.loads(pickle.dumps(PiperEngine(piper_voice_path, threads=2)))
+    engine.load()
+    assert speak(engine, "Hello.")
+
+
+@pytest.mark.engine
+def test_a_language_that_espeak_does_not_have_is_refused(tmp_path: Path, piper_voice_path: Path) -> None:
+    config = json.loads(Path(f"{piper_voice_path}.json").read_text())
+    config["espeak"]["voice"] = "xx-nowhere"
+    (tmp_path / "voice.onnx").symlink_to(piper_voice_path)
+    (tmp_path / "voice.onnx.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="xx-nowhere"):
+        PiperEngine(tmp_path / "voice.onnx").load()
+
+
+def test_nothing_of_piper_is_imported_before_load() -> None:
+    code = (
+        "import sys; from pathlib import Path; from edgevox.tts.piper import PiperEngine; "
+        "PiperEngine(Path('x')); print(sorted({'piper', 'onnxruntime'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_voice_that_was_not_loaded_says_so() -> None:
+    with pytest.raises(ModelError, match="not loaded"):
+        speak(PiperEngine(Path("voice.onnx")), "Hello.")
+
+
+@pytest.mark.parametrize("there", [(), ("voice.onnx",), ("voice.onnx.json",)])
+def test_a_missing_file_is_named(tmp_path: Path, there: tuple[str, ...]) -> None:
+    for name in there:
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(ModelMissing, match=r"voice\.onnx") as caught:
+        PiperEngine(tmp_path / "voice.onnx").load()
+    assert "edgevox models pull" in caught.value.hint
+
+
+@pytest.mark.parametrize("config", ["", "[]", "{}", '{"audio": 1}', "\x00", "null", json.dumps(CONFIG)[:-9]])
+def test_broken_settings_are_refused(tmp_path: Path, config: str) -> None:
+    (tmp_path / "voice.onnx").write_bytes(b"")
+    (tmp_path / "voice.onnx.json").write_text(config)
+    with pytest.raises(ModelError, match=r"voice\.onnx\.json cannot be used") as caught:
+        PiperEngine(tmp_path / "voice.onnx").load()
+    assert "edgevox models verify" in caught.value.hint
+
+
+@pytest.mark.parametrize("voice", [b"", b"\x08\x07", b"not a model" * 100])
+def test_a_broken_voice_is_refused(tmp_path: Path, voice: bytes) -> None:
+    (tmp_path / "voice.onnx").write_bytes(voice)
+    (tmp_path / "voice.onnx.json").write_text(json.dumps(CONFIG))
+    with pytest.raises(ModelError, match=r"voice\.onnx cannot be used") as caught:
+        PiperEngine(tmp_path / "voice.onnx").load()
+    assert caught.value.hint
