@@ -72,7 +72,7 @@ class LlmSettings(Section):
     repeat_penalty: float = Field(default=1.0, gt=0, le=2, description="above 1 discourages repetition")
     max_tokens: int = Field(default=256, ge=1, description="the longest reply")
     seed: int | None = Field(
-        default=None, ge=0, lt=2**32 - 1, description="the same number gives the same replies", examples=[1]
+        default=None, ge=0, le=2**32 - 2, description="the same number gives the same replies", examples=[1]
     )
     thinking: bool = Field(
         default=False, description="let a model that can do so think before it answers (slower)"

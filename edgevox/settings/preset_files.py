@@ -7,7 +7,6 @@ as config.toml. The settings know only the second part, and need not know what a
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,10 +33,10 @@ class PresetFile:
 
 def find_preset(name: str, user_folder: Path | None = None) -> PresetFile:
     """The preset of that name or alias. Raises ConfigError, with suggestions, when there is none."""
-    paths = preset_paths(user_folder)
+    paths = _paths(user_folder)
     if name in paths:
         return _read(paths[name])
-    presets = [_read(path) for path in paths.values()]
+    presets = preset_files(user_folder)
     for preset in presets:
         if name in preset.aliases:
             return preset
@@ -47,8 +46,12 @@ def find_preset(name: str, user_folder: Path | None = None) -> PresetFile:
     raise ConfigError(f"there is no preset {name}{meant}", hint="edgevox presets list shows all of them")
 
 
-def preset_paths(user_folder: Path | None = None) -> Mapping[str, Path]:
-    """The file of every preset; one in `user_folder` takes the place of a shipped one."""
+def preset_files(user_folder: Path | None = None) -> list[PresetFile]:
+    """Every preset; one in `user_folder` takes the place of a shipped one. Raises ConfigError."""
+    return [_read(path) for path in _paths(user_folder).values()]
+
+
+def _paths(user_folder: Path | None) -> dict[str, Path]:
     folders = [data_path("presets"), *([user_folder] if user_folder else [])]
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 

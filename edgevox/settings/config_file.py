@@ -1,0 +1,84 @@
+"""The first file of settings, as `edgevox config init` writes it: all of them, explained, none changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from operator import attrgetter
+from pathlib import Path
+
+from edgevox.errors import ConfigError
+from edgevox.folders import Folders
+from edgevox.settings.catalogue import Setting, catalogue, sections
+from edgevox.settings.layers import load_settings
+from edgevox.settings.model import Settings
+
+_HEADER = """\
+# Settings of EdgeVox. A line that begins with "#" changes nothing: it shows what holds without it.
+# Remove the "#" and write your own value. Stronger than this file are environment variables
+# (EDGEVOX_LLM__THREADS=2) and options of a command; edgevox config show tells what came from where.
+"""
+
+
+def write_first_file(folders: Folders) -> Path:
+    """Write the file, readable by its owner only, where there is none yet. Raises ConfigError."""
+    path = folders.config_file
+    if path.exists():
+        raise ConfigError(f"{path} exists already", hint="edit it, or move it away first")
+    # The environment of this moment is not to be shown as what holds without the file.
+    text = commented_file(load_settings(folders, environ={}))
+    try:
+        _write_whole(path, text)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="make its folder writable, or name another one in EDGEVOX_CONFIG_DIR",
+        ) from error
+    return path
+
+
+def commented_file(settings: Settings) -> str:
+    """A file with every setting, its value in `settings` commented out."""
+    blocks = [_HEADER]
+    section = ""
+    for setting in catalogue().values():
+        if setting.section != section:
+            section = setting.section
+            blocks.append(f"\n# --- {sections()[section]}\n[{section}]\n")
+        blocks.append("\n".join(_lines(setting, settings)) + "\n")
+    return "\n".join(blocks)
+
+
+def _lines(setting: Setting, settings: Settings) -> Iterator[str]:
+    key = setting.name.rpartition(".")[2]
+    value = attrgetter(setting.name)(settings)
+    source = settings.sources[setting.name]
+    yield f"# {setting.description}"
+    if value is None:
+        yield f"# {setting.expected}; not set, for example:"
+    elif source.layer == "preset":
+        yield f"# {setting.expected}; from {source}, your own would hold for every preset"
+    else:
+        yield f"# {setting.expected}"
+    yield f"#{key} = {_toml(setting.example if value is None else value)}"
+
+
+def _toml(value: object) -> str:
+    """A text, number, truth value or list of texts: as in JSON, but for the delete character."""
+    return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _write_whole(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp's mode is 0600
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
