@@ -23,7 +23,7 @@ class Folders:
 
 
 def user_folders() -> Folders:
-    """The folders of this user; EDGEVOX_CONFIG_DIR, EDGEVOX_STATE_DIR and EDGEVOX_MODELS_DIR override them."""
+    """The folders of this user; EDGEVOX_CONFIG_DIR, EDGEVOX_STATE_DIR, EDGEVOX_MODELS_DIR override them."""
     return Folders(
         config=_folder("EDGEVOX_CONFIG_DIR", platformdirs.user_config_path("edgevox")),
         state=_folder("EDGEVOX_STATE_DIR", platformdirs.user_state_path("edgevox")),

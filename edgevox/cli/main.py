@@ -68,10 +68,16 @@ def _run(words: list[str]) -> int:
     module.add_arguments(command_parser)
     args = command_parser.parse_args(words[1:])
 
-    from edgevox.cli.context import Context  # noqa: PLC0415  (after --help, which must not wait for it)
+    # Not at the top: `edgevox --help` must not wait for what it imports.
+    from edgevox.cli.context import Context
 
-    flags = {key: value for key, value in vars(args).items() if "." in key and value is not None}
-    return int(module.run(args, Context(flags=flags)))
+    return int(module.run(args, Context(flags=_settings_of(args))))
+
+
+def _settings_of(args: argparse.Namespace) -> dict[str, object]:
+    """The options that name a setting: their destination is its dotted name."""
+    given = {key: value for key, value in vars(args).items() if value is not None}
+    return {key: value for key, value in given.items() if "." in key or key == "preset"}
 
 
 def _overview() -> argparse.ArgumentParser:

@@ -34,6 +34,7 @@ class LlamaEngine:
     model_path: Path
     context_tokens: int = 4096
     threads: int = 2
+    prompt_threads: int = 2
     chat_template: str | None = None
     _llama: Llama | None = field(default=None, init=False, repr=False)
     _template: ChatTemplate | None = field(default=None, init=False, repr=False)
@@ -46,7 +47,7 @@ class LlamaEngine:
                 n_ctx=self.context_tokens,
                 n_batch=_BATCH_TOKENS,
                 n_threads=self.threads,
-                n_threads_batch=self.threads,
+                n_threads_batch=self.prompt_threads,
                 verbose=False,
             )
         except (ValueError, RuntimeError) as error:

@@ -74,7 +74,7 @@ def test_a_question_that_cannot_fit_says_so(engine: LlamaEngine) -> None:
 
 @pytest.mark.engine
 def test_a_cancel_reaches_into_the_prompt_and_the_next_answer_is_right(smollm2_path: Path) -> None:
-    engine = LlamaEngine(smollm2_path, context_tokens=4096, threads=1)
+    engine = LlamaEngine(smollm2_path, context_tokens=4096, threads=1, prompt_threads=1)
     engine.load()
     expected, _ = ask(engine, SYSTEM, QUESTION)
     cancel = CancelFlag()

@@ -1,0 +1,14 @@
+"""Options that several commands have; each names the setting that it overrides."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--preset", help="the model to use (edgevox presets list)")
+    parser.add_argument("--model", dest="llm.model", type=Path, metavar="FILE", help="a GGUF file")
+    parser.add_argument("--threads", dest="llm.threads", type=int, metavar="N", help="processor threads")
+    parser.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="longest reply")
+    parser.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help="the same replies every time")

@@ -1,0 +1,29 @@
+"""What the talking commands share: missing models pulled, a daemon, an honest exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from edgevox.cli.context import Context
+from edgevox.cli.pull_display import pull_display
+from edgevox.daemon import Daemon
+from edgevox.events import EngineName
+from edgevox.modelstore import ModelStore, load_manifest
+
+
+def open_daemon(context: Context, engines: Collection[EngineName]) -> Daemon:
+    """A daemon that is not started yet, with its models in the store. Raises ConfigError and ModelError."""
+    store = ModelStore(context.folders.models, load_manifest())
+    daemon = Daemon(context.settings, context.folders, store, engines)
+    with pull_display(context.err) as progress:
+        store.ensure(daemon.needed_models(), progress)
+    return daemon
+
+
+def report_unrecorded(context: Context, daemon: Daemon) -> int:
+    """Say that a turn could not be recorded; the exit code that follows from it."""
+    problem = daemon.record_problem
+    if problem is None:
+        return 0
+    context.complain(problem)
+    return problem.exit_code

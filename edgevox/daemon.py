@@ -1,0 +1,221 @@
+"""The assistant put together: this module alone builds engines and wires them to each other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from functools import cached_property
+from types import TracebackType
+from typing import TypeAlias, assert_never
+
+from edgevox.agents import LLMAgent
+from edgevox.bus import Bus
+from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
+from edgevox.engine.threads import plan_threads
+from edgevox.errors import StateError
+from edgevox.events import EngineName
+from edgevox.folders import Folders
+from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.llm.presets import resolve_preset
+from edgevox.metrics import TurnRecord, TurnRecorder
+from edgevox.modelstore import ModelStore
+from edgevox.settings import Settings, user_presets
+from edgevox.stt.whisper import WhisperEngine
+from edgevox.tts.piper import PiperEngine
+from edgevox.turn import CancelFlag
+from edgevox.turn_log import TurnLog
+from edgevox.types import (
+    Audio,
+    ChatReply,
+    ChatRequest,
+    Engine,
+    ReplyT,
+    RequestT,
+    SynthesisRequest,
+    TranscribeRequest,
+    Transcript,
+)
+from edgevox.voice.pipeline import Loudspeaker, Pipeline, Voice
+
+_AUTO = "auto"
+
+_Hosted: TypeAlias = SupervisedEngine[RequestT, ReplyT] | LocalEngine[RequestT, ReplyT]
+
+
+class Daemon:
+    """The engines that a command needs, and what is built on them. Use it with `async with`.
+
+    The models must be in the store (`needed_models` names them). Entering raises ModelError or EngineFailed.
+    """
+
+    def __init__(
+        self, settings: Settings, folders: Folders, store: ModelStore, engines: Collection[EngineName]
+    ) -> None:
+        self.bus = Bus()
+        self.settings = settings
+        self.preset = resolve_preset(settings.preset, user_presets(folders))
+        self.last_record: TurnRecord | None = None
+        self.record_problem: StateError | None = None
+        self._store = store
+        self._engines = tuple(sorted(set(engines)))
+        self._threads = plan_threads()
+        self._log = TurnLog(
+            folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text
+        )
+        self._recording = self.bus.listening(TurnRecorder(self._record))
+
+    def needed_models(self) -> tuple[str, ...]:
+        """The ids of the models that must be in the store before the daemon starts."""
+        return tuple(model for engine in self._engines if (model := self._model_id(engine)))
+
+    async def __aenter__(self) -> Daemon:
+        self._recording.__enter__()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for engine in self._engines:
+                    group.create_task(self._hosted(engine).start())
+        except BaseExceptionGroup as failures:
+            await self._close()
+            raise failures.exceptions[0] from None
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    def pipeline(self, loudspeaker: Loudspeaker | None = None) -> Pipeline:
+        """A new conversation, spoken aloud where there is a loudspeaker."""
+        agent = LLMAgent(
+            "edgevox",
+            model=self._llama,
+            instructions=self.settings.llm.instructions,
+            parsers=self.preset.tool_call_parsers,
+            sampling=self.settings.llm.sampling,
+            stop=self.preset.stop,
+            thinking=self.settings.llm.thinking,
+            publish=self.bus.publish,
+        )
+        return Pipeline(
+            agent,
+            preset=self.preset.name,
+            publish=self.bus.publish,
+            voice=self.voice() if loudspeaker else None,
+            loudspeaker=loudspeaker,
+        )
+
+    def voice(self) -> Voice:
+        """The voice that the settings choose."""
+        return Voice(self._piper, speed=self.settings.tts.speed)
+
+    async def transcribe(self, audio: Audio) -> Transcript:
+        """What is said in `audio`. Raises EngineFailed and ModelError."""
+        language = self.settings.stt.language
+        request = TranscribeRequest(audio, None if language == _AUTO else language, self.settings.stt.names)
+        return await anext(self._whisper.stream(request, CancelFlag()))
+
+    def pid(self, engine: EngineName) -> int | None:
+        """The process of an engine, while it has one of its own."""
+        hosted = self._hosted(engine)
+        return hosted.pid if isinstance(hosted, SupervisedEngine) else None
+
+    # --- building
+
+    @cached_property
+    def _llama(self) -> _Hosted[ChatRequest, ChatReply]:
+        llm, limits = self.settings.llm, self.settings.engines
+        model_id = self._model_id("llama")
+        own_file = llm.model
+        assert own_file is not None or model_id is not None
+        engine = LlamaEngine(
+            own_file if own_file is not None else self._store.path(model_id or ""),
+            context_tokens=llm.context_tokens,
+            threads=self._threads.llama if llm.threads == _AUTO else llm.threads,
+            prompt_threads=self._threads.llama_prompt if llm.threads == _AUTO else llm.threads,
+            chat_template=self.preset.chat_template,
+        )
+        return self._host(
+            "llama",
+            engine,
+            EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
+        )
+
+    @cached_property
+    def _whisper(self) -> _Hosted[TranscribeRequest, Transcript]:
+        stt, limits = self.settings.stt, self.settings.engines
+        engine = WhisperEngine(
+            self._store.path(stt.model),
+            threads=self._threads.whisper if stt.threads == _AUTO else stt.threads,
+        )
+        return self._host(
+            "whisper",
+            engine,
+            EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s),
+        )
+
+    @cached_property
+    def _piper(self) -> _Hosted[SynthesisRequest, Audio]:
+        tts, limits = self.settings.tts, self.settings.engines
+        engine = PiperEngine(
+            self._store.path(tts.voice),
+            threads=self._threads.piper if tts.threads == _AUTO else tts.threads,
+        )
+        return self._host(
+            "piper",
+            engine,
+            EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s),
+        )
+
+    def _host(
+        self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits
+    ) -> _Hosted[RequestT, ReplyT]:
+        if self.settings.engines.in_process:
+            return LocalEngine(engine)
+        return SupervisedEngine(name, engine, limits=limits, publish=self.bus.publish)
+
+    def _hosted(
+        self, engine: EngineName
+    ) -> (
+        _Hosted[ChatRequest, ChatReply]
+        | _Hosted[TranscribeRequest, Transcript]
+        | _Hosted[SynthesisRequest, Audio]
+    ):
+        match engine:
+            case "llama":
+                return self._llama
+            case "whisper":
+                return self._whisper
+            case "piper":
+                return self._piper
+            case _:
+                assert_never(engine)
+
+    def _model_id(self, engine: EngineName) -> str | None:
+        match engine:
+            case "llama":
+                return None if self.settings.llm.model else self.preset.model
+            case "whisper":
+                return self.settings.stt.model
+            case "piper":
+                return self.settings.tts.voice
+            case _:
+                assert_never(engine)
+
+    # --- ending
+
+    def _record(self, record: TurnRecord) -> None:
+        self.last_record = record
+        try:
+            self._log.append(record)
+        except StateError as error:
+            self.record_problem = error
+
+    async def _close(self) -> None:
+        for name in ("_llama", "_whisper", "_piper"):
+            hosted = self.__dict__.get(name)  # a cached property that was never asked for has no engine
+            if hosted is not None:
+                await hosted.close()
+        self._recording.__exit__(None, None, None)

@@ -1,0 +1,136 @@
+"""The shape of the program: layers point one way, there are no cycles, and errors are caught by name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "edgevox"
+
+# Lower layers first. A module may import its own layer and everything below it (cycles are checked apart);
+# the siblings of one layer, the engines, do not import each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("edgevox.types", "edgevox.errors", "edgevox.events", "edgevox.turn"),
+    (
+        "edgevox.folders",
+        "edgevox.data_files",
+        "edgevox.memory",
+        "edgevox.settings",
+        "edgevox.modelstore",
+        "edgevox.metrics",
+        "edgevox.turn_log",
+        "edgevox.bus",
+        "edgevox.engine",
+    ),
+    ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tts"),
+    ("edgevox.agents",),
+    ("edgevox.voice",),
+    ("edgevox.daemon",),
+    ("edgevox.cli",),
+)
+SIBLINGS_APART = LAYERS[2]
+
+# Only these may catch everything: each is the top level of a process, and says there why.
+MAY_CATCH_ALL = {"edgevox.engine.child"}
+# Only this file may import what is under the GPL.
+GPL = {"piper": "edgevox.tts.piper"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports(name: str, *, at_top_only: bool = False) -> set[str]:
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    nodes = tree.body if at_top_only else list(ast.walk(tree))
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{name} uses a relative import"
+            found |= {
+                full if (full := f"{node.module}.{alias.name}") in MODULES else node.module
+                for alias in node.names
+            }
+    return found
+
+
+def unit(name: str) -> str:
+    """The layer's entry that a module belongs to: edgevox.llm for edgevox.llm.presets."""
+    return ".".join(name.split(".")[:2])
+
+
+def level(name: str) -> int:
+    for number, layer in enumerate(LAYERS):
+        if unit(name) in layer:
+            return number
+    pytest.fail(f"{name} belongs to no layer: add it to LAYERS")
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "edgevox"])
+def test_imports_point_down(name: str) -> None:
+    for other in imports(name):
+        if not other.startswith("edgevox.") or unit(other) == unit(name):
+            continue
+        assert level(other) <= level(name), f"{name} imports {other} from a higher layer"
+        if unit(name) in SIBLINGS_APART:
+            assert unit(other) not in SIBLINGS_APART, f"{name} imports its sibling {other}"
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("edgevox.llm.tool_parsers")])
+def test_tool_parsers_are_pure(name: str) -> None:
+    allowed = ("edgevox.types", "edgevox.errors", "edgevox.llm.tool_parsers")
+    assert [o for o in imports(name) if o.startswith("edgevox") and not o.startswith(allowed)] == []
+
+
+def test_there_are_no_import_cycles() -> None:
+    graph = {name: imports(name, at_top_only=True) & MODULES.keys() for name in MODULES}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " → ".join((*trail[trail.index(name) :], name))
+        if name not in done:
+            for other in sorted(graph[name]):
+                visit(other, (*trail, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_errors_are_caught_by_name(name: str) -> None:
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    handlers = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+    stray = [
+        handler.lineno
+        for handler in handlers
+        if (handler.type is None or "Exception" in caught_names(handler.type) or catches_base(handler))
+    ]
+    assert name in MAY_CATCH_ALL or not stray, f"{name} catches everything in lines {stray}"
+
+
+def caught_names(node: ast.expr) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def catches_base(handler: ast.ExceptHandler) -> bool:
+    """`except BaseException` is for cleaning up: it must end in a bare raise."""
+    assert handler.type is not None
+    last = handler.body[-1]
+    reraises = isinstance(last, ast.Raise) and last.exc is None
+    return "BaseException" in caught_names(handler.type) and not reraises
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_gpl_code_has_one_door(name: str) -> None:
+    for package, door in GPL.items():
+        users = {other for other in imports(name) if other == package or other.startswith(f"{package}.")}
+        assert not users or name == door
