@@ -19,6 +19,7 @@ from edgevox.settings.config_file import write_first_file
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="show|path|init")
     show = actions.add_parser("show", help="print every setting with where its value came from")
+    show.add_argument("--preset", metavar="NAME", help="as if this preset were chosen")
     show.add_argument("--json", action="store_true", help="print a JSON object")
     actions.add_parser("path", help="print where the file of settings is, or would be")
     actions.add_parser("init", help="write a file with every setting, explained, none of them changed")

@@ -1,0 +1,107 @@
+"""`edgevox config` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edgevox.cli.main import main
+from edgevox.settings.catalogue import catalogue
+
+
+@pytest.fixture(autouse=True)
+def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EDGEVOX_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path / "config" / "config.toml"
+
+
+def rows(output: str) -> dict[str, list[str]]:
+    return {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.strip()}
+
+
+def test_path_is_printed_even_when_the_file_is_broken(
+    config_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config_file.parent.mkdir()
+    config_file.write_text("broken", encoding="utf-8")
+    assert main(["config", "path"]) == 0
+    assert capsys.readouterr().out == f"{config_file}\n"
+
+
+def test_show_prints_every_value_with_where_it_came_from(
+    config_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_file.parent.mkdir()
+    config_file.write_text("[tts]\nspeed = 1.25\n", encoding="utf-8")
+    monkeypatch.setenv("EDGEVOX_LLM__THREADS", "2")
+    assert main(["config", "show", "--preset", "qwen3"]) == 0
+    shown = rows(capsys.readouterr().out)
+
+    assert set(catalogue()) <= set(shown)
+    assert shown["tts.speed"] == ["1.25", "file"]
+    assert shown["llm.threads"] == ["2", "environment", "EDGEVOX_LLM__THREADS"]
+    assert shown["llm.top_k"] == ["20", "preset", "qwen3"]
+    assert shown["preset"] == ['"qwen3"', "flag"]
+    assert shown["audio.speaker"] == ["not", "set", "default"]
+    assert shown["file"] == [str(config_file)]
+
+
+def test_show_says_when_there_is_no_file_yet(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "show"]) == 0
+    assert "edgevox config init" in capsys.readouterr().out
+
+
+def test_show_as_json_has_value_layer_and_detail(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDGEVOX_LLM__MODEL", "/models/own.gguf")
+    monkeypatch.setenv("EDGEVOX_STT__NAMES", "Mara")
+    assert main(["config", "show", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+
+    assert list(shown) == list(catalogue())
+    assert shown["stt.names"] == {"value": ["Mara"], "layer": "environment", "detail": "EDGEVOX_STT__NAMES"}
+    assert shown["llm.model"]["value"] == "/models/own.gguf"
+    assert shown["preset"]["value"] == "generic"
+    assert shown["audio.speaker"] == {"value": None, "layer": "default", "detail": ""}
+
+
+def test_init_writes_a_file_that_changes_nothing(
+    config_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["config", "show", "--json"])
+    before = capsys.readouterr().out
+    monkeypatch.setenv("EDGEVOX_TTS__SPEED", "3")
+    assert main(["config", "init"]) == 0
+    assert str(config_file) in capsys.readouterr().err.replace("\n", "")
+    assert "#speed = 1.0\n" in config_file.read_text(encoding="utf-8")
+    monkeypatch.delenv("EDGEVOX_TTS__SPEED")
+    main(["config", "show", "--json"])
+    assert capsys.readouterr().out == before
+
+
+def test_init_a_second_time_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "init"]) == 0
+    assert main(["config", "init"]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("[llm]\nthread = 2", "did you mean llm.threads?"), ("[llm", "is not valid TOML")],
+)
+def test_a_broken_file_is_reported_with_what_to_do_and_without_a_traceback(
+    config_file: Path, capsys: pytest.CaptureFixture[str], text: str, complaint: str
+) -> None:
+    config_file.parent.mkdir()
+    config_file.write_text(text, encoding="utf-8")
+    assert main(["config", "show"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert str(config_file) in output.err
+    assert complaint in output.err
+    assert "→" in output.err
+    assert "Traceback" not in output.err
