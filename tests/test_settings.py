@@ -114,6 +114,12 @@ def test_a_preset_of_a_stronger_layer_replaces_the_file_of_a_weaker_one(folders:
     assert settings.sources["llm.model"] == Source("default")
 
 
+def test_a_preset_of_ones_own_may_name_its_file(folders: Folders) -> None:
+    write_preset(folders, "mine", '[llm]\nmodel = "/models/own.gguf"\n')
+    settings = load_settings(folders, environ={}, flags={"preset": "mine"})
+    assert (settings.preset, settings.llm.model) == ("mine", Path("/models/own.gguf"))
+
+
 # --- what a value may be
 
 
