@@ -1,4 +1,4 @@
-"""How much memory this machine has for us."""
+"""How much memory this machine has for us, and how much a process of ours takes."""
 
 from __future__ import annotations
 
@@ -16,3 +16,13 @@ def total_memory_bytes(cgroup_limit: Path = _CGROUP_LIMIT) -> int:
     except OSError:  # no container, or not Linux
         return installed
     return min(installed, int(limit)) if limit.isdecimal() else installed
+
+
+def anonymous_bytes(pid: int) -> int:
+    """What a process holds that no file backs (RssAnon); 0 when it is gone, or where there is no /proc."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    return int(fields.get("RssAnon", "0 kB").split()[0]) * 1024

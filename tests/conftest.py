@@ -1,4 +1,4 @@
-"""Fixtures that every test may use: the real default models."""
+"""Fixtures that every test may use: folders of the test's own, and the real default models."""
 
 from __future__ import annotations
 
@@ -7,26 +7,46 @@ from pathlib import Path
 
 import pytest
 
-
-def _models_dir() -> Path:
-    return Path(os.environ["EDGEVOX_TEST_MODELS"])
-
-
-@pytest.fixture(scope="session")
-def whisper_base_dir() -> Path:
-    return _models_dir() / "whisper-base"
+from edgevox.folders import Folders, user_folders
+from edgevox.modelstore import ModelStore, load_manifest
 
 
 @pytest.fixture(scope="session")
-def whisper_tiny_dir() -> Path:
-    return _models_dir() / "whisper-tiny.en"
+def store() -> ModelStore:
+    """The user's model store, or the one in EDGEVOX_MODELS_DIR: real models are downloaded once."""
+    return ModelStore(user_folders().models, load_manifest())
 
 
 @pytest.fixture(scope="session")
-def piper_voice_path() -> Path:
-    return _models_dir() / "piper" / "en_US-joe-medium.onnx"
+def whisper_base_dir(store: ModelStore) -> Path:
+    return store.pull("whisper-base")
 
 
 @pytest.fixture(scope="session")
-def smollm2_path() -> Path:
-    return _models_dir() / "llm" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+def whisper_tiny_dir(store: ModelStore) -> Path:
+    return store.pull("whisper-tiny.en")
+
+
+@pytest.fixture(scope="session")
+def piper_voice_path(store: ModelStore) -> Path:
+    return store.pull("piper-en_US-joe-medium")
+
+
+@pytest.fixture(scope="session")
+def smollm2_path(store: ModelStore) -> Path:
+    return store.pull("smollm2-135m-instruct")
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Folders:
+    """Folders of the test's own, all of them empty."""
+    return Folders(tmp_path / "config", tmp_path / "state", tmp_path / "models")
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the settings and the state of the person who runs it."""
+    for name in [name for name in os.environ if name.startswith("EDGEVOX_") and "__" in name]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("EDGEVOX_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("EDGEVOX_STATE_DIR", str(tmp_path / "state"))

@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
-    ("edgevox.daemon",),
+    ("edgevox.daemon", "edgevox.testing"),
     ("edgevox.cli",),
 )
 SIBLINGS_APART = LAYERS[2]

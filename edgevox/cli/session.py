@@ -8,12 +8,12 @@ from edgevox.cli.context import Context
 from edgevox.cli.pull_display import pull_display
 from edgevox.daemon import Daemon
 from edgevox.events import EngineName
-from edgevox.modelstore import ModelStore, load_manifest
+from edgevox.modelstore import open_store
 
 
 def open_daemon(context: Context, engines: Collection[EngineName]) -> Daemon:
     """A daemon that is not started yet, with its models in the store. Raises ConfigError and ModelError."""
-    store = ModelStore(context.folders.models, load_manifest())
+    store = open_store(context.folders)
     daemon = Daemon(context.settings, context.folders, store, engines)
     with pull_display(context.err) as progress:
         store.ensure(daemon.needed_models(), progress)

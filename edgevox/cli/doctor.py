@@ -1,0 +1,173 @@
+"""`edgevox doctor`: every part checked for real, with the fix for each problem."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+from rich.markup import escape
+
+from edgevox import __version__
+from edgevox.audio.portaudio import portaudio
+from edgevox.cli.context import Context
+from edgevox.cli.loop import run_until_done
+from edgevox.daemon import Daemon
+from edgevox.errors import EdgevoxError, StateError
+from edgevox.events import EngineName
+from edgevox.memory import anonymous_bytes
+from edgevox.modelstore import open_store
+from edgevox.turn import CancelFlag, Turn
+from edgevox.types import Audio
+
+Verdict: TypeAlias = Literal["ok", "note", "problem"]
+
+_MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
+_ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
+_SENTENCE = "Please turn on the light in the kitchen."
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found; a note is worth knowing and nothing to mend."""
+
+    verdict: Verdict
+    part: str
+    detail: str
+    fix: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quick", action="store_true", help="do not load the models")
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    problems = 0
+    for finding in _examine(context, quick=args.quick):
+        problems += finding.verdict == "problem"
+        context.out.print(
+            f"{_MARKS[finding.verdict]} [bold]{finding.part}[/]  {escape(finding.detail)}", soft_wrap=True
+        )
+        if finding.fix:
+            context.out.print(f"    → {escape(finding.fix)}", soft_wrap=True)
+    context.out.print("everything works" if not problems else f"{problems} to mend", style="bold")
+    return 1 if problems else 0
+
+
+def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
+    yield Finding(
+        "ok", "edgevox", f"{__version__} on Python {platform.python_version()}, {platform.machine()}"
+    )
+    yield from _check("settings", lambda: _settings(context))
+    yield from _check("state folder", lambda: _state_folder(context.folders.state))
+    yield from _check("sound", _sound)
+    if context.chosen_preset is None:
+        yield Finding("note", "models", "not checked: the settings come first")
+        return
+    store = open_store(context.folders)
+    try:
+        daemon = Daemon(context.settings, context.folders, store, _ENGINES)
+    except EdgevoxError as error:
+        yield _problem("preset", error)
+        return
+    missing = [model for model in daemon.needed_models() if not store.has(model)]
+    for model in daemon.needed_models():
+        if model in missing:
+            yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
+        else:
+            yield Finding("ok", model, str(store.path(model)))
+    if missing or quick:
+        yield Finding(
+            "note", "engines", "not tried: " + ("some models are missing" if missing else "--quick")
+        )
+        return
+    yield from _engines(daemon)
+
+
+def _check(part: str, examine: Callable[[], Finding]) -> Iterator[Finding]:
+    try:
+        yield examine()
+    except EdgevoxError as error:
+        yield _problem(part, error)
+
+
+def _problem(part: str, error: EdgevoxError) -> Finding:
+    return Finding("problem", part, error.message, error.hint)
+
+
+def _settings(context: Context) -> Finding:
+    settings, file = context.settings, context.folders.config_file
+    where = str(file) if file.exists() else "defaults (`edgevox config init` writes a file)"
+    return Finding("ok", "settings", f"preset {settings.preset}, {where}")
+
+
+def _state_folder(folder: Path) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        free_mb = shutil.disk_usage(folder).free // 1_000_000
+    except OSError as error:
+        raise StateError(
+            f"{folder} cannot be written: {error.strerror}",
+            hint="make it writable, or set EDGEVOX_STATE_DIR to another folder",
+        ) from error
+    return Finding("ok", "state folder", f"{folder}, {free_mb:,} MB free")
+
+
+def _sound() -> Finding:
+    sounddevice = portaudio()
+    devices = sounddevice.query_devices()
+    inputs = sum(device["max_input_channels"] > 0 for device in devices)
+    outputs = sum(device["max_output_channels"] > 0 for device in devices)
+    detail = f"PortAudio works; microphones: {inputs}, loudspeakers: {outputs}"
+    if inputs and outputs:
+        return Finding("ok", "sound", detail)
+    return Finding("note", "sound", f"{detail}; answers can still be read")
+
+
+def _engines(daemon: Daemon) -> Iterator[Finding]:
+    try:
+        yield from run_until_done(_try_engines(daemon))
+    except EdgevoxError as error:
+        yield _problem("engines", error)
+
+
+async def _try_engines(daemon: Daemon) -> list[Finding]:
+    """Each engine does its work once: Piper speaks, Whisper listens to that, the model answers."""
+    async with daemon:
+        sound = [piece async for piece in daemon.voice().speak(_SENTENCE, CancelFlag())]
+        findings = [Finding("ok", "piper", f"spoke for {sum(p.duration_s for p in sound):.1f} s")]
+        transcript = await daemon.transcribe(_joined(sound))
+        findings.append(_heard(transcript.text))
+        result = await daemon.pipeline().answer("Say hello.", Turn())
+        record = daemon.last_record
+        assert record is not None
+        findings.append(
+            Finding("ok", "llama", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms")
+        )
+        findings.append(_memory(daemon))
+        return findings
+
+
+def _heard(text: str) -> Finding:
+    if "kitchen" in text.lower():
+        return Finding("ok", "whisper", f"heard “{text}”")
+    return Finding("problem", "whisper", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
+
+
+def _joined(pieces: list[Audio]) -> Audio:
+    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+
+
+def _memory(daemon: Daemon) -> Finding:
+    pids = [os.getpid(), *(pid for engine in _ENGINES if (pid := daemon.pid(engine)))]
+    used_mb = sum(map(anonymous_bytes, pids)) / 1_000_000
+    return Finding("ok", "memory", f"{used_mb:.0f} MB over {len(pids)} processes")

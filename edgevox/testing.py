@@ -1,0 +1,61 @@
+"""Stand-ins for engines and devices, for tests of EdgeVox and of what is built on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+
+import numpy as np
+
+from edgevox.errors import EdgevoxError
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, ChatDelta, ChatDone, ChatReply, ChatRequest, SynthesisRequest
+
+
+class ScriptedModel:
+    """A chat model that says its lines, one per request, in small pieces; an error among them is raised."""
+
+    def __init__(self, lines: Sequence[str | EdgevoxError], *, piece_chars: int = 3) -> None:
+        self._lines = iter(lines)
+        self._piece_chars = piece_chars
+        self.requests: list[ChatRequest] = []
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        self.requests.append(request)
+        line = next(self._lines)
+        if isinstance(line, EdgevoxError):
+            raise line
+        for start in range(0, len(line), self._piece_chars):
+            if cancel.is_set():
+                return
+            yield ChatDelta(line[start : start + self._piece_chars])
+        yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=len(line))
+
+
+class ToneSynthesizer:
+    """A synthesizer that hums for a hundredth of a second per character, and remembers what it was given."""
+
+    def __init__(self, rate_hz: int = 16_000) -> None:
+        self._rate_hz = rate_hz
+        self.spoken: list[str] = []
+
+    async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        self.spoken.append(request.text)
+        seconds = np.arange(len(request.text) * self._rate_hz // 100) / self._rate_hz
+        yield Audio(np.sin(2 * np.pi * 220 * seconds).astype(np.float32), self._rate_hz)
+
+
+class MemorySpeaker:
+    """A loudspeaker that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.played: list[Audio] = []
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        async for chunk in chunks:
+            if not self.played:
+                on_start()
+            self.played.append(chunk)
+            if cancel.is_set():
+                return

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from edgevox.agents import LLMAgent
+from edgevox.agents.llm_agent import NOTHING_TO_SAY
+from edgevox.errors import EngineFailed
+from edgevox.testing import ScriptedModel
+from edgevox.turn import Turn
+from edgevox.types import Message
+
+
+def agent(model: ScriptedModel) -> LLMAgent:
+    return LLMAgent("test", model=model, instructions="Be brief.", parsers=("hermes",))
+
+
+async def test_a_conversation_is_remembered() -> None:
+    model = ScriptedModel(["Paris.", "Rome."])
+    assistant = agent(model)
+    assert (await assistant.run("Capital of France?")).reply == "Paris."
+    assert (await assistant.run("And of Italy?")).reply == "Rome."
+    assert model.requests[1].messages == (
+        Message("system", "Be brief."),
+        Message("user", "Capital of France?"),
+        Message("assistant", "Paris."),
+        Message("user", "And of Italy?"),
+    )
+
+
+async def test_reasoning_is_never_spoken() -> None:
+    result = await agent(ScriptedModel(["<think>The user wants a city.</think>\n\nParis."])).run("Where?")
+    assert result.reply == "Paris."
+
+
+async def test_a_model_that_says_nothing_still_gives_a_sentence() -> None:
+    assert (await agent(ScriptedModel(["<think>hm</think>"])).run("Well?")).reply == NOTHING_TO_SAY
+
+
+async def test_a_failed_turn_leaves_no_trace_in_the_conversation() -> None:
+    model = ScriptedModel([EngineFailed("gone"), "Here."])
+    assistant = agent(model)
+    with pytest.raises(EngineFailed):
+        await assistant.run("Are you there?")
+    await assistant.run("Still there?")
+    assert [m.content for m in model.requests[1].messages] == ["Be brief.", "Still there?"]
+
+
+async def test_a_cancelled_turn_keeps_only_what_was_said() -> None:
+    model = ScriptedModel(["One two three four five.", "Next."])
+    assistant = agent(model)
+    turn = Turn()
+    said = ""
+    async for piece in assistant.stream("Count.", turn):
+        if isinstance(piece, str):
+            said += piece
+            if len(said) > 6:
+                turn.cancel.set()
+        else:
+            assert piece.finish_reason == "cancelled"
+    await assistant.run("Go on.")
+    assert model.requests[1].messages[2] == Message("assistant", said.rstrip())
+    assert len(said) < len("One two three four five.")

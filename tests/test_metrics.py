@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from edgevox.events import (
+    AudioReady,
+    Event,
+    ModelFinished,
+    ModelStarted,
+    PlaybackFinished,
+    PlaybackStarted,
+    ReplyDelta,
+    SynthesisStarted,
+    TranscriptionStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnStarted,
+)
+from edgevox.metrics import TurnRecord, TurnRecorder
+
+
+def spoken_turn(turn: str = "t1", zero_s: float = 100.0) -> list[Event]:
+    return [
+        TurnStarted(turn_id=turn, at_s=zero_s, source="voice", preset="p"),
+        TranscriptionStarted(turn_id=turn, at_s=zero_s + 0.1, audio_s=2.0),
+        TranscriptReady(turn_id=turn, at_s=zero_s + 0.4, text="hello", language="en"),
+        ModelStarted(turn_id=turn, at_s=zero_s + 0.4),
+        ReplyDelta(turn_id=turn, at_s=zero_s + 0.5, text="Hi. "),
+        SynthesisStarted(turn_id=turn, at_s=zero_s + 0.55, text="Hi."),
+        ReplyDelta(turn_id=turn, at_s=zero_s + 0.6, text="There."),
+        AudioReady(turn_id=turn, at_s=zero_s + 0.65, audio_s=0.5),
+        PlaybackStarted(turn_id=turn, at_s=zero_s + 0.7),
+        ModelFinished(
+            turn_id=turn,
+            at_s=zero_s + 0.8,
+            finish_reason="stop",
+            prompt_tokens=40,
+            cached_tokens=30,
+            generated_tokens=5,
+        ),
+        AudioReady(turn_id=turn, at_s=zero_s + 0.9, audio_s=0.5),
+        PlaybackFinished(turn_id=turn, at_s=zero_s + 1.7),
+        TurnEnded(turn_id=turn, at_s=zero_s + 1.75, outcome="answered", reply="Hi. There."),
+    ]
+
+
+def records(events: list[Event]) -> list[TurnRecord]:
+    kept: list[TurnRecord] = []
+    recorder = TurnRecorder(kept.append)
+    for event in events:
+        recorder(event)
+    return kept
+
+
+def test_every_latency_is_the_difference_of_two_events() -> None:
+    (record,) = records(spoken_turn())
+    assert record.timings_ms == {
+        "transcribe": 300.0,
+        "first_token": 100.0,
+        "generate": 300.0,
+        "first_audio": 100.0,
+        "speak": 1000.0,
+        "total": 1750.0,
+    }
+    assert (record.heard, record.reply, record.outcome) == ("hello", "Hi. There.", "answered")
+    assert (record.prompt_tokens, record.cached_tokens, record.generated_tokens) == (40, 30, 5)
+
+
+def test_turns_that_overlap_are_kept_apart() -> None:
+    first, second = spoken_turn("a", 0.0), spoken_turn("b", 50.0)
+    mixed = [event for pair in zip(first, second, strict=True) for event in pair]
+    assert [(r.turn_id, r.total_ms) for r in records(mixed)] == [("a", 1750.0), ("b", 1750.0)]
+
+
+def test_a_turn_that_failed_early_has_a_record_without_the_stages_it_never_reached() -> None:
+    (record,) = records(
+        [
+            TurnStarted(turn_id="t", at_s=1.0, source="text", preset="p"),
+            ModelStarted(turn_id="t", at_s=1.1),
+            TurnEnded(turn_id="t", at_s=1.2, outcome="failed", error_code="engine_failed"),
+        ]
+    )
+    assert record.stages == ()
+    assert (record.outcome, record.error_code) == ("failed", "engine_failed")
+
+
+def test_late_events_of_a_finished_turn_change_nothing() -> None:
+    late = ReplyDelta(turn_id="t1", at_s=999.0, text="late")
+    assert (
+        records([*spoken_turn(), late]) == records(spoken_turn()) or len(records([*spoken_turn(), late])) == 1
+    )

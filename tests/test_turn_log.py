@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from edgevox.errors import StateError
+from edgevox.metrics import StageSpan, TurnRecord
+from edgevox.turn_log import FILE_NAME, TurnLog
+
+RECORD = TurnRecord(
+    turn_id="t",
+    at="2026-01-01T00:00:00.000+00:00",
+    source="text",
+    preset="p",
+    heard="What is “this”?",
+    reply="A täst.",
+    outcome="answered",
+    error_code=None,
+    total_ms=12.5,
+    prompt_tokens=3,
+    cached_tokens=2,
+    generated_tokens=1,
+    stages=(StageSpan("first_token", 1.0, 5.0), StageSpan("generate", 5.0, 12.5)),
+)
+
+
+def numbered(number: int) -> TurnRecord:
+    return dataclasses.replace(RECORD, turn_id=str(number))
+
+
+def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path / "state", max_bytes=100_000)
+    log.append(RECORD)
+    assert log.last() == RECORD
+
+
+def test_the_log_never_grows_beyond_its_cap_and_keeps_the_newest(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=4000)
+    for number in range(200):
+        log.append(numbered(number))
+        assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 4000
+    assert log.last() == numbered(199)
+
+
+def test_a_line_that_was_cut_by_a_power_failure_is_passed_over(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=100_000)
+    log.append(numbered(1))
+    with (tmp_path / FILE_NAME).open("a") as file:
+        file.write('{"turn_id": "2", "at": "20')
+    assert log.last() == numbered(1)
+
+
+def test_words_are_left_out_where_the_settings_say_so(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=100_000, keep_text=False)
+    log.append(RECORD)
+    assert "täst" not in (tmp_path / FILE_NAME).read_text(encoding="utf-8")
+
+
+def test_an_empty_log_has_no_last_turn(tmp_path: Path) -> None:
+    assert TurnLog(tmp_path, max_bytes=100_000).last() is None
+
+
+@pytest.mark.parametrize("folder", ["/proc/edgevox", "/dev/null/edgevox"])
+def test_a_folder_that_cannot_be_written_gets_a_message(folder: str) -> None:
+    with pytest.raises(StateError, match="could not be recorded") as caught:
+        TurnLog(Path(folder), max_bytes=100_000).append(RECORD)
+    assert "EDGEVOX_STATE_DIR" in caught.value.hint
