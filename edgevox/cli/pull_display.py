@@ -101,7 +101,7 @@ def _sentence(event: PullStarted | WaitingForOther | SourceFailed | FileStored |
         case WaitingForOther():
             return f"{event.model}: another process is downloading it, waiting for that"
         case SourceFailed():
-            return f"{event.model}: {event.reason} ({event.source}); trying the next source"
+            return f"{event.model}: {event.reason}; trying the next source"
         case FileStored():
             return ""
         case PullFinished():

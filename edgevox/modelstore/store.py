@@ -158,17 +158,17 @@ class ModelStore:
         progress(PullFinished(entry.id))
 
     def _fetch_from_any(self, wanted: Wanted, packages: PackageIndex) -> tuple[Source, Fetched]:
-        failures: list[tuple[Source, ModelError]] = []
+        failures: list[ModelError] = []
         for source in wanted.file.sources:
             try:
                 return source, self._fetch(wanted, source, packages)
             except DiskProblem:
                 raise
             except (ModelDownloadFailed, ChecksumMismatch) as error:
-                failures.append((source, error))
+                failures.append(error)
                 if len(failures) < len(wanted.file.sources):
                     wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
-        raise _none_worked(wanted, failures)
+        raise _none_worked(wanted, failures, self.folder / wanted.model)
 
     def _fetch(self, wanted: Wanted, source: Source, packages: PackageIndex) -> Fetched:
         match source:
@@ -249,14 +249,13 @@ def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     return max(needed - there, 0)
 
 
-def _none_worked(wanted: Wanted, failures: list[tuple[Source, ModelError]]) -> ModelError:
-    if len(failures) == 1:
-        return failures[0][1]
-    kind = (
-        ChecksumMismatch
-        if all(isinstance(error, ChecksumMismatch) for _, error in failures)
-        else ModelDownloadFailed
-    )
-    reasons = "; ".join(f"{source.label}: {error.message}" for source, error in failures)
-    hints = dict.fromkeys(error.hint for _, error in failures if error.hint)
-    return kind(f"cannot get {wanted.file.name} of {wanted.model}: {reasons}", hint="; ".join(hints))
+def _none_worked(wanted: Wanted, failures: list[ModelError], destination: Path) -> ModelError:
+    message = failures[0].message
+    if len(failures) > 1:
+        reasons = "; ".join(error.message for error in failures)
+        message = f"cannot get {wanted.file.name} of {wanted.model}: {reasons}"
+    hints = list(dict.fromkeys(error.hint for error in failures))
+    if all(isinstance(error, ChecksumMismatch) for error in failures):
+        return ChecksumMismatch(message, hint="; ".join(hints))
+    hints.append(f"or put {wanted.file.name}, downloaded elsewhere, into {destination}")
+    return ModelDownloadFailed(message, hint="; ".join(hints))
