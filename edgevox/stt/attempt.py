@@ -1,0 +1,119 @@
+"""One decoding of one piece of speech, and how to see that it went wrong."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_LOWEST_MEAN_LOGPROB = -1.0
+_SILENCE_PROBABILITY = 0.6
+_HIGHEST_COMPRESSION = 2.4
+# Shorter texts compress badly whatever they say.
+_COMPRESSIBLE_CHARS = 40
+_LONGEST_REPEATED_WORDS = 8
+# "no no no" and "bye bye" are said; the same words four times over hardly ever are.
+_MOST_REPEATS = 3
+# The fastest talkers reach seven syllables a second: more words than this were not said.
+_MOST_WORDS_PER_S = 7.0
+_FREE_WORDS = 4
+
+# What Whisper writes when there is nothing to hear: the ends of the videos it was trained on.
+_INVENTIONS = frozenset(
+    {
+        "you",
+        "thank you",
+        "thank you very much",
+        "thank you so much",
+        "thank you for watching",
+        "thanks for watching",
+        "thanks for listening",
+        "thank you for listening",
+        "please subscribe",
+        "please subscribe to my channel",
+        "dont forget to like and subscribe",
+        "subscribe",
+        "subtitles by the amara org community",
+        "bye",
+        "bye bye",
+        "see you next time",
+        "see you in the next video",
+        "ill see you in the next video",
+        "i am sorry",
+        "im sorry",
+        "so",
+        "oh",
+        "the end",
+    }
+)
+_INVENTION_MEAN_LOGPROB = -0.7
+_INVENTION_SILENCE_PROBABILITY = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What the decoder made of one piece of speech, `speech_s` long, in a window of `window_s`."""
+
+    text: str
+    ended: bool
+    mean_logprob: float
+    no_speech_probability: float
+    speech_s: float
+    window_s: float
+
+    def fault(self) -> str | None:
+        """Say why a longer window should be tried, or None when the text can be believed."""
+        if not self.ended:
+            return "no end"
+        if repeats_itself(self.text):
+            return "repetition"
+        if len(self.text.split()) > _FREE_WORDS + _MOST_WORDS_PER_S * self.speech_s:
+            return "too many words"
+        if self.mean_logprob < _LOWEST_MEAN_LOGPROB:
+            return "low probability"
+        if not self.text:
+            return "no text"
+        return None
+
+    def is_nothing(self) -> bool:
+        """Whether this is what Whisper writes when nobody spoke."""
+        if not _letters(self.text):
+            return True
+        if self.no_speech_probability > _SILENCE_PROBABILITY and self.mean_logprob < _LOWEST_MEAN_LOGPROB:
+            return True
+        doubtful = (
+            self.no_speech_probability > _INVENTION_SILENCE_PROBABILITY
+            or self.mean_logprob < _INVENTION_MEAN_LOGPROB
+        )
+        return doubtful and _letters(self.text) in _INVENTIONS
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether the text is a loop: it compresses too well, or says the same words again and again."""
+    raw = text.encode()
+    if len(raw) > _COMPRESSIBLE_CHARS and len(raw) / len(zlib.compress(raw)) > _HIGHEST_COMPRESSION:
+        return True
+    words = _letters(text).split()
+    return any(
+        _repeats_in_a_row(words, length) > _MOST_REPEATS for length in range(1, _LONGEST_REPEATED_WORDS + 1)
+    )
+
+
+def most_believable(attempts: Sequence[Attempt]) -> Attempt | None:
+    """Pick the likeliest of attempts that all had a fault; None when each of them is a loop."""
+    sane = [attempt for attempt in attempts if attempt.ended and not repeats_itself(attempt.text)]
+    return max(sane, key=lambda attempt: attempt.mean_logprob, default=None)
+
+
+def _repeats_in_a_row(words: Sequence[str], length: int) -> int:
+    """Count how often the same `length` words stand directly behind each other, at most."""
+    longest = run = 0
+    for index in range(length, len(words)):
+        run = run + 1 if words[index] == words[index - length] else 0
+        longest = max(longest, run)
+    return longest // length + 1
+
+
+def _letters(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower().replace("'", "").replace("’", "")))

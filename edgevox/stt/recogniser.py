@@ -1,0 +1,133 @@
+"""A loaded Whisper model: one window of speech in, one decoding out.
+
+Importing this module loads CTranslate2, so only the process that transcribes does it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from faster_whisper import WhisperModel
+from faster_whisper.tokenizer import Tokenizer
+from faster_whisper.transcribe import get_suppressed_tokens
+from numpy.typing import NDArray
+
+from edgevox.errors import ConfigError, ModelError, ModelMissing
+from edgevox.stt.attempt import Attempt
+from edgevox.stt.ladder import Window
+from edgevox.stt.windows import WindowEncoder
+from edgevox.types import WHISPER_RATE_HZ
+
+_ENGLISH = "en"
+# About five tokens a second are spoken at most; a loop is cut off here instead of at 448.
+_TOKENS_PER_S = 10
+_FREE_TOKENS = 16
+_MOST_NEW_TOKENS = 220
+# A longer prompt costs more time than the names are worth, and Whisper holds 223 at most.
+_MOST_PROMPT_TOKENS = 64
+_HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches them again"
+
+
+class Recogniser:
+    """Whisper through CTranslate2, with the short windows of edgevox.stt.windows."""
+
+    def __init__(self, model: WhisperModel, *, beam_size: int) -> None:
+        self._model = model
+        self._beam_size = beam_size
+        self._encoder = WindowEncoder.of(model)
+        self._tokenizers: dict[str, Tokenizer] = {}
+
+    @classmethod
+    def load(cls, model_dir: Path, *, threads: int, beam_size: int) -> Recogniser:
+        """Raises ModelMissing when a file is not there, ModelError when the files cannot be used."""
+        _check_files(model_dir)
+        try:
+            model = WhisperModel(str(model_dir), device="cpu", compute_type="int8", cpu_threads=threads)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"Whisper cannot load {model_dir.name}: {error}", hint=_HINT) from error
+        return cls(model, beam_size=beam_size)
+
+    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
+        """Hear which language is spoken; English where the model knows no other."""
+        if not self._model.model.is_multilingual:
+            return _ENGLISH
+        ((likeliest, _), *_) = self._model.model.detect_language(self._encoder.encode(samples, window))[0]
+        return str(likeliest).removeprefix("<|").removesuffix("|>")
+
+    def attempt(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str] = ()
+    ) -> Attempt:
+        """Decode one piece of speech at 16 kHz. Raises ConfigError for a language the model does not know."""
+        tokenizer = self._tokenizer(language)
+        speech_s = len(samples) / WHISPER_RATE_HZ
+        prompt = [
+            *_names_prompt(tokenizer, names),
+            *tokenizer.sot_sequence,
+            tokenizer.no_timestamps,
+        ]
+        most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * speech_s))
+        (result,) = self._model.model.generate(
+            self._encoder.encode(samples, window),
+            [prompt],
+            beam_size=self._beam_size,
+            max_length=len(prompt) + most_new,
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
+        )
+        tokens = result.sequences_ids[0]
+        return Attempt(
+            text=tokenizer.decode(tokens).strip(),
+            ended=len(tokens) < most_new,
+            mean_logprob=result.scores[0] * len(tokens) / (len(tokens) + 1),
+            no_speech_probability=result.no_speech_prob,
+            speech_s=speech_s,
+            window_s=window.encoded_s,
+        )
+
+    def _tokenizer(self, language: str) -> Tokenizer:
+        if not self._model.model.is_multilingual:
+            language = _ENGLISH
+        if language not in self._tokenizers:
+            if language not in self._model.supported_languages:
+                raise ConfigError(
+                    f"Whisper does not know the language {language!r}",
+                    hint='use a code such as "en", or "auto"',
+                )
+            self._tokenizers[language] = Tokenizer(
+                self._model.hf_tokenizer,
+                self._model.model.is_multilingual,
+                task="transcribe",
+                language=language,
+            )
+        return self._tokenizers[language]
+
+
+def _names_prompt(tokenizer: Tokenizer, names: Sequence[str]) -> list[int]:
+    """Make the names into what was said before, whole names only, as many as fit."""
+    tokens: list[int] = []
+    for name in dict.fromkeys(name.strip() for name in names):
+        more = tokenizer.encode(f", {name}" if tokens else f" {name}")
+        if len(tokens) + len(more) > _MOST_PROMPT_TOKENS:
+            break
+        tokens += more
+    return [tokenizer.sot_prev, *tokens, *tokenizer.encode(".")] if tokens else []
+
+
+def _check_files(model_dir: Path) -> None:
+    for name in ("model.bin", "config.json", "tokenizer.json"):
+        if not (model_dir / name).is_file():
+            raise ModelMissing(f"there is no Whisper model in {model_dir}: {name} is not there", hint=_HINT)
+    if not any(model_dir.glob("vocabulary.*")):
+        raise ModelMissing(
+            f"there is no Whisper model in {model_dir}: the vocabulary is not there", hint=_HINT
+        )
+    for name in ("config.json", "tokenizer.json"):
+        try:
+            # The tokenizer's own reader raises a bare Exception.
+            json.loads((model_dir / name).read_bytes())
+        except ValueError as error:
+            raise ModelError(f"{name} in {model_dir} is damaged: {error}", hint=_HINT) from error

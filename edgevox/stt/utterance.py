@@ -1,0 +1,89 @@
+"""The story of one utterance: cut to its speech, decoded in a short window, in longer ones if it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.stt.attempt import Attempt, most_believable
+from edgevox.stt.ladder import Window, windows_for
+from edgevox.turn import CancelFlag
+from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
+
+NO_SPEECH = "no speech"
+NO_WORDS = "no words"
+UNINTELLIGIBLE = "unintelligible"
+
+_NO_LANGUAGE = "en"
+
+
+class Decoder(Protocol):
+    """What is needed of a recogniser: edgevox.stt.recogniser.Recogniser."""
+
+    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str: ...
+
+    def attempt(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
+    ) -> Attempt: ...
+
+
+class Gate(Protocol):
+    """What is needed of a voice detector: edgevox.stt.speech_gate.SpeechGate."""
+
+    def pieces(self, audio: Audio) -> Iterable[NDArray[np.float32]]: ...
+
+
+@dataclass(slots=True)
+class Utterance:
+    """One request on its way to a transcript."""
+
+    request: TranscribeRequest
+    gate: Gate
+    decoder: Decoder
+    language: str | None
+    _attempts: int = 0
+
+    def transcript(self, cancel: CancelFlag) -> Transcript | None:
+        """Transcribe; None once `cancel` is set. Raises ConfigError for a language that nobody knows."""
+        believed: list[Attempt] = []
+        dropped = NO_SPEECH
+        for piece in self.gate.pieces(self.request.audio):
+            tried = self._try(piece, cancel)
+            if cancel.is_set():
+                return None
+            last = tried[-1]
+            best = last if last.fault() is None else most_believable(tried)
+            if best is None:
+                dropped = UNINTELLIGIBLE
+            elif best.is_nothing():
+                dropped = NO_WORDS
+            else:
+                believed.append(best)
+        return Transcript(
+            text=" ".join(attempt.text for attempt in believed),
+            language=self.language or _NO_LANGUAGE,
+            duration_s=self.request.audio.duration_s,
+            mean_logprob=min((attempt.mean_logprob for attempt in believed), default=0.0),
+            window_s=max((attempt.window_s for attempt in believed), default=0.0),
+            attempts=self._attempts,
+            dropped=None if believed else dropped,
+        )
+
+    def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[Attempt]:
+        """Decode one piece in longer and longer windows, until there is nothing wrong with it."""
+        tried: list[Attempt] = []
+        for window in windows_for(len(piece) / WHISPER_RATE_HZ):
+            if cancel.is_set():
+                break
+            if self.language is None:
+                self.language = self.decoder.detect_language(piece, window)
+            attempt = self.decoder.attempt(piece, window, language=self.language, names=self.request.names)
+            tried.append(attempt)
+            if attempt.fault() is None:
+                break
+        self._attempts += len(tried)
+        return tried

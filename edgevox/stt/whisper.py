@@ -1,0 +1,49 @@
+"""Whisper as an engine: one utterance in, one transcript out, without its padding, loops and inventions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from edgevox.errors import ModelError
+from edgevox.stt.ladder import FULL_WINDOW_S
+from edgevox.stt.utterance import Decoder, Gate, Utterance
+from edgevox.turn import CancelFlag
+from edgevox.types import TranscribeRequest, Transcript
+
+_LONGEST_PIECE_S = FULL_WINDOW_S - 2.0
+
+
+class WhisperEngine:
+    """An Engine[TranscribeRequest, Transcript] on a folder that holds a CTranslate2 model.
+
+    `language` is what is spoken where a request does not say; None listens for it at every utterance.
+    """
+
+    def __init__(
+        self, model_dir: Path, *, threads: int = 2, language: str | None = None, beam_size: int = 1
+    ) -> None:
+        self.model_dir = model_dir
+        self.threads = threads
+        self.language = language
+        self.beam_size = beam_size
+        self._decoder: Decoder | None = None
+        self._gate: Gate | None = None
+
+    def load(self) -> None:
+        """Read the model. Raises ModelMissing when a file is not there, ModelError when it cannot be used."""
+        # Not at the top of the file: the process that builds this object need not carry CTranslate2.
+        from edgevox.stt.recogniser import Recogniser
+        from edgevox.stt.speech_gate import SpeechGate
+
+        self._gate = SpeechGate(_LONGEST_PIECE_S)
+        self._decoder = Recogniser.load(self.model_dir, threads=self.threads, beam_size=self.beam_size)
+
+    def run(self, request: TranscribeRequest, cancel: CancelFlag) -> Iterator[Transcript]:
+        """Yield one transcript, nothing once `cancel` is set. Raises ConfigError for an unknown language."""
+        if self._decoder is None or self._gate is None:
+            raise ModelError("Whisper has not been loaded", hint="call load() before run()")
+        utterance = Utterance(request, self._gate, self._decoder, request.language or self.language)
+        # One window cannot be interrupted: a cancelled utterance ends with the window that is being decoded.
+        if (transcript := utterance.transcript(cancel)) is not None:
+            yield transcript
