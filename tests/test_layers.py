@@ -28,12 +28,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.agents",),
     ("edgevox.voice",),
     ("edgevox.daemon", "edgevox.testing"),
-    ("edgevox.cli",),
+    ("edgevox.cli", "edgevox.__main__"),
 )
 SIBLINGS_APART = LAYERS[2]
 
 # Only these may catch everything: each is the top level of a process, and says there why.
-MAY_CATCH_ALL = {"edgevox.engine.child"}
+MAY_CATCH_ALL = {"edgevox.engine.child", "edgevox.cli.main"}
 # Only this file may import what is under the GPL.
 GPL = {"piper": "edgevox.tts.piper"}
 

@@ -6,6 +6,8 @@ import argparse
 import importlib
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,6 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`| head`) has gone; keep Python from complaining when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001  (the top level: a traceback is for a file, not for a user)
+        _report(EdgevoxError(f"{type(error).__name__}: {error}", hint=_keep_traceback()))
+        return EdgevoxError.exit_code
 
 
 def _run(words: list[str]) -> int:
@@ -90,6 +95,17 @@ def _overview() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"edgevox {__version__}")
     parser.add_argument("command", nargs="?", choices=COMMANDS, metavar="command", help="see below")
     return parser
+
+
+def _keep_traceback() -> str:
+    """Put the traceback where a developer finds it, and say where that is."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="edgevox-", suffix=".traceback", text=True)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            traceback.print_exc(file=file)
+    except OSError:
+        return "this is a fault in EdgeVox: please report it"
+    return f"this is a fault in EdgeVox: please report it, with {name}"
 
 
 def _report(error: EdgevoxError) -> None:

@@ -1,0 +1,1 @@
+"""Figures, as ratios within one run where they can be. Each module is a command: python -m benchmarks.NAME."""

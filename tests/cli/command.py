@@ -1,0 +1,43 @@
+"""Runs the real `edgevox` command in a process of its own, with a user's folders that belong to the test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from edgevox.folders import user_folders
+
+BOUND_S = 120.0
+
+# Neither the package index nor the hub can be reached.
+NO_NETWORK = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "HF_HUB_OFFLINE": "1"}
+
+
+def environment(home: Path, **extra: str) -> dict[str, str]:
+    """A fresh user in `home`, who has the downloaded models of whoever runs the tests."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("EDGEVOX_")}
+    own = {
+        "HOME": str(home),
+        "EDGEVOX_CONFIG_DIR": str(home / "config"),
+        "EDGEVOX_STATE_DIR": str(home / "state"),
+        "EDGEVOX_MODELS_DIR": str(user_folders().models),
+        "COLUMNS": "200",
+    }
+    return kept | own | extra
+
+
+def edgevox(*words: str | Path, env: Mapping[str, str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        [sys.executable, "-m", "edgevox", *map(str, words)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env=dict(env),
+        timeout=BOUND_S,
+        check=False,
+    )
+    assert "Traceback" not in result.stderr + result.stdout
+    return result

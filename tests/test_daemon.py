@@ -1,0 +1,116 @@
+"""The real engines in their processes: killed or stopped in the middle of their work, and what follows."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgevox.daemon import Daemon
+from edgevox.errors import EngineFailed
+from edgevox.events import EngineName, Event, ModelStarted, ReplyDelta, TurnEnded
+from edgevox.folders import Folders
+from edgevox.modelstore import ModelStore
+from edgevox.settings import load_settings
+from edgevox.turn import CancelFlag, Turn
+from edgevox.types import Audio
+
+pytestmark = pytest.mark.engine
+
+STORY = "Tell me a long story about a ship, a storm and an island."
+SENTENCE = "Please turn on the light in the kitchen, and then tell me what the weather will be like tomorrow."
+BOUND_S = 120
+# A stopped process is noticed after this long; real work on a busy machine stays well below it.
+IMPATIENT = {"engines.token_timeout_s": 6.0, "engines.tts_timeout_s": 10.0, "engines.stt_timeout_s": 15.0}
+
+Blow = signal.Signals
+BLOWS = [pytest.param(signal.SIGKILL, id="killed"), pytest.param(signal.SIGSTOP, id="hung")]
+
+
+@pytest.fixture
+def daemon(
+    folders: Folders, store: ModelStore, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
+) -> Daemon:
+    settings = load_settings(folders, flags=IMPATIENT, environ={})
+    return Daemon(settings, folders, store, ["llama", "piper", "whisper"])
+
+
+def strike(daemon: Daemon, engine: EngineName, blow: Blow) -> None:
+    pid = daemon.pid(engine)
+    assert pid is not None
+    os.kill(pid, blow)
+
+
+def when(kind: type[Event], act: Callable[[], None]) -> Callable[[Event], None]:
+    """A listener that acts on the first event of a kind."""
+    waiting = [act]
+
+    def listen(event: Event) -> None:
+        if isinstance(event, kind) and waiting:
+            waiting.pop()()
+
+    return listen
+
+
+@pytest.mark.parametrize("blow", BLOWS)
+@pytest.mark.parametrize("moment", [ModelStarted, ReplyDelta])
+async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
+    daemon: Daemon, blow: Blow, moment: type[Event]
+) -> None:
+    events: list[Event] = []
+    async with asyncio.timeout(BOUND_S), daemon:
+        talk = daemon.pipeline()
+        with (
+            daemon.bus.listening(events.append),
+            daemon.bus.listening(when(moment, lambda: strike(daemon, "llama", blow))),
+            pytest.raises(EngineFailed) as caught,
+        ):
+            await talk.answer(STORY, Turn())
+        assert "restarted" in caught.value.hint
+        ended = events[-1] if isinstance(events[-1], TurnEnded) else None
+        assert ended is None or ended.outcome == "failed"
+        assert daemon.last_record is not None
+        assert daemon.last_record.error_code == "engine_failed"
+        result = await talk.answer("What is the capital of France?", Turn())
+        assert result.reply
+        assert daemon.last_record.outcome == "answered"
+
+
+@pytest.mark.parametrize("blow", BLOWS)
+async def test_a_voice_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None:
+    async with asyncio.timeout(BOUND_S), daemon:
+        strike(daemon, "piper", blow)
+        with pytest.raises(EngineFailed):
+            await speech(daemon)
+        assert (await speech(daemon)).duration_s > 1
+
+
+@pytest.mark.parametrize("blow", BLOWS)
+async def test_a_recogniser_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None:
+    async with asyncio.timeout(BOUND_S), daemon:
+        audio = await speech(daemon)
+        hearing = asyncio.create_task(daemon.transcribe(audio))
+        await asyncio.sleep(0)  # the request is on its way
+        strike(daemon, "whisper", blow)
+        with pytest.raises(EngineFailed):
+            await hearing
+        assert "kitchen" in (await daemon.transcribe(audio)).text.lower()
+
+
+async def test_engines_in_this_process_do_the_same_work(
+    folders: Folders, store: ModelStore, smollm2_path: Path
+) -> None:
+    settings = load_settings(folders, flags={"engines.in_process": True}, environ={})
+    async with asyncio.timeout(BOUND_S), Daemon(settings, folders, store, ["llama"]) as daemon:
+        assert daemon.pid("llama") is None
+        assert (await daemon.pipeline().answer("Say hello.", Turn())).reply
+
+
+async def speech(daemon: Daemon) -> Audio:
+    pieces = [piece async for piece in daemon.voice().speak(SENTENCE, CancelFlag())]
+    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
