@@ -43,6 +43,9 @@ class HubServer:
         self.files = dict(files)
         self.commit = "a" * 40
         self.requests: list[Request] = []
+        self.small: set[str] = (
+            set()
+        )  # files that the hub itself serves, with a git digest, as it does small ones
         # faults
         self.status: int | None = None  # answer everything with this status ...
         self.error_code: str | None = None  # ... and this X-Error-Code
@@ -124,6 +127,14 @@ class _Handler(BaseHTTPRequestHandler):
             owner, repo, _ = name.split("/", 2)
             known = any(file.startswith(f"{owner}/{repo}/") for file in hub.files)
             self._refuse(404, "EntryNotFound" if known else "RepoNotFound")
+        elif name in hub.small:
+            self.send_response(200)
+            self.send_header("X-Repo-Commit", hub.commit)
+            self.send_header("ETag", f'W/"{hashlib.sha1(content).hexdigest()}"')
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if self.command == "GET":
+                self._send_body(content)
         else:
             self.send_response(302)
             # Another host name, as the real hub's storage has: the token must not go there.

@@ -15,7 +15,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class DiskProblem(ModelDownloadFailed):
-    """The models folder cannot take the file: no other source would help."""
+    """The models folder cannot be used, or is full: no other source would help."""
 
 
 @contextlib.contextmanager
@@ -70,8 +70,8 @@ def _problem(folder: Path, error: OSError) -> DiskProblem:
     if error.errno in _FULL:
         return disk_full(folder, error.strerror or "no space left")
     return DiskProblem(
-        f"cannot write to {folder}: {error.strerror or error}",
-        hint="make the folder writable, or set EDGEVOX_MODELS_DIR to one that is",
+        f"cannot use the folder {folder}: {error.strerror or error}",
+        hint="make it readable and writable, or set EDGEVOX_MODELS_DIR to a folder that is",
     )
 
 

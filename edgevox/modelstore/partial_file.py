@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 _READ_BYTES = 1 << 20
+# Ctrl-C waits for fsync, and one over gigabytes takes minutes on a memory card.
+_SYNC_EVERY_BYTES = 8 << 20
 
 
 class PartialFile:
@@ -16,6 +19,7 @@ class PartialFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size_bytes = 0
+        self._unsynced_bytes = 0
         self._digest = hashlib.sha256()
 
     def __enter__(self) -> Self:
@@ -39,6 +43,11 @@ class PartialFile:
         self._file.write(chunk)
         self._digest.update(chunk)
         self.size_bytes += len(chunk)
+        self._unsynced_bytes += len(chunk)
+        if self._unsynced_bytes >= _SYNC_EVERY_BYTES:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._unsynced_bytes = 0
 
     def restart(self) -> None:
         """Throw away what is there."""

@@ -58,7 +58,8 @@ class ModelStore:
     def has(self, model_id: str) -> bool:
         """Whether every file of the model is there, by name and size. Raises ModelMissing (unknown id)."""
         entry = self.manifest.entry(model_id)
-        return all(self._is_stored(entry, file) for file in entry.files)
+        with disk_problems(self.folder):
+            return all(self._is_stored(entry, file) for file in entry.files)
 
     def installed(self) -> tuple[str, ...]:
         return tuple(entry.id for entry in self.manifest.models if self.has(entry.id))

@@ -155,6 +155,19 @@ def test_a_later_download_asks_for_the_commit_of_the_first(
     assert hub_server.requests[0].path == f"/{REPO}/resolve/{hub_server.commit}/{NAME}"
 
 
+def test_a_small_file_without_a_digest_of_its_own_is_recorded(
+    hub_store: ModelStore, hub_server: HubServer
+) -> None:
+    hub_server.small.add(f"{REPO}/{NAME}")
+    assert hub_store.pull("tiny").read_bytes() == CONTENT
+    hub_store.verify("tiny")
+    hub_store.remove("tiny")
+    hub_server.files[f"{REPO}/{NAME}"] = CONTENT[::-1]
+    with pytest.raises(ChecksumMismatch):
+        hub_store.pull("tiny")
+    assert not (hub_store.folder / "tiny").exists()
+
+
 @pytest.mark.parametrize(
     ("status", "error_code", "message", "hint"),
     [

@@ -181,9 +181,15 @@ def test_a_disk_that_fills_up_is_told_and_given_back(hub_server: HubServer, tmp_
 def test_a_folder_that_cannot_be_written_is_named(hub_manifest: Manifest, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     store = ModelStore(tmp_path / "file" / "models", hub_manifest)
-    with pytest.raises(ModelDownloadFailed, match="cannot write to") as caught:
+    with pytest.raises(ModelDownloadFailed, match="cannot use the folder") as caught:
         store.pull("tiny")
     assert "EDGEVOX_MODELS_DIR" in caught.value.hint
+
+
+def test_a_folder_that_cannot_be_looked_at_is_named(hub_manifest: Manifest, tmp_path: Path) -> None:
+    store = ModelStore(tmp_path / ("long" * 100), hub_manifest)
+    with pytest.raises(ModelError, match="cannot use the folder"):
+        store.has("tiny")
 
 
 def test_a_damaged_lock_file_is_named(hub_store: ModelStore) -> None:
