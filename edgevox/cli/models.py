@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 
@@ -10,7 +11,7 @@ from rich.table import Table
 
 from edgevox.cli.context import Context
 from edgevox.cli.pull_display import pull_display
-from edgevox.errors import ConfigError, ModelError
+from edgevox.errors import ConfigError, ModelError, ModelMissing
 from edgevox.modelstore import DEFAULT_MODELS, ModelEntry, ModelStore, open_store, size_text
 
 _PIPE_WIDTH = 200
@@ -118,9 +119,11 @@ def _remove(store: ModelStore, args: argparse.Namespace, context: Context) -> in
     if not args.yes and not _confirmed(entries, context):
         return 1
     for entry in entries:
-        store.remove(entry.id)
         if args.forget:
             store.forget(entry.id)
+        # What is forgotten may have been removed before.
+        with contextlib.suppress(*(ModelMissing,) if args.forget else ()):
+            store.remove(entry.id)
         context.err.print(f"{entry.id}: removed", markup=False)
     return 0
 

@@ -32,8 +32,11 @@ class Fetched:
 
 
 def wrong_checksum(wanted: Wanted, source: str, found: str, expected: str) -> ChecksumMismatch:
+    hint = f"edgevox models pull {wanted.model} tries again; if it stays wrong, check the proxy or mirror"
+    if wanted.file.sha256 is None:
+        hint += f"; if its publisher replaced it, edgevox models remove --forget {wanted.model} accepts that"
     return ChecksumMismatch(
         f"{wanted.file.name} of {wanted.model} from the {source} is not the expected file: "
         f"its sha256 is {found}, it should be {expected}. It was not kept",
-        hint=f"edgevox models pull {wanted.model} tries again; if it stays wrong, check the proxy or mirror",
+        hint=hint,
     )

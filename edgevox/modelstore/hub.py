@@ -14,7 +14,6 @@ from pathlib import Path
 from huggingface_hub import constants, get_hf_file_metadata, get_session, get_token, hf_hub_url
 from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError: httpx's or httpx2's
     EntryNotFoundError,
-    FileMetadataError,
     GatedRepoError,
     HfHubHTTPError,
     HTTPError,
@@ -149,10 +148,6 @@ class Hub:
             case RepositoryNotFoundError():
                 return ModelDownloadFailed(
                     f"there is no public {where}", hint="if it is a private one, set HF_TOKEN"
-                )
-            case FileMetadataError():
-                return ModelDownloadFailed(
-                    f"what answers at {self._endpoint} is not a model hub", hint="check HF_ENDPOINT"
                 )
             case HfHubHTTPError():
                 return _refusal(where, error.response.status_code)

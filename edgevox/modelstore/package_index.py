@@ -23,6 +23,7 @@ from edgevox.modelstore.progress import Meter
 
 _COPY_BYTES = 1 << 20
 _OUTPUT_LINES = 40
+_DISK_FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 _RAW_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 
 
@@ -122,7 +123,7 @@ def _run_pip(requirement: str, scratch: Path, meter: Meter) -> None:
 
 
 def _failure(requirement: str, scratch: Path, output: str) -> ModelDownloadFailed:
-    if "No space left on device" in output:
+    if any(sign in output for sign in _DISK_FULL):
         return disk_full(scratch.parent, f"pip could not store {requirement}")
     if "No module named pip" in output:
         return ModelDownloadFailed(

@@ -111,7 +111,8 @@ class ModelStore:
                     f"nothing is known of {file.name} of {model_id}: it was not downloaded by EdgeVox",
                     hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
                 )
-            found = sha256_of(self._file_path(entry, file))
+            with disk_problems(self.folder):
+                found = sha256_of(self._file_path(entry, file))
             if found != expected:
                 raise ChecksumMismatch(
                     f"{file.name} of {model_id} has changed: its sha256 is {found}, it should be {expected}",
@@ -121,14 +122,14 @@ class ModelStore:
     def remove(self, model_id: str) -> None:
         """Delete the model and what an unfinished pull left; its digests stay known. Raises ModelMissing."""
         self.manifest.entry(model_id)
-        places = [self.folder / model_id, self._work / model_id]
-        if not any(place.exists() for place in places):
-            raise ModelMissing(
-                f"the model {model_id} is not downloaded", hint="edgevox models list shows what is"
-            )
-        with disk_problems(self.folder), self._alone_with(model_id, silent):
-            for place in places:
-                if place.exists():
+        with disk_problems(self.folder):
+            places = [place / model_id for place in (self.folder, self._work) if (place / model_id).exists()]
+            if not places:
+                raise ModelMissing(
+                    f"the model {model_id} is not downloaded", hint="edgevox models list shows what is"
+                )
+            with self._alone_with(model_id, silent):
+                for place in places:
                     shutil.rmtree(place)
 
     def forget(self, model_id: str) -> None:

