@@ -1,0 +1,123 @@
+"""Presets: what EdgeVox must know about a language model to talk with it, one TOML file each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from edgevox.errors import ConfigError
+from edgevox.llm.tool_parsers import DETECTORS
+from edgevox.settings import LlmSettings
+from edgevox.settings.preset_files import PresetFile, find_preset, preset_files
+from edgevox.types import Sampling
+
+ToolChoicePolicy: TypeAlias = Literal["auto", "required_first_hop", "required_always"]
+
+# What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
+_OVERHEAD_BYTES = 200_000_000
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class ModelPreset(BaseModel):
+    """A language model as EdgeVox uses it; the user's own settings override what `llm` says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: _Text
+    summary: _Text
+    family: _Text
+    model: _Text | None = Field(
+        default=None, description="id in the model manifest; None: the settings name a file"
+    )
+    aliases: tuple[_Text, ...] = ()
+    tool_call_parsers: Annotated[
+        tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")
+    ]
+    tool_choice_policy: ToolChoicePolicy = "auto"
+    chat_template: _Text | None = Field(
+        default=None, description="Jinja text; None: the one in the GGUF file"
+    )
+    stop: tuple[_Text, ...] = ()
+    kv_bytes_per_token: Annotated[int, Field(gt=0)] | None = None
+    llm: LlmSettings = LlmSettings()
+
+    @property
+    def context_tokens(self) -> int:
+        return self.llm.context_tokens
+
+    @property
+    def sampling(self) -> Sampling:
+        return self.llm.sampling
+
+    @property
+    def thinking(self) -> bool:
+        return self.llm.thinking
+
+    def memory_bytes(self, model_bytes: int) -> int:
+        """About how much memory the model takes: its file, a full conversation, and llama.cpp itself."""
+        return model_bytes + (self.kv_bytes_per_token or 0) * self.context_tokens + _OVERHEAD_BYTES
+
+
+def resolve_preset(
+    name: str, folder: Path | None = None, *, known_parsers: Collection[str] = DETECTORS
+) -> ModelPreset:
+    """The preset of that name or alias; `folder` may hold the user's own, which go first.
+
+    Raises ConfigError when there is none, or when its file is wrong or names a parser that does not exist.
+    """
+    return _preset(find_preset(name, folder), known_parsers)
+
+
+def all_presets(folder: Path | None = None) -> list[ModelPreset]:
+    """Every preset, family by family. Raises ConfigError."""
+    presets = [_preset(file, DETECTORS) for file in preset_files(folder)]
+    return sorted(presets, key=lambda preset: preset.family)
+
+
+def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
+    path, table = file.content.path, file.content.table
+    try:
+        preset = ModelPreset.model_validate({**table, "name": file.name, **_template(path, table)})
+    except ValidationError as error:
+        raise ConfigError(
+            f"{path} is not a preset: {_faults(error)}", hint="see docs/guide/presets.md"
+        ) from error
+    for parser in preset.tool_call_parsers:
+        if parser not in known_parsers:
+            near = difflib.get_close_matches(parser, known_parsers, n=1, cutoff=0.5)
+            meant = f": did you mean {near[0]}?" if near else ""
+            raise ConfigError(
+                f"{file.content.place('tool_call_parsers')}: unknown parser {parser}{meant}",
+                hint=f"the parsers are {', '.join(sorted(known_parsers))}",
+            )
+    return preset
+
+
+def _template(path: Path, table: dict[str, object]) -> dict[str, str]:
+    """A chat template may be written in the preset, or in a .jinja file beside it."""
+    match table.get("chat_template"):
+        case str(name) if name.endswith(".jinja"):
+            try:
+                return {"chat_template": path.with_name(name).read_text(encoding="utf-8")}
+            except (OSError, ValueError) as error:
+                raise ConfigError(
+                    f"{path}: the chat template {name} cannot be read",
+                    hint="put it beside the preset, or write its text there",
+                ) from error
+        case _:
+            return {}
+
+
+def _faults(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors(include_url=False, include_context=False):
+        key = ".".join(map(str, fault["loc"]))
+        faults.append(
+            f"unknown key {key}" if fault["type"] == "extra_forbidden" else f"{key}: {fault['msg']}"
+        )
+    return "; ".join(faults)
