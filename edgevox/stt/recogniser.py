@@ -89,19 +89,15 @@ class Recogniser:
         )
 
     def _tokenizer(self, language: str) -> Tokenizer:
-        if not self._model.model.is_multilingual:
-            language = _ENGLISH
         if language not in self._tokenizers:
+            multilingual = self._model.model.is_multilingual
             if language not in self._model.supported_languages:
+                known = 'a code such as "en"' if multilingual else '"en", or a model without .en in its name'
                 raise ConfigError(
-                    f"Whisper does not know the language {language!r}",
-                    hint='use a code such as "en", or "auto"',
+                    f"this Whisper model does not know the language {language!r}", hint=f"use {known}"
                 )
             self._tokenizers[language] = Tokenizer(
-                self._model.hf_tokenizer,
-                self._model.model.is_multilingual,
-                task="transcribe",
-                language=language,
+                self._model.hf_tokenizer, multilingual, task="transcribe", language=language
             )
         return self._tokenizers[language]
 

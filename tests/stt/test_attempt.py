@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+
+from edgevox.stt.attempt import Attempt, most_believable, repeats_itself
+
+
+def attempt(
+    text: str,
+    *,
+    ended: bool = True,
+    mean_logprob: float = -0.2,
+    no_speech_probability: float = 0.01,
+    speech_s: float = 2.0,
+) -> Attempt:
+    return Attempt(text, ended, mean_logprob, no_speech_probability, speech_s, window_s=3.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "next next next next next",
+        "Read me the news. Read me the news. Read me the news. Read me the news.",
+        "I'm sorry. I'm sorry. I'm sorry. I'm sorry. I'm sorry.",
+        "Turn it off and on, and off and on, and off and on, and off and on, and off.",
+        "la" * 60,
+    ],
+)
+def test_a_loop_is_seen(text: str) -> None:
+    assert repeats_itself(text)
+    assert attempt(text, speech_s=20.0).fault() == "repetition"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "No, no, no!",
+        "Bye bye.",
+        "Turn on the light in the hall and the light in the kitchen and the light in the office.",
+        "The number is 555 555 1234.",
+        "It is very, very, very cold.",
+    ],
+)
+def test_what_people_really_repeat_is_no_loop(text: str) -> None:
+    assert not repeats_itself(text)
+
+
+def test_a_good_decoding_has_no_fault() -> None:
+    assert attempt("Turn on the kitchen lights.").fault() is None
+
+
+def test_a_decoding_that_did_not_end_is_faulty() -> None:
+    assert attempt("Turn on the", ended=False).fault() == "no end"
+
+
+def test_an_unlikely_decoding_is_faulty() -> None:
+    assert attempt("Tarn own the chicken.", mean_logprob=-1.2).fault() == "low probability"
+
+
+def test_more_words_than_fit_in_the_time_are_faulty() -> None:
+    spoken = "she sells sea shells by the shore and more of them are sold"
+    assert attempt(spoken, speech_s=3.0).fault() is None
+    assert attempt(spoken, speech_s=0.5).fault() == "too many words"
+
+
+def test_an_empty_decoding_of_speech_is_tried_again() -> None:
+    assert attempt("").fault() == "no text"
+
+
+@pytest.mark.parametrize(
+    "text", ["Thank you.", "Thanks for watching!", "I'll see you in the next video.", "you"]
+)
+def test_an_invention_is_nothing_when_the_decoder_doubts_it(text: str) -> None:
+    assert attempt(text, mean_logprob=-0.9).is_nothing()
+    assert attempt(text, no_speech_probability=0.5).is_nothing()
+
+
+def test_a_clear_thank_you_was_said() -> None:
+    assert not attempt("Thank you.").is_nothing()
+
+
+def test_doubtful_words_that_nobody_invents_are_kept() -> None:
+    assert not attempt("Open the garage.", mean_logprob=-0.9, no_speech_probability=0.5).is_nothing()
+
+
+def test_improbable_words_in_probable_silence_are_nothing() -> None:
+    assert attempt("Open the garage.", mean_logprob=-1.1, no_speech_probability=0.7).is_nothing()
+
+
+@pytest.mark.parametrize("text", ["", "...", "♪ ♪", "!"])
+def test_punctuation_alone_is_nothing(text: str) -> None:
+    assert attempt(text).is_nothing()
+
+
+def test_the_likeliest_of_faulty_attempts_is_believed() -> None:
+    worse, better = attempt("aah", mean_logprob=-2.0), attempt("ah", mean_logprob=-1.5)
+    assert most_believable([worse, better]) is better
+
+
+def test_a_loop_is_never_believed_however_likely() -> None:
+    loop = attempt("no " * 20, mean_logprob=-0.1)
+    unlikely = attempt("no", mean_logprob=-3.0)
+    assert most_believable([loop, unlikely]) is unlikely
+    assert most_believable([loop]) is None
+
+
+def test_an_unended_attempt_is_never_believed() -> None:
+    assert most_believable([attempt("and then", ended=False)]) is None

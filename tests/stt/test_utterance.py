@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.stt.attempt import Attempt
+from edgevox.stt.ladder import FULL_WINDOW_S, Window
+from edgevox.stt.utterance import NO_SPEECH, NO_WORDS, UNINTELLIGIBLE, Utterance
+from edgevox.turn import CancelFlag
+from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
+
+LOOP = "next next next next next next"
+
+
+@dataclass
+class ScriptedGate:
+    pieces_s: tuple[float, ...] = (2.0,)
+
+    def pieces(self, audio: Audio) -> Iterator[NDArray[np.float32]]:
+        for piece_s in self.pieces_s:
+            yield np.zeros(round(piece_s * WHISPER_RATE_HZ), np.float32)
+
+
+@dataclass
+class ScriptedDecoder:
+    """Answers with one text after the other, and notes what it was asked."""
+
+    texts: Sequence[str]
+    mean_logprob: float = -0.2
+    cancel_at: int | None = None
+    cancel: CancelFlag = field(default_factory=CancelFlag)
+    windows: list[Window] = field(default_factory=list)
+    languages: list[str] = field(default_factory=list)
+    names: list[Sequence[str]] = field(default_factory=list)
+    detections: int = 0
+
+    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
+        self.detections += 1
+        return "de"
+
+    def attempt(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
+    ) -> Attempt:
+        text = self.texts[len(self.windows)]
+        self.windows.append(window)
+        self.languages.append(language)
+        self.names.append(names)
+        if len(self.windows) == self.cancel_at:
+            self.cancel.set()
+        return Attempt(text, True, self.mean_logprob, 0.0, len(samples) / WHISPER_RATE_HZ, window.encoded_s)
+
+
+def hear(
+    decoder: ScriptedDecoder,
+    gate: ScriptedGate | None = None,
+    *,
+    language: str | None = "en",
+    names: tuple[str, ...] = (),
+) -> Transcript | None:
+    request = TranscribeRequest(Audio(np.zeros(WHISPER_RATE_HZ, np.float32), WHISPER_RATE_HZ), names=names)
+    return Utterance(request, gate or ScriptedGate(), decoder, language).transcript(decoder.cancel)
+
+
+def test_a_good_first_attempt_is_the_only_one() -> None:
+    decoder = ScriptedDecoder(["Stop."])
+    transcript = hear(decoder)
+    assert transcript == Transcript("Stop.", "en", 1.0, -0.2, decoder.windows[0].encoded_s, attempts=1)
+
+
+def test_a_loop_is_tried_again_in_a_longer_window() -> None:
+    decoder = ScriptedDecoder([LOOP, "Next."])
+    transcript = hear(decoder)
+    assert transcript is not None
+    assert (transcript.text, transcript.attempts) == ("Next.", 2)
+    assert decoder.windows[1].encoded_s > decoder.windows[0].encoded_s
+
+
+def test_a_loop_in_every_window_never_comes_out() -> None:
+    decoder = ScriptedDecoder([LOOP] * 9)
+    transcript = hear(decoder)
+    assert transcript is not None
+    assert (transcript.text, transcript.dropped) == ("", UNINTELLIGIBLE)
+    assert decoder.windows[-1].encoded_s == FULL_WINDOW_S
+    assert len(decoder.windows) <= 4
+
+
+def test_an_unlikely_text_that_every_window_gives_is_kept() -> None:
+    transcript = hear(ScriptedDecoder(["Peppa pig."] * 9, mean_logprob=-1.1))
+    assert transcript is not None
+    assert transcript.text == "Peppa pig."
+
+
+def test_without_speech_the_decoder_is_never_asked() -> None:
+    decoder = ScriptedDecoder([])
+    transcript = hear(decoder, ScriptedGate(()))
+    assert transcript is not None
+    assert (transcript.text, transcript.dropped, transcript.attempts) == ("", NO_SPEECH, 0)
+    assert decoder.detections == 0
+
+
+def test_speech_without_words_is_dropped() -> None:
+    transcript = hear(ScriptedDecoder(["..."]))
+    assert transcript is not None
+    assert (transcript.text, transcript.dropped) == ("", NO_WORDS)
+
+
+def test_the_pieces_of_a_long_utterance_are_joined() -> None:
+    transcript = hear(ScriptedDecoder(["First the hall.", "Then the kitchen."]), ScriptedGate((20.0, 4.0)))
+    assert transcript is not None
+    assert (transcript.text, transcript.attempts) == ("First the hall. Then the kitchen.", 2)
+
+
+def test_a_piece_that_cannot_be_understood_does_not_cost_the_others() -> None:
+    transcript = hear(ScriptedDecoder(["Lights on.", *[LOOP] * 3]), ScriptedGate((28.0, 2.0)))
+    assert transcript is not None
+    assert (transcript.text, transcript.dropped) == ("Lights on.", None)
+
+
+def test_cancel_ends_it_before_the_next_window() -> None:
+    decoder = ScriptedDecoder([LOOP] * 9, cancel_at=1)
+    assert hear(decoder) is None
+    assert len(decoder.windows) == 1
+
+
+def test_cancelled_before_it_starts_nothing_is_decoded() -> None:
+    decoder = ScriptedDecoder([])
+    decoder.cancel.set()
+    assert hear(decoder) is None
+
+
+def test_the_language_is_detected_once_and_only_when_nobody_says_it() -> None:
+    told, guessing = ScriptedDecoder(["Ja."]), ScriptedDecoder([LOOP, "Ja.", "Nein."])
+    hear(told, language="nl")
+    hear(guessing, ScriptedGate((2.0, 2.0)), language=None)
+    assert (told.detections, told.languages) == (0, ["nl"])
+    assert (guessing.detections, guessing.languages) == (1, ["de", "de", "de"])
+
+
+def test_the_names_reach_the_decoder() -> None:
+    decoder = ScriptedDecoder(["Stop."])
+    hear(decoder, names=("EcoBee",))
+    assert decoder.names == [("EcoBee",)]

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from edgevox.errors import ConfigError, ModelError, ModelMissing
+from edgevox.stt.utterance import NO_SPEECH
+from edgevox.stt.whisper import WhisperEngine
+from edgevox.tts.piper import PiperEngine
+from edgevox.turn import CancelFlag
+from edgevox.types import WHISPER_RATE_HZ, Audio, SynthesisRequest, TranscribeRequest, Transcript
+
+Speak = Callable[[str], Audio]
+
+
+@pytest.fixture(scope="module")
+def base(whisper_base_dir: Path) -> WhisperEngine:
+    engine = WhisperEngine(whisper_base_dir, language="en")
+    engine.load()
+    return engine
+
+
+@pytest.fixture(scope="module")
+def speak(piper_voice_path: Path) -> Speak:
+    piper = PiperEngine(piper_voice_path)
+    piper.load()
+
+    def spoken(text: str) -> Audio:
+        pieces = list(piper.run(SynthesisRequest(text), CancelFlag()))
+        return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+
+    return spoken
+
+
+def hear(engine: WhisperEngine, audio: Audio, *, names: tuple[str, ...] = ()) -> Transcript:
+    (transcript,) = engine.run(TranscribeRequest(audio, names=names), CancelFlag())
+    return transcript
+
+
+def words(text: str) -> list[str]:
+    return "".join(char if char.isalnum() else " " for char in text.lower()).split()
+
+
+def heard_share(said: str, heard: str) -> float:
+    """How many of the words that were said are in the transcript."""
+    expected = words(said)
+    return sum(word in words(heard) for word in expected) / len(expected)
+
+
+# --- without a model
+
+
+def test_an_engine_travels_to_its_process_before_it_is_loaded() -> None:
+    engine = pickle.loads(pickle.dumps(WhisperEngine(Path("models"), threads=1, language="de")))
+    assert (engine.model_dir, engine.threads, engine.language) == (Path("models"), 1, "de")
+
+
+def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing) as caught:
+        WhisperEngine(tmp_path / "nothing").load()
+    assert "edgevox models pull" in caught.value.hint
+
+
+@pytest.mark.parametrize("damaged", ["model.bin", "config.json", "tokenizer.json"])
+def test_a_damaged_model_says_how_to_check_it(tmp_path: Path, damaged: str) -> None:
+    for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.txt"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    (tmp_path / damaged).write_bytes(b'{"cut off')
+    with pytest.raises(ModelError) as caught:
+        WhisperEngine(tmp_path).load()
+    assert "edgevox models verify" in caught.value.hint
+
+
+def test_an_engine_that_was_not_loaded_says_so() -> None:
+    with pytest.raises(ModelError, match="not been loaded"):
+        hear(WhisperEngine(Path("models")), Audio(np.zeros(160, np.float32), WHISPER_RATE_HZ))
+
+
+# --- with the real models
+
+
+@pytest.mark.engine
+def test_a_cut_off_model_file_is_an_error_that_says_so(whisper_base_dir: Path, tmp_path: Path) -> None:
+    for path in whisper_base_dir.iterdir():
+        if path.name != "model.bin":
+            shutil.copy(path, tmp_path)
+    with (whisper_base_dir / "model.bin").open("rb") as whole:
+        (tmp_path / "model.bin").write_bytes(whole.read(1_000_000))
+    with pytest.raises(ModelError):
+        WhisperEngine(tmp_path).load()
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "said", ["turn on the kitchen lights", "what is the weather like tomorrow", "open the garage door"]
+)
+def test_a_command_is_heard_in_a_short_window(base: WhisperEngine, speak: Speak, said: str) -> None:
+    transcript = hear(base, speak(said))
+    assert heard_share(said, transcript.text) >= 0.75
+    assert 0 < transcript.window_s < 10
+    assert transcript.dropped is None
+
+
+@pytest.mark.engine
+def test_a_spoken_thank_you_is_kept(base: WhisperEngine, speak: Speak) -> None:
+    assert "thank" in words(hear(base, speak("Thank you.")).text)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("rate_hz", [8_000, 44_100, 48_000])
+def test_sound_of_any_rate_is_heard(base: WhisperEngine, speak: Speak, rate_hz: int) -> None:
+    said = "turn off the lights in the living room"
+    assert heard_share(said, hear(base, resampled(speak(said), rate_hz)).text) >= 0.7
+
+
+@pytest.mark.engine
+def test_speech_longer_than_a_window_is_heard_to_its_end(base: WhisperEngine, speak: Speak) -> None:
+    story = (
+        "The first lamp is in the kitchen.",
+        "We bought it when the house was new, and it has been there ever since.",
+        "Then came a heater for the bathroom, because the winters are long and cold here.",
+        "My sister gave us the clock that hangs above the stairs.",
+        "Last of all there is a small fountain in the garden.",
+    )
+    spoken = [speak(sentence) for sentence in story]
+    pause = np.zeros(4 * spoken[0].rate_hz, np.float32)
+    long = Audio(
+        np.concatenate([part for audio in spoken for part in (audio.samples, pause)]), spoken[0].rate_hz
+    )
+    assert long.duration_s > 30
+    heard = words(hear(base, long).text)
+    assert "first" in heard[:5]
+    assert "garden" in heard[-4:]
+
+
+@pytest.mark.engine
+def test_the_small_english_model_hears_commands_too(whisper_tiny_dir: Path, speak: Speak) -> None:
+    tiny = WhisperEngine(whisper_tiny_dir)
+    tiny.load()
+    said = "set a timer for ten minutes"
+    transcript = hear(tiny, speak(said))
+    assert heard_share(said.replace("ten", ""), transcript.text) >= 0.75
+    assert transcript.language == "en"
+    german = TranscribeRequest(speak(said), language="de")
+    with pytest.raises(ConfigError):
+        next(iter(tiny.run(german, CancelFlag())))
+
+
+@pytest.mark.engine
+def test_the_language_is_heard_where_nobody_says_it(whisper_base_dir: Path, speak: Speak) -> None:
+    engine = WhisperEngine(whisper_base_dir)
+    engine.load()
+    assert hear(engine, speak("Please turn on the lights in the kitchen.")).language == "en"
+
+
+@pytest.mark.engine
+def test_an_unknown_language_is_refused(base: WhisperEngine, speak: Speak) -> None:
+    with pytest.raises(ConfigError):
+        next(iter(base.run(TranscribeRequest(speak("hello"), language="xx"), CancelFlag())))
+
+
+@pytest.mark.engine
+def test_a_cancelled_request_yields_nothing(base: WhisperEngine, speak: Speak) -> None:
+    cancel = CancelFlag()
+    cancel.set()
+    assert list(base.run(TranscribeRequest(speak("hello")), cancel)) == []
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "sound",
+    ["nothing", "silence", "white noise", "pink noise", "hum", "melody", "clicks", "knocks"],
+)
+def test_sound_without_speech_gives_no_words(base: WhisperEngine, sound: str) -> None:
+    transcript = hear(base, Audio(without_speech(sound), WHISPER_RATE_HZ), names=("Kitchen", "EcoBee"))
+    assert (transcript.text, transcript.dropped) == ("", NO_SPEECH)
+
+
+@pytest.mark.engine
+def test_names_that_nobody_says_stay_out_of_the_text(base: WhisperEngine, speak: Speak) -> None:
+    said = "good morning"
+    transcript = hear(base, speak(said), names=("Roomba", "EcoBee", "Nursery"))
+    assert words(transcript.text) == words(said)
+
+
+@pytest.mark.engine
+def test_more_names_than_fit_do_no_harm(base: WhisperEngine, speak: Speak) -> None:
+    said = "turn on the kitchen lights"
+    names = tuple(f"Lamp number {index}" for index in range(500))
+    assert heard_share(said, hear(base, speak(said), names=names).text) >= 0.6
+
+
+def resampled(audio: Audio, rate_hz: int) -> Audio:
+    frame = av.AudioFrame.from_ndarray(audio.samples[None], format="flt", layout="mono")
+    frame.sample_rate = audio.rate_hz
+    resampler = av.AudioResampler(format="flt", layout="mono", rate=rate_hz)
+    pieces = [*resampler.resample(frame), *resampler.resample(None)]
+    return Audio(np.concatenate([piece.to_ndarray()[0] for piece in pieces]), rate_hz)
+
+
+def without_speech(sound: str) -> NDArray[np.float32]:
+    count = 3 * WHISPER_RATE_HZ
+    random = np.random.default_rng(5)
+    time_s = np.arange(count) / WHISPER_RATE_HZ
+    white = random.standard_normal(count)
+    spectrum = np.fft.rfft(white)
+    pink = np.fft.irfft(spectrum / np.sqrt(np.maximum(1, np.arange(len(spectrum)))), count)
+    notes_hz = np.repeat([262, 330, 392, 330, 262, 294], count // 6)
+    sounds: dict[str, NDArray[np.floating[Any]]] = {
+        "nothing": np.zeros(0),
+        "silence": np.zeros(count),
+        "white noise": 0.1 * white,
+        "pink noise": 0.1 * pink / pink.std(),
+        "hum": 0.3 * np.sin(2 * np.pi * 50 * time_s) + 0.1 * np.sin(2 * np.pi * 150 * time_s),
+        "melody": 0.3 * np.sin(2 * np.pi * np.cumsum(notes_hz) / WHISPER_RATE_HZ),
+        "clicks": 0.9 * (random.random(count) < 0.0003),
+        "knocks": 0.5 * white * np.tile(np.exp(-np.linspace(0, 30, count // 4)), 4),
+    }
+    return sounds[sound].astype(np.float32)
