@@ -206,6 +206,7 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         ("[llm]\nmax_tokens = 0", 2, "llm.max_tokens must be a whole number of at least 1, not 0"),
         ('[stt]\nnames = "Mara"', 2, 'stt.names must be a list of texts, not "Mara"'),
         ("[tts]\nspeed = 2025-01-01", 2, 'tts.speed must be a number from 0.25 to 4, not "2025-01-01"'),
+        ("[llm]\nmodel = 3", 2, "llm.model must be the path of a file, not 3"),
         ('[tts]\nenabled = "yes"', 2, 'tts.enabled must be true or false, not "yes"'),
     ],
 )

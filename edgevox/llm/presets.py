@@ -74,9 +74,8 @@ def resolve_preset(
 
 
 def all_presets(folder: Path | None = None) -> list[ModelPreset]:
-    """Every preset, family by family. Raises ConfigError."""
-    presets = [_preset(file, DETECTORS) for file in preset_files(folder)]
-    return sorted(presets, key=lambda preset: preset.family)
+    """Every preset, shipped and the user's own. Raises ConfigError."""
+    return [_preset(file, DETECTORS) for file in preset_files(folder)]
 
 
 def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:

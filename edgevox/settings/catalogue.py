@@ -85,15 +85,16 @@ def sections() -> Mapping[str, str]:
 
 def unknown(name: str) -> str:
     """Say that there is no such setting, and which one was probably meant."""
+    if name in sections():
+        return f"{name} is a section: write [{name}], and its settings below"
     meant = suggestions(name)
     if meant:
         return f"unknown setting {name}: did you mean {' or '.join(meant)}?"
     section, _, _ = name.rpartition(".")
     names = [key.removeprefix(f"{section}.") for key, s in catalogue().items() if s.section == section]
     if names:
-        return (
-            f"unknown setting {name}: {f'[{section}]' if section else 'the top level'} has {', '.join(names)}"
-        )
+        place = f"[{section}]" if section else "the top level"
+        return f"unknown setting {name}: {place} has {', '.join(names)}"
     return f"unknown setting {name}: the sections are {', '.join(sections())}"
 
 
@@ -124,8 +125,12 @@ def _setting(name: str, section: str, field: FieldInfo) -> Setting:
 def _expected(schema: Mapping[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_expected(part) for part in schema["anyOf"] if part.get("type") != "null")
+    if "enum" in schema:
+        return " or ".join(map(_shown, schema["enum"]))
     if "const" in schema:
         return _shown(schema["const"])
+    if schema.get("format") == "path":
+        return "the path of a file"
     return _TYPE_WORDS[schema["type"]] + _range(schema)
 
 
@@ -135,8 +140,6 @@ def _range(schema: Mapping[str, Any]) -> str:
             return f" from {low} to {high}"
         case {"exclusiveMinimum": low, "maximum": high}:
             return f" above {low} and up to {high}"
-        case {"minimum": low, "exclusiveMaximum": high}:
-            return f" from {low} and below {high}"
         case {"minimum": low}:
             return f" of at least {low}"
         case {"minLength": 1}:

@@ -76,13 +76,7 @@ def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str,
     for name, value in _flattened(file.table):
         setting = catalogue().get(name)
         if setting is None:
-            is_section = name in sections()
-            problem = (
-                f"{name} is a section: write [{name}], and its settings below"
-                if is_section
-                else unknown(name)
-            )
-            problems.append(f"{file.place(name)}: {problem}")
+            problems.append(f"{file.place(name)}: {unknown(name)}")
             continue
         try:
             found[name] = _Given(setting.from_toml(value), source)
@@ -92,31 +86,32 @@ def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str,
 
 
 def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, _Given]:
-    """Variables without a section belong to others, unless they spell a setting; an empty one is not set."""
+    """An empty variable is not set."""
     found: dict[str, _Given] = {}
-    misspelt = {variable_name(name).replace(_SEPARATOR, "_"): name for name in catalogue() if "." in name}
     for variable, text in environ.items():
         if not variable.startswith(_PREFIX) or not text:
             continue
         name = variable.removeprefix(_PREFIX).lower().replace(_SEPARATOR, ".")
         setting = catalogue().get(name)
-        if setting is not None:
-            try:
-                found[name] = _Given(setting.from_text(text), Source("environment", variable))
-            except ValueError as error:
-                problems.append(f"environment {variable}: {error}")
-        elif (
-            meant := [misspelt[variable]]
-            if variable in misspelt
-            else suggestions(name)
-            if "." in name
-            else []
-        ):
-            names = " or ".join(map(variable_name, meant))
-            problems.append(f"environment: unknown variable {variable}: did you mean {names}?")
-        elif "." in name:
-            problems.append(f"environment {variable}: {unknown(name)}")
+        if setting is None:
+            problems.extend(_unknown_variable(variable, name))
+            continue
+        try:
+            found[name] = _Given(setting.from_text(text), Source("environment", variable))
+        except ValueError as error:
+            problems.append(f"environment {variable}: {error}")
     return found
+
+
+def _unknown_variable(variable: str, name: str) -> Iterator[str]:
+    """What is wrong with a variable that is no setting: nothing, if it has no section and resembles none."""
+    too_short = [other for other in catalogue() if variable == variable_name(other).replace(_SEPARATOR, "_")]
+    meant = too_short or (suggestions(name) if "." in name else [])
+    if meant:
+        names = " or ".join(map(variable_name, meant))
+        yield f"environment: unknown variable {variable}: did you mean {names}?"
+    elif "." in name:
+        yield f"environment {variable}: {unknown(name)}"
 
 
 def _from_flags(flags: Mapping[str, object], problems: list[str]) -> dict[str, _Given]:

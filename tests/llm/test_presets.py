@@ -109,11 +109,6 @@ def test_the_generic_preset_leaves_the_model_to_the_user() -> None:
     assert resolve_preset(GENERIC_PRESET).model is None
 
 
-def test_presets_come_family_by_family() -> None:
-    families = [preset.family for preset in all_presets()]
-    assert families == sorted(families)
-
-
 def test_memory_is_the_file_and_a_full_conversation_and_something_for_llama_cpp() -> None:
     preset = resolve_preset("smollm2-135m")
     conversation = 30 * 3 * 64 * 2 * 2 * preset.context_tokens
