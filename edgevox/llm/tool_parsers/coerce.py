@@ -1,0 +1,377 @@
+"""Fitting arguments to the tool's JSON Schema: the value that was meant, in the type that was asked for.
+
+Nothing is dropped. What cannot be made to fit stays as it is and is named in the list of problems.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from edgevox.llm.tool_parsers.json_repair import (
+    MAX_DEPTH,
+    JsonValue,
+    Unquoted,
+    Unreadable,
+    join_surrogates,
+    loads,
+)
+
+_MAX_REFERENCES = 16
+_TRUE = {"true", "yes", "on", "1"}
+_FALSE = {"false", "no", "off", "0"}
+_NULL = {"null", "none", "nil"}
+
+
+def fit_arguments(
+    arguments: Mapping[str, JsonValue], positional: Sequence[JsonValue], schema: Mapping[str, Any] | None
+) -> tuple[dict[str, JsonValue], list[str]]:
+    """The arguments as the schema wants them, and what is wrong with them still."""
+    if schema is None:
+        problems = ["positional arguments, and no schema to name them"] if positional else []
+        return {name: settle(value) for name, value in arguments.items()}, problems
+    return _Fitting(schema).fit(arguments, positional)
+
+
+def settle(value: JsonValue, depth: int = 0) -> JsonValue:
+    """A value without a schema: what was written without quotes takes the type that it looks like."""
+    if isinstance(value, Unquoted):
+        return _guess(value)
+    if depth > MAX_DEPTH:
+        return value
+    if isinstance(value, dict):
+        return {key: settle(member, depth + 1) for key, member in value.items()}
+    if isinstance(value, list):
+        return [settle(member, depth + 1) for member in value]
+    return value
+
+
+def dumps(arguments: Mapping[str, JsonValue]) -> str:
+    """JSON text that every reader takes. Raises ValueError for infinite numbers."""
+    return join_surrogates(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
+
+
+class _Fitting:
+    """One schema, and the problems found while fitting values to it."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._problems: list[str] = []
+
+    def fit(
+        self, arguments: Mapping[str, JsonValue], positional: Sequence[JsonValue]
+    ) -> tuple[dict[str, JsonValue], list[str]]:
+        schema = self._resolve(self._root)
+        properties = schema.get("properties")
+        properties = properties if isinstance(properties, Mapping) else {}
+        given = dict(arguments)
+        free = [name for name in properties if name not in given]
+        for value in positional:
+            if free:
+                given[free.pop(0)] = value
+            else:
+                self._problems.append(f"one positional argument too many ({_shown(value)})")
+        given = _unwrap(given, properties)
+        return self._object(given, schema, ""), self._problems
+
+    def _object(
+        self, given: Mapping[str, JsonValue], schema: Mapping[str, Any], path: str
+    ) -> dict[str, JsonValue]:
+        properties = schema.get("properties")
+        properties = properties if isinstance(properties, Mapping) else {}
+        extra = schema.get("additionalProperties")
+        fitted: dict[str, JsonValue] = {}
+        for written, value in given.items():
+            name = written if written in properties else _meant(written, properties, given)
+            if name in properties:
+                fitted[name] = self._value(value, properties[name], f"{path}{name}")
+            elif isinstance(extra, Mapping):
+                fitted[name] = self._value(value, extra, f"{path}{name}")
+            else:
+                fitted[name] = settle(value)
+                if extra is False:
+                    self._problems.append(f"{path}{name} is not a parameter")
+        required = schema.get("required")
+        if isinstance(required, list | tuple):
+            self._problems += [
+                f"{path}{name} is missing"
+                for name in required
+                if isinstance(name, str) and name not in fitted
+            ]
+        return fitted
+
+    def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
+        if path.count(".") + path.count("[") > MAX_DEPTH:
+            return settle(value)
+        if not isinstance(schema, Mapping):
+            return settle(value)
+        schema = self._resolve(schema)
+        for union in ("anyOf", "oneOf"):
+            options = schema.get(union)
+            if isinstance(options, list | tuple) and options:
+                return self._any_of(value, options, path)
+        types = _types(schema)
+        choices = schema.get("enum")
+        if "const" in schema:
+            choices = [schema["const"]]
+        if isinstance(choices, list | tuple) and choices:
+            return self._choice(value, choices, path)
+        if not types:
+            return settle(value)
+        for kind in types:
+            if _is(value, kind) and not isinstance(value, Unquoted):
+                return self._inside(value, schema, path)
+        for kind in types:
+            converted = _convert(value, kind)
+            if not isinstance(converted, _NotConverted):
+                return self._inside(converted, schema, path)
+        self._problems.append(f"{path} should be {' or '.join(types)}, not {_shown(value)}")
+        return settle(value)
+
+    def _inside(self, value: JsonValue, schema: Mapping[str, Any], path: str) -> JsonValue:
+        if isinstance(value, dict):
+            return self._object(value, schema, f"{path}.")
+        if isinstance(value, list):
+            items = schema.get("items")
+            return [self._value(member, items, f"{path}[{index}]") for index, member in enumerate(value)]
+        return value
+
+    def _any_of(self, value: JsonValue, options: Sequence[Any], path: str) -> JsonValue:
+        before = self._problems
+        first: tuple[JsonValue, list[str]] | None = None
+        # A string comes last: everything can be one.
+        for option in sorted(
+            options, key=lambda option: self._only_strings(option) and isinstance(value, Unquoted)
+        ):
+            self._problems = []
+            fitted = self._value(value, option, path)
+            if not self._problems and (_same_kind(fitted, value) or isinstance(value, str)):
+                self._problems = before
+                return fitted
+            if first is None or (first[1] and not self._problems):
+                first = fitted, self._problems
+        assert first is not None
+        self._problems = before + first[1]
+        return first[0]
+
+    def _only_strings(self, option: object) -> bool:
+        return isinstance(option, Mapping) and _types(self._resolve(option)) == ["string"]
+
+    def _choice(self, value: JsonValue, choices: Sequence[JsonValue], path: str) -> JsonValue:
+        plain = str(value) if isinstance(value, Unquoted) else value
+        for choice in choices:
+            if choice == plain and type(choice) is type(plain):
+                return choice
+        spelled = _spelled(plain)
+        for choice in choices:
+            if _spelled(choice) == spelled:
+                return choice
+        self._problems.append(
+            f"{path} should be one of {', '.join(map(_shown, choices))}, not {_shown(plain)}"
+        )
+        return settle(value)
+
+    def _resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        for _ in range(_MAX_REFERENCES):
+            reference = schema.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#"):
+                target: Any = self._root
+                for part in reference.lstrip("#").strip("/").split("/"):
+                    if part:
+                        target = (
+                            target.get(part.replace("~1", "/").replace("~0", "~"))
+                            if isinstance(target, Mapping)
+                            else None
+                        )
+                if not isinstance(target, Mapping):
+                    return {}
+                schema = target
+                continue
+            parts = schema.get("allOf")
+            if isinstance(parts, list | tuple) and len(parts) > 0 and isinstance(parts[0], Mapping):
+                merged = {key: member for key, member in schema.items() if key != "allOf"}
+                for part in parts:
+                    if isinstance(part, Mapping):
+                        merged = {**part, **merged}
+                schema = merged
+                continue
+            return schema
+        return {}
+
+
+class _NotConverted:
+    """What `_convert` gives for a value that is not of that kind in any spelling."""
+
+
+_NOT_CONVERTED = _NotConverted()
+
+
+def _convert(value: JsonValue, kind: str) -> JsonValue | _NotConverted:
+    """`value` as a `kind`, where its spelling leaves no doubt."""
+    match kind:
+        case "string":
+            return _to_string(value)
+        case "integer":
+            return _to_integer(value)
+        case "number":
+            return _to_number(value)
+        case "boolean":
+            return _to_boolean(value)
+        case "null":
+            return None if isinstance(value, str) and value.strip().lower() in _NULL else _NOT_CONVERTED
+        case "array":
+            return _to_array(value)
+        case "object":
+            parsed = _parsed(value)
+            return parsed if isinstance(parsed, dict) else _NOT_CONVERTED
+        case _:
+            return _NOT_CONVERTED
+
+
+def _to_string(value: JsonValue) -> JsonValue | _NotConverted:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return _NOT_CONVERTED
+
+
+def _to_integer(value: JsonValue) -> JsonValue | _NotConverted:
+    number = _to_number(value)
+    if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
+        return int(number)
+    return number if isinstance(number, int) else _NOT_CONVERTED
+
+
+def _to_number(value: JsonValue) -> JsonValue | _NotConverted:
+    if isinstance(value, bool):
+        return _NOT_CONVERTED
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str) and len(value) < 400:
+        for read in (int, float):
+            try:
+                number = read(value)
+            except ValueError:
+                continue
+            return number if math.isfinite(number) else _NOT_CONVERTED
+    return _NOT_CONVERTED
+
+
+def _to_boolean(value: JsonValue) -> JsonValue | _NotConverted:
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _TRUE:
+            return True
+        if word in _FALSE:
+            return False
+    elif isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    return _NOT_CONVERTED
+
+
+def _to_array(value: JsonValue) -> JsonValue | _NotConverted:
+    parsed = _parsed(value)
+    return parsed if isinstance(parsed, list) else _NOT_CONVERTED
+
+
+def _parsed(value: JsonValue) -> JsonValue:
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[", "(")):
+        return value
+    try:
+        return loads(value.strip())
+    except Unreadable:
+        return value
+
+
+def _guess(text: Unquoted) -> JsonValue:
+    stripped = text.strip()
+    if stripped[:1] and stripped[:1] in "{[":
+        parsed = _parsed(Unquoted(stripped))
+        return str(text) if isinstance(parsed, str) else settle(parsed)
+    if stripped[:1] == '"' and stripped[-1:] == '"' and len(stripped) > 1:
+        try:
+            return str(json.loads(stripped))
+        except ValueError:
+            return str(text)
+    if stripped in ("true", "True"):
+        return True
+    if stripped in ("false", "False"):
+        return False
+    if stripped in ("null", "None"):
+        return None
+    number = _to_number(stripped)
+    return str(text) if isinstance(number, _NotConverted) else number
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    written = schema.get("type")
+    types = (
+        [written] if isinstance(written, str) else [kind for kind in written or () if isinstance(kind, str)]
+    )
+    if schema.get("nullable") is True and types and "null" not in types:
+        types.append("null")
+    if not types:
+        if "properties" in schema:
+            return ["object"]
+        if "items" in schema:
+            return ["array"]
+    # Everything can be read as a string, so that comes last.
+    return sorted(types, key=lambda kind: kind == "string")
+
+
+def _is(value: JsonValue, kind: str) -> bool:
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "null":
+            return value is None
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, dict)
+        case _:
+            return False
+
+
+def _same_kind(one: JsonValue, other: JsonValue) -> bool:
+    return isinstance(one, type(other)) or isinstance(other, type(one))
+
+
+def _meant(written: str, properties: Mapping[str, Any], given: Mapping[str, JsonValue]) -> str:
+    """The property that differs from `written` in letter case, hyphens or spaces only."""
+    key = _spelled_key(written)
+    meant = [name for name in properties if _spelled_key(name) == key and name not in given]
+    return meant[0] if len(meant) == 1 else written
+
+
+def _spelled_key(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def _spelled(value: JsonValue) -> str:
+    return value.strip().lower() if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _unwrap(given: dict[str, JsonValue], properties: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Some models put all arguments into one that is called `arguments`."""
+    if len(given) == 1:
+        name, value = next(iter(given.items()))
+        if name in ("arguments", "parameters", "kwargs") and name not in properties:
+            parsed = _parsed(value)
+            if isinstance(parsed, dict):
+                return parsed
+    return given
+
+
+def _shown(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,125 @@
+"""FunctionGemma: `<start_function_call>call:NAME{key:<escape>text<escape>}<end_function_call>`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.json_repair import Reader, Unreadable
+from edgevox.llm.tool_parsers.values import arguments_of, gemma_value
+from edgevox.types import ToolCall
+
+BEGIN = "<start_function_call>"
+END = "<end_function_call>"
+QUOTE = "<escape>"
+_NAME = re.compile(r"[A-Za-z_][\w.:/-]*+")
+_MAX_NAME_CHARS = 256
+
+
+class FunctionGemmaDetector(BaseFormatDetector):
+    markers = (BEGIN,)
+    trailers = (END, "<start_function_response>")
+
+    def open(self, opening: Opening) -> Body:
+        return BraceCalls(opening, end=END, quotes=(QUOTE,))
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        return "".join(
+            f"{BEGIN}call:{call.name}{gemma_value(arguments_of(call), QUOTE)}{END}" for call in calls
+        )
+
+
+class BraceCalls(BracketBody):
+    """`call:NAME{key:value}` up to `end`; `quotes` delimit strings that know no escapes."""
+
+    def __init__(self, opening: Opening, *, end: str, quotes: tuple[str, ...]) -> None:
+        super().__init__(opening)
+        self._end = end
+        self._quotes = quotes
+        self._name = ""
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        marker = self.opening.marker
+        if marker.startswith("call:"):
+            # Without a wrapper: the marker holds the name and the brace.
+            self._name = marker[len("call:") : -1]
+            self._begin_value(stops=(self._end,), raw_quotes=self._quotes, opened="{")
+            self.committed = True
+            self._state = self._arguments
+            return None
+        if not self._skip_space():
+            return Verdict.MORE
+        looking = self._looking_at("call:")
+        if looking is None:
+            return Verdict.MORE
+        if looking:
+            self.pos += len("call:")
+        self._state = self._function
+        return None
+
+    def _function(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        if not self._skip_space():
+            return Verdict.MORE
+        name = _NAME.match(self.text, self.pos)
+        if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
+            return Verdict.NO
+        self.pos = name.end()
+        if not self._skip_space():
+            self.pos = mark
+            return Verdict.MORE
+        closing = self._looking_at(self._end)
+        if self.text[self.pos] != "{" and not closing:
+            self.pos = mark
+            return Verdict.MORE if closing is None and not at_end else Verdict.NO
+        self.committed = True
+        # call:f:f{} names the function twice.
+        self._name = name.group().rsplit(":", 1)[-1]
+        if closing:
+            self.calls.append(RawCall(self._name, {}, name.group()))
+            self._state = self._behind
+        else:
+            self._begin_value(stops=(self._end,), raw_quotes=self._quotes)
+            self._state = self._arguments
+        return None
+
+    def _arguments(self, at_end: bool) -> Verdict | None:
+        written = self._value(at_end)
+        if written is None:
+            return Verdict.MORE
+        self._take(written)
+        self._state = self._behind
+        return None
+
+    def _take(self, written: str) -> None:
+        call = RawCall(self._name, {}, f"call:{self._name}{written}")
+        try:
+            value = Reader(written, raw_quotes=self._quotes).whole()
+            if isinstance(value, dict):
+                call.arguments = value
+            elif value:
+                call.problem = "the arguments have no names"
+        except Unreadable as err:
+            call.problem = str(err)
+        self.calls.append(call)
+
+    def _behind(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        while self._skip_space():
+            looking = self._looking_at(self._end)
+            if looking:
+                self.pos += len(self._end)
+                return Verdict.DONE
+            if looking is None and not at_end:
+                break
+            if self.text[self.pos] != "}":
+                self.pos = mark
+                return Verdict.DONE
+            self.pos += 1
+        else:
+            self.pos = mark
+            return Verdict.MORE
+        self.pos = mark
+        return Verdict.MORE

@@ -1,0 +1,123 @@
+"""MiniCPM 5: `<function name="NAME"><param name="KEY">value</param></function>`, with CDATA where needed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
+from edgevox.llm.tool_parsers.json_repair import Unquoted
+from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
+from edgevox.llm.tool_parsers.values import tagged_arguments
+from edgevox.types import ToolCall
+
+# Byte-level tokenizers now and then leave Ġ for the blank, or nothing.
+MARKERS = ("<function name=", "<function\u0120name=", "<functionname=")
+_CDATA = "<![CDATA["
+_CDATA_END = "]]>"
+
+
+class MiniCpmDetector(BaseFormatDetector):
+    markers = MARKERS
+    trailers = ("</function>",)
+
+    def open(self, opening: Opening) -> Body:
+        return AttributeTagCalls(opening, function="function", parameter="param")
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        return "\n".join(map(_render_call, calls))
+
+
+def _render_call(call: ToolCall) -> str:
+    parameters = "".join(map(_render_parameter, tagged_arguments(call)))
+    return f'<function name="{call.name}">{parameters}</function>'
+
+
+def _render_parameter(pair: tuple[str, str]) -> str:
+    key, value = pair
+    if any(char in value for char in "<&\n"):
+        value = f"{_CDATA}{value.replace(_CDATA_END, ']]]]><![CDATA[>')}{_CDATA_END}"
+    return f'<param name="{key}">{value}</param>'
+
+
+class AttributeTagCalls(TagBody):
+    """Function and parameter tags that carry their names in an attribute. The marker ends behind `name=`."""
+
+    def __init__(self, opening: Opening, *, function: str, parameter: str) -> None:
+        pattern = re.compile(
+            rf"""<{parameter}[\u0120\s]{{0,4}}name=["']([^"'<>\n]{{1,128}})["'][^<>\n]{{0,32}}>"""
+            rf"""|</{parameter}>|</{function}>|<!\[CDATA\["""
+        )
+        super().__init__(opening, pattern, (f"<{parameter}", f"</{parameter}>", f"</{function}>", _CDATA))
+        self._function_end = f"</{function}>"
+        self._pieces: list[str] = []
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        end = self.text.find(">", self.pos, self.pos + MAX_NAME_CHARS + 40)
+        if end < 0:
+            head = self.text[self.pos : self.pos + MAX_NAME_CHARS + 40]
+            return (
+                Verdict.MORE
+                if len(head) < MAX_NAME_CHARS and "\n" not in head and "<" not in head
+                else Verdict.NO
+            )
+        head = self.text[self.pos : end]
+        quote = head[:1]
+        name = head[1:].split(quote, 1)[0] if quote and quote in "\"'" else ""
+        if NAME.fullmatch(name) is None:
+            return Verdict.NO
+        self.committed = True
+        self._name = name
+        self._raw.append(f"{self.opening.marker}{head}>")
+        self.pos = end + 1
+        if head.endswith("/"):
+            self._take()
+            return Verdict.DONE
+        self._state = self._tags
+        return None
+
+    def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
+        written = tag.group()
+        if tag.group(1) is not None:
+            self._finish_value(before)
+            self._key = tag.group(1)
+            return None
+        if written == _CDATA:
+            self._pieces.append(html.unescape(before) if before.strip() else "")
+            self._state = self._cdata
+            return None
+        self._finish_value(before)
+        if written == self._function_end:
+            self._take()
+            return Verdict.DONE
+        return None
+
+    def _cdata(self, at_end: bool) -> Verdict | None:
+        end = self.text.find(_CDATA_END, self.pos)
+        if end < 0 and not at_end:
+            keep = max(self.pos, len(self.text) - len(_CDATA_END) + 1)
+            self._pieces.append(self.text[self.pos : keep])
+            self.pos = keep
+            return Verdict.MORE
+        if end < 0:
+            end = len(self.text)
+        self._pieces.append(self.text[self.pos : end])
+        self.pos = min(end + len(_CDATA_END), len(self.text))
+        self._state = self._tags
+        return None
+
+    def _finish_value(self, written: str) -> None:
+        if self._key is not None:
+            if self._pieces:
+                value = "".join(self._pieces) + (html.unescape(written) if written.strip() else "")
+            else:
+                value = html.unescape(written)
+            self._arguments[self._key] = Unquoted(value)
+        self._key, self._pieces = None, []
+
+    def _end_of_output(self, before: str) -> Verdict:
+        problem = f"the output ended inside {self._key}" if self._key is not None else None
+        self._raw.append(before)
+        self._take(problem)
+        return Verdict.DONE

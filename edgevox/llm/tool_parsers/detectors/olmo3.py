@@ -1,0 +1,27 @@
+"""OLMo 3: `<function_calls>` with one Python call on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening
+from edgevox.llm.tool_parsers.json_calls import JsonCalls
+from edgevox.llm.tool_parsers.python_calls import PythonCalls
+from edgevox.llm.tool_parsers.values import python_call
+from edgevox.types import ToolCall
+
+BEGIN = "<function_calls>"
+END = "</function_calls>"
+
+
+class Olmo3Detector(BaseFormatDetector):
+    markers = (BEGIN,)
+    trailers = (END,)
+
+    def open(self, opening: Opening) -> Body:
+        return FirstOf(
+            opening, (PythonCalls(opening, ends=(END,)), JsonCalls(opening, ends=(END,), bounds=(BEGIN,)))
+        )
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        return BEGIN + "\n".join(map(python_call, calls)) + END

@@ -1,0 +1,239 @@
+"""Qwen3-Coder and Qwen3.5: `<function=NAME><parameter=KEY>value</parameter></function>` in `<tool_call>`.
+
+Step 3.5, Nemotron 3 and Seed-OSS write the same; Llama puts JSON into `<function=NAME>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
+from edgevox.llm.tool_parsers.json_repair import Unquoted, Unreadable, loads
+from edgevox.llm.tool_parsers.tags import NAME, TagBody
+from edgevox.llm.tool_parsers.values import tagged_arguments
+from edgevox.types import ToolCall
+
+BEGIN = "<tool_call>"
+END = "</tool_call>"
+FUNCTION = "<function="
+_TAG = re.compile(r"<parameter=([^<>\n]{1,128})>|</parameter>|</function>|</?tool_call>|<function=")
+_BEGINNINGS = ("<parameter=", "</parameter>", "</function>", END, BEGIN, FUNCTION)
+
+
+class Qwen3CoderDetector(BaseFormatDetector):
+    markers = (BEGIN, FUNCTION)
+    trailers = (END, "</function>")
+
+    def open(self, opening: Opening) -> Body:
+        return FunctionTagCalls(opening)
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        return "\n".join(f"{BEGIN}\n{render_function(call)}\n{END}" for call in calls)
+
+
+def render_function(call: ToolCall) -> str:
+    """One `<function=…>` block."""
+    parameters = (f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in tagged_arguments(call))
+    return f"<function={call.name}>\n{''.join(parameters)}</function>"
+
+
+class FunctionTagCalls(TagBody):
+    """`<function=NAME><parameter=KEY>value</parameter></function>`, or `<function=NAME>{json}</function>`.
+
+    The wrapper `<tool_call>` may be there or not: `opening.marker` tells.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening, _TAG, _BEGINNINGS)
+        self._pending = ("", "")
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        if self.opening.marker != "<function=":
+            if not self._skip_space():
+                return Verdict.MORE
+            looking = self._looking_at("<function=")
+            if not looking:
+                return Verdict.MORE if looking is None else Verdict.NO
+            self.pos += len("<function=")
+        self._state = self._function_name
+        return None
+
+    def _function_name(self, at_end: bool) -> Verdict | None:
+        end = self.text.find(">", self.pos, self.pos + 130)
+        name = self.text[self.pos : self.pos + 130 if end < 0 else end].strip().strip("\"'")
+        if end < 0:
+            return (
+                Verdict.MORE
+                if len(name) < 128 and "\n" not in name and "<" not in name
+                else self._not_a_function()
+            )
+        if NAME.fullmatch(name) is None:
+            return self._not_a_function()
+        self._name = name
+        self._raw.append(f"<function={name}>")
+        self.pos = end + 1
+        self._state = self._first_content
+        return None
+
+    def _not_a_function(self) -> Verdict:
+        return Verdict.DONE if self.committed else Verdict.NO
+
+    def _first_content(self, at_end: bool) -> Verdict | None:
+        if not self._skip_space():
+            if at_end and self._name in self.opening.offered:
+                self._take()
+                return Verdict.DONE
+            return Verdict.MORE
+        if self.text[self.pos] == "{":
+            self.committed = True
+            self._begin_value(stops=("</function>",))
+            self._state = self._json
+            return None
+        looking = [self._looking_at(tag) for tag in ("<parameter=", "</function>", "</tool_call>")]
+        if any(looking):
+            self.committed = True
+            self._state = self._tags
+            return None
+        if None in looking and not at_end:
+            return Verdict.MORE
+        return self._not_a_function()
+
+    def _json(self, at_end: bool) -> Verdict | None:
+        written = self._value(at_end)
+        if written is None:
+            return Verdict.MORE
+        self._raw.append(written)
+        problem = None
+        try:
+            value = loads(written, depth=self._brackets.depth)
+            if isinstance(value, dict):
+                self._arguments = value
+            else:
+                problem = "the arguments are not an object"
+        except Unreadable as err:
+            problem = str(err)
+        self._take(problem)
+        self._state = self._behind_json
+        return None
+
+    def _behind_json(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        if not self._skip_space():
+            self.pos = mark
+            return Verdict.MORE
+        looking = self._looking_at("</function>")
+        if looking is None:
+            self.pos = mark
+            return Verdict.MORE
+        if looking:
+            self.pos += len("</function>")
+            self._state = self._behind_function
+            return None
+        if self.text[self.pos] in "}]":
+            self.pos += 1
+            return None
+        self.pos = mark
+        return Verdict.DONE
+
+    def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
+        written = tag.group()
+        if tag.group(1) is not None:
+            self._finish_value(before)
+            self._key = tag.group(1).strip().strip("\"'")
+            return None
+        if written == "</parameter>":
+            self._finish_value(before)
+            return None
+        if self._key is not None and written != "<function=":
+            if self.opening.ends_inside_strings:
+                self._finish_value(before)
+                return self._end_function(written)
+            # The value may hold this text; it ends here only if the whole region does.
+            self._pending = before, written
+            self._state = self._value_may_end
+            return None
+        if self._key is not None:
+            self._before.append(before + written)
+            return None
+        return self._end_function(written)
+
+    def _value_may_end(self, at_end: bool) -> Verdict | None:
+        before, written = self._pending
+        mark = self.pos
+        more = self._skip_space()
+        follows = (
+            ("</tool_call>", "<tool_call>", "<function=")
+            if written == "</function>"
+            else ("<tool_call>", "<function=")
+        )
+        looking = [self._looking_at(tag) for tag in follows] if more else [None]
+        if not any(looking) and None in looking and not at_end:
+            self.pos = mark
+            return Verdict.MORE
+        self.pos = mark
+        self._state = self._tags
+        if any(looking) or (at_end and not more):
+            self._finish_value(before)
+            return self._end_function(written)
+        self._before.append(before + written)
+        return None
+
+    def _end_function(self, written: str) -> Verdict | None:
+        self._take()
+        if written == "</function>":
+            self._state = self._behind_function
+            return None
+        if written == "</tool_call>":
+            return Verdict.DONE
+        self.pos -= len(written)
+        if written == "<tool_call>":
+            return Verdict.DONE
+        self._state = self._behind_function
+        return None
+
+    def _behind_function(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        if not self._skip_space():
+            self.pos = mark
+            return Verdict.MORE
+        closing, another = self._looking_at("</tool_call>"), self._looking_at("<function=")
+        if closing:
+            self.pos += len("</tool_call>")
+            return Verdict.DONE
+        if another:
+            self.pos += len("<function=")
+            self._state = self._function_name
+            return None
+        self.pos = mark
+        return Verdict.MORE if (closing is None or another is None) and not at_end else Verdict.DONE
+
+    def _finish_value(self, written: str) -> None:
+        if self._key is None:
+            return
+        value = written.removeprefix("\n")
+        self._arguments[self._key] = Unquoted(value.removesuffix("\n"))
+        self._key = None
+
+    def _end_of_output(self, before: str) -> Verdict:
+        if self._key is None:
+            self._take()
+            return Verdict.DONE
+        cuts = [at for at in map(before.find, ("</function>", "</tool_call>")) if at >= 0]
+        if cuts:
+            cut = min(cuts)
+            self._finish_value(before[:cut])
+            self._take()
+            self.text, self.pos = before[cut:], 0
+            self._skip_tags()
+            self.opening.ends_inside_strings = True
+            return Verdict.DONE
+        key = self._key
+        self._raw.append(before)
+        self._take(f"the output ended inside {key}")
+        return Verdict.DONE
+
+    def _skip_tags(self) -> None:
+        for tag in ("</function>", "</tool_call>"):
+            if self._skip_space() and self._looking_at(tag):
+                self.pos += len(tag)

@@ -1,0 +1,309 @@
+"""Calls written as JSON objects: how one is recognised, and the body that reads one or a list of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads
+from edgevox.llm.tool_parsers.offered import OfferedTools
+from edgevox.types import ToolCall
+
+NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name")
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "kwargs")
+_ID_KEYS = ("id", "call_id", "tool_call_id")
+# Beside a name, these say that the object describes a tool and does not call it.
+_DESCRIBING_KEYS = ("description", "inputSchema", "input_schema")
+_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, "type", "id", "tool_calls")
+_HEAD = re.compile(rf"""\{{[ \t\r\n]{{0,64}}["']?(?:{"|".join(_KEYS)})["']?[ \t\r\n]{{0,8}}:""")
+_HEAD_LIMIT = 120
+_INFO = re.compile(r"[ \t]*[\w+.-]*[ \t]*")
+_INFO_LIMIT = 24
+_WRITTEN_NAME = re.compile(
+    rf"""["']?(?:{"|".join(NAME_KEYS)})["']?\s{{0,8}}:\s{{0,8}}["']([^"'\n]{{1,128}})["']"""
+)
+
+
+def calls_of(value: JsonValue, raw: str, offered: OfferedTools) -> list[RawCall] | None:
+    """The calls that a JSON value stands for; None when it is not the shape of a call."""
+    if isinstance(value, list):
+        found: list[RawCall] = []
+        for member in value:
+            calls = calls_of(member, raw, offered) if isinstance(member, dict) else None
+            if calls is None:
+                return None
+            found += calls
+        return found
+    if not isinstance(value, dict):
+        return None
+    if isinstance(value.get("tool_calls"), list) and not any(key in value for key in NAME_KEYS):
+        return calls_of(value["tool_calls"], raw, offered)
+    call_id = _first_text(value, _ID_KEYS)
+    inner = value.get("function")
+    if isinstance(inner, dict):
+        value = inner
+    name = _first_text(value, NAME_KEYS)
+    if not name or any(key in value for key in _DESCRIBING_KEYS):
+        return None
+    for key in ARGUMENT_KEYS:
+        if key in value:
+            return [_with_arguments(name, value[key], raw, call_id)]
+    rest = {key: member for key, member in value.items() if key not in (*NAME_KEYS, *_ID_KEYS, "type")}
+    properties = (offered.schema(name) or {}).get("properties") or {}
+    problem = None if all(key in properties for key in rest) else f"no arguments among {', '.join(value)}"
+    return [RawCall(name, rest, raw, call_id, problem=problem, has_arguments=False)]
+
+
+def _first_text(value: Mapping[str, JsonValue], keys: Sequence[str]) -> str | None:
+    for key in keys:
+        text = value.get(key)
+        if isinstance(text, str) and text:
+            return text.strip()
+    return None
+
+
+def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | None) -> RawCall:
+    if isinstance(arguments, str):
+        text = arguments.strip()
+        try:
+            arguments = loads(text) if text else {}
+        except Unreadable as err:
+            return RawCall(
+                name, {}, raw, call_id, problem=f"the arguments are a string that is not JSON ({err})"
+            )
+    if arguments is None or arguments == []:
+        arguments = {}
+    if not isinstance(arguments, Mapping):
+        return RawCall(
+            name,
+            {},
+            raw,
+            call_id,
+            problem=f"the arguments are not an object but {json.dumps(arguments)[:40]}",
+        )
+    return RawCall(name, arguments, raw, call_id)
+
+
+def damaged_call(raw: str, reason: str) -> RawCall:
+    """A call that was begun and cannot be read: its name, if that much is there, and why."""
+    written = _WRITTEN_NAME.search(raw, 0, 2000)
+    return RawCall(written.group(1) if written else "", {}, raw, problem=reason)
+
+
+def read_object(raw: str, depth: int, offered: OfferedTools) -> list[RawCall]:
+    """The calls of one complete JSON object behind a marker, damaged or not."""
+    try:
+        value = loads(raw, depth=depth)
+    except Truncated as err:
+        return [damaged_call(raw, f"the output ended early: {err}")]
+    except Unreadable as err:
+        return [damaged_call(raw, str(err))]
+    calls = calls_of(value, raw, offered)
+    return [damaged_call(raw, "not the shape of a call")] if calls is None else calls
+
+
+def objects(calls: Sequence[ToolCall], *, arguments_key: str = "arguments") -> list[str]:
+    """Each call as a JSON object."""
+    return [
+        f'{{"name": {json.dumps(call.name)}, "{arguments_key}": {call.arguments or "{}"}}}' for call in calls
+    ]
+
+
+class JsonCalls(BracketBody):
+    """Behind a marker: an object, several, or a list of them, up to one of `ends`.
+
+    `bounds` are markers that begin something else, and so end a damaged object as well.
+    """
+
+    def __init__(self, opening: Opening, *, ends: tuple[str, ...] = (), bounds: tuple[str, ...] = ()) -> None:
+        super().__init__(opening)
+        self._ends = ends
+        self._bounds = (*ends, *bounds)
+        self._in_list = False
+        self.ended = False
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        if not self._skip_space():
+            return Verdict.MORE
+        char = self.text[self.pos]
+        if char == "`":
+            # Some models put a code block between the marker and the object.
+            fence = self.text.find("\n", self.pos, self.pos + 20)
+            if fence < 0:
+                return Verdict.NO if at_end or len(self.text) - self.pos >= 20 else Verdict.MORE
+            self.pos = fence + 1
+            return None
+        if char == "[" and not self._in_list:
+            mark = self.pos
+            self.pos += 1
+            if not self._skip_space():
+                self.pos = mark
+                return Verdict.MORE
+            if self.text[self.pos] not in "{]":
+                return Verdict.NO
+            self._in_list = True
+            self.committed = True
+            self._state = self._between
+            return None
+        if char == "{":
+            self.committed = True
+            return self._begin_object()
+        return Verdict.NO
+
+    def _begin_object(self, opened: str = "") -> Verdict | None:
+        self._begin_value(stops=self._bounds, opened=opened)
+        self._state = self._object
+        return None
+
+    def _object(self, at_end: bool) -> Verdict | None:
+        raw = self._value(at_end)
+        if raw is None:
+            return Verdict.MORE
+        self._state = self._between
+        self._take(raw)
+        return None
+
+    def _take(self, raw: str) -> None:
+        calls = read_object(raw, self._brackets.depth, self.opening.offered)
+        if calls and calls[-1].problem is not None and (shorter := self._shortened(raw)):
+            calls = read_object(shorter, self._brackets.depth, self.opening.offered)
+        self.calls += calls
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        while True:
+            if not self._skip_space():
+                return self._end_of_text(mark, at_end)
+            for end in self._ends:
+                looking = self._looking_at(end)
+                if looking is None and not at_end:
+                    return self._end_of_text(mark, at_end)
+                if looking:
+                    self.pos += len(end)
+                    self.ended = True
+                    return Verdict.DONE
+            char = self.text[self.pos]
+            if char == "{":
+                return self._begin_object()
+            if char in ",;" and (self._in_list or self._ends):
+                self.pos += 1
+                continue
+            if char == "]" and self._in_list:
+                self.pos += 1
+                self._in_list = False
+                mark = self.pos
+                continue
+            if char in "}]`" and self._ends:
+                self.pos += 1
+                continue
+            self.pos = mark
+            return Verdict.DONE
+
+    def _end_of_text(self, mark: int, at_end: bool) -> Verdict:
+        # White space is given back: without an end marker it may belong to what is said next.
+        self.pos = mark
+        return Verdict.DONE if at_end else Verdict.MORE
+
+
+class BareJsonCalls(JsonCalls):
+    """An object, or a list of objects, with nothing around it: a call only if it has the shape of one."""
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        marker = self.opening.marker
+        if self.opening.before[-1:] in ("`", '"', "'", "$", "\\"):
+            return Verdict.NO
+        head = marker + self.text[self.pos : self.pos + _HEAD_LIMIT]
+        if marker == "[":
+            inner = head[1:].lstrip()
+            if not inner:
+                return Verdict.NO if len(head) > _HEAD_LIMIT else Verdict.MORE
+            if inner[0] != "{":
+                return Verdict.NO
+            head = inner
+        if _HEAD.match(head) is None:
+            return Verdict.MORE if _may_become_head(head) else Verdict.NO
+        if marker == "[":
+            self._in_list = True
+            self._skip_space()
+            return self._begin_object()
+        return self._begin_object(opened=marker)
+
+    def _take(self, raw: str) -> None:
+        if self.committed:
+            super()._take(raw)
+            return
+        offered = self.opening.offered
+        calls = read_object(raw, self._brackets.depth, offered)
+        if all(self._is_call(call) for call in calls):
+            self.calls += calls
+            self.committed = True
+        else:
+            self.spent = len(raw) + self._in_list
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        return super()._between(at_end) if self.committed else Verdict.NO
+
+    def _is_call(self, call: RawCall) -> bool:
+        if call.name in self.opening.offered:
+            # Cut off in the middle, it is a call still: saying so is better than speaking JSON.
+            return call.problem is None or not self._brackets.closed
+        return call.problem is None and call.has_arguments
+
+
+class FencedCalls(JsonCalls):
+    """A code block that is nothing but calls of offered tools; any other block is a quotation."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening, ends=("```",))
+        self._found: list[RawCall] = []
+        self._refused = False
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        line_end = self.text.find("\n", self.pos, self.pos + _INFO_LIMIT)
+        info = self.text[self.pos : self.pos + _INFO_LIMIT if line_end < 0 else line_end]
+        if not _INFO.fullmatch(info):
+            return Verdict.NO
+        if line_end < 0:
+            return Verdict.NO if len(info) == _INFO_LIMIT else Verdict.MORE
+        self.pos = line_end + 1
+        self._state = self._content
+        return None
+
+    def _content(self, at_end: bool) -> Verdict | None:
+        verdict = super()._start(at_end)
+        self.committed = False
+        return verdict
+
+    def _take(self, raw: str) -> None:
+        calls = read_object(raw, self._brackets.depth, self.opening.offered)
+        self._refused |= any(call.problem or call.name not in self.opening.offered for call in calls)
+        self._found += calls
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        if self._refused:
+            return Verdict.NO
+        verdict = super()._between(at_end)
+        if verdict is Verdict.DONE:
+            if not self._found or not (self.ended or self.pos == len(self.text)):
+                return Verdict.NO
+            self.calls = self._found
+            self.committed = True
+        return verdict
+
+
+def _may_become_head(head: str) -> bool:
+    if len(head) >= _HEAD_LIMIT:
+        return False
+    inner = head[1:].lstrip()
+    if not inner:
+        return len(head) <= 64
+    word = inner.lstrip("\"'")
+    for key in _KEYS:
+        if key.startswith(word):
+            return True
+        if word.startswith(key) and not word[len(key) :].strip("\"' \t\r\n"):
+            return True
+    return False

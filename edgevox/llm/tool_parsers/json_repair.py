@@ -1,0 +1,334 @@
+"""Reading values that are nearly JSON: what small models write when they mean JSON, or Python, or neither.
+
+Single quotes, bare words, trailing commas, Python literals, tuples, unescaped quotes inside strings and
+missing closing brackets are read. What was written without quotes comes back as `Unquoted`, because only the
+tool's schema can say whether `07` is a number.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
+
+MAX_DEPTH = 100
+
+_LITERALS: dict[str, bool | None] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "True": True,
+    "False": False,
+    "None": None,
+}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_CLOSES_STRING = re.compile(r"""[ \t\r\n]*+(?:[,:\])}=;]|$|["'][\w$.-]++["'][ \t\r\n]*+:)""")
+_STRING_STEP = {
+    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
+    "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
+}
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_SIMPLE_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "\\": "\\",
+    '"': '"',
+    "'": "'",
+    "/": "/",
+    "\n": "",
+}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BARE = re.compile(r"[^,\]\[{})\n]*+")
+_BARE_IN_CALL = re.compile(r"[^,\]\[{}()\n]*+")
+_KEY = re.compile(r"""[^\s:=,{}\[\]"'()]++(?:[ \t]++[^\s:=,{}\[\]"'()]++)*+""")
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+
+
+class Unquoted(str):
+    """A value written without quotes, or between tags: its type is the schema's business."""
+
+    __slots__ = ()
+
+
+class Unreadable(ValueError):
+    """This cannot be read as a value, whatever is assumed. The message says where it went wrong."""
+
+
+class Truncated(Unreadable):
+    """The text ends inside a value, so part of it is missing."""
+
+
+def _no_constant(name: str) -> JsonValue:
+    raise ValueError(name)
+
+
+# NaN and Infinity are not JSON, and raw newlines in strings are what models write.
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
+
+
+def loads(text: str, *, depth: int = 0) -> JsonValue:
+    """Read `text` as JSON, or as nearly JSON. Raises Unreadable, and Truncated when a value is cut off."""
+    if depth <= MAX_DEPTH:
+        try:
+            value: JsonValue = _DECODER.decode(text)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            return value
+    if '"' not in text and "&quot;" in text:
+        return loads(html.unescape(text), depth=depth)
+    return Reader(text).whole()
+
+
+class Reader:
+    """A cursor over one text. `raw_quotes` are string delimiters besides quotes that know no escapes."""
+
+    def __init__(self, text: str, *, raw_quotes: tuple[str, ...] = (), in_call: bool = False) -> None:
+        self.text = text
+        self.pos = 0
+        self._raw_quotes = raw_quotes
+        self._bare = _BARE_IN_CALL if in_call else _BARE
+        self._depth = 0
+        self._never_closed = ""
+
+    def whole(self) -> JsonValue:
+        """The value that the text holds. Stray closing brackets behind it are forgiven."""
+        value = self.value()
+        rest = self.text[self.pos :].strip(" \t\r\n}]);,`")
+        if rest:
+            raise Unreadable(f"unexpected {rest[:20]!r} behind the value")
+        return value
+
+    def peek(self) -> str:
+        """The next character that is not white space; empty at the end."""
+        space = _SPACE.match(self.text, self.pos)
+        assert space is not None
+        self.pos = space.end()
+        return self.text[self.pos : self.pos + 1]
+
+    def value(self) -> JsonValue:
+        """One value of any kind."""
+        char = self.peek()
+        if char == "":
+            raise Truncated("the text ends where a value should stand")
+        if char in "\"'":
+            return self.string()
+        if char == "{":
+            return self._nested(self._mapping)
+        if char in "[(":
+            return self._nested(self._sequence)
+        for quote in self._raw_quotes:
+            if self.text.startswith(quote, self.pos):
+                return self._raw_string(quote)
+        return self._bare_value()
+
+    def expect_end_of_value(self, closers: str) -> None:
+        """Raises Unreadable unless one of `closers` or the end of the text comes next."""
+        if (char := self.peek()) and char not in closers:
+            raise Unreadable(f"unexpected {self.text[self.pos : self.pos + 20]!r} behind a value")
+
+    def string(self) -> str:
+        """A quoted string. A quote that nothing follows which could follow a string is part of the text."""
+        text, quote = self.text, self.text[self.pos]
+        if text.startswith(quote * 3, self.pos):
+            end = text.find(quote * 3, self.pos + 3)
+            if end >= 0:
+                start, self.pos = self.pos + 3, end + 3
+                return _unescape(text[start:end])
+        start = pos = self.pos + 1
+        step = _STRING_STEP[quote]
+        while True:
+            inside = step.match(text, pos)
+            assert inside is not None
+            end = inside.end()
+            if end >= len(text) or text[end] != quote:
+                raise Truncated("a string is not closed")
+            if _CLOSES_STRING.match(text, end + 1):
+                self.pos = end + 1
+                return _unescape(text[start:end])
+            pos = end + 1
+
+    def key(self) -> str:
+        """A key, quoted or not, up to its colon or equals sign."""
+        char = self.peek()
+        if char and char in "\"'":
+            return self.string()
+        for quote in self._raw_quotes:
+            if self.text.startswith(quote, self.pos):
+                return self._raw_string(quote)
+        word = _KEY.match(self.text, self.pos)
+        if word is None:
+            raise (Unreadable if char else Truncated)(
+                f"no key where {self.text[self.pos : self.pos + 20]!r} stands"
+            )
+        self.pos = word.end()
+        return word.group()
+
+    def _nested(self, read: Callable[[], JsonValue]) -> JsonValue:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise Unreadable(f"nested more than {MAX_DEPTH} deep")
+        value = read()
+        self._depth -= 1
+        return value
+
+    def _mapping(self) -> JsonValue:
+        self.pos += 1
+        found: dict[str, JsonValue] = {}
+        members: list[JsonValue] = []
+        while True:
+            char = self.peek()
+            if char in "}])":
+                # At the end of the text the closing bracket is missing; a wrong one closes as well.
+                self.pos += 1 if char == "}" else 0
+                return members if members and not found else found
+            if char == ",":
+                self.pos += 1
+                continue
+            start = self.pos
+            key = self.key()
+            separator = self.peek()
+            if separator and separator in ":=":
+                self.pos += 2 if self.text.startswith("=>", self.pos) else 1
+                found[key] = self.member()
+            elif separator and separator in ",}" and not found:
+                self.pos = start
+                members.append(self.value())
+            elif separator == "":
+                raise Truncated(f"the text ends behind the key {key!r}")
+            else:
+                raise Unreadable(f"no colon behind the key {key!r}")
+
+    def _sequence(self) -> list[JsonValue]:
+        close = _CLOSERS[self.text[self.pos]]
+        self.pos += 1
+        found: list[JsonValue] = []
+        while True:
+            char = self.peek()
+            if char in "}])":
+                self.pos += 1 if char == close else 0
+                return found
+            if char == ",":
+                self.pos += 1
+                continue
+            found.append(self.member())
+
+    def member(self) -> JsonValue:
+        """One value inside a list, a mapping or a call."""
+        value = self.value()
+        if isinstance(value, str) and not isinstance(value, Unquoted):
+            # "one" "two": Python joins them.
+            joined = value
+            while (char := self.peek()) and char in "\"'" and not self._at_key():
+                joined += self.string()
+            return joined
+        return value
+
+    def _at_key(self) -> bool:
+        mark = self.pos
+        try:
+            self.string()
+            return self.peek() == ":"
+        except Unreadable:
+            return False
+        finally:
+            self.pos = mark
+
+    def _raw_string(self, quote: str) -> str:
+        start = self.pos + len(quote)
+        end = self.text.find(quote, start)
+        if end < 0:
+            value = self.text[start:].rstrip(" \t\r\n").removesuffix("}")
+            self.pos = start + len(value)
+            return value
+        self.pos = end + len(quote)
+        return self.text[start:end]
+
+    def _bare_value(self) -> JsonValue:
+        text, start = self.text, self.pos
+        number = _NUMBER.match(text, start)
+        if number is not None and number.end() > start:
+            after = text[number.end() : number.end() + 1]
+            if after and after in ",]}) \t\r\n":
+                rest = _SPACE.match(text, number.end())
+                assert rest is not None
+                following = text[rest.end() : rest.end() + 1]
+                if following == "" or following in ",]})":
+                    self.pos = number.end()
+                    if number.group(1) or number.group(2):
+                        return float(number.group())
+                    return _integer(number.group())
+        pos = start
+        while True:
+            # A bare value may hold brackets of its own: f(x), {name}, [1].
+            word = self._bare.match(text, pos)
+            assert word is not None
+            pos = word.end()
+            opener = text[pos : pos + 1]
+            if opener and opener in "[{(" and pos > start:
+                close = -1 if opener in self._never_closed else text.find(_CLOSERS[opener], pos)
+                if close < 0:
+                    self._never_closed += opener
+                elif text.find("\n", pos, close) < 0:
+                    pos = close + 1
+                    continue
+            break
+        written = text[start:pos].strip()
+        for quote in self._raw_quotes:
+            if written.endswith(quote):
+                self.pos = pos
+                return _without_stray_quotes(written.removesuffix(quote))
+        if not written:
+            raise Unreadable(f"no value where {text[start : start + 20]!r} stands")
+        self.pos = pos
+        if written in _LITERALS:
+            return _LITERALS[written]
+        if pos >= len(text):
+            raise Truncated(f"the text ends inside {written[:20]!r}")
+        return Unquoted(written)
+
+
+def _without_stray_quotes(text: str) -> str:
+    # The opening delimiter was missing and an ordinary quote stood in for it.
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return text
+
+
+def _integer(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        # Python refuses to convert thousands of digits.
+        return float(text)
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    plain = _ESCAPE.sub(_escaped, text)
+    return join_surrogates(plain)
+
+
+def join_surrogates(text: str) -> str:
+    """Pairs written as two escapes become one character, and a half that stands alone becomes U+FFFD."""
+    if _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    digits = match.group(1) or match.group(2)
+    if digits:
+        return chr(int(digits, 16))
+    char = match.group(3)
+    # An escape that does not exist (\d) keeps its backslash, as in Python.
+    return _SIMPLE_ESCAPES.get(char, match.group())

@@ -1,0 +1,115 @@
+"""What a chain looks for: every marker of its formats, compiled once for a set of parsers and tool names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from edgevox.llm.tool_parsers.base import BaseFormatDetector
+from edgevox.llm.tool_parsers.reasoning import HARMONY, STYLES, TEMPLATE_OPENED, ReasoningStyle
+
+FENCE = "```"
+# What a model's chat format puts behind a reply, should the engine let it through.
+STOP_TOKENS = frozenset(
+    (
+        *HARMONY.ends,
+        "<|im_end|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<|endoftext|>",
+        "<|end_of_text|>",
+        "<end_of_turn>",
+    )
+)
+# These are markup as well, so they are dropped behind a call only.
+_STOP_TAGS = ("</s>", "<eos>")
+
+
+class Scan:
+    """Finds the next of some markers, and the end of a text that might be the beginning of one."""
+
+    def __init__(self, markers: Sequence[str], names: Sequence[str] = ()) -> None:
+        literal = "|".join(re.escape(marker) for marker in sorted(set(markers), key=len, reverse=True))
+        named = "|".join(re.escape(name) for name in sorted(set(names), key=len, reverse=True))
+        self.search = re.compile(f"{literal}|(?<![\\w.`\"'])(?:{named})" if named else literal).search
+        self._prefixes = frozenset(m[:end] for m in markers for end in range(1, len(m)))
+        self._name_prefixes = frozenset(n[:end] for n in names for end in range(1, len(n)))
+        self._longest = max((len(m) for m in (*markers, *names)), default=1)
+
+    def could_grow(self, text: str, at: int) -> bool:
+        """Whether the marker found at `at` may turn out to be a longer one."""
+        return len(text) - at < self._longest and text[at:] in self._prefixes
+
+    def held_from(self, text: str, pos: int) -> int:
+        """Where the longest possible beginning of a marker stands at the end of `text`."""
+        size = len(text)
+        for at in range(max(pos, size - self._longest + 1), size):
+            tail = text[at:]
+            if tail in self._prefixes:
+                return at
+            if tail in self._name_prefixes and not (
+                at and (text[at - 1].isalnum() or text[at - 1] in "_.`\"'")
+            ):
+                return at
+        return size
+
+
+@dataclass(slots=True)
+class Plan:
+    """The scans of one chain, and what each marker means."""
+
+    text: Scan
+    fence: Scan
+    reasoning: dict[ReasoningStyle, Scan]
+    fence_in_reasoning: dict[ReasoningStyle, Scan]
+    openers: dict[str, tuple[tuple[str, BaseFormatDetector], ...]]
+    bare: dict[str, tuple[tuple[str, BaseFormatDetector], ...]]
+    begins: dict[str, ReasoningStyle] = field(default_factory=dict)
+    ends: frozenset[str] = frozenset()
+    trailers: frozenset[str] = frozenset()
+    fence_reader: str | None = None
+
+
+def make_plan(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[str] | None) -> Plan:
+    """Compile what `chain` looks for; with `names`, bare calls too."""
+    openers = _by_marker((marker, name, detector) for name, detector in chain for marker in detector.markers)
+    bare = _by_marker(
+        (marker, name, detector)
+        for name, detector in chain
+        if names
+        for marker in (*detector.bare_markers, *detector.name_markers(names))
+    )
+    named = [marker for _, detector in chain if names for marker in detector.name_markers(names)]
+    begins = {begin: style for style in STYLES for begin in style.begins}
+    ends = frozenset(TEMPLATE_OPENED.ends)
+    trailers = frozenset(
+        (*STOP_TOKENS, *_STOP_TAGS, *(t for _, detector in chain for t in detector.trailers))
+    )
+    literal_bare = [marker for marker in bare if marker not in named]
+    fence_reader = next((name for name, detector in chain if names and detector.uses_fences), None)
+    styles = (*STYLES, TEMPLATE_OPENED, HARMONY)
+    return Plan(
+        text=Scan((*openers, *literal_bare, *begins, *ends, *trailers, FENCE), named),
+        fence=Scan((FENCE,)),
+        reasoning={
+            style: Scan((*openers, *style.ends, *trailers, FENCE) if style.calls_count else style.ends)
+            for style in styles
+        },
+        fence_in_reasoning={style: Scan((FENCE, *style.ends)) for style in styles},
+        openers=openers,
+        bare=bare,
+        begins=begins,
+        ends=ends,
+        trailers=trailers,
+        fence_reader=fence_reader,
+    )
+
+
+def _by_marker(
+    found: Iterable[tuple[str, str, BaseFormatDetector]],
+) -> dict[str, tuple[tuple[str, BaseFormatDetector], ...]]:
+    table: dict[str, tuple[tuple[str, BaseFormatDetector], ...]] = {}
+    for marker, name, detector in found:
+        table[marker] = (*table.get(marker, ()), (name, detector))
+    return table

@@ -1,0 +1,251 @@
+"""Calls written in Python: `[f(a=1), g(b="x")]`, `f(a=1)`, between markers or with nothing around them."""
+
+from __future__ import annotations
+
+import re
+
+from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, Unreadable
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*+")
+_MAX_NAME_CHARS = 128
+_KEYWORD = re.compile(r"([A-Za-z_][\w.-]*+)[ \t\r\n]*+=(?!=)")
+
+
+def read_call(name: str, written: str) -> RawCall:
+    """The call `name` with its arguments in parentheses, damaged or not."""
+    raw = name + written
+    arguments: dict[str, JsonValue] = {}
+    positional: list[JsonValue] = []
+    reader = Reader(written, in_call=True)
+    reader.pos = 1
+    problem: str | None = None
+    try:
+        while (char := reader.peek()) and char != ")":
+            if char == ",":
+                reader.pos += 1
+                continue
+            keyword = _KEYWORD.match(written, reader.pos)
+            if keyword is not None:
+                reader.pos = keyword.end()
+                arguments[keyword.group(1)] = reader.member()
+            else:
+                _read_positional(reader, arguments, positional)
+            reader.expect_end_of_value(",)")
+    except Truncated as err:
+        problem = f"the output ended early: {err}"
+    except Unreadable as err:
+        problem = str(err)
+    return RawCall(name, arguments, raw, positional=positional, problem=problem)
+
+
+def _read_positional(reader: Reader, arguments: dict[str, JsonValue], positional: list[JsonValue]) -> None:
+    if reader.text.startswith("**", reader.pos):
+        reader.pos += 2
+        value = reader.member()
+        if not isinstance(value, dict):
+            raise Unreadable("** needs a mapping")
+        arguments.update(value)
+        return
+    value = reader.member()
+    if isinstance(value, str) and reader.peek() in (":", "="):
+        reader.pos += 1
+        arguments[str(value)] = reader.member()
+    else:
+        positional.append(value)
+
+
+class PythonCalls(BracketBody):
+    """Behind a marker: a call, several, or a list of them, up to one of `ends`."""
+
+    def __init__(self, opening: Opening, *, ends: tuple[str, ...] = ()) -> None:
+        super().__init__(opening)
+        self._ends = ends
+        self._in_list = False
+        self._name = ""
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        if not self._skip_space():
+            return Verdict.MORE
+        if self.text[self.pos] == "[" and not self._in_list:
+            self._in_list = True
+            self.pos += 1
+            return None
+        if self.text[self.pos] == "]" and self._in_list and self._ends:
+            self.committed = True
+            self._state = self._between
+            return None
+        for end in self._ends:
+            if self._looking_at(end):
+                # Nothing between the markers.
+                self.pos += len(end)
+                return Verdict.DONE
+        self._state = self._function
+        return None
+
+    def _function(self, at_end: bool) -> Verdict | None:
+        text = self.text
+        name = _NAME.match(text, self.pos)
+        if name is None:
+            if any(self._looking_at(end) is None for end in self._ends) and not at_end:
+                return Verdict.MORE
+            return self._not_a_call()
+        at = name.end()
+        if at - self.pos > _MAX_NAME_CHARS:
+            return self._not_a_call()
+        while at < len(text) and text[at] == " ":
+            at += 1
+        if at == len(text):
+            return Verdict.MORE if not at_end else self._not_a_call()
+        if text[at] != "(":
+            return self._not_a_call()
+        self._begin(name.group(), at)
+        return None
+
+    def _begin(self, name: str, at: int, opened: str = "") -> None:
+        self._name = name
+        self.pos = at
+        self._begin_value(stops=self._ends, parens=True, opened=opened)
+        self.committed = self.committed or self._commits_to(name)
+        self._state = self._arguments
+
+    def _commits_to(self, name: str) -> bool:
+        return True
+
+    def _not_a_call(self) -> Verdict:
+        return Verdict.DONE if self.committed else Verdict.NO
+
+    def _arguments(self, at_end: bool) -> Verdict | None:
+        written = self._value(at_end)
+        if written is None:
+            return Verdict.MORE
+        call = read_call(self._name, written)
+        if call.problem is not None and (shorter := self._shortened(written)):
+            call = read_call(self._name, shorter)
+        if not self._brackets.closed and call.problem is None:
+            call.problem = "the output ended early: the call is not closed"
+        self._state = self._between
+        return self._take(call, at_end)
+
+    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+        self.calls.append(call)
+        return None
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        while True:
+            if not self._skip_space():
+                self.pos = mark
+                return Verdict.DONE if at_end else Verdict.MORE
+            for end in self._ends:
+                looking = self._looking_at(end)
+                if looking is None and not at_end:
+                    self.pos = mark
+                    return Verdict.MORE
+                if looking:
+                    self.pos += len(end)
+                    return Verdict.DONE
+            char = self.text[self.pos]
+            if char == "]" and self._in_list:
+                self._in_list = False
+                self.pos += 1
+                if not self._ends:
+                    return Verdict.DONE
+                mark = self.pos
+            elif char in ",;" and (self._in_list or self._ends):
+                self.pos += 1
+            elif self._in_list or self._ends:
+                if _NAME.match(self.text, self.pos) is None:
+                    self.pos = mark
+                    return Verdict.DONE
+                self._state = self._function
+                return None
+            else:
+                self.pos = mark
+                return Verdict.DONE
+
+
+class BareListCalls(PythonCalls):
+    """`[f(a=1)]` with nothing around it: the opening bracket is the marker."""
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        if self.opening.before[-1:].isalnum() or self.opening.before[-1:] in ("`", '"', "'", "_", ")", "]"):
+            return Verdict.NO
+        if not self._skip_space():
+            return Verdict.MORE
+        self._in_list = True
+        self._state = self._function
+        return None
+
+    def _commits_to(self, name: str) -> bool:
+        return False
+
+    def _begin(self, name: str, at: int, opened: str = "") -> None:
+        super()._begin(name, at, opened)
+        if (
+            self.opening.offered.resolve(name) is None
+            and not self.committed
+            and not self.opening.at_line_start
+        ):
+            self._state = self._refuse
+
+    def _refuse(self, at_end: bool) -> Verdict:
+        return Verdict.NO
+
+    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+        if self.committed or self._is_call(call):
+            self.calls.append(call)
+            self.committed = True
+            return None
+        self.spent = len(call.raw) + 1
+        return Verdict.NO
+
+    def _is_call(self, call: RawCall) -> bool:
+        if self.opening.offered.resolve(call.name) is not None:
+            return True
+        return call.problem is None and bool(call.arguments) and not call.positional
+
+
+class PlainCall(PythonCalls):
+    """`name(a=1)` for an offered name, the marker being `name(`: a call when nothing is said behind it."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self._call = RawCall("", {}, "")
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        name = self.opening.marker[:-1]
+        self._begin(name, self.pos, opened="(")
+        return None
+
+    def _commits_to(self, name: str) -> bool:
+        return False
+
+    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+        if call.problem is not None:
+            self.spent = len(call.raw)
+            return Verdict.NO
+        self._call = call
+        self._state = self._end_of_line
+        return None
+
+    def _end_of_line(self, at_end: bool) -> Verdict | None:
+        """Inside a sentence a call is an example; without named arguments it must have its own line."""
+        text, at = self.text, self.pos
+        while at < len(text) and text[at] in " \t;":
+            at += 1
+        word = _NAME.match(text, at, at + _MAX_NAME_CHARS)
+        if not at_end and (at == len(text) or (word is not None and word.end() == len(text))):
+            return Verdict.MORE
+        alone = (
+            at == len(text) or text[at] == "\n" or (word is not None and word.group() in self.opening.offered)
+        )
+        named = bool(self._call.arguments) and not self._call.positional
+        if not alone or not (named or self.opening.at_line_start):
+            self.spent = len(self._call.raw)
+            return Verdict.NO
+        self.pos = at
+        self.calls.append(self._call)
+        self.committed = True
+        return Verdict.DONE

@@ -1,0 +1,75 @@
+"""Regions made of tags, read in pieces: the part that the tagged formats share."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+
+from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.json_repair import JsonValue
+
+NAME = re.compile(r"[A-Za-z_][\w.:/-]*")
+MAX_NAME_CHARS = 128
+_LONGEST_TAG = 200
+
+
+class TagBody(BracketBody):
+    """A region made of tags: subclasses say what each tag means, and get the text that stood before it.
+
+    `pattern` finds a whole tag; a text that ends with one of `beginnings` is kept for the next piece.
+    """
+
+    def __init__(self, opening: Opening, pattern: re.Pattern[str], beginnings: tuple[str, ...]) -> None:
+        super().__init__(opening)
+        self._pattern = pattern
+        self._beginnings = beginnings
+        self._name = ""
+        self._arguments: dict[str, JsonValue] = {}
+        self._key: str | None = None
+        self._before: list[str] = []
+        self._raw: list[str] = []
+
+    @abstractmethod
+    def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
+        """Act on one tag; `self.pos` stands behind it."""
+
+    @abstractmethod
+    def _end_of_output(self, before: str) -> Verdict:
+        """The reply ends, and `before` stood behind the last tag."""
+
+    def _tags(self, at_end: bool) -> Verdict | None:
+        text, start = self.text, self.pos
+        tag = self._pattern.search(text, start)
+        if tag is None:
+            held = len(text) if at_end else self._held_from(start)
+            self._before.append(text[start:held])
+            self.pos = held
+            if not at_end:
+                return Verdict.MORE
+            return self._end_of_output(self._text_before())
+        self._before.append(text[start : tag.start()])
+        self.pos = tag.end()
+        before = self._text_before()
+        self._raw.append(before + tag.group())
+        return self._tag(tag, before, at_end)
+
+    def _text_before(self) -> str:
+        before = "".join(self._before)
+        self._before = []
+        return before
+
+    def _held_from(self, start: int) -> int:
+        at = self.text.rfind("<", max(start, len(self.text) - _LONGEST_TAG))
+        if at < 0:
+            return len(self.text)
+        tail = self.text[at:]
+        if ">" not in tail and any(
+            known.startswith(tail) or tail.startswith(known) for known in self._beginnings
+        ):
+            return at
+        return len(self.text)
+
+    def _take(self, problem: str | None = None) -> None:
+        self.calls.append(RawCall(self._name, self._arguments, "".join(self._raw).strip(), problem=problem))
+        self._name, self._arguments, self._raw, self._key = "", {}, [], None

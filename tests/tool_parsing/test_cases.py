@@ -1,0 +1,51 @@
+"""Every case of the tables, in batch and in pieces, and the seed documents' promises about chunking."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser
+from tests.tool_parsing.cases import FOLDER, Case, all_cases, tools
+
+CHUNKS = (0, 1, 2, 3, 4, 7, 20)
+
+
+def read(case: Case, chunk: int) -> ParsedReply:
+    parser = StreamingToolParser((case.format,), tools())
+    step = chunk or max(1, len(case.raw))
+    for at in range(0, len(case.raw), step):
+        parser.feed(case.raw[at : at + step])
+    parser.finish()
+    return parser.reply()
+
+
+def test_every_format_has_a_table() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} <= set(DETECTORS)
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_a_case_is_read_as_the_table_says(case: Case) -> None:
+    reply = read(case, 0)
+    assert [(call.name, json.loads(call.arguments)) for call in reply.calls] == [
+        (call.name, call.arguments) for call in case.calls
+    ]
+    for call, expected in zip(reply.calls, case.calls, strict=True):
+        assert expected.id is None or call.id == expected.id
+        if expected.error is None:
+            assert call.error is None
+        else:
+            assert call.error is not None
+            assert call.error.startswith("invalid_arguments: ")
+            assert expected.error in call.error
+    assert reply.text == case.text
+    assert reply.reasoning == case.reasoning
+    assert [(one.name, one.reason.split(":")[0]) for one in reply.rejected] == case.rejected
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_pieces_give_what_the_whole_gives(case: Case) -> None:
+    whole = read(case, 0)
+    for chunk in CHUNKS[1:]:
+        assert read(case, chunk) == whole, f"in pieces of {chunk}"
