@@ -1,1 +1,1 @@
-"""Figures, as ratios within one run where they can be. Each module is a command: python -m benchmarks.NAME."""
+"""Figures, as ratios within one run where possible. Each module is a command: python -m benchmarks.NAME."""

@@ -58,7 +58,7 @@ class Daemon:
         self.record_problem: StateError | None = None
         self._store = store
         self._engines = tuple(sorted(set(engines)))
-        self._threads = plan_threads()
+        self._plan = plan_threads()
         self._log = TurnLog(
             folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text
         )
@@ -133,8 +133,8 @@ class Daemon:
         engine = LlamaEngine(
             own_file if own_file is not None else self._store.path(model_id or ""),
             context_tokens=llm.context_tokens,
-            threads=self._threads.llama if llm.threads == _AUTO else llm.threads,
-            prompt_threads=self._threads.llama_prompt if llm.threads == _AUTO else llm.threads,
+            threads=_threads(llm.threads, self._plan.llama),
+            prompt_threads=_threads(llm.threads, self._plan.llama_prompt),
             chat_template=self.preset.chat_template,
         )
         return self._host(
@@ -148,7 +148,7 @@ class Daemon:
         stt, limits = self.settings.stt, self.settings.engines
         engine = WhisperEngine(
             self._store.path(stt.model),
-            threads=self._threads.whisper if stt.threads == _AUTO else stt.threads,
+            threads=_threads(stt.threads, self._plan.whisper),
         )
         return self._host(
             "whisper",
@@ -161,7 +161,7 @@ class Daemon:
         tts, limits = self.settings.tts, self.settings.engines
         engine = PiperEngine(
             self._store.path(tts.voice),
-            threads=self._threads.piper if tts.threads == _AUTO else tts.threads,
+            threads=_threads(tts.threads, self._plan.piper),
         )
         return self._host(
             "piper",
@@ -219,3 +219,8 @@ class Daemon:
             if hosted is not None:
                 await hosted.close()
         self._recording.__exit__(None, None, None)
+
+
+def _threads(wanted: int | str, planned: int) -> int:
+    """The setting, or what the plan for this machine says where it is "auto"."""
+    return wanted if isinstance(wanted, int) else planned

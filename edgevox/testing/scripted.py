@@ -1,7 +1,8 @@
-"""Stand-ins for engines and devices, for tests of EdgeVox and of what is built on it."""
+"""Engines and a loudspeaker that follow a script."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
 import numpy as np
@@ -28,6 +29,7 @@ class ScriptedModel:
             if cancel.is_set():
                 return
             yield ChatDelta(line[start : start + self._piece_chars])
+            await asyncio.sleep(0)  # others run between two words of a real model too
         yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=len(line))
 
 
