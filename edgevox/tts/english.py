@@ -1,0 +1,223 @@
+"""English read aloud: the rewriting passes, in their order, for what espeak would read badly.
+
+espeak reads integers, decimals, ordinals and capitals well, so these stay. What it gets wrong was found by
+looking at its phonemes: to it `5 km/h` is "five K M slash H", `$5` "dollar five", `Dr.` ends a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from edgevox.tts.dates import say_dates, say_times
+from edgevox.tts.quantities import FRACTIONS, NUMBER, START, say_measures, say_money
+
+Pass: TypeAlias = Callable[[str], str]
+
+_TITLES = {  # the full stop goes
+    "Dr": "Doctor",
+    "Mr": "Mister",
+    "Mrs": "Missus",
+    "Ms": "Miz",
+    "Prof": "Professor",
+    "Gen": "General",
+    "Capt": "Captain",
+    "Lt": "Lieutenant",
+    "Sgt": "Sergeant",
+    "Rev": "Reverend",
+    "Sen": "Senator",
+    "Gov": "Governor",
+    "Mt": "Mount",
+    "Ave": "Avenue",
+    "Blvd": "Boulevard",
+    "Rd": "Road",
+    "Jr": "Junior",
+    "Sr": "Senior",
+    "Inc": "Incorporated",
+    "Ltd": "Limited",
+    "Corp": "Corporation",
+}
+_ABBREVIATIONS = {  # in any case
+    "e.g.": "for example",
+    "i.e.": "that is",
+    "etc.": "et cetera",
+    "vs.": "versus",
+    "approx.": "approximately",
+    "a.k.a.": "also known as",
+    "cf.": "compare",
+    "dept.": "department",
+    "max.": "maximum",
+    "w/": "with",
+    "w/o": "without",
+    "n/a": "not available",
+}
+_BEFORE_NUMBERS = {"No": "number", "no": "number", "Nr": "number", "Fig": "figure", "fig": "figure"} | {
+    "p": "page",
+    "pp": "pages",
+    "Vol": "volume",
+    "vol": "volume",
+    "Ch": "chapter",
+    "ch": "chapter",
+}
+
+_SYMBOLS = [  # in this order
+    (re.compile(pattern), spoken)
+    for pattern, spoken in (
+        (r"(?<=[\w)]) ?(?:-{1,2}>|=>|→|⇒) ?(?=[\w(])", " to "),
+        (r" ?(?:<=|≤) ?", " less than or equal to "),
+        (r" ?(?:>=|≥) ?", " greater than or equal to "),
+        (r" ?(?:!=|≠) ?", " is not equal to "),
+        (r" ?± ?", " plus or minus "),
+        (r"[~≈] ?(?=[0-9])", "about "),
+        (r" ?≈ ?", " is about "),
+        (r"(?<=[\w)]) ?={1,3}+ ?(?=[\w(-])", " equals "),
+        (r"(?<=[0-9])(?:×|x|X)(?=[0-9])", " by "),
+        (r"(?<=[0-9]) ?[*×] ?(?=[0-9])", " times "),
+        (r" ?× ?", " times "),
+        (r" ?÷ ?", " divided by "),
+        (r"(?<=[0-9]) / (?=[0-9])", " divided by "),
+        (r"(?<=[0-9])\*\*(?=[0-9])|(?<=\w)\^(?=[0-9])", " to the power of "),
+        (r"(?<=\w)²", " squared"),
+        (r"(?<=\w)³", " cubed"),
+        (r"√ ?", "the square root of "),
+        (r"∞", "infinity"),
+        (r"(?<=\w) \+ (?=\w)|(?<=[0-9])\+(?=[0-9])", " plus "),
+        (r"(?<=[0-9])\+(?!\w)", " plus"),
+        (r"(?<=[\w)]) ?< ?(?=[\w(-])", " less than "),
+        (r"(?<=[\w)]) ?> ?(?=[\w(-])", " greater than "),
+        (r"\b([CF])#(?!\w)", r"\1 sharp"),
+        (r"(?:#|№ ?)(?=[0-9])", "number "),
+        (r"(?<!\w)#(?=\w)", "hashtag "),
+        (r"§ ?", "section "),
+        (r" & |(?<=[a-z])&(?=[a-z])", " and "),
+        (r"(?<!\w)@ ?(?=\w)", "at "),
+        (r"\b([Aa]nd)/or\b", r"\1 or"),
+        (r"(?<![\w/.])([A-Z]{2,9})/([A-Z]{2,9})(?![\w/])", r"\1 \2"),
+        (r"(?<![\w/.])([A-Za-z][a-z]{1,19})/([A-Za-z][a-z]{1,19})(?![\w/])", r"\1 or \2"),
+        (r"\b24/7\b", "24 7"),
+        (r"…", "..."),
+        (r"(?<!!)!++(?=\?)|(?<=\?)[!?]++", ""),
+    )
+]
+
+_FRACTION = f"[{''.join(FRACTIONS)}]"
+_PHONE = re.compile(
+    r"(?<![\w.,/:-])(?:"
+    r"\+[0-9]{1,3}(?:[ .-]?\(?[0-9]{2,4}\)?){2,5}"  # +1 555 123 4567
+    r"|\(?[0-9]{3}\)?[ .-][0-9]{3}[.-][0-9]{4}"  # (555) 123-4567
+    r"|[0-9]{3}-[0-9]{4}"  # 555-1234
+    r"|0[0-9]{2,4}[ /-][0-9]{5,8}"  # 0171 1234567
+    r"|[0-9](?:-[0-9]){2,10}"  # 9-1-1
+    r"|[0-9]{10,}+"
+    r")(?![\w-]|[.,][0-9])"
+)
+_RANGE = re.compile(rf"{START}(?<!-)({NUMBER})([%°]?)( ?[-–] ?)({NUMBER})(?![\w-]|[.,:/][0-9])")
+_MIXED = re.compile(rf"([0-9])({_FRACTION})")
+_MIXED_SLASH = re.compile(rf"{START}([0-9]{{1,3}}) ([1-9])/([2-9])(?![\w/])")
+_SLASH = re.compile(
+    rf"{START}([1-9])/([2-9])(?= (?:of|cups?|teaspoons?|tablespoons?|inch|inches|pints?|hours?|miles?)\b)"
+)
+_DENOMINATORS = {"2": "half", "3": "third", "4": "quarter", "5": "fifth", "6": "sixth", "7": "seventh"} | {
+    "8": "eighth",
+    "9": "ninth",
+}
+_MINUS = re.compile(rf"(?<![\w)%.,/-])[-−](?={NUMBER})")
+_LEADING_POINT = re.compile(r"(?<![\w.])\.(?=[0-9])")
+
+_TITLE = re.compile(rf"\b({'|'.join(_TITLES)})\.(?=,? \S)")
+_SAINT = re.compile(r"\bSt\.(?= [A-Z])")
+_STREET = re.compile(r"(?<=\w )St\.(?![A-Za-z])(?!$)")
+_LAST_STREET = re.compile(r"(?<=\w )St(?=\.$)")
+_BEFORE_NUMBER = re.compile(rf"\b({'|'.join(_BEFORE_NUMBERS)})\. ?(?=[0-9])")
+_SHORT = "|".join(re.escape(short) for short in _ABBREVIATIONS)
+_ABBREVIATION = re.compile(rf"(?<![\w./])((?i:{_SHORT}))(?![\w/])( ?$| (?=[A-Z]))?")
+
+
+def say_phone_numbers(text: str) -> str:
+    """555-1234 digit by digit, with a pause between the groups."""
+    return _PHONE.sub(_phone, text)
+
+
+def say_ranges(text: str) -> str:
+    """5-10, 20%–30%."""
+    return _RANGE.sub(_range, text)
+
+
+def say_fractions(text: str) -> str:
+    """½, 2½, 2 1/2, 3/4 of; a bare 3/4 may be a date and is left alone."""
+    text = _MIXED.sub(lambda m: f"{m[1]} and {FRACTIONS[m[2]].replace('one half', 'a half')}", text)
+    text = _MIXED_SLASH.sub(lambda m: f"{m[1]} and {_fraction(m[2], m[3])}", text)
+    text = _SLASH.sub(lambda m: _fraction(m[1], m[2]), text)
+    for sign, words in FRACTIONS.items():
+        text = text.replace(sign, words)
+    return text
+
+
+def say_signs(text: str) -> str:
+    """-5 and .5."""
+    return _MINUS.sub("minus ", _LEADING_POINT.sub("0.", text))
+
+
+def say_abbreviations(text: str) -> str:
+    """Dr., St., No. 5, e.g., etc."""
+    text = _TITLE.sub(lambda m: _TITLES[m[1]], text)
+    text = _LAST_STREET.sub("Street", _STREET.sub("Street", _SAINT.sub("Saint", text)))
+    text = _BEFORE_NUMBER.sub(lambda m: f"{_BEFORE_NUMBERS[m[1]]} ", text)
+    return _ABBREVIATION.sub(_abbreviation, text)
+
+
+def say_symbols(text: str) -> str:
+    for pattern, spoken in _SYMBOLS:
+        text = pattern.sub(spoken, text)
+    return text
+
+
+ENGLISH_PASSES: tuple[Pass, ...] = (
+    say_dates,
+    say_phone_numbers,
+    say_times,
+    say_money,
+    say_ranges,
+    say_measures,
+    say_fractions,
+    say_signs,
+    say_abbreviations,
+    say_symbols,
+)
+
+
+def _phone(match: re.Match[str]) -> str:
+    number = match[0]
+    groups = re.findall(r"[0-9]+", number)
+    if len(groups[0]) == 1 and all(len(group) == 1 for group in groups):
+        return " ".join(groups)
+    spoken = ", ".join(" ".join(group) for group in groups)
+    return f"plus {spoken}" if number.startswith("+") else spoken
+
+
+def _range(match: re.Match[str]) -> str:
+    low, unit, dash, high = match.groups()
+    rises = float(low.replace(",", "")) < float(high.replace(",", ""))
+    if not rises and dash == " - ":
+        return f"{low}{unit} minus {high}"
+    # 3-2 is a score, 747-400 a name.
+    joint = " to " if rises or len(low) <= 2 else " "
+    return f"{low}{unit}{joint}{high}"
+
+
+def _fraction(numerator: str, denominator: str) -> str:
+    name = _DENOMINATORS[denominator]
+    if numerator == "1":
+        return f"a {name}"
+    plural = "halves" if name == "half" else f"{name}s"
+    return f"{numerator} {plural}"
+
+
+def _abbreviation(match: re.Match[str]) -> str:
+    short, behind = match[1], match[2]
+    words = _ABBREVIATIONS[short.lower()]
+    if short[0].isupper():
+        words = words[0].upper() + words[1:]
+    ends_sentence = behind is not None and short.lower() == "etc."
+    return words + ("." if ends_sentence else "") + (behind or "")
