@@ -36,7 +36,7 @@ async def measure(folders: Folders) -> tuple[float, dict[str, float]]:
     async with daemon:
         ready_s = time.monotonic() - started_s
         question = await spoken(daemon, "What is the capital of France?")
-        transcript = await daemon.transcribe(question)
+        transcript = await daemon.hearing().transcribe(question, CancelFlag())
         reply = await daemon.pipeline().answer(transcript.text, Turn())
         await spoken(daemon, reply.reply)
         pids = {"main": os.getpid()} | {name: pid for name in ENGINES if (pid := daemon.pid(name))}

@@ -22,7 +22,6 @@ from edgevox.modelstore import ModelStore
 from edgevox.settings import Settings, user_presets
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
 from edgevox.turn_log import TurnLog
 from edgevox.types import (
     Audio,
@@ -35,7 +34,7 @@ from edgevox.types import (
     TranscribeRequest,
     Transcript,
 )
-from edgevox.voice.pipeline import Loudspeaker, Pipeline, Voice
+from edgevox.voice import Hearing, Loudspeaker, Pipeline, Voice
 
 _AUTO = "auto"
 
@@ -103,6 +102,7 @@ class Daemon:
             agent,
             preset=self.preset.name,
             publish=self.bus.publish,
+            hearing=self.hearing() if "whisper" in self._engines else None,
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
         )
@@ -111,11 +111,11 @@ class Daemon:
         """The voice that the settings choose."""
         return Voice(self._piper, speed=self.settings.tts.speed)
 
-    async def transcribe(self, audio: Audio) -> Transcript:
-        """What is said in `audio`. Raises EngineFailed and ModelError."""
-        language = self.settings.stt.language
-        request = TranscribeRequest(audio, None if language == _AUTO else language, self.settings.stt.names)
-        return await anext(self._whisper.stream(request, CancelFlag()))
+    def hearing(self) -> Hearing:
+        """The recogniser, with the language and the names that the settings expect."""
+        stt = self.settings.stt
+        language = None if stt.language == _AUTO else stt.language
+        return Hearing(self._whisper, language=language, names=stt.names)
 
     def pid(self, engine: EngineName) -> int | None:
         """The process of an engine, while it has one of its own."""

@@ -36,6 +36,18 @@ class TurnStarted(TurnEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechStarted(Event):
+    """Somebody began to speak; whether it becomes a turn shows when they end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechEnded(TurnEvent):
+    """The last voiced sample was heard at `at_s`; the silence that made sure of it is part of the turn."""
+
+    dropped_samples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptionStarted(TurnEvent):
     audio_s: float
 

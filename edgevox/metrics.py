@@ -14,6 +14,7 @@ from edgevox.events import (
     PlaybackFinished,
     PlaybackStarted,
     ReplyDelta,
+    SpeechEnded,
     SynthesisStarted,
     TranscriptionStarted,
     TranscriptReady,
@@ -25,6 +26,7 @@ from edgevox.events import (
 # name, what begins the stage, what ends it; of several such events in a turn the first begins and ends it,
 # but for those that end with the last.
 _STAGES: tuple[tuple[str, type[TurnEvent], type[TurnEvent], bool], ...] = (
+    ("endpoint", SpeechEnded, TranscriptionStarted, False),
     ("transcribe", TranscriptionStarted, TranscriptReady, False),
     ("first_token", ModelStarted, ReplyDelta, False),
     ("generate", ReplyDelta, ModelFinished, True),
@@ -62,6 +64,7 @@ class TurnRecord:
     prompt_tokens: int
     cached_tokens: int
     generated_tokens: int
+    dropped_samples: int = 0
     stages: tuple[StageSpan, ...] = field(default=())
 
     @property
@@ -107,6 +110,7 @@ def record_of(events: list[TurnEvent]) -> TurnRecord:
         prompt_tokens=sum(event.prompt_tokens for event in models),
         cached_tokens=sum(event.cached_tokens for event in models),
         generated_tokens=sum(event.generated_tokens for event in models),
+        dropped_samples=sum(event.dropped_samples for event in events if isinstance(event, SpeechEnded)),
         stages=tuple(_spans(events, started.at_s)),
     )
 

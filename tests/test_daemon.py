@@ -98,12 +98,12 @@ async def test_a_voice_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None
 async def test_a_recogniser_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None:
     async with asyncio.timeout(BOUND_S), daemon:
         audio = await speech(daemon)
-        hearing = asyncio.create_task(daemon.transcribe(audio))
+        hearing = asyncio.create_task(daemon.hearing().transcribe(audio, CancelFlag()))
         await asyncio.sleep(0)  # the request is on its way
         strike(daemon, "whisper", blow)
         with pytest.raises(EngineFailed):
             await hearing
-        assert "kitchen" in (await daemon.transcribe(audio)).text.lower()
+        assert "kitchen" in (await daemon.hearing().transcribe(audio, CancelFlag())).text.lower()
 
 
 async def test_engines_in_this_process_do_the_same_work(

@@ -145,7 +145,7 @@ async def _try_engines(daemon: Daemon) -> list[Finding]:
     async with daemon:
         sound = [piece async for piece in daemon.voice().speak(_SENTENCE, CancelFlag())]
         findings = [Finding("ok", "piper", f"spoke for {sum(p.duration_s for p in sound):.1f} s")]
-        transcript = await daemon.transcribe(_joined(sound))
+        transcript = await daemon.hearing().transcribe(_joined(sound), CancelFlag())
         findings.append(_heard(transcript.text))
         result = await daemon.pipeline().answer("Say hello.", Turn())
         record = daemon.last_record

@@ -12,6 +12,7 @@ from edgevox.cli.context import Context
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.session import open_daemon
 from edgevox.daemon import Daemon
+from edgevox.turn import CancelFlag
 from edgevox.types import Audio, Transcript
 
 
@@ -43,5 +44,5 @@ def run(args: argparse.Namespace, context: Context) -> int:
 async def _transcribe(daemon: Daemon, audio: Audio) -> tuple[Transcript, float]:
     async with daemon:
         started_s = time.monotonic()
-        transcript = await daemon.transcribe(audio)
+        transcript = await daemon.hearing().transcribe(audio, CancelFlag())
         return transcript, round((time.monotonic() - started_s) * 1000, 1)

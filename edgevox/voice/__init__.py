@@ -1,5 +1,7 @@
 """The voice loop: from what was said to what is heard."""
 
-from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.hearing import Hearing
+from edgevox.voice.pipeline import Loudspeaker, Pipeline
+from edgevox.voice.voice import Voice
 
-__all__ = ["Pipeline"]
+__all__ = ["Hearing", "Loudspeaker", "Pipeline", "Voice"]

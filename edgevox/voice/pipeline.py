@@ -1,10 +1,11 @@
-"""The story of one turn: a question becomes a reply, and the reply is spoken while it is still being made."""
+"""The story of one turn: sound becomes words, words a reply, and the reply is spoken while it is made."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Protocol, TypeAlias
 
 from edgevox.agents import AgentResult, LLMAgent
@@ -14,7 +15,9 @@ from edgevox.events import (
     Event,
     PlaybackFinished,
     PlaybackStarted,
+    SpeechEnded,
     SynthesisStarted,
+    TranscriptionStarted,
     TranscriptReady,
     TurnEnded,
     TurnOutcome,
@@ -22,9 +25,10 @@ from edgevox.events import (
     TurnStarted,
 )
 from edgevox.tts.sentences import SentenceSplitter
-from edgevox.tts.speakable import speakable
 from edgevox.turn import CancelFlag, Turn
-from edgevox.types import Audio, SynthesisRequest, Synthesizer
+from edgevox.types import Audio
+from edgevox.voice.hearing import Hearing
+from edgevox.voice.voice import Voice
 
 Publish: TypeAlias = Callable[[Event], None]
 
@@ -37,29 +41,12 @@ class Loudspeaker(Protocol):
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
-    ) -> None: ...
-
-
-class Voice:
-    """A synthesizer with its manner of speaking: speakable text, sentence by sentence."""
-
-    def __init__(self, synthesizer: Synthesizer, *, speed: float = 1.0, language: str = "en") -> None:
-        self._synthesizer = synthesizer
-        self._speed = speed
-        self._language = language
-
-    async def speak(self, sentence: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-        """The sound of one sentence; none when there is nothing in it to say. Raises EngineFailed."""
-        text = speakable(sentence, self._language)
-        if text:
-            request = SynthesisRequest(text, self._speed)
-            async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
-                async for piece in pieces:
-                    yield piece
+    ) -> None:
+        """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
 
 
 class Pipeline:
-    """One turn at a time, from a question to an answer that was heard (or, without a loudspeaker, read)."""
+    """One turn at a time. Without a voice and a loudspeaker the reply is text in the event stream only."""
 
     def __init__(
         self,
@@ -67,21 +54,51 @@ class Pipeline:
         *,
         preset: str,
         publish: Publish,
+        hearing: Hearing | None = None,
         voice: Voice | None = None,
         loudspeaker: Loudspeaker | None = None,
     ) -> None:
         self._agent = agent
         self._preset = preset
         self._publish = publish
+        self._hearing = hearing
         self._voice = voice
         self._loudspeaker = loudspeaker
 
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
-        """Answer one question. Raises EdgevoxError after the turn has been closed in the event stream."""
-        self._publish(TurnStarted(turn_id=turn.id, source=source, preset=self._preset))
-        self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
+        """Answer a question in words. Raises EdgevoxError, after the turn has been closed in the events."""
+        with self._closing(turn, source, time.monotonic()):
+            self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
+            return await self._reply(text, turn)
+
+    async def hear(
+        self, audio: Audio, turn: Turn, *, last_voiced_s: float, dropped_samples: int = 0
+    ) -> AgentResult | None:
+        """Answer an utterance that ended at `last_voiced_s`; None when nobody said anything in it.
+
+        Raises EdgevoxError, after the turn has been closed in the events.
+        """
+        assert self._hearing is not None
+        with self._closing(turn, "voice", last_voiced_s):
+            self._publish(SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
+            self._publish(TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
+            heard = await self._hearing.transcribe(audio, turn.cancel)
+            self._publish(
+                TranscriptReady(
+                    turn_id=turn.id, text=heard.text, language=heard.language, dropped=heard.dropped
+                )
+            )
+            if not heard.text:
+                self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
+                return None
+            return await self._reply(heard.text, turn)
+
+    @contextmanager
+    def _closing(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[None]:
+        """Every turn that is opened in the event stream is closed there, however it ends."""
+        self._publish(TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
         try:
-            result = await self._answer(text, turn)
+            yield
         except EdgevoxError as error:
             self._publish(
                 TurnEnded(
@@ -97,39 +114,48 @@ class Pipeline:
             turn.cancel.set()
             self._publish(TurnEnded(turn_id=turn.id, outcome="cancelled"))
             raise
+
+    async def _reply(self, text: str, turn: Turn) -> AgentResult:
+        if self._voice is None or self._loudspeaker is None:
+            result = await self._agent.run(text, turn)
+        else:
+            result = await self._reply_aloud(text, turn, self._voice, self._loudspeaker)
         outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
         self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=result.reply))
         return result
 
-    async def _answer(self, text: str, turn: Turn) -> AgentResult:
-        if self._voice is None or self._loudspeaker is None:
-            return await self._agent.run(text, turn)
+    async def _reply_aloud(
+        self, text: str, turn: Turn, voice: Voice, loudspeaker: Loudspeaker
+    ) -> AgentResult:
+        """Three at once: the model writes, the voice speaks what is written, the loudspeaker plays."""
         sentences: asyncio.Queue[str | None] = asyncio.Queue()
         sounds: asyncio.Queue[Audio | None] = asyncio.Queue(_PIECES_AHEAD)
         try:
             async with asyncio.TaskGroup() as group:
-                thinking = group.create_task(self._think(text, turn, sentences))
-                group.create_task(self._synthesize(self._voice, sentences, sounds, turn))
-                group.create_task(self._play(self._loudspeaker, sounds, turn))
+                writing = group.create_task(self._write(text, turn, sentences))
+                group.create_task(self._speak(voice, sentences, sounds, turn))
+                group.create_task(self._play(loudspeaker, sounds, turn))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return thinking.result()
+        return writing.result()
 
-    async def _think(self, text: str, turn: Turn, sentences: asyncio.Queue[str | None]) -> AgentResult:
+    async def _write(self, text: str, turn: Turn, sentences: asyncio.Queue[str | None]) -> AgentResult:
         splitter = SentenceSplitter()
+        result: AgentResult | None = None
         async with aclosing(self._agent.stream(text, turn)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, AgentResult):
-                    break
+                    result = piece
+                    continue
                 for sentence in splitter.feed(piece):
                     sentences.put_nowait(sentence)
         for sentence in splitter.finish():
             sentences.put_nowait(sentence)
         sentences.put_nowait(None)
-        assert isinstance(piece, AgentResult)
-        return piece
+        assert result is not None, "an agent's stream ends with its result"
+        return result
 
-    async def _synthesize(
+    async def _speak(
         self,
         voice: Voice,
         sentences: asyncio.Queue[str | None],

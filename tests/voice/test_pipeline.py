@@ -11,7 +11,7 @@ from edgevox.events import Event, PlaybackStarted, ReplyDelta, SynthesisStarted,
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio
-from edgevox.voice.pipeline import Loudspeaker, Pipeline, Voice
+from edgevox.voice import Loudspeaker, Pipeline, Voice
 
 STORY = "This is the first sentence of it. Here is the second one. And this is the third."
 

@@ -1,0 +1,27 @@
+"""The ear: a recogniser with the language and the names that it is to expect."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, Transcriber, TranscribeRequest, Transcript
+
+
+class Hearing:
+    """Writes down what is said. `language` None means: find out; `names` are spelt as given when heard."""
+
+    def __init__(
+        self, transcriber: Transcriber, *, language: str | None = None, names: tuple[str, ...] = ()
+    ) -> None:
+        self._transcriber = transcriber
+        self._language = language
+        self._names = names
+
+    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
+        """What is said in `audio`; nothing when the turn was cancelled first. Raises EngineFailed."""
+        request = TranscribeRequest(audio, self._language, self._names)
+        async with aclosing(self._transcriber.stream(request, cancel)) as transcripts:
+            async for transcript in transcripts:
+                return transcript
+        return Transcript("", self._language or "", audio.duration_s, dropped="cancelled")
