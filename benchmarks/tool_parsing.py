@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser
+from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, parse_reply
 from edgevox.types import ToolCall
 
 CHUNKS = (0, 1, 4, 20)
@@ -71,12 +71,11 @@ CALL = ToolCall("a1b2c3d4e", "set_light", '{"room": "kitchen", "on": true, "brig
 
 def parse(raw: str, parsers: tuple[str, ...], tools: list[dict[str, Any]] | None, chunk: int) -> ParsedReply:
     """Read `raw` whole (chunk 0) or in pieces."""
-    parser = StreamingToolParser(parsers, tools)
     if chunk == 0:
-        parser.feed(raw)
-    else:
-        for at in range(0, len(raw), chunk):
-            parser.feed(raw[at : at + chunk])
+        return parse_reply(raw, preset_parsers=parsers, tools=tools)
+    parser = StreamingToolParser(parsers, tools)
+    for at in range(0, len(raw), chunk):
+        parser.feed(raw[at : at + chunk])
     parser.finish()
     return parser.reply()
 

@@ -6,17 +6,18 @@ import json
 
 import pytest
 
-from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser
+from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, parse_reply
 from tests.tool_parsing.cases import FOLDER, Case, all_cases, tools
 
 CHUNKS = (0, 1, 2, 3, 4, 7, 20)
 
 
 def read(case: Case, chunk: int) -> ParsedReply:
+    if chunk == 0:
+        return parse_reply(case.raw, preset_parsers=(case.format,), tools=tools())
     parser = StreamingToolParser((case.format,), tools())
-    step = chunk or max(1, len(case.raw))
-    for at in range(0, len(case.raw), step):
-        parser.feed(case.raw[at : at + step])
+    for at in range(0, len(case.raw), chunk):
+        parser.feed(case.raw[at : at + chunk])
     parser.finish()
     return parser.reply()
 

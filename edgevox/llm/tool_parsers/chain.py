@@ -1,6 +1,6 @@
 """The parser chain: one pass over a reply that splits it into text, reasoning, calls and what was refused.
 
-Batch is one `feed` and `finish`, so there is no second implementation that could disagree with streaming.
+Batch is a stream of one piece, so there is no second implementation that could disagree with streaming.
 """
 
 from __future__ import annotations
@@ -83,11 +83,14 @@ class StreamingToolParser:
         self._run(piece, at_end=False)
         return self._delta()
 
-    def finish(self) -> ParseDelta:
-        """The reply is over: settle what was held back. Calling it again gives an empty delta."""
+    def finish(self, piece: str = "") -> ParseDelta:
+        """The reply is over, with a last piece or without: settle what was held back.
+
+        Calling it again gives an empty delta.
+        """
         if not self._finished:
             self._finished = True
-            self._run("", at_end=True)
+            self._run(piece, at_end=True)
         return self._delta()
 
     def reply(self) -> ParsedReply:
@@ -118,10 +121,9 @@ class StreamingToolParser:
                     text, pos = self._body.text, self._body.pos
                     self._close_region(self._body)
                 else:
-                    text, pos = (
-                        "".join((*self._held, text[start:])) if self._held else text,
-                        0 if self._held else start,
-                    )
+                    pos = start
+                    if self._held:
+                        text, pos = "".join((*self._held, text[start:])), 0
                     self._refuse_region(self._body)
                 self._body = None
                 self._held = []
@@ -149,7 +151,8 @@ class StreamingToolParser:
         """Do what a marker asks for."""
         plan, style = self._plan, self._style
         if style is not None and marker in style.ends:
-            self._note(f"{marker!r} ends the reasoning")
+            if self._explain is not None:
+                self._explain(f"{marker!r} ends the reasoning")
             self._style, self._in_fence = None, False
             self._start_gap()
         elif marker == FENCE:
@@ -159,11 +162,13 @@ class StreamingToolParser:
         elif marker in plan.openers:
             self._open(marker, plan.openers[marker])
         elif marker in STOP_TOKENS or (marker in plan.trailers and self._gap):
-            self._note(f"{marker!r} is dropped")
+            if self._explain is not None:
+                self._explain(f"{marker!r} is dropped")
         elif style is not None:
             self._say(marker)
         elif marker in plan.begins:
-            self._note(f"{marker!r} begins reasoning")
+            if self._explain is not None:
+                self._explain(f"{marker!r} begins reasoning")
             self._style, self._saw_reasoning = plan.begins[marker], True
         elif marker in plan.ends:
             self._meet_lone_end(marker)
@@ -174,7 +179,8 @@ class StreamingToolParser:
 
     def _meet_fence(self) -> None:
         if not self._in_fence and self._style is None and self._plan.fence_reader is not None:
-            self._note("a code block: calls, if it holds nothing else")
+            if self._explain is not None:
+                self._explain("a code block: calls, if it holds nothing else")
             self._marker = FENCE
             self._body = FencedCalls(self._opening(FENCE))
             return
@@ -183,7 +189,8 @@ class StreamingToolParser:
 
     def _meet_lone_end(self, marker: str) -> None:
         if not self._saw_reasoning:
-            self._note(f"{marker!r} and no beginning: the text before it was reasoning")
+            if self._explain is not None:
+                self._explain(f"{marker!r} and no beginning: the text before it was reasoning")
             self._retracts = self._given[0] > 0
             self._reasoning += self._text
             self._text = []
@@ -195,7 +202,8 @@ class StreamingToolParser:
         return Opening(marker, self._before, self._offered, ends_inside_strings=self._ends_inside_strings)
 
     def _open(self, marker: str, readers: tuple[tuple[str, BaseFormatDetector], ...]) -> None:
-        self._note(f"{marker!r} may begin a call: {', '.join(name for name, _ in readers)}")
+        if self._explain is not None:
+            self._explain(f"{marker!r} may begin a call: {', '.join(name for name, _ in readers)}")
         self._marker = marker
         opening = self._opening(marker)
         bodies = [detector.open(opening) for _, detector in readers]
@@ -210,7 +218,8 @@ class StreamingToolParser:
         self._start_gap()
 
     def _refuse_region(self, body: Body) -> None:
-        self._note(f"behind {self._marker!r} there is no call")
+        if self._explain is not None:
+            self._explain(f"behind {self._marker!r} there is no call")
         if self._marker == FENCE:
             self._in_fence = True
         self._no_bare = max(self._no_bare, body.spent)
@@ -253,7 +262,8 @@ class StreamingToolParser:
                 if raw.name
                 else f"malformed: {raw.problem or 'no name'}"
             )
-            self._note(f"rejected, {reason}")
+            if self._explain is not None:
+                self._explain(f"rejected, {reason}")
             self._rejected.append(RejectedCall(raw.name, raw.raw, reason))
             return
         fitted, problems = fit_arguments(raw.arguments, raw.positional, self._offered.schema(name))
@@ -265,7 +275,8 @@ class StreamingToolParser:
             arguments, problems = "{}", ["a number is out of range"]
         error = f"invalid_arguments: {'; '.join(problems)}" if problems else None
         call = ToolCallItem(raw.id or f"{name}_{len(self._calls)}", name, arguments, error)
-        self._note(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
+        if self._explain is not None:
+            self._explain(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
         self._calls.append(call)
         self._deltas.append(ArgumentsDelta(call.id, call.name, call.arguments))
 
@@ -283,10 +294,6 @@ class StreamingToolParser:
         self._deltas = []
         self._retracts = False
         return delta
-
-    def _note(self, line: str) -> None:
-        if self._explain is not None:
-            self._explain(line)
 
 
 @lru_cache(maxsize=64)
@@ -313,8 +320,7 @@ def parse_reply(
 ) -> ParsedReply:
     """Split a whole reply. Raises ConfigError for a parser that is not registered."""
     parser = StreamingToolParser(preset_parsers, tools, opened_reasoning=opened_reasoning)
-    parser.feed(content)
-    parser.finish()
+    parser._run(content, at_end=True)
     return parser.reply()
 
 

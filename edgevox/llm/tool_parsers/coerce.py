@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from edgevox.llm.tool_parsers.json_repair import (
     MAX_DEPTH,
@@ -23,6 +23,11 @@ _MAX_REFERENCES = 16
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
 _NULL = {"null", "none", "nil"}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+# What needs no fitting: a value of exactly this class, where the schema says no more than the type.
+_EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
+_SPELLED_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
+_RESTRICTING = frozenset(("const", "anyOf", "oneOf", "allOf", "$ref"))
 
 
 def fit_arguments(
@@ -50,7 +55,8 @@ def settle(value: JsonValue, depth: int = 0) -> JsonValue:
 
 def dumps(arguments: Mapping[str, JsonValue]) -> str:
     """JSON text that every reader takes. Raises ValueError for infinite numbers."""
-    return join_surrogates(json.dumps(arguments, ensure_ascii=False, allow_nan=False))
+    text = _ENCODER.encode(arguments)
+    return text if text.isascii() else join_surrogates(text)
 
 
 class _Fitting:
@@ -65,7 +71,7 @@ class _Fitting:
     ) -> tuple[dict[str, JsonValue], list[str]]:
         schema = self._resolve(self._root)
         properties = schema.get("properties")
-        properties = properties if isinstance(properties, Mapping) else {}
+        properties = properties if _is_mapping(properties) else {}
         given = dict(arguments)
         free = [name for name in properties if name not in given]
         for value in positional:
@@ -80,13 +86,17 @@ class _Fitting:
         self, given: Mapping[str, JsonValue], schema: Mapping[str, Any], path: str
     ) -> dict[str, JsonValue]:
         properties = schema.get("properties")
-        properties = properties if isinstance(properties, Mapping) else {}
+        properties = properties if _is_mapping(properties) else {}
         extra = schema.get("additionalProperties")
         fitted: dict[str, JsonValue] = {}
         for written, value in given.items():
             name = written if written in properties else _meant(written, properties, given)
             if name in properties:
-                fitted[name] = self._value(value, properties[name], f"{path}{name}")
+                quick = _quick(value, properties[name])
+                if isinstance(quick, _NotConverted):
+                    fitted[name] = self._value(value, properties[name], f"{path}{name}")
+                else:
+                    fitted[name] = quick
             elif isinstance(extra, Mapping):
                 fitted[name] = self._value(value, extra, f"{path}{name}")
             else:
@@ -105,7 +115,7 @@ class _Fitting:
     def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
         if path.count(".") + path.count("[") > MAX_DEPTH:
             return settle(value)
-        if not isinstance(schema, Mapping):
+        if not _is_mapping(schema):
             return settle(value)
         schema = self._resolve(schema)
         for union in ("anyOf", "oneOf"):
@@ -174,6 +184,8 @@ class _Fitting:
         return settle(value)
 
     def _resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "$ref" not in schema and "allOf" not in schema:
+            return schema
         for _ in range(_MAX_REFERENCES):
             reference = schema.get("$ref")
             if isinstance(reference, str) and reference.startswith("#"):
@@ -199,6 +211,31 @@ class _Fitting:
                 continue
             return schema
         return {}
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    # Asking an abstract class takes many times as long as asking for a dict.
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+def _quick(value: JsonValue, schema: object) -> JsonValue | _NotConverted:
+    """The answer for the common case: a plain type, and a value that is of it or plainly spells one."""
+    if type(schema) is not dict or not _RESTRICTING.isdisjoint(schema):
+        return _NOT_CONVERTED
+    kind = schema.get("type")
+    if type(kind) is not str:
+        return _NOT_CONVERTED
+    if type(value) is Unquoted:
+        if kind == "string":
+            value = str(value)
+        elif kind == "boolean":
+            value = _SPELLED_BOOLEANS.get(value)
+        elif kind == "integer" and value.isdecimal() and value.isascii() and len(value) < 16:
+            value = int(value)
+    if type(value) is not _EXACT.get(kind):
+        return _NOT_CONVERTED
+    choices = schema.get("enum")
+    return value if choices is None or (type(choices) is list and value in choices) else _NOT_CONVERTED
 
 
 class _NotConverted:

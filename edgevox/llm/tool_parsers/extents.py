@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from edgevox.llm.tool_parsers.base import Body, Opening
 from edgevox.llm.tool_parsers.brackets import Brackets
+from edgevox.llm.tool_parsers.json_repair import JsonValue, read_at
+
+_NONE_YET = Brackets()
 
 
 class BracketBody(Body):
@@ -16,7 +22,7 @@ class BracketBody(Body):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        self._brackets = Brackets()
+        self._brackets = _NONE_YET
         self._parts: list[str] = []
         self._stops: tuple[str, ...] = ()
 
@@ -36,15 +42,28 @@ class BracketBody(Body):
             self._brackets.scan(opened, 0, False)
             self._parts.append(opened)
 
+    def _sound_json(self) -> dict[str, JsonValue] | None:
+        """The JSON object at `pos`, if all of it is there and sound, as it mostly is in batch."""
+        if self.opening.ends_inside_strings:
+            return None
+        whole = read_at(self.text, self.pos)
+        if whole is None:
+            return None
+        value, end = whole
+        if not isinstance(value, dict):
+            return None
+        self.pos = end
+        return value
+
     def _value(self, at_end: bool) -> str | None:
         """The whole value as it is written, once it is there; `pos` then stands behind it."""
         start, brackets, text = self.pos, self._brackets, self.text
         limited = False
         if self.opening.ends_inside_strings and self._stops:
-            stop = min((at for at in (text.find(stop, start) for stop in self._stops) if at >= 0), default=-1)
-            limited = stop >= 0
-            if limited:
-                text = text[:stop]
+            stop = _any_of(self._stops).search(text, start)
+            limited = stop is not None
+            if stop is not None:
+                text = text[: stop.start()]
             elif not at_end:
                 # A marker may be cut in two here.
                 text = text[: max(start, len(text) - max(map(len, self._stops)) + 1)]
@@ -64,9 +83,14 @@ class BracketBody(Body):
 
     def _shortened(self, written: str) -> str | None:
         """The part of `written` before an end marker in it; what is behind the marker is read again."""
-        cut = min((at for at in map(written.find, self._stops) if at >= 0), default=-1)
-        if cut < 0:
+        stop = _any_of(self._stops).search(written) if self._stops else None
+        if stop is None:
             return None
-        self.text, self.pos = written[cut:] + self.text[self.pos :], 0
+        self.text, self.pos = written[stop.start() :] + self.text[self.pos :], 0
         self.opening.ends_inside_strings = True
-        return written[:cut]
+        return written[: stop.start()]
+
+
+@lru_cache(maxsize=64)
+def _any_of(markers: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, markers)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
-from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads, read_at
 from edgevox.llm.tool_parsers.offered import OfferedTools
 from edgevox.types import ToolCall
 
@@ -123,6 +123,7 @@ class JsonCalls(BracketBody):
         self._ends = ends
         self._bounds = (*ends, *bounds)
         self._in_list = False
+        self._cut_off = False
         self.ended = False
 
     def _start(self, at_end: bool) -> Verdict | None:
@@ -154,6 +155,15 @@ class JsonCalls(BracketBody):
         return Verdict.NO
 
     def _begin_object(self, opened: str = "") -> Verdict | None:
+        start = self.pos - len(opened)
+        if start >= 0 and not self.opening.ends_inside_strings and self.text[start] == "{":
+            # The whole object is here and sound, as it mostly is in batch: the C decoder reads it.
+            whole = read_at(self.text, start)
+            if whole is not None:
+                value, self.pos = whole
+                self._state = self._between
+                self._take(self.text[start : self.pos], value)
+                return None
         self._begin_value(stops=self._bounds, opened=opened)
         self._state = self._object
         return None
@@ -163,13 +173,20 @@ class JsonCalls(BracketBody):
         if raw is None:
             return Verdict.MORE
         self._state = self._between
+        self._cut_off = not self._brackets.closed
         self._take(raw)
         return None
 
-    def _take(self, raw: str) -> None:
-        calls = read_object(raw, self._brackets.depth, self.opening.offered)
+    def _read(self, raw: str, value: JsonValue) -> list[RawCall]:
+        if value is None:
+            return read_object(raw, self._brackets.depth, self.opening.offered)
+        calls = calls_of(value, raw, self.opening.offered)
+        return [damaged_call(raw, "not the shape of a call")] if calls is None else calls
+
+    def _take(self, raw: str, value: JsonValue = None) -> None:
+        calls = self._read(raw, value)
         if calls and calls[-1].problem is not None and (shorter := self._shortened(raw)):
-            calls = read_object(shorter, self._brackets.depth, self.opening.offered)
+            calls = self._read(shorter, None)
         self.calls += calls
 
     def _between(self, at_end: bool) -> Verdict | None:
@@ -231,12 +248,11 @@ class BareJsonCalls(JsonCalls):
             return self._begin_object()
         return self._begin_object(opened=marker)
 
-    def _take(self, raw: str) -> None:
+    def _take(self, raw: str, value: JsonValue = None) -> None:
         if self.committed:
-            super()._take(raw)
+            super()._take(raw, value)
             return
-        offered = self.opening.offered
-        calls = read_object(raw, self._brackets.depth, offered)
+        calls = self._read(raw, value)
         if all(self._is_call(call) for call in calls):
             self.calls += calls
             self.committed = True
@@ -244,12 +260,15 @@ class BareJsonCalls(JsonCalls):
             self.spent = len(raw) + self._in_list
 
     def _between(self, at_end: bool) -> Verdict | None:
-        return super()._between(at_end) if self.committed else Verdict.NO
+        if not self.committed:
+            return Verdict.NO
+        # Outside a list the next object has to show for itself that it is a call.
+        return super()._between(at_end) if self._in_list else Verdict.DONE
 
     def _is_call(self, call: RawCall) -> bool:
         if call.name in self.opening.offered:
             # Cut off in the middle, it is a call still: saying so is better than speaking JSON.
-            return call.problem is None or not self._brackets.closed
+            return call.problem is None or self._cut_off
         return call.problem is None and call.has_arguments
 
 
@@ -277,8 +296,8 @@ class FencedCalls(JsonCalls):
         self.committed = False
         return verdict
 
-    def _take(self, raw: str) -> None:
-        calls = read_object(raw, self._brackets.depth, self.opening.offered)
+    def _take(self, raw: str, value: JsonValue = None) -> None:
+        calls = self._read(raw, value)
         self._refused |= any(call.problem or call.name not in self.opening.offered for call in calls)
         self._found += calls
 

@@ -74,6 +74,17 @@ def _no_constant(name: str) -> JsonValue:
 _DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
 
 
+def read_at(text: str, pos: int) -> tuple[JsonValue, int] | None:
+    """The flawless JSON value that begins at `pos`, and where it ends; None when there is none."""
+    try:
+        value, end = _DECODER.raw_decode(text, pos)
+    except (ValueError, RecursionError):
+        return None
+    if text.count("{", pos, end) + text.count("[", pos, end) > MAX_DEPTH:
+        return None
+    return value, end
+
+
 def loads(text: str, *, depth: int = 0) -> JsonValue:
     """Read `text` as JSON, or as nearly JSON. Raises Unreadable, and Truncated when a value is cut off."""
     if depth <= MAX_DEPTH:
@@ -109,10 +120,13 @@ class Reader:
 
     def peek(self) -> str:
         """The next character that is not white space; empty at the end."""
-        space = _SPACE.match(self.text, self.pos)
-        assert space is not None
-        self.pos = space.end()
-        return self.text[self.pos : self.pos + 1]
+        char = self.text[self.pos : self.pos + 1]
+        if char and char in " \t\r\n":
+            space = _SPACE.match(self.text, self.pos)
+            assert space is not None
+            self.pos = space.end()
+            char = self.text[self.pos : self.pos + 1]
+        return char
 
     def value(self) -> JsonValue:
         """One value of any kind."""

@@ -18,12 +18,12 @@ class OfferedTools:
         self._schemas: dict[str, Mapping[str, Any]] = {}
         for tool in tools or ():
             function = tool.get("function", tool)
-            if not isinstance(function, Mapping):
+            if type(function) is not dict and not isinstance(function, Mapping):
                 continue
             name = function.get("name")
             if isinstance(name, str) and name:
                 schema = function.get("parameters") or function.get("input_schema")
-                self._schemas[name] = schema if isinstance(schema, Mapping) else {}
+                self._schemas[name] = schema if isinstance(schema, dict | Mapping) else {}
         self.names = tuple(self._schemas)
 
     def __contains__(self, name: str) -> bool:

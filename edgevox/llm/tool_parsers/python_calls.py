@@ -10,12 +10,39 @@ from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, U
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*+")
 _MAX_NAME_CHARS = 128
+# The common argument in one step: a name, a value that needs no care, and what ends it.
+_SIMPLE = re.compile(
+    r"[ \t\r\n]*+([A-Za-z_]\w*+)="
+    r"""(?:"([^"\\]*+)"|'([^'\\]*+)'|(-?(?:0|[1-9]\d{0,17}+)|[Tt]rue|[Ff]alse|None|null))([,)])"""
+)
+_WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 _KEYWORD = re.compile(r"([A-Za-z_][\w.-]*+)[ \t\r\n]*+=(?!=)")
+
+
+def read_simple(text: str, pos: int) -> tuple[dict[str, JsonValue], int] | None:
+    """The arguments in the parentheses at `pos` and where they end, if all are simple and there."""
+    arguments: dict[str, JsonValue] = {}
+    pos += 1
+    if text.startswith(")", pos):
+        return arguments, pos + 1
+    while (simple := _SIMPLE.match(text, pos)) is not None:
+        key, double, single, word, end = simple.groups()
+        if word is None:
+            arguments[key] = single if double is None else double
+        else:
+            arguments[key] = _WORDS[word] if word in _WORDS else int(word)
+        pos = simple.end()
+        if end == ")":
+            return arguments, pos
+    return None
 
 
 def read_call(name: str, written: str) -> RawCall:
     """The call `name` with its arguments in parentheses, damaged or not."""
     raw = name + written
+    simple = read_simple(written, 0)
+    if simple is not None and simple[1] == len(written):
+        return RawCall(name, simple[0], raw)
     arguments: dict[str, JsonValue] = {}
     positional: list[JsonValue] = []
     reader = Reader(written, in_call=True)
@@ -56,6 +83,9 @@ def _read_positional(reader: Reader, arguments: dict[str, JsonValue], positional
         positional.append(value)
 
 
+_NO_CALL = RawCall("", {}, "")
+
+
 class PythonCalls(BracketBody):
     """Behind a marker: a call, several, or a list of them, up to one of `ends`."""
 
@@ -64,6 +94,7 @@ class PythonCalls(BracketBody):
         self._ends = ends
         self._in_list = False
         self._name = ""
+        self._simple = _NO_CALL
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
@@ -106,15 +137,26 @@ class PythonCalls(BracketBody):
     def _begin(self, name: str, at: int, opened: str = "") -> None:
         self._name = name
         self.pos = at
-        self._begin_value(stops=self._ends, parens=True, opened=opened)
         self.committed = self.committed or self._commits_to(name)
-        self._state = self._arguments
+        start = at - len(opened)
+        whole = read_simple(self.text, start) if start >= 0 and self.text[start] == "(" else None
+        if whole is not None and not self.opening.ends_inside_strings:
+            arguments, self.pos = whole
+            self._simple = RawCall(name, arguments, name + self.text[start : self.pos])
+            self._state = self._simple_call
+        else:
+            self._begin_value(stops=self._ends, parens=True, opened=opened)
+            self._state = self._arguments
 
     def _commits_to(self, name: str) -> bool:
         return True
 
     def _not_a_call(self) -> Verdict:
         return Verdict.DONE if self.committed else Verdict.NO
+
+    def _simple_call(self, at_end: bool) -> Verdict | None:
+        self._state = self._between
+        return self._take(self._simple, at_end)
 
     def _arguments(self, at_end: bool) -> Verdict | None:
         written = self._value(at_end)
@@ -212,7 +254,7 @@ class PlainCall(PythonCalls):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        self._call = RawCall("", {}, "")
+        self._call = _NO_CALL
 
     def _start(self, at_end: bool) -> Verdict | None:
         name = self.opening.marker[:-1]

@@ -17,12 +17,16 @@ _LONGEST_TAG = 200
 class TagBody(BracketBody):
     """A region made of tags: subclasses say what each tag means, and get the text that stood before it.
 
-    `pattern` finds a whole tag; a text that ends with one of `beginnings` is kept for the next piece.
+    `pattern` finds a whole tag; a text that ends with one of `beginnings` is kept for the next piece. `pair`
+    is a whole argument whose value holds no tag: its key and its value.
     """
 
-    def __init__(self, opening: Opening, pattern: re.Pattern[str], beginnings: tuple[str, ...]) -> None:
+    def __init__(
+        self, opening: Opening, pattern: re.Pattern[str], beginnings: tuple[str, ...], pair: re.Pattern[str]
+    ) -> None:
         super().__init__(opening)
         self._pattern = pattern
+        self._pair = pair
         self._beginnings = beginnings
         self._name = ""
         self._arguments: dict[str, JsonValue] = {}
@@ -35,11 +39,21 @@ class TagBody(BracketBody):
         """Act on one tag; `self.pos` stands behind it."""
 
     @abstractmethod
+    def _add(self, key: str, written: str) -> None:
+        """One argument is complete."""
+
+    @abstractmethod
     def _end_of_output(self, before: str) -> Verdict:
         """The reply ends, and `before` stood behind the last tag."""
 
     def _tags(self, at_end: bool) -> Verdict | None:
         text, start = self.text, self.pos
+        if self._key is None:
+            while (pair := self._pair.match(text, start)) is not None:
+                self._add(pair.group(1), pair.group(2))
+                self._raw.append(pair.group())
+                self._before = []
+                self.pos = start = pair.end()
         tag = self._pattern.search(text, start)
         if tag is None:
             held = len(text) if at_end else self._held_from(start)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
-from edgevox.llm.tool_parsers.json_repair import Reader, Unreadable
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
 from edgevox.llm.tool_parsers.values import arguments_of, gemma_value
 from edgevox.types import ToolCall
 
 BEGIN = "<start_function_call>"
 END = "<end_function_call>"
 QUOTE = "<escape>"
+_KEY = re.compile(r"([{,][ \t\r\n]*+)([A-Za-z_][\w.-]*+)[ \t\r\n]*+:")
 _NAME = re.compile(r"[A-Za-z_][\w.:/-]*+")
 _MAX_NAME_CHARS = 256
+_PLAIN_CHARS = 2000
 
 
 class FunctionGemmaDetector(BaseFormatDetector):
@@ -80,10 +83,24 @@ class BraceCalls(BracketBody):
         if closing:
             self.calls.append(RawCall(self._name, {}, name.group()))
             self._state = self._behind
-        else:
+        elif not self._take_plain():
             self._begin_value(stops=(self._end,), raw_quotes=self._quotes)
             self._state = self._arguments
         return None
+
+    def _take_plain(self) -> bool:
+        """Flawless arguments with their end marker, as they mostly are in batch: no brackets to follow."""
+        end = self.text.find(self._end, self.pos, self.pos + _PLAIN_CHARS)
+        if end < 0 or self.opening.ends_inside_strings:
+            return False
+        written = self.text[self.pos : end]
+        value = _read_plain(written, self._quotes[0])
+        if not isinstance(value, dict):
+            return False
+        self.calls.append(RawCall(self._name, value, f"call:{self._name}{written}"))
+        self.pos = end
+        self._state = self._behind
+        return True
 
     def _arguments(self, at_end: bool) -> Verdict | None:
         written = self._value(at_end)
@@ -96,7 +113,9 @@ class BraceCalls(BracketBody):
     def _take(self, written: str) -> None:
         call = RawCall(self._name, {}, f"call:{self._name}{written}")
         try:
-            value = Reader(written, raw_quotes=self._quotes).whole()
+            value = _read_plain(written, self._quotes[0])
+            if value is None:
+                value = Reader(written, raw_quotes=self._quotes).whole()
             if isinstance(value, dict):
                 call.arguments = value
             elif value:
@@ -123,3 +142,15 @@ class BraceCalls(BracketBody):
             return Verdict.MORE
         self.pos = mark
         return Verdict.MORE
+
+
+def _read_plain(written: str, quote: str) -> JsonValue:
+    """Flawless notation, turned into JSON for the C decoder; None when it is not flawless."""
+    pieces = written.split(quote)
+    if len(pieces) % 2 == 0:
+        return None
+    pieces[::2] = [_KEY.sub(r'\1"\2":', piece) for piece in pieces[::2]]
+    pieces[1::2] = map(encode_basestring_ascii, pieces[1::2])
+    text = "".join(pieces)
+    whole = read_at(text, 0)
+    return whole[0] if whole is not None and not text[whole[1] :].strip() else None

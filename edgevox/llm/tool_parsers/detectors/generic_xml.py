@@ -21,6 +21,7 @@ INVOKE = "<invoke name="
 _NAME_TAGS = ("name", "tool_name", "function_name")
 _ARGUMENT_TAGS = ("arguments", "parameters", "args", "input")
 _TAG = re.compile(rf"</?(?:{'|'.join((*_NAME_TAGS, *_ARGUMENT_TAGS))})>|</?tool_call>")
+_NO_PAIR = re.compile(r"(?!)")
 _BEGINNINGS = (
     BEGIN,
     END,
@@ -49,7 +50,7 @@ class ElementCalls(TagBody):
     """A name element and an arguments element, in either order."""
 
     def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, _TAG, _BEGINNINGS)
+        super().__init__(opening, _TAG, _BEGINNINGS, _NO_PAIR)
         self._inside = ""
         self._problem: str | None = None
 
@@ -89,6 +90,9 @@ class ElementCalls(TagBody):
             self._arguments = _arguments(content)
         except Unreadable as err:
             self._problem = str(err)
+
+    def _add(self, key: str, written: str) -> None:
+        raise AssertionError("the arguments are read as a whole")
 
     def _end_of_output(self, before: str) -> Verdict:
         self._raw.append(before)

@@ -14,6 +14,7 @@ from edgevox.types import ToolCall
 BEGIN = "<tool_call>"
 END = "</tool_call>"
 _TAG = re.compile(r"</?arg_key>|</?arg_value>|<tool_sep>|</?tool_call>")
+_PAIR = re.compile(r"\s*+<arg_key>([^<]*+)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>")
 _BEGINNINGS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_sep>", END, BEGIN)
 
 
@@ -39,7 +40,7 @@ class ArgTagCalls(TagBody):
     """`NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`, perhaps with `<tool_sep>`."""
 
     def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, _TAG, _BEGINNINGS)
+        super().__init__(opening, _TAG, _BEGINNINGS, _PAIR)
         self._mode = ""
 
     def _start(self, at_end: bool) -> Verdict | None:
@@ -75,7 +76,7 @@ class ArgTagCalls(TagBody):
                 self._finish_value(before)
                 self._mode = "key"
             case "</arg_key>":
-                self._key = before.strip()
+                self._key = before
                 self._mode = "behind key"
             case "<arg_value>":
                 self._mode = "value"
@@ -95,8 +96,11 @@ class ArgTagCalls(TagBody):
     def _finish_value(self, written: str) -> None:
         if self._key is not None and self._mode in ("value", "behind key"):
             # Without its opening tag a value stands between line breaks that are not part of it.
-            self._arguments[self._key] = Unquoted(written if self._mode == "value" else written.strip())
+            self._add(self._key, written if self._mode == "value" else written.strip())
         self._key, self._mode = None, ""
+
+    def _add(self, key: str, written: str) -> None:
+        self._arguments[key.strip()] = Unquoted(written)
 
     def _end_of_output(self, before: str) -> Verdict:
         problem = "the output ended inside an argument" if self._mode else None

@@ -79,6 +79,13 @@ class HarmonyMessage(BracketBody):
         if not self._skip_space() and not at_end:
             return Verdict.MORE
         if self.text[self.pos : self.pos + 1] == "{":
+            start = self.pos
+            value = self._sound_json()
+            if value is not None:
+                self.calls.append(
+                    RawCall(self._name, value, f"to={self._name} {self.text[start : self.pos]}")
+                )
+                return Verdict.DONE
             self._begin_value(stops=_ENDS)
             self._state = self._arguments
         else:

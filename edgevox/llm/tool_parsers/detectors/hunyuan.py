@@ -21,9 +21,8 @@ class HunyuanDetector(BaseFormatDetector):
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == OUTER:
-            return FirstOf(
-                opening, (JsonCalls(opening, ends=(OUTER_END,), bounds=(OUTER,)), _Wrapper(opening))
-            )
+            listed = JsonCalls(opening, ends=(OUTER_END,), bounds=(OUTER,))
+            return FirstOf(opening, (_WrappedCalls(opening), listed))
         return FirstOf(opening, (ArgTagCalls(opening), JsonCalls(opening, ends=(END,), bounds=(BEGIN,))))
 
     def render(self, calls: Sequence[ToolCall]) -> str:
@@ -31,8 +30,8 @@ class HunyuanDetector(BaseFormatDetector):
         return f"{OUTER}\n{inner}\n{OUTER_END}"
 
 
-class _Wrapper(Body):
-    """The outer tag, when an inner one follows: nothing to read but the tag itself."""
+class _WrappedCalls(ArgTagCalls):
+    """The outer tag and the first call in it; further calls begin with tags of their own."""
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
@@ -40,4 +39,8 @@ class _Wrapper(Body):
         looking = self._looking_at(BEGIN)
         if looking is None:
             return Verdict.MORE
-        return Verdict.DONE if looking else Verdict.NO
+        if not looking:
+            return Verdict.NO
+        self.pos += len(BEGIN)
+        self._state = super()._start
+        return None

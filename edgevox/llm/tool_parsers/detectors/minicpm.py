@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.json_repair import Unquoted
@@ -45,11 +46,10 @@ class AttributeTagCalls(TagBody):
     """Function and parameter tags that carry their names in an attribute. The marker ends behind `name=`."""
 
     def __init__(self, opening: Opening, *, function: str, parameter: str) -> None:
-        pattern = re.compile(
-            rf"""<{parameter}[\u0120\s]{{0,4}}name=["']([^"'<>\n]{{1,128}})["'][^<>\n]{{0,32}}>"""
-            rf"""|</{parameter}>|</{function}>|<!\[CDATA\["""
+        pattern, pair = _patterns(function, parameter)
+        super().__init__(
+            opening, pattern, (f"<{parameter}", f"</{parameter}>", f"</{function}>", _CDATA), pair
         )
-        super().__init__(opening, pattern, (f"<{parameter}", f"</{parameter}>", f"</{function}>", _CDATA))
         self._function_end = f"</{function}>"
         self._pieces: list[str] = []
 
@@ -110,14 +110,27 @@ class AttributeTagCalls(TagBody):
     def _finish_value(self, written: str) -> None:
         if self._key is not None:
             if self._pieces:
-                value = "".join(self._pieces) + (html.unescape(written) if written.strip() else "")
+                behind = html.unescape(written) if written.strip() else ""
+                self._arguments[self._key] = Unquoted("".join(self._pieces) + behind)
             else:
-                value = html.unescape(written)
-            self._arguments[self._key] = Unquoted(value)
+                self._add(self._key, written)
         self._key, self._pieces = None, []
+
+    def _add(self, key: str, written: str) -> None:
+        self._arguments[key] = Unquoted(html.unescape(written))
 
     def _end_of_output(self, before: str) -> Verdict:
         problem = f"the output ended inside {self._key}" if self._key is not None else None
         self._raw.append(before)
         self._take(problem)
         return Verdict.DONE
+
+
+@lru_cache
+def _patterns(function: str, parameter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    begin = rf"""<{parameter}[\u0120\s]{{0,4}}name=["']([^"'<>\n]{{1,128}})["'][^<>\n]{{0,32}}>"""
+    end = f"</{parameter}>"
+    return (
+        re.compile(rf"{begin}|{end}|</{function}>|<!\[CDATA\["),
+        re.compile(rf"\s*+{begin}([^<]*+){end}"),
+    )

@@ -105,6 +105,12 @@ class NamedCalls(BracketBody):
             return self._take("") if at_end else Verdict.MORE
         if self.text[self.pos] != "{":
             return self._take("")
+        start = self.pos
+        value = self._sound_json()
+        if value is not None:
+            return self._accept(
+                RawCall(self._name, value, f"{self._name}{self.text[start : self.pos]}", self._id)
+            )
         self._state = self._arguments
         return None
 
@@ -113,8 +119,7 @@ class NamedCalls(BracketBody):
         return Verdict.MORE if written is None else self._take(written)
 
     def _take(self, written: str) -> Verdict | None:
-        raw = f"{self._name}{ARGS}{written}"
-        call = RawCall(self._name, {}, raw, self._id)
+        call = RawCall(self._name, {}, f"{self._name}{written}", self._id)
         try:
             value = loads(written, depth=self._brackets.depth) if written else None
             if isinstance(value, dict):
@@ -123,6 +128,9 @@ class NamedCalls(BracketBody):
                 call.problem = "no arguments behind the name"
         except Unreadable as err:
             call.problem = str(err)
+        return self._accept(call)
+
+    def _accept(self, call: RawCall) -> Verdict | None:
         self.calls.append(call)
         self._id = None
         self._state = self._start

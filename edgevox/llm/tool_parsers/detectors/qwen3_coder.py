@@ -18,6 +18,7 @@ BEGIN = "<tool_call>"
 END = "</tool_call>"
 FUNCTION = "<function="
 _TAG = re.compile(r"<parameter=([^<>\n]{1,128})>|</parameter>|</function>|</?tool_call>|<function=")
+_PAIR = re.compile(r"\s*+<parameter=([^<>\n]{1,128})>([^<]*+)</parameter>")
 _BEGINNINGS = ("<parameter=", "</parameter>", "</function>", END, BEGIN, FUNCTION)
 
 
@@ -45,7 +46,7 @@ class FunctionTagCalls(TagBody):
     """
 
     def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, _TAG, _BEGINNINGS)
+        super().__init__(opening, _TAG, _BEGINNINGS, _PAIR)
         self._pending = ("", "")
 
     def _start(self, at_end: bool) -> Verdict | None:
@@ -140,7 +141,7 @@ class FunctionTagCalls(TagBody):
         written = tag.group()
         if tag.group(1) is not None:
             self._finish_value(before)
-            self._key = tag.group(1).strip().strip("\"'")
+            self._key = tag.group(1)
             return None
         if written == "</parameter>":
             self._finish_value(before)
@@ -209,11 +210,13 @@ class FunctionTagCalls(TagBody):
         return Verdict.MORE if (closing is None or another is None) and not at_end else Verdict.DONE
 
     def _finish_value(self, written: str) -> None:
-        if self._key is None:
-            return
-        value = written.removeprefix("\n")
-        self._arguments[self._key] = Unquoted(value.removesuffix("\n"))
+        if self._key is not None:
+            self._add(self._key, written)
         self._key = None
+
+    def _add(self, key: str, written: str) -> None:
+        value = written.removeprefix("\n")
+        self._arguments[key.strip().strip("\"'")] = Unquoted(value.removesuffix("\n"))
 
     def _end_of_output(self, before: str) -> Verdict:
         if self._key is None:
