@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import threading
 from types import ModuleType
 from typing import Any
 
 from edgevox.errors import DeviceUnavailable
+
+# PortAudio's own lists have no lock: streams are opened and closed by one thread at a time.
+stream_lock = threading.Lock()
 
 
 def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
@@ -20,3 +24,11 @@ def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
             hint="sudo apt-get install libportaudio2",
         ) from error
     return module
+
+
+def look_again() -> None:
+    """Have PortAudio list its devices anew, which it else does once; no stream may be open."""
+    sounddevice = portaudio()
+    with stream_lock:
+        sounddevice._terminate()
+        sounddevice._initialize()

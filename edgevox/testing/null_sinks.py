@@ -1,0 +1,170 @@
+"""A microphone and a loudspeaker without a sound card: PulseAudio null sinks on a server of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from edgevox.audio.files import write_wav
+from edgevox.errors import DeviceUnavailable
+from edgevox.types import Audio
+
+_COMMAND_S = 60.0
+_WAIT_S = 10.0
+_POLL_S = 0.02
+_RECORD_HZ = 44_100
+# Where PulseAudio else keeps the socket, state and cookie of the user's own server.
+_FOLDERS_OF_PULSE = ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "PULSE_RUNTIME_PATH", "PULSE_STATE_PATH")
+
+# PortAudio finds its devices here: this server and nothing of the machine's own.
+_ALSA = """\
+pcm.!default { type pulse }
+ctl.!default { type pulse }
+pcm.pulse { type pulse }
+ctl.pulse { type pulse }
+"""
+
+
+class NullSinks:
+    """`with NullSinks() as room:` the sink `spk` is the loudspeaker, what is played into `micsink` is heard
+    by the source `mic`; both are the defaults of a process that has `room.environment`.
+
+    A developer's own sound server is neither used nor disturbed. Raises DeviceUnavailable where PulseAudio
+    is not installed or does not start.
+    """
+
+    def __init__(self) -> None:
+        self._programs = {name: _program(name) for name in ("pulseaudio", "pactl", "paplay", "parec")}
+        self._server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables, beside one's own, with which PortAudio and PulseAudio's tools use these sinks."""
+        return {
+            "PULSE_SERVER": f"unix:{self._folder / 'native'}",
+            "PULSE_COOKIE": str(self._folder / "cookie"),
+            "ALSA_CONFIG_PATH": str(self._folder / "asound.conf"),
+        }
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="edgevox-sinks-"))
+        (self._folder / "asound.conf").write_text(_ALSA)
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._server is not None:
+            _end(self._server)
+            self._server = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def speak(self, wav: Path) -> None:
+        """Play a WAV file to the microphone; returns when it is over."""
+        self._run("paplay", "--device=micsink", str(wav))
+
+    @contextmanager
+    def record(self, wav: Path) -> Iterator[None]:
+        """Write what the loudspeaker plays inside the block, silence included, to a WAV file."""
+        raw = self._folder / f"{wav.stem}.raw"
+        command = [self._programs["parec"], "--device=spk.monitor", "--raw", "--latency-msec=10"]
+        command += ["--format=s16le", "--channels=1", f"--rate={_RECORD_HZ}"]
+        with raw.open("wb") as file, subprocess.Popen(command, stdout=file, env=self._variables) as parec:
+            try:
+                _wait_until(lambda: _recorded_s(raw) > 0, "parec records nothing")
+                begun_s = time.monotonic() - _recorded_s(raw)
+                yield
+                heard_s = time.monotonic() - begun_s
+                _wait_until(lambda: _recorded_s(raw) >= heard_s, "parec has stopped recording")
+            finally:
+                _end(parec)
+        samples = np.fromfile(raw, dtype="<i2").astype(np.float32) / np.float32(32_768)
+        write_wav(wav, [Audio(samples, _RECORD_HZ)])
+
+    def control(self, *words: str) -> str:
+        """What `pactl` answers: `control("unload-module", "module-remap-source")` unplugs the microphone."""
+        return self._run("pactl", *words)
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        return dict(os.environ) | self.environment
+
+    def _run(self, program: str, *words: str) -> str:
+        command = [self._programs[program], *words]
+        done = subprocess.run(
+            command, env=self._variables, capture_output=True, text=True, timeout=_COMMAND_S, check=True
+        )
+        return done.stdout
+
+    def _start(self) -> None:
+        own = {name: str(self._folder) for name in _FOLDERS_OF_PULSE}
+        command = [self._programs["pulseaudio"], "-n", "--daemonize=no", "--use-pid-file=no"]
+        command += ["--exit-idle-time=-1", "--disable-shm=yes", "--log-target=stderr"]
+        for module in (
+            # Without the cookie, which is the user's: the folder is closed to everybody else.
+            f"module-native-protocol-unix auth-anonymous=1 socket={self._folder / 'native'}",
+            "module-null-sink sink_name=spk",
+            "module-null-sink sink_name=micsink",
+            "module-remap-source source_name=mic master=micsink.monitor",
+        ):
+            command += ["-L", module]
+        log = self._folder / "pulseaudio.log"
+        with log.open("wb") as file:
+            self._server = subprocess.Popen(command, env=dict(os.environ) | own, stdout=file, stderr=file)
+        try:
+            _wait_until(self._answers, f"PulseAudio does not start: {log}")
+        except TimeoutError as error:
+            raise DeviceUnavailable(
+                "PulseAudio does not start", hint=log.read_text(errors="replace").strip()[-500:]
+            ) from error
+        self.control("set-default-sink", "spk")
+        self.control("set-default-source", "mic")
+
+    def _answers(self) -> bool:
+        try:
+            return "mic" in self.control("list", "short", "sources")
+        except subprocess.CalledProcessError:
+            return False
+
+
+def _recorded_s(raw: Path) -> float:
+    return raw.stat().st_size / 2 / _RECORD_HZ
+
+
+def _wait_until(is_so: Callable[[], bool], complaint: str) -> None:
+    give_up_s = time.monotonic() + _WAIT_S
+    while not is_so():
+        if time.monotonic() > give_up_s:
+            raise TimeoutError(complaint)
+        time.sleep(_POLL_S)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_WAIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise DeviceUnavailable(
+            f"{name} is not installed",
+            hint="sudo apt-get install pulseaudio pulseaudio-utils libasound2-plugins libportaudio2",
+        )
+    return path
