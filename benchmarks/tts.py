@@ -1,0 +1,222 @@
+"""How fast the voice is, and what our session settings buy: `python -m benchmarks.tts --voice FILE.onnx`.
+
+Real-time factor (seconds of work per second of speech) with one and two threads, alone and beside busy
+processes; the time to the first sound, for a first piece and for the whole reply at once; the time to stop;
+the time to load, beside a session of onnxruntime as it comes. Rows to be compared take turns in one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import onnxruntime  # type: ignore[import-untyped]  # it ships no types
+
+from benchmarks.hardware import describe
+from edgevox.memory import anonymous_bytes
+from edgevox.tts.onnx_session import StoppableSession
+from edgevox.tts.piper import PiperEngine
+from edgevox.tts.sentences import SentenceSplitter
+from edgevox.tts.speakable import speakable
+from edgevox.turn import CancelFlag
+from edgevox.types import SynthesisRequest
+
+Row: TypeAlias = dict[str, float | int | str]
+
+REPLY = (
+    "Tomorrow will be mostly cloudy in Berlin, with a high of 18.5°C and a light wind from the west. "
+    "Take an umbrella, since there may be some rain after 3:30 pm. "
+    "The evening stays dry! I have set your alarm for 7:15."
+)
+LONG_SENTENCE = "so the light in the hall is on and the light in the kitchen is off " * 3
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def sentences(text: str) -> list[str]:
+    splitter = SentenceSplitter()
+    return [speakable(each) for each in (*splitter.feed(text), *splitter.finish())]
+
+
+def synthesis_s(engine: PiperEngine, text: str) -> tuple[float, float]:
+    """Seconds of work, and of speech."""
+    started_s = time.monotonic()
+    speech_s = sum(chunk.duration_s for chunk in engine.run(SynthesisRequest(text), CancelFlag()))
+    return time.monotonic() - started_s, speech_s
+
+
+def first_sound_s(engine: PiperEngine, text: str) -> float:
+    started_s = time.monotonic()
+    next(engine.run(SynthesisRequest(text), CancelFlag()))
+    return time.monotonic() - started_s
+
+
+def stop_s(engine: PiperEngine, after_s: float) -> float:
+    """Seconds from the cancel flag to the end of the run."""
+    cancel = CancelFlag()
+    set_s: list[float] = []
+
+    def stop() -> None:
+        set_s.append(time.monotonic())
+        cancel.set()
+
+    timer = threading.Timer(after_s, stop)
+    timer.start()
+    chunks = list(engine.run(SynthesisRequest(LONG_SENTENCE), cancel))
+    ended_s = time.monotonic()
+    timer.join()
+    if chunks:
+        raise RuntimeError("the run ended before it was stopped")
+    return ended_s - set_s[0]
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """As many processes as that, each with a core's worth of work."""
+    processes = [SPAWN.Process(target=spin, daemon=True) for _ in range(count)]
+    for process in processes:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def real_time_factors(voice: Path, rounds: int) -> list[Row]:
+    engines = {threads: PiperEngine(voice, threads=threads) for threads in (1, 2)}
+    for engine in engines.values():
+        engine.load()
+    rows: list[Row] = []
+    for beside in (0, 1, 2):
+        factors: dict[int, list[float]] = {threads: [] for threads in engines}
+        processor: dict[int, list[float]] = {threads: [] for threads in engines}
+        with busy(beside):
+            for _ in range(rounds):
+                for threads, engine in engines.items():
+                    processor_s = time.process_time()
+                    work_s, speech_s = synthesis_s(engine, speakable(REPLY))
+                    factors[threads].append(work_s / speech_s)
+                    processor[threads].append((time.process_time() - processor_s) / speech_s)
+        rows.extend(
+            {
+                "busy processes beside it": beside,
+                "threads": threads,
+                "real-time factor, median": round(statistics.median(factors[threads]), 3),
+                "best": round(min(factors[threads]), 3),
+                "processor seconds per second of speech": round(statistics.median(processor[threads]), 3),
+            }
+            for threads in engines
+        )
+    return rows
+
+
+def first_sounds(voice: Path, rounds: int) -> list[Row]:
+    engine = PiperEngine(voice)
+    engine.load()
+    whole, first = speakable(REPLY), sentences(REPLY)[0]
+    whole_s: list[float] = []
+    first_s: list[float] = []
+    for _ in range(rounds):
+        whole_s.append(synthesis_s(engine, whole)[0])
+        first_s.append(first_sound_s(engine, first))
+    stops_s = [stop_s(engine, after_s=0.1 * number) for number in range(1, rounds + 1)]
+    whole_ms, first_ms = (1000 * statistics.median(each) for each in (whole_s, first_s))
+    return [
+        {"what": "whole reply synthesised before it is played (ms)", "value": round(whole_ms)},
+        {"what": f"first piece, {first!r} (ms)", "value": round(first_ms)},
+        {"what": "ratio", "value": round(whole_ms / first_ms, 1)},
+        {
+            "what": "from the cancel flag to the end of a run, worst (ms)",
+            "value": round(1000 * max(stops_s), 1),
+        },
+    ]
+
+
+def plain_session_s(voice: Path) -> float:
+    started_s = time.monotonic()
+    onnxruntime.InferenceSession(str(voice), providers=["CPUExecutionProvider"])
+    return time.monotonic() - started_s
+
+
+def our_session_s(voice: Path) -> float:
+    started_s = time.monotonic()
+    StoppableSession(voice, threads=1)
+    return time.monotonic() - started_s
+
+
+def memory_mb(voice: Path) -> float:
+    """What the process holds after the longest that one run may speak."""
+    engine = PiperEngine(voice)
+    engine.load()
+    for text in (REPLY, LONG_SENTENCE):
+        synthesis_s(engine, text)
+    return anonymous_bytes(os.getpid()) / 1e6
+
+
+def loads(voice: Path, rounds: int) -> list[Row]:
+    with ProcessPoolExecutor(1, mp_context=SPAWN, max_tasks_per_child=1) as pool:
+        plain_s, ours_s, ours_mb = (
+            [pool.submit(measure, voice).result() for _ in range(rounds)]
+            for measure in (plain_session_s, our_session_s, memory_mb)
+        )
+    plain, ours = statistics.median(plain_s), statistics.median(ours_s)
+    return [
+        {"what": "session with onnxruntime's own settings (s)", "value": round(plain, 2)},
+        {"what": "our session (s)", "value": round(ours, 2)},
+        {"what": "ratio", "value": round(plain / ours, 1)},
+        {"what": "anonymous memory of the process after speaking (MB)", "value": round(max(ours_mb))},
+    ]
+
+
+def table(rows: list[Row]) -> str:
+    head = [*rows[0]]
+    lines = [head, ["---"] * len(head), *([str(row[key]) for key in head] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--voice", type=Path, required=True, metavar="FILE.onnx")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--results", type=Path, metavar="FOLDER", help="keep the result as tts.json and tts.md"
+    )
+    args = parser.parse_args()
+    load_average = os.getloadavg()[0]
+    results: dict[str, list[Row]] = {
+        "Load and memory, each time in a new process": loads(args.voice, args.rounds),
+        "Threads": real_time_factors(args.voice, args.rounds),
+        "First sound and stop, one thread": first_sounds(args.voice, args.rounds),
+    }
+    machine = f"{describe()}; load average {load_average:.1f} at the start"
+    parts = [f"# Text to speech\n\n{args.voice.name} on {machine}; medians of {args.rounds} rounds."]
+    parts += [f"## {title}\n\n{table(rows)}" for title, rows in results.items()]
+    report = "\n\n".join(parts) + "\n"
+    print(report)
+    if args.results:
+        args.results.mkdir(parents=True, exist_ok=True)
+        (args.results / "tts.md").write_text(report, encoding="utf-8")
+        kept = {"hardware": machine, "voice": args.voice.name, "rounds": args.rounds, **results}
+        (args.results / "tts.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
