@@ -129,6 +129,27 @@ class AudioSettings(Section):
         description="name of the loudspeaker, or part of it, instead of the default",
         examples=["HDMI"],
     )
+    lead_in_ms: int = Field(
+        default=200,
+        ge=0,
+        le=2000,
+        description="silence before a reply, for loudspeakers that swallow its first syllable",
+    )
+    vad_aggressiveness: int = Field(
+        default=2, ge=0, le=3, description="0 takes most sounds for a voice, 3 the fewest"
+    )
+    pre_roll_ms: int = Field(
+        default=300, ge=0, le=2000, description="sound kept from before somebody is heard to speak"
+    )
+    hangover_ms: int = Field(
+        default=500, ge=100, le=3000, description="a pause this long ends what is being said"
+    )
+    min_speech_ms: int = Field(
+        default=200, ge=0, le=2000, description="what is shorter is a noise, not a word"
+    )
+    max_utterance_s: float = Field(
+        default=30.0, ge=1, le=300, description="what goes on for longer is answered in parts"
+    )
 
 
 class EngineSettings(Section):
