@@ -11,54 +11,64 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from edgevox.tts.dates import say_dates, say_times
-from edgevox.tts.quantities import FRACTIONS, NUMBER, START, say_measures, say_money
+from edgevox.tts.quantities import (
+    NUMBER,
+    START,
+    any_of,
+    say_fractions,
+    say_measures,
+    say_money,
+    write_fractions,
+)
 
 Pass: TypeAlias = Callable[[str], str]
 
-_TITLES = {  # the full stop goes
-    "Dr": "Doctor",
-    "Mr": "Mister",
-    "Mrs": "Missus",
-    "Ms": "Miz",
-    "Prof": "Professor",
-    "Gen": "General",
-    "Capt": "Captain",
-    "Lt": "Lieutenant",
-    "Sgt": "Sergeant",
-    "Rev": "Reverend",
-    "Sen": "Senator",
-    "Gov": "Governor",
-    "Mt": "Mount",
-    "Ave": "Avenue",
-    "Blvd": "Boulevard",
-    "Rd": "Road",
-    "Jr": "Junior",
-    "Sr": "Senior",
-    "Inc": "Incorporated",
-    "Ltd": "Limited",
-    "Corp": "Corporation",
+_TITLES = {  # stand before a name and never end a sentence
+    "Dr.": "Doctor",
+    "Mr.": "Mister",
+    "Mrs.": "Missus",
+    "Ms.": "Miz",
+    "Prof.": "Professor",
+    "Gen.": "General",
+    "Capt.": "Captain",
+    "Lt.": "Lieutenant",
+    "Sgt.": "Sergeant",
+    "Rev.": "Reverend",
+    "Sen.": "Senator",
+    "Gov.": "Governor",
+    "Mt.": "Mount",
 }
-_ABBREVIATIONS = {  # in any case
+_ABBREVIATIONS = {  # in any case; never end a sentence
     "e.g.": "for example",
     "i.e.": "that is",
-    "etc.": "et cetera",
     "vs.": "versus",
     "approx.": "approximately",
     "a.k.a.": "also known as",
     "cf.": "compare",
-    "dept.": "department",
-    "max.": "maximum",
     "w/": "with",
     "w/o": "without",
     "n/a": "not available",
 }
-_BEFORE_NUMBERS = {"No": "number", "no": "number", "Nr": "number", "Fig": "figure", "fig": "figure"} | {
-    "p": "page",
-    "pp": "pages",
-    "Vol": "volume",
-    "vol": "volume",
-    "Ch": "chapter",
-    "ch": "chapter",
+_LAST_WORDS = {  # end the sentence when it is over, or when a capital follows
+    "etc.": "et cetera",
+    "Jr.": "Junior",
+    "Sr.": "Senior",
+    "Ave.": "Avenue",
+    "Blvd.": "Boulevard",
+    "Rd.": "Road",
+    "Inc.": "Incorporated",
+    "Ltd.": "Limited",
+    "Corp.": "Corporation",
+    "dept.": "department",
+}
+_BEFORE_NUMBERS = {
+    "no.": "number",
+    "nr.": "number",
+    "fig.": "figure",
+    "p.": "page",
+    "pp.": "pages",
+    "vol.": "volume",
+    "ch.": "chapter",
 }
 
 _SYMBOLS = [  # in this order
@@ -101,7 +111,6 @@ _SYMBOLS = [  # in this order
     )
 ]
 
-_FRACTION = f"[{''.join(FRACTIONS)}]"
 _PHONE = re.compile(
     r"(?<![\w.,/:-])(?:"
     r"\+[0-9]{1,3}(?:[ .-]?\(?[0-9]{2,4}\)?){2,5}"  # +1 555 123 4567
@@ -113,25 +122,15 @@ _PHONE = re.compile(
     r")(?![\w-]|[.,][0-9])"
 )
 _RANGE = re.compile(rf"{START}(?<!-)({NUMBER})([%°]?)( ?[-–] ?)({NUMBER})(?![\w-]|[.,:/][0-9])")
-_MIXED = re.compile(rf"([0-9])({_FRACTION})")
-_MIXED_SLASH = re.compile(rf"{START}([0-9]{{1,3}}) ([1-9])/([2-9])(?![\w/])")
-_SLASH = re.compile(
-    rf"{START}([1-9])/([2-9])(?= (?:of|cups?|teaspoons?|tablespoons?|inch|inches|pints?|hours?|miles?)\b)"
-)
-_DENOMINATORS = {"2": "half", "3": "third", "4": "quarter", "5": "fifth", "6": "sixth", "7": "seventh"} | {
-    "8": "eighth",
-    "9": "ninth",
-}
 _MINUS = re.compile(rf"(?<![\w)%.,/-])[-−](?={NUMBER})")
 _LEADING_POINT = re.compile(r"(?<![\w.])\.(?=[0-9])")
 
-_TITLE = re.compile(rf"\b({'|'.join(_TITLES)})\.(?=,? \S)")
+_TITLE = re.compile(rf"\b({any_of(_TITLES)})(?= \S)")
+_STREET = re.compile(r"(?<=\w )([A-Z]\w*+ )St\.( ?$| (?=[A-Z]))?")
 _SAINT = re.compile(r"\bSt\.(?= [A-Z])")
-_STREET = re.compile(r"(?<=\w )St\.(?![A-Za-z])(?!$)")
-_LAST_STREET = re.compile(r"(?<=\w )St(?=\.$)")
-_BEFORE_NUMBER = re.compile(rf"\b({'|'.join(_BEFORE_NUMBERS)})\. ?(?=[0-9])")
-_SHORT = "|".join(re.escape(short) for short in _ABBREVIATIONS)
-_ABBREVIATION = re.compile(rf"(?<![\w./])((?i:{_SHORT}))(?![\w/])( ?$| (?=[A-Z]))?")
+_ABBREVIATION = re.compile(rf"(?<![\w./])((?i:{any_of(_ABBREVIATIONS)}))(?![\w/])")
+_LAST_WORD = re.compile(rf"\b({any_of(_LAST_WORDS)})( ?$| (?=[A-Z]))?")
+_BEFORE_NUMBER = re.compile(rf"\b((?i:{any_of(_BEFORE_NUMBERS)})) ?(?=[0-9])")
 
 
 def say_phone_numbers(text: str) -> str:
@@ -144,16 +143,6 @@ def say_ranges(text: str) -> str:
     return _RANGE.sub(_range, text)
 
 
-def say_fractions(text: str) -> str:
-    """½, 2½, 2 1/2, 3/4 of; a bare 3/4 may be a date and is left alone."""
-    text = _MIXED.sub(lambda m: f"{m[1]} and {FRACTIONS[m[2]].replace('one half', 'a half')}", text)
-    text = _MIXED_SLASH.sub(lambda m: f"{m[1]} and {_fraction(m[2], m[3])}", text)
-    text = _SLASH.sub(lambda m: _fraction(m[1], m[2]), text)
-    for sign, words in FRACTIONS.items():
-        text = text.replace(sign, words)
-    return text
-
-
 def say_signs(text: str) -> str:
     """-5 and .5."""
     return _MINUS.sub("minus ", _LEADING_POINT.sub("0.", text))
@@ -162,9 +151,11 @@ def say_signs(text: str) -> str:
 def say_abbreviations(text: str) -> str:
     """Dr., St., No. 5, e.g., etc."""
     text = _TITLE.sub(lambda m: _TITLES[m[1]], text)
-    text = _LAST_STREET.sub("Street", _STREET.sub("Street", _SAINT.sub("Saint", text)))
-    text = _BEFORE_NUMBER.sub(lambda m: f"{_BEFORE_NUMBERS[m[1]]} ", text)
-    return _ABBREVIATION.sub(_abbreviation, text)
+    text = _STREET.sub(lambda m: f"{m[1]}Street" + _stop_before(m[2]), text)
+    text = _SAINT.sub("Saint", text)
+    text = _BEFORE_NUMBER.sub(lambda m: f"{_BEFORE_NUMBERS[m[1].lower()]} ", text)
+    text = _ABBREVIATION.sub(_abbreviation, text)
+    return _LAST_WORD.sub(lambda m: _LAST_WORDS[m[1]] + _stop_before(m[2]), text)
 
 
 def say_symbols(text: str) -> str:
@@ -179,6 +170,7 @@ ENGLISH_PASSES: tuple[Pass, ...] = (
     say_times,
     say_money,
     say_ranges,
+    write_fractions,
     say_measures,
     say_fractions,
     say_signs,
@@ -206,18 +198,11 @@ def _range(match: re.Match[str]) -> str:
     return f"{low}{unit}{joint}{high}"
 
 
-def _fraction(numerator: str, denominator: str) -> str:
-    name = _DENOMINATORS[denominator]
-    if numerator == "1":
-        return f"a {name}"
-    plural = "halves" if name == "half" else f"{name}s"
-    return f"{numerator} {plural}"
-
-
 def _abbreviation(match: re.Match[str]) -> str:
-    short, behind = match[1], match[2]
-    words = _ABBREVIATIONS[short.lower()]
-    if short[0].isupper():
-        words = words[0].upper() + words[1:]
-    ends_sentence = behind is not None and short.lower() == "etc."
-    return words + ("." if ends_sentence else "") + (behind or "")
+    words = _ABBREVIATIONS[match[1].lower()]
+    return words.capitalize() if match[1][0].isupper() else words
+
+
+def _stop_before(behind: str | None) -> str:
+    """The full stop that also ended the sentence, with the blank behind it; None: the sentence goes on."""
+    return "" if behind is None else f".{behind}"

@@ -74,7 +74,7 @@ _INLINE = [
     for pattern, replacement in (
         (r"<!--(?:[^<>-]|-(?!->))*+-->", " "),  # comment
         (r"<((?:https?|mailto):[^<>\s]*+)>", r"\1"),  # <https://example.com>
-        (r"</?[A-Za-z][^<>]*+>", ""),  # tag
+        (r"</?[A-Za-z][^<>]*+>", " "),  # tag
         (r"!?\[([^\[\]]*+)\]\([^()]*+(?:\([^()]*+\)[^()]*+)?\)", r"\1"),  # [link](address), ![image](address)
         (r"\[\^[^\[\]]*+\]", ""),  # [^footnote]
         (r"\[([^\[\]]++)\]\[[^\[\]]*+\]", r"\1"),  # [link][reference]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 # A number as people write it: 7, 1,234, 21.5. `START` stands before one and keeps a search from beginning
@@ -151,7 +152,8 @@ _SPACED_UNITS = {
 _PER = {"s": "second", "day": "day", "week": "week", "month": "month", "year": "year", "person": "person"}
 
 
-def _any_of(signs: Iterable[str]) -> str:
+def any_of(signs: Iterable[str]) -> str:
+    """A pattern for one of them, the longest that fits."""
     return "|".join(re.escape(sign) for sign in sorted(signs, key=len, reverse=True))
 
 
@@ -164,10 +166,22 @@ _MONEY_BEHIND = re.compile(rf"{START}({NUMBER}){_MAGNITUDE} ?({_SIGN})(?!\w)")
 _CENTS = re.compile(rf"{START}({NUMBER}) ?¢")
 
 _FRACTION = f"[{''.join(FRACTIONS)}]"
+_SLASHED = {unicodedata.normalize("NFKC", sign).replace("\u2044", "/"): sign for sign in FRACTIONS}
+_MIXED = re.compile(rf"{START}([0-9]{{1,3}}) ([1-9]/[2-9])(?![\w/])")
+_MEASURED = rf"of|cups?|teaspoons?|tablespoons?|inch|inches|pints?|hours?|miles?|{any_of(_UNITS)}"
+_WITH_WHOLE = re.compile(rf"([0-9])({_FRACTION})")
+_PART = re.compile(rf"{START}([1-9]/[2-9])(?= (?:{_MEASURED})(?!\w))")
 _MEASURE = re.compile(
     rf"{START}({NUMBER}{_FRACTION}?|{_FRACTION})"
-    rf"(?:([ -]?)({_any_of(_UNITS)})| ({_any_of(_SPACED_UNITS)}))(?:/([A-Za-z]++[²³]?))?(?![\w²³/])"
+    rf"(?:([ -]?)({any_of(_UNITS)})| ({any_of(_SPACED_UNITS)}))(?:/([A-Za-z]++[²³]?))?(?![\w²³/])"
+    r"(?:\.(?= [a-z]))?"
 )
+
+
+def write_fractions(text: str) -> str:
+    """2 1/2 becomes 2½, and 1/2 becomes ½ where a measure follows; a bare 3/4 may be a date."""
+    text = _MIXED.sub(lambda m: m[1] + _SLASHED.get(m[2], f" {m[2]}"), text)
+    return _PART.sub(lambda m: _SLASHED.get(m[1], m[1]), text)
 
 
 def say_money(text: str) -> str:
@@ -175,6 +189,14 @@ def say_money(text: str) -> str:
     text = _MONEY.sub(lambda m: _money(m[2], m[3], up_to=m[4], magnitude=m[5], country=m[1]), text)
     text = _MONEY_BEHIND.sub(lambda m: _money(m[3], m[1], magnitude=m[2]), text)
     return _CENTS.sub(lambda m: f"{m[1]} {'cent' if m[1] == '1' else 'cents'}", text)
+
+
+def say_fractions(text: str) -> str:
+    """½, 2½."""
+    text = _WITH_WHOLE.sub(lambda m: f"{m[1]} and {FRACTIONS[m[2]].replace('one half', 'a half')}", text)
+    for sign, words in FRACTIONS.items():
+        text = text.replace(sign, words)
+    return text
 
 
 def say_measures(text: str) -> str:

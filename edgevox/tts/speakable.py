@@ -9,13 +9,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable
-from typing import TypeAlias
 
-from edgevox.tts.english import ENGLISH_PASSES
+from edgevox.tts.english import ENGLISH_PASSES, Pass
 from edgevox.tts.markdown import strip_markdown
-
-Pass: TypeAlias = Callable[[str], str]
 
 _LINE_END = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _BLANKS = re.compile(r"[^\S\n]++")

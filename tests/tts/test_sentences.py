@@ -191,4 +191,4 @@ def test_words_stay_whole(words: list[str]) -> None:
 def test_a_hundred_kilobytes_take_no_time(unit: str) -> None:
     started_s = time.process_time()
     split(unit * (100_000 // len(unit)))
-    assert time.process_time() - started_s < 2.0
+    assert time.process_time() - started_s < 4.0
