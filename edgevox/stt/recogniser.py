@@ -63,11 +63,8 @@ class Recogniser:
         """Decode one piece of speech at 16 kHz. Raises ConfigError for a language the model does not know."""
         tokenizer = self._tokenizer(language)
         speech_s = len(samples) / WHISPER_RATE_HZ
-        prompt = [
-            *_names_prompt(tokenizer, names),
-            *tokenizer.sot_sequence,
-            tokenizer.no_timestamps,
-        ]
+        # Decoded with timestamps: a decoder that says when the speech ends does not start it again.
+        prompt = [*_names_prompt(tokenizer, names), *tokenizer.sot_sequence]
         most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * speech_s))
         (result,) = self._model.model.generate(
             self._encoder.encode(samples, window),
@@ -80,7 +77,7 @@ class Recogniser:
         )
         tokens = result.sequences_ids[0]
         return Attempt(
-            text=tokenizer.decode(tokens).strip(),
+            text=tokenizer.decode([token for token in tokens if token < tokenizer.eot]).strip(),
             ended=len(tokens) < most_new,
             mean_logprob=result.scores[0] * len(tokens) / (len(tokens) + 1),
             no_speech_probability=result.no_speech_prob,

@@ -55,14 +55,10 @@ class Utterance:
             tried = self._try(piece, cancel)
             if cancel.is_set():
                 return None
-            last = tried[-1]
-            best = last if last.fault() is None else most_believable(tried)
-            if best is None:
-                dropped = UNINTELLIGIBLE
-            elif best.is_nothing():
-                dropped = NO_WORDS
-            else:
+            if (best := most_believable(tried)) is not None:
                 believed.append(best)
+            else:
+                dropped = NO_WORDS if any(attempt.is_nothing() for attempt in tried) else UNINTELLIGIBLE
         return Transcript(
             text=" ".join(attempt.text for attempt in believed),
             language=self.language or _NO_LANGUAGE,

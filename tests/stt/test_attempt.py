@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.stt.attempt import Attempt, most_believable, repeats_itself
+from edgevox.stt.attempt import Attempt, most_believable, repeats_itself, says_it_twice
 
 
 def attempt(
@@ -46,6 +46,17 @@ def test_what_people_really_repeat_is_no_loop(text: str) -> None:
     assert not repeats_itself(text)
 
 
+def test_a_sentence_said_twice_is_tried_again_and_believed_if_it_stays() -> None:
+    twice = attempt("Switch off the lights. Switch off the lights.", speech_s=4.0)
+    assert says_it_twice(twice.text)
+    assert twice.fault() == "repetition"
+    assert most_believable([twice]) is twice
+
+
+def test_words_that_come_back_later_are_not_said_twice() -> None:
+    assert not says_it_twice("Turn on the light in the hall and the light in the kitchen.")
+
+
 def test_a_good_decoding_has_no_fault() -> None:
     assert attempt("Turn on the kitchen lights.").fault() is None
 
@@ -65,14 +76,14 @@ def test_more_words_than_fit_in_the_time_are_faulty() -> None:
 
 
 def test_an_empty_decoding_of_speech_is_tried_again() -> None:
-    assert attempt("").fault() == "no text"
+    assert attempt("").fault() == "no words"
 
 
 @pytest.mark.parametrize(
     "text", ["Thank you.", "Thanks for watching!", "I'll see you in the next video.", "you"]
 )
 def test_an_invention_is_nothing_when_the_decoder_doubts_it(text: str) -> None:
-    assert attempt(text, mean_logprob=-0.9).is_nothing()
+    assert attempt(text, mean_logprob=-1.0).is_nothing()
     assert attempt(text, no_speech_probability=0.5).is_nothing()
 
 
@@ -103,6 +114,19 @@ def test_a_loop_is_never_believed_however_likely() -> None:
     unlikely = attempt("no", mean_logprob=-3.0)
     assert most_believable([loop, unlikely]) is unlikely
     assert most_believable([loop]) is None
+
+
+def test_an_invention_is_never_believed_however_likely() -> None:
+    invention = attempt("Thanks for watching!", no_speech_probability=0.5, mean_logprob=-0.3)
+    words = attempt("To the phone.", mean_logprob=-1.4)
+    assert invention.fault() == "no words"
+    assert most_believable([invention, words]) is words
+
+
+def test_an_attempt_without_a_fault_beats_a_likelier_one_with_one() -> None:
+    twice = attempt("Lights off now. Lights off now.", mean_logprob=-0.1, speech_s=4.0)
+    once = attempt("Lights off now.", mean_logprob=-0.4)
+    assert most_believable([twice, once]) is once
 
 
 def test_an_unended_attempt_is_never_believed() -> None:

@@ -9,7 +9,7 @@ from edgevox.stt.ladder import FULL_WINDOW_S, windows_for
 def test_a_command_is_first_tried_in_little_more_than_itself() -> None:
     first = next(windows_for(2.0))
     assert 2.0 < first.encoded_s < 4.0
-    assert first.attended_s == FULL_WINDOW_S
+    assert first.attended_s > first.encoded_s
 
 
 def test_long_speech_gets_the_full_window_at_once() -> None:
@@ -19,8 +19,9 @@ def test_long_speech_gets_the_full_window_at_once() -> None:
 
 @given(st.floats(min_value=0.1, max_value=28.0))
 def test_windows_grow_hold_the_speech_and_end_with_all_of_it(speech_s: float) -> None:
-    encoded = [window.encoded_s for window in windows_for(speech_s)]
+    windows = list(windows_for(speech_s))
+    encoded = [window.encoded_s for window in windows]
     assert encoded == sorted(set(encoded))
     assert encoded[0] > speech_s
     assert encoded[-1] == FULL_WINDOW_S
-    assert len(encoded) <= 3
+    assert all(window.encoded_s <= window.attended_s <= FULL_WINDOW_S for window in windows)

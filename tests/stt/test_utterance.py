@@ -84,7 +84,7 @@ def test_a_loop_in_every_window_never_comes_out() -> None:
     assert transcript is not None
     assert (transcript.text, transcript.dropped) == ("", UNINTELLIGIBLE)
     assert decoder.windows[-1].encoded_s == FULL_WINDOW_S
-    assert len(decoder.windows) <= 4
+    assert len(decoder.windows) == 2
 
 
 def test_an_unlikely_text_that_every_window_gives_is_kept() -> None:
@@ -102,7 +102,7 @@ def test_without_speech_the_decoder_is_never_asked() -> None:
 
 
 def test_speech_without_words_is_dropped() -> None:
-    transcript = hear(ScriptedDecoder(["..."]))
+    transcript = hear(ScriptedDecoder(["..."] * 2))
     assert transcript is not None
     assert (transcript.text, transcript.dropped) == ("", NO_WORDS)
 
