@@ -20,7 +20,7 @@ from edgevox.errors import ModelError, ModelMissing
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, SynthesisRequest
 
-# One run's working memory grows with what it speaks: this much is about 12 s of sound and 250 MB.
+# One run's working memory grows with its sound: this much is about 12 s and 250 MB at normal speed.
 MAX_PIECE_PHONEMES = 240
 MAX_PIECE_CHARS = 400
 
@@ -30,8 +30,8 @@ _SLOWEST, _FASTEST = 0.25, 4.0
 class PiperEngine:
     """A Piper voice: an ONNX file, and its settings in a file of the same name with `.json` behind it.
 
-    One thread is the default: a second one nearly halves the time, but only on an idle machine
-    (benchmarks/results/tts.md).
+    One thread is the default: a second one nearly halves the time while a core is idle, and little where the
+    other engines want it (benchmarks/results/tts.md).
     """
 
     def __init__(self, voice_path: Path, *, threads: int = 1) -> None:
@@ -84,7 +84,7 @@ class PiperEngine:
         speed = min(max(request.speed, _SLOWEST), _FASTEST)
         config = SynthesisConfig(length_scale=voice.config.length_scale / speed)
         with voice.session.stopped_by(cancel):
-            for phonemes in self._phonemes(request.text):
+            for phonemes in self._phonemes(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
                 if cancel.is_set():
                     return
                 samples = voice.phoneme_ids_to_audio(voice.phonemes_to_ids(phonemes), config)
@@ -92,13 +92,13 @@ class PiperEngine:
                     return
                 yield Audio(_full_scale(samples), voice.config.sample_rate)
 
-    def _phonemes(self, text: str) -> Iterator[Sequence[str]]:
-        """What is to be spoken, in pieces that are never too long for one run."""
+    def _phonemes(self, text: str, longest: int) -> Iterator[Sequence[str]]:
+        """What is to be spoken, in pieces of at most `longest` phonemes."""
         for piece in _pieces(_printable(text), MAX_PIECE_CHARS):
             if not any(char.isalnum() for char in piece):
                 continue
             for sentence in self._voice.phonemize(piece):
-                for phonemes in _pieces(sentence, MAX_PIECE_PHONEMES):
+                for phonemes in _pieces(sentence, longest):
                     if any(phoneme.isalpha() for phoneme in phonemes):
                         yield phonemes
 

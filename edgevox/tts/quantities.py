@@ -64,6 +64,7 @@ _UNITS = {  # sign: one, many
     "cm²": ("square centimeter", "square centimeters"),
     "sq ft": ("square foot", "square feet"),
     "ft²": ("square foot", "square feet"),
+    "in²": ("square inch", "square inches"),
     "m³": ("cubic meter", "cubic meters"),
     "cm³": ("cubic centimeter", "cubic centimeters"),
     "ha": ("hectare", "hectares"),
@@ -144,11 +145,7 @@ _UNITS = {  # sign: one, many
     "GBP": ("pound", "pounds"),
 }
 # "90s" is a decade and "5K" a race, so these stand apart from their number.
-_SPACED_UNITS = {
-    "s": ("second", "seconds"),
-    "K": ("kelvin", "kelvins"),
-    "in²": ("square inch", "square inches"),
-}
+_SPACED_UNITS = {"s": ("second", "seconds"), "K": ("kelvin", "kelvins")}
 _PER = {"s": "second", "day": "day", "week": "week", "month": "month", "year": "year", "person": "person"}
 
 
@@ -237,5 +234,6 @@ def _measure(match: re.Match[str]) -> str:
             return match[0]
         one, many = f"{one} per {per}", f"{many} per {per}"
     if amount in FRACTIONS:
-        return f"{FRACTIONS[amount]} of a {one}"
+        article = "an" if one.startswith(("a", "i", "o", "hour")) else "a"
+        return f"{FRACTIONS[amount]} of {article} {one}"
     return f"{amount} {one if amount == '1' or joint == '-' else many}"

@@ -127,6 +127,7 @@ MEASURES = {
     "1 kg": "1 kilogram",
     "1.0 kg": "1.0 kilograms",
     "½ kg": "one half of a kilogram",
+    "½ h": "one half of an hour",
     "1½ kg": "1 and a half kilograms",
     "a 60-W bulb": "a 60 watt bulb",
     "230 V, 16 mA": "230 volts, 16 milliamperes",
