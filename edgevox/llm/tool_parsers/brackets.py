@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _STRING = {
     '"': re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL),
@@ -12,15 +13,10 @@ _INSIDE = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
 }
-_STOPS = {
-    "": re.compile(r"""["'{}\[\]]"""),
-    "<": re.compile(r"""["'{}\[\]<]"""),
-    "(": re.compile(r"""["'{}\[\]()]"""),
-    "(<": re.compile(r"""["'{}\[\]()<]"""),
-}
 _OPENER = {"}": "{", "]": "[", ")": "("}
 _BEFORE_A_STRING = "{[(,:="
 _SPACE = " \t\r\n"
+_QUOTES = "\"'"
 
 
 class Brackets:
@@ -51,9 +47,9 @@ class Brackets:
     ) -> None:
         self._ends = ends
         self._raw_quotes = raw_quotes
-        self._stops = _STOPS[
-            ("(" if parens else "") + ("<" if raw_quotes or any(e[0] == "<" for e in ends) else "")
-        ]
+        self._stops = _stops(
+            "()" if parens else "", "".join(sorted({end[0] for end in (*ends, *raw_quotes)}))
+        )
         self._stack: list[str] = []
         self._open = {"{": 0, "[": 0, "(": 0}
         self._quote = ""
@@ -105,7 +101,7 @@ class Brackets:
                     if not stack:
                         self.closed = True
                         return pos
-            elif char == "<":
+            elif char not in _QUOTES:
                 token = self._marker(text, at, self._raw_quotes, at_end)
                 if token is None:
                     return self._go_on(text, start, at)
@@ -188,3 +184,8 @@ class Brackets:
             if not at_end and len(text) - at < len(marker) and marker.startswith(text[at:]):
                 undecided = True
         return None if undecided else ""
+
+
+@lru_cache(maxsize=64)
+def _stops(parens: str, beginnings: str) -> re.Pattern[str]:
+    return re.compile(f"[{re.escape(_QUOTES + '{}[]' + parens + beginnings)}]")

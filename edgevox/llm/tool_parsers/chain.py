@@ -28,10 +28,13 @@ from edgevox.llm.tool_parsers.detectors import DETECTORS
 from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 from edgevox.llm.tool_parsers.json_calls import FencedCalls
 from edgevox.llm.tool_parsers.offered import OfferedTools
-from edgevox.llm.tool_parsers.plan import FENCE, STOP_TOKENS, Plan, Scan, make_plan
+from edgevox.llm.tool_parsers.plan import FENCE, STOP_TOKENS, Plan, Scan, continues_word, make_plan
 from edgevox.llm.tool_parsers.reasoning import HARMONY, MISTRAL, TEMPLATE_OPENED, ReasoningStyle
 
 _BEFORE_CHARS = 80
+# A reply that begins calls and never writes one is noise: after so much of it nothing is opened any more.
+_PATIENCE = 1024
+_PARSED_REFUSAL = 8
 
 
 class StreamingToolParser:
@@ -63,9 +66,10 @@ class StreamingToolParser:
         self._held: list[str] = []
         self._marker = ""
         self._no_bare = 0
+        self._patience = _PATIENCE
         self._ends_inside_strings = False
         self._saw_reasoning = opened_reasoning
-        self._gap = opened_reasoning
+        self._gap = self._drops_space = opened_reasoning
         self._before = ""
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -131,7 +135,13 @@ class StreamingToolParser:
             scan = self._scan()
             found = scan.search(text, pos)
             if found is None or (not at_end and scan.could_grow(text, found.start())):
-                held = len(text) if at_end else scan.held_from(text, pos) if found is None else found.start()
+                held = (
+                    len(text)
+                    if at_end
+                    else scan.held_from(text, pos, self._before)
+                    if found is None
+                    else found.start()
+                )
                 self._say(text[pos:held])
                 self._carry = text[held:]
                 return
@@ -159,7 +169,7 @@ class StreamingToolParser:
             self._meet_fence()
         elif self._before.endswith("`"):
             self._say(marker)
-        elif marker in plan.openers:
+        elif marker in plan.openers and self._patience > 0:
             self._open(marker, plan.openers[marker])
         elif marker in STOP_TOKENS or (marker in plan.trailers and self._gap):
             if self._explain is not None:
@@ -172,13 +182,16 @@ class StreamingToolParser:
             self._style, self._saw_reasoning = plan.begins[marker], True
         elif marker in plan.ends:
             self._meet_lone_end(marker)
-        elif marker in plan.bare and not self._no_bare:
+        elif marker in plan.names and continues_word(self._before):
+            self._say(marker)
+        elif marker in plan.bare and not self._no_bare and self._patience > 0:
             self._open(marker, plan.bare[marker])
         else:
             self._say(marker)
 
     def _meet_fence(self) -> None:
-        if not self._in_fence and self._style is None and self._plan.fence_reader is not None:
+        reads = self._plan.fence_reader is not None and self._patience > 0
+        if reads and not self._in_fence and self._style is None:
             if self._explain is not None:
                 self._explain("a code block: calls, if it holds nothing else")
             self._marker = FENCE
@@ -222,11 +235,14 @@ class StreamingToolParser:
             self._explain(f"behind {self._marker!r} there is no call")
         if self._marker == FENCE:
             self._in_fence = True
+            self._patience -= _PARSED_REFUSAL
         self._no_bare = max(self._no_bare, body.spent)
+        self._patience -= _PARSED_REFUSAL if body.spent or self._marker in self._plan.openers else 1
         self._say(self._marker)
 
     def _start_gap(self) -> None:
         self._gap, self._before = True, ""
+        self._drops_space = not self._text or self._text[-1][-1:].isspace()
 
     # --- what was found
 
@@ -241,7 +257,7 @@ class StreamingToolParser:
                 self._gap = False
             return
         if self._gap:
-            if not self._text or self._text[-1][-1:].isspace():
+            if self._drops_space:
                 piece = piece.lstrip()
             if not piece:
                 return

@@ -93,18 +93,6 @@ def damaged_call(raw: str, reason: str) -> RawCall:
     return RawCall(written.group(1) if written else "", {}, raw, problem=reason)
 
 
-def read_object(raw: str, depth: int, offered: OfferedTools) -> list[RawCall]:
-    """The calls of one complete JSON object behind a marker, damaged or not."""
-    try:
-        value = loads(raw, depth=depth)
-    except Truncated as err:
-        return [damaged_call(raw, f"the output ended early: {err}")]
-    except Unreadable as err:
-        return [damaged_call(raw, str(err))]
-    calls = calls_of(value, raw, offered)
-    return [damaged_call(raw, "not the shape of a call")] if calls is None else calls
-
-
 def objects(calls: Sequence[ToolCall], *, arguments_key: str = "arguments") -> list[str]:
     """Each call as a JSON object."""
     return [
@@ -124,18 +112,20 @@ class JsonCalls(BracketBody):
         self._bounds = (*ends, *bounds)
         self._in_list = False
         self._cut_off = False
+        self._skipped_fence = False
         self.ended = False
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
             return Verdict.MORE
         char = self.text[self.pos]
-        if char == "`":
+        if char == "`" and not self._skipped_fence:
             # Some models put a code block between the marker and the object.
             fence = self.text.find("\n", self.pos, self.pos + 20)
             if fence < 0:
                 return Verdict.NO if at_end or len(self.text) - self.pos >= 20 else Verdict.MORE
             self.pos = fence + 1
+            self._skipped_fence = True
             return None
         if char == "[" and not self._in_list:
             mark = self.pos
@@ -177,17 +167,21 @@ class JsonCalls(BracketBody):
         self._take(raw)
         return None
 
-    def _read(self, raw: str, value: JsonValue) -> list[RawCall]:
+    def _read(self, raw: str, value: JsonValue = None) -> list[RawCall]:
+        """The calls of one object, damaged or not."""
         if value is None:
-            return read_object(raw, self._brackets.depth, self.opening.offered)
+            try:
+                value = loads(raw, depth=self._brackets.depth)
+            except Unreadable as err:
+                if shorter := self._shortened(raw):
+                    return self._read(shorter)
+                early = "the output ended early: " if isinstance(err, Truncated) else ""
+                return [damaged_call(raw, f"{early}{err}")]
         calls = calls_of(value, raw, self.opening.offered)
         return [damaged_call(raw, "not the shape of a call")] if calls is None else calls
 
     def _take(self, raw: str, value: JsonValue = None) -> None:
-        calls = self._read(raw, value)
-        if calls and calls[-1].problem is not None and (shorter := self._shortened(raw)):
-            calls = self._read(shorter, None)
-        self.calls += calls
+        self.calls += self._read(raw, value)
 
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
@@ -279,6 +273,7 @@ class FencedCalls(JsonCalls):
         super().__init__(opening, ends=("```",))
         self._found: list[RawCall] = []
         self._refused = False
+        self._skipped_fence = True
 
     def _start(self, at_end: bool) -> Verdict | None:
         line_end = self.text.find("\n", self.pos, self.pos + _INFO_LIMIT)

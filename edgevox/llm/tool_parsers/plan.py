@@ -30,29 +30,31 @@ class Scan:
     """Finds the next of some markers, and the end of a text that might be the beginning of one."""
 
     def __init__(self, markers: Sequence[str], names: Sequence[str] = ()) -> None:
-        literal = "|".join(re.escape(marker) for marker in sorted(set(markers), key=len, reverse=True))
-        named = "|".join(re.escape(name) for name in sorted(set(names), key=len, reverse=True))
-        self.search = re.compile(f"{literal}|(?<![\\w.`\"'])(?:{named})" if named else literal).search
-        self._prefixes = frozenset(m[:end] for m in markers for end in range(1, len(m)))
-        self._name_prefixes = frozenset(n[:end] for n in names for end in range(1, len(n)))
-        self._longest = max((len(m) for m in (*markers, *names)), default=1)
+        known = sorted({*markers, *names}, key=len, reverse=True)
+        self.search = re.compile("|".join(map(re.escape, known))).search
+        self._prefixes = frozenset(marker[:end] for marker in markers for end in range(1, len(marker)))
+        self._name_prefixes = frozenset(name[:end] for name in names for end in range(1, len(name)))
+        self._longest = max(map(len, known), default=1)
 
     def could_grow(self, text: str, at: int) -> bool:
         """Whether the marker found at `at` may turn out to be a longer one."""
         return len(text) - at < self._longest and text[at:] in self._prefixes
 
-    def held_from(self, text: str, pos: int) -> int:
-        """Where the longest possible beginning of a marker stands at the end of `text`."""
+    def held_from(self, text: str, pos: int, before: str) -> int:
+        """Where what may be the beginning of a marker stands at the end of `text`, said behind `before`."""
         size = len(text)
         for at in range(max(pos, size - self._longest + 1), size):
             tail = text[at:]
             if tail in self._prefixes:
                 return at
-            if tail in self._name_prefixes and not (
-                at and (text[at - 1].isalnum() or text[at - 1] in "_.`\"'")
-            ):
+            if tail in self._name_prefixes and not continues_word(text[at - 1 : at] if at else before):
                 return at
         return size
+
+
+def continues_word(before: str) -> bool:
+    """Whether a name behind `before` is the rest of something else, or quoted."""
+    return before[-1:].isalnum() or before[-1:] in ("_", ".", "`", '"', "'")
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class Plan:
     begins: dict[str, ReasoningStyle] = field(default_factory=dict)
     ends: frozenset[str] = frozenset()
     trailers: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
     fence_reader: str | None = None
 
 
@@ -102,6 +105,7 @@ def make_plan(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[s
         begins=begins,
         ends=ends,
         trailers=trailers,
+        names=frozenset(named),
         fence_reader=fence_reader,
     )
 

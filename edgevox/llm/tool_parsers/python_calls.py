@@ -108,7 +108,10 @@ class PythonCalls(BracketBody):
             self._state = self._between
             return None
         for end in self._ends:
-            if self._looking_at(end):
+            looking = self._looking_at(end)
+            if looking is None and not at_end:
+                return Verdict.MORE
+            if looking:
                 # Nothing between the markers.
                 self.pos += len(end)
                 return Verdict.DONE
@@ -119,8 +122,6 @@ class PythonCalls(BracketBody):
         text = self.text
         name = _NAME.match(text, self.pos)
         if name is None:
-            if any(self._looking_at(end) is None for end in self._ends) and not at_end:
-                return Verdict.MORE
             return self._not_a_call()
         at = name.end()
         if at - self.pos > _MAX_NAME_CHARS:

@@ -51,8 +51,7 @@ class TagBody(BracketBody):
         if self._key is None:
             while (pair := self._pair.match(text, start)) is not None:
                 self._add(pair.group(1), pair.group(2))
-                self._raw.append(pair.group())
-                self._before = []
+                self._raw.append(self._text_before() + pair.group())
                 self.pos = start = pair.end()
         tag = self._pattern.search(text, start)
         if tag is None:

@@ -17,6 +17,8 @@ from edgevox.types import ToolCall
 MARKERS = ("<function name=", "<function\u0120name=", "<functionname=")
 _CDATA = "<![CDATA["
 _CDATA_END = "]]>"
+_HEAD = re.compile(rf"""(["'])({NAME.pattern})\1[^<>\n]*""")
+_MAX_HEAD_CHARS = MAX_NAME_CHARS + 40
 
 
 class MiniCpmDetector(BaseFormatDetector):
@@ -54,21 +56,16 @@ class AttributeTagCalls(TagBody):
         self._pieces: list[str] = []
 
     def _start(self, at_end: bool) -> Verdict | None:
-        end = self.text.find(">", self.pos, self.pos + MAX_NAME_CHARS + 40)
+        end = self.text.find(">", self.pos, self.pos + _MAX_HEAD_CHARS)
+        head = self.text[self.pos : self.pos + _MAX_HEAD_CHARS if end < 0 else end]
         if end < 0:
-            head = self.text[self.pos : self.pos + MAX_NAME_CHARS + 40]
-            return (
-                Verdict.MORE
-                if len(head) < MAX_NAME_CHARS and "\n" not in head and "<" not in head
-                else Verdict.NO
-            )
-        head = self.text[self.pos : end]
-        quote = head[:1]
-        name = head[1:].split(quote, 1)[0] if quote and quote in "\"'" else ""
-        if NAME.fullmatch(name) is None:
+            may_end = len(head) < _MAX_HEAD_CHARS and not any(char in head for char in "<\n")
+            return Verdict.MORE if may_end else Verdict.NO
+        found = _HEAD.fullmatch(head)
+        if found is None:
             return Verdict.NO
         self.committed = True
-        self._name = name
+        self._name = found.group(2)
         self._raw.append(f"{self.opening.marker}{head}>")
         self.pos = end + 1
         if head.endswith("/"):

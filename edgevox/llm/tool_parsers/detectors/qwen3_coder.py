@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.json_repair import Unquoted, Unreadable, loads
-from edgevox.llm.tool_parsers.tags import NAME, TagBody
+from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 from edgevox.llm.tool_parsers.values import tagged_arguments
 from edgevox.types import ToolCall
 
@@ -19,6 +19,7 @@ END = "</tool_call>"
 FUNCTION = "<function="
 _TAG = re.compile(r"<parameter=([^<>\n]{1,128})>|</parameter>|</function>|</?tool_call>|<function=")
 _PAIR = re.compile(r"\s*+<parameter=([^<>\n]{1,128})>([^<]*+)</parameter>")
+_MAX_HEAD_CHARS = MAX_NAME_CHARS + 2
 _BEGINNINGS = ("<parameter=", "</parameter>", "</function>", END, BEGIN, FUNCTION)
 
 
@@ -61,14 +62,12 @@ class FunctionTagCalls(TagBody):
         return None
 
     def _function_name(self, at_end: bool) -> Verdict | None:
-        end = self.text.find(">", self.pos, self.pos + 130)
-        name = self.text[self.pos : self.pos + 130 if end < 0 else end].strip().strip("\"'")
+        end = self.text.find(">", self.pos, self.pos + _MAX_HEAD_CHARS)
+        head = self.text[self.pos : self.pos + _MAX_HEAD_CHARS if end < 0 else end]
         if end < 0:
-            return (
-                Verdict.MORE
-                if len(name) < 128 and "\n" not in name and "<" not in name
-                else self._not_a_function()
-            )
+            may_end = len(head) < _MAX_HEAD_CHARS and not any(char in head for char in "<\n")
+            return Verdict.MORE if may_end else self._not_a_function()
+        name = head.strip(" \t\"'")
         if NAME.fullmatch(name) is None:
             return self._not_a_function()
         self._name = name
