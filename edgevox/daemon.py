@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TypeAlias, assert_never
 
 from edgevox.agents import LLMAgent
+from edgevox.audio.segmenter import Segmenter
 from edgevox.bus import Bus
 from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
 from edgevox.engine.threads import plan_threads
@@ -34,7 +35,7 @@ from edgevox.types import (
     TranscribeRequest,
     Transcript,
 )
-from edgevox.voice import Hearing, Loudspeaker, Pipeline, Voice
+from edgevox.voice import Ear, Hearing, Loudspeaker, Pipeline, Voice, VoiceLoop
 
 _AUTO = "auto"
 
@@ -106,6 +107,10 @@ class Daemon:
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
         )
+
+    def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
+        """A new conversation by voice."""
+        return VoiceLoop(ear, Segmenter(self.settings.audio), self.pipeline(loudspeaker), self.bus.publish)
 
     def voice(self) -> Voice:
         """The voice that the settings choose."""

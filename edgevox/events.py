@@ -41,6 +41,13 @@ class SpeechStarted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechDropped(Event):
+    """What began as speech was none."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechEnded(TurnEvent):
     """The last voiced sample was heard at `at_s`; the silence that made sure of it is part of the turn."""
 

@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.audio.devices import Device, find_device
+from edgevox.audio.devices import Device, find_device, gone
 from edgevox.audio.levels import SILENCE_DBFS, dbfs
 from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
 from edgevox.audio.stream import Stream
-from edgevox.errors import DeviceUnavailable
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
 # How long whoever listens may be busy before sound is lost.
@@ -30,6 +29,9 @@ class Microphone:
 
     Raises DeviceUnavailable when there is none, when it cannot be opened, and in `frames` when it goes away.
     """
+
+    live = True
+    """Time passes while nobody reads: what is not fetched is lost in the end."""
 
     def __init__(
         self, device: str | None = None, *, rate_hz: int = WHISPER_RATE_HZ, block_ms: int = 20
@@ -98,10 +100,7 @@ class Microphone:
             async with asyncio.timeout(_GONE_AFTER_S):
                 await self._sound.wait()
         except TimeoutError as error:
-            raise DeviceUnavailable(
-                f"the microphone {self.device.name!r} has stopped giving sound",
-                hint="check its plug and the sound server; edgevox devices lists what is there",
-            ) from error
+            raise gone(self.device, "input") from error
         self._sound.clear()
         self._wake_is_due = False
 

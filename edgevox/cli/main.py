@@ -31,6 +31,7 @@ COMMANDS = {
     "ask": Command("ask", "ask one question and print the answer"),
     "say": Command("say", "speak a text, or write it to a WAV file"),
     "transcribe": Command("transcribe", "write down what is said in a sound file"),
+    "demo": Command("demo", "a spoken question through the whole loop, and where its time went"),
     "doctor": Command("doctor", "check every part and say how to fix what is wrong"),
     "last": Command("last", "show where the time of the last turn went"),
     "presets": Command("presets", "list the models that can be used, and what fits this machine"),

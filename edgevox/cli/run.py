@@ -1,26 +1,39 @@
-"""`edgevox run`: the assistant. Questions are lines of text, answers are printed and spoken aloud."""
+"""`edgevox run`: the assistant. It listens to the microphone, to a sound file, or takes lines of text."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import stat
 import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 
+from edgevox.audio.microphone import Microphone
 from edgevox.audio.speaker import Speaker
+from edgevox.audio.wav_microphone import WavMicrophone
+from edgevox.audio.wav_speaker import WavSpeaker
 from edgevox.cli.context import Context
 from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.options import add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
+from edgevox.cli.voice_view import LiveView, PlainView
 from edgevox.daemon import Daemon
-from edgevox.errors import DeviceUnavailable, EdgevoxError
-from edgevox.events import EngineChanged, Event, ReplyDelta
+from edgevox.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
+from edgevox.events import EngineChanged, EngineName, Event, ReplyDelta
 from edgevox.turn import Turn
-from edgevox.voice.pipeline import Pipeline
+from edgevox.voice import Loudspeaker, Pipeline
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
+    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="edgevox devices lists them")
+    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="likewise")
+    parser.add_argument("--text", action="store_true", help="take lines of text, do not listen")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="listen to a sound file, then end")
+    parser.add_argument("--output", type=Path, metavar="FILE.wav", help="speak into a file")
+    parser.add_argument("--plain", action="store_true", help="no live line: for logs")
     parser.add_argument(
         "--no-speech",
         dest="tts.enabled",
@@ -31,9 +44,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
-    speaker = _speaker(context)
-    daemon = open_daemon(context, ["llama", "piper"] if speaker else ["llama"])
-    exit_code = run_until_done(_serve(daemon, context, speaker))
+    if args.output and not context.settings.tts.enabled:
+        raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
+    speaker = WavSpeaker(args.output) if args.output else _speaker(context)
+    ear = _ear(args, context)
+    engines: list[EngineName] = ["llama"]
+    if speaker:
+        engines.append("piper")
+    if ear:
+        engines.append("whisper")
+    daemon = open_daemon(context, engines)
+    if ear is None:
+        exit_code = run_until_done(_take_lines(daemon, context, speaker))
+    else:
+        exit_code = run_until_done(_listen(daemon, context, ear, speaker, plain=args.plain))
+    if isinstance(speaker, WavSpeaker):
+        speaker.save()
     return exit_code or report_unrecorded(context, daemon)
 
 
@@ -42,14 +68,67 @@ def _speaker(context: Context) -> Speaker | None:
     if not settings.tts.enabled:
         return None
     try:
-        return Speaker(settings.audio.speaker)
+        return Speaker(settings.audio.speaker, lead_in_ms=settings.audio.lead_in_ms)
     except DeviceUnavailable as error:
         context.complain(error)
         context.err.print("  answers are printed only")
         return None
 
 
-async def _serve(daemon: Daemon, context: Context, speaker: Speaker | None) -> int:
+def _ear(args: argparse.Namespace, context: Context) -> Microphone | WavMicrophone | None:
+    """What to listen to; None where lines of text are to be read instead."""
+    if args.input:
+        return WavMicrophone(args.input)
+    if args.text or _something_is_piped_in():
+        return None
+    try:
+        return Microphone(context.settings.audio.microphone)
+    except DeviceUnavailable as error:
+        if not sys.stdin.isatty():
+            raise
+        context.complain(error)
+        context.err.print("  type your questions instead")
+        return None
+
+
+def _something_is_piped_in() -> bool:
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+# --- by voice
+
+
+async def _listen(
+    daemon: Daemon,
+    context: Context,
+    ear: Microphone | WavMicrophone,
+    speaker: Loudspeaker | None,
+    *,
+    plain: bool,
+) -> int:
+    """Answer what is heard until the sound ends."""
+    view: PlainView = PlainView(context.out, context.err, lambda: daemon.last_record)
+    async with AsyncExitStack() as running:
+        with context.err.status(f"loading {daemon.preset.name} …"):
+            await running.enter_async_context(daemon)
+        if isinstance(ear, Microphone):
+            await running.enter_async_context(ear)
+            if context.err.is_terminal and not plain:
+                live = LiveView(context.out, context.err, lambda: daemon.last_record, lambda: ear.level_dbfs)
+                running.enter_context(live.showing())
+                view = live
+            else:
+                context.err.print("listening")
+        running.enter_context(daemon.bus.listening(view))
+        await daemon.voice_loop(ear, speaker).run()
+    return EngineFailed.exit_code if view.failed else 0
+
+
+# --- by lines of text
+
+
+async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | None) -> int:
     """Answer line after line; a turn that fails is reported and the next one starts afresh."""
     interactive = sys.stdin.isatty()
     exit_code = 0
@@ -61,7 +140,7 @@ async def _serve(daemon: Daemon, context: Context, speaker: Speaker | None) -> i
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
-        running.enter_context(daemon.bus.listening(lambda event: _show(context, event)))
+        running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
         if interactive:
             context.err.print("Ask me something. Ctrl-D or Ctrl-C ends.")
         pipeline = daemon.pipeline(speaker)
@@ -81,11 +160,11 @@ async def _one_turn(pipeline: Pipeline, context: Context, line: str) -> int:
     return 0
 
 
-def _show(context: Context, event: Event) -> None:
+def _print_reply(context: Context, event: Event) -> None:
     match event:
         case ReplyDelta(text=text):
             context.out.print(text, end="", markup=False, soft_wrap=True)
         case EngineChanged(engine=engine, state="restarting", detail=detail):
-            context.err.print(f"[yellow]{engine} is being restarted[/] ({detail})")
+            context.err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
         case _:
             pass

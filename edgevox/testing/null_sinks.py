@@ -115,8 +115,9 @@ class NullSinks:
         for module in (
             # Without the cookie, which is the user's: the folder is closed to everybody else.
             f"module-native-protocol-unix auth-anonymous=1 socket={self._folder / 'native'}",
-            "module-null-sink sink_name=spk",
-            "module-null-sink sink_name=micsink",
+            # A sink that may rewind plays up to two seconds ahead, and its monitor hears that in bursts.
+            "module-null-sink sink_name=spk norewinds=1",
+            "module-null-sink sink_name=micsink norewinds=1",
             "module-remap-source source_name=mic master=micsink.monitor",
         ):
             command += ["-L", module]

@@ -36,7 +36,8 @@ class WavMicrophone:
         self._samples = np.concatenate((resampler.feed(sound.samples), resampler.finish(), silence))
         self._block_s = block_ms / 1000
         self._block_samples = rate_hz * block_ms // 1000
-        self._realtime = realtime
+        self.live = realtime
+        """Whether time passes while nobody reads."""
         self._is_open = True
         self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS
@@ -58,7 +59,7 @@ class WavMicrophone:
         for number in range(len(self._samples) // self._block_samples):
             if not self._is_open:
                 return
-            due_s = begun_s + (number + 1) * self._block_s if self._realtime else 0.0
+            due_s = begun_s + (number + 1) * self._block_s if self.live else 0.0
             await asyncio.sleep(max(0.0, due_s - asyncio.get_running_loop().time()))
             block = self._samples[number * self._block_samples :][: self._block_samples]
             self.level_dbfs = dbfs(block)

@@ -1,0 +1,120 @@
+"""What a person sees while talking: transcript, answer, where the time went, and a live line below."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from edgevox.cli.waterfall import one_line, waterfall
+from edgevox.events import (
+    EngineChanged,
+    Event,
+    ModelStarted,
+    PlaybackStarted,
+    SpeechDropped,
+    SpeechStarted,
+    TranscriptionStarted,
+    TranscriptReady,
+    TurnEnded,
+)
+from edgevox.metrics import TurnRecord
+
+_REFRESH_HZ = 10
+_METER_CHARS = 20
+_QUIETEST_DBFS = -60.0
+
+
+class PlainView:
+    """One line per happening, for logs and pipes."""
+
+    def __init__(self, out: Console, err: Console, last_record: Callable[[], TurnRecord | None]) -> None:
+        self._out = out
+        self._err = err
+        self._last_record = last_record
+        self.failed = False
+        """Whether the last turn failed."""
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case TranscriptReady(text=text) if text:
+                self._line("you", text)
+            case TurnEnded(outcome="answered", reply=reply):
+                self.failed = False
+                self._line("edgevox", reply)
+                self._timings()
+            case TurnEnded(outcome="dropped", error=reason):
+                self._err.print(f"(let go: {reason})", style="dim", markup=False)
+            case TurnEnded(outcome="failed", error=error, hint=hint):
+                self.failed = True
+                self._err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
+            case EngineChanged(engine=engine, state="restarting", detail=detail):
+                self._err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
+            case _:
+                pass
+
+    def _line(self, who: str, text: str) -> None:
+        self._out.print(f"[bold]{who} ›[/] {escape(text)}", soft_wrap=True)
+
+    def _timings(self) -> None:
+        if record := self._last_record():
+            self._err.print(one_line(record), style="dim", markup=False, soft_wrap=True)
+
+
+class LiveView(PlainView):
+    """The same in a terminal, with a waterfall per turn and a line that shows what is going on now."""
+
+    def __init__(
+        self,
+        out: Console,
+        err: Console,
+        last_record: Callable[[], TurnRecord | None],
+        level_dbfs: Callable[[], float],
+    ) -> None:
+        super().__init__(out, err, last_record)
+        self._level_dbfs = level_dbfs
+        self._state = "listening"
+
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        """Keep the live line at the bottom while the block runs."""
+        with Live(
+            get_renderable=self._status, console=self._err, refresh_per_second=_REFRESH_HZ, transient=True
+        ):
+            yield
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SpeechStarted():
+                self._state = "hearing"
+            case TranscriptionStarted():
+                self._state = "understanding"
+            case ModelStarted():
+                self._state = "thinking"
+            case PlaybackStarted():
+                self._state = "speaking"
+            case TurnEnded() | SpeechDropped():
+                self._state = "listening"
+            case _:
+                pass
+        super().__call__(event)
+
+    def _timings(self) -> None:
+        if record := self._last_record():
+            self._err.print(waterfall(record))
+
+    def _status(self) -> Text:
+        loudness = 1 - max(self._level_dbfs(), _QUIETEST_DBFS) / _QUIETEST_DBFS
+        filled = round(loudness * _METER_CHARS)
+        pulse = "●" if int(time.monotonic() * 2) % 2 else "○"
+        return Text.assemble(
+            (f"{pulse} {self._state:<14}", "cyan"),
+            ("▮" * filled, "green"),
+            ("▯" * (_METER_CHARS - filled), "dim"),
+            ("  Ctrl-C ends", "dim"),
+        )
