@@ -43,12 +43,6 @@ _ISO_DATE = re.compile(
 _SLASH_DATE = re.compile(rf"(?<![\w.,/-])([0-9]{{1,2}})/([0-9]{{1,2}})/({_YEAR})(?![\w/])")
 _SHORT_MONTH_DAY = re.compile(rf"\b({_SHORT_MONTH})\b\.?(?= [0-9]{{1,2}}\b)")
 _DAY_SHORT_MONTH = re.compile(rf"\b([0-9]{{1,2}}) ({_SHORT_MONTH})\b\.?")
-_MONTH_DAY = re.compile(
-    rf"\b({'|'.join(sorted(_SHORT_MONTHS, key=len, reverse=True))})\.?(?= [0-9]{{1,2}}\b)"
-)
-_DAY_SHORT_MONTH = re.compile(
-    rf"\b([0-9]{{1,2}}) ({'|'.join(sorted(_SHORT_MONTHS, key=len, reverse=True))})\b\.?"
-)
 _MONTH_DAY = re.compile(rf"\b({_MONTH}) ([1-9]|[12][0-9]|3[01])(?![\w:%°/]|[.,][0-9])(?:(,?) ({_YEAR})\b)?")
 _WEEKDAY = re.compile(rf"\b({'|'.join(_WEEKDAYS)})\b\.?(?=,? (?:[0-9]|{_ANY_MONTH}))")
 _YEAR_SPAN = re.compile(rf"(?<![\w.,/-])({_YEAR}) ?(?:[-–]|to) ?({_YEAR})(?![\w-]|[.,][0-9])")

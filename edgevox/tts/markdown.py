@@ -10,7 +10,7 @@ import re
 
 _FENCE = ("```", "~~~")
 _RULE = re.compile(r"(?:[-*_=] ?){3,}+")
-_TABLE_RULE = re.compile(r"\|?[ :|-]*-[ :|-]*\|[ :|-]*+")
+_TABLE_RULE = frozenset("|:- ")
 _LINK_DEFINITION = re.compile(r"\[[^\[\]]++\]: ?\S++.*")
 _QUOTE = re.compile(r"(?:> ?)++")
 _HEADING = re.compile(r"#{1,6} ")
@@ -52,7 +52,7 @@ def _strip_block(line: str) -> tuple[str, bool]:
         inside, fence, _ = line[3:].partition(line[:3])
         return (inside if fence else ""), True
     line = _QUOTE.sub("", line, count=1) if line.startswith(">") else line
-    if _RULE.fullmatch(line) or _TABLE_RULE.fullmatch(line) or _LINK_DEFINITION.fullmatch(line):
+    if _RULE.fullmatch(line) or _TABLE_RULE.issuperset(line) or _LINK_DEFINITION.fullmatch(line):
         return "", True
     if line.startswith("|") and line.endswith("|"):
         return ", ".join(cell.strip() for cell in line.strip("|").split("|") if cell.strip()), True

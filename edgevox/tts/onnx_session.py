@@ -44,6 +44,7 @@ class StoppableSession:
     """
 
     def __init__(self, path: Path, *, threads: int) -> None:
+        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
         self._session = onnxruntime.InferenceSession(
             str(path), _session_options(threads), providers=["CPUExecutionProvider"]
         )

@@ -377,9 +377,14 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("unit", HOSTILE)
-def test_a_hundred_kilobytes_take_no_time(unit: str) -> None:
+def processor_s(unit: str, length: int) -> float:
+    many = unit * (length // len(unit))
     started_s = time.process_time()
-    speakable("1 a" + unit * (100_000 // len(unit)) + "b km")
-    # Half a second on an idle machine; a quadratic pattern took more than 15.
-    assert time.process_time() - started_s < 8.0
+    speakable(f"1 a{many}b km\n{many}b")
+    return time.process_time() - started_s
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_hundred_kilobytes_of_anything_take_linear_time(unit: str) -> None:
+    # Four times the text: four times the time, or sixteen times if a pattern starts over at each character.
+    assert processor_s(unit, 50_000) < 10 * processor_s(unit, 12_500) + 0.5
