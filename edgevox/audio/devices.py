@@ -93,6 +93,14 @@ def unusable(device: Device, direction: Direction, error: Exception) -> DeviceUn
     )
 
 
+def gone(device: Device, direction: Direction) -> DeviceUnavailable:
+    """What to say when a device that worked has fallen silent."""
+    return DeviceUnavailable(
+        f"the {_NOUNS[direction]} {device.name!r} does not answer any more",
+        hint=f"check its plug and the sound server; {_LIST_THEM}",
+    )
+
+
 def _default(usable: Sequence[Device], direction: Direction) -> Device:
     for device in usable:
         if device.is_default(direction):
@@ -103,8 +111,8 @@ def _default(usable: Sequence[Device], direction: Direction) -> Device:
 
 def _matching(usable: Sequence[Device], wanted: str) -> list[Device]:
     words = wanted.casefold()
-    if words.isdecimal() and (by_index := [device for device in usable if device.index == int(words)]):
-        return by_index
+    if words.isdecimal():
+        return [device for device in usable if device.index == int(words)]
     if exact := [device for device in usable if device.name.casefold() == words]:
         return exact
     return [device for device in usable if words in device.name.casefold()]

@@ -9,18 +9,17 @@ from numpy.typing import NDArray
 class Ring:
     """Room for `capacity` float32 samples, taken once; what does not fit or is not there is counted.
 
-    One thread calls `write` and `discard`, one other calls `read_into`; anybody may ask for the numbers.
+    One thread calls `write`, one other calls `read_into`; anybody may ask for the numbers.
     Each position is written by one side only, which is all the order that this needs.
     """
 
-    __slots__ = ("_discarded_to", "_read", "_samples", "_written", "dropped_samples", "missing_samples")
+    __slots__ = ("_read", "_samples", "_written", "dropped_samples", "missing_samples")
 
     def __init__(self, capacity: int) -> None:
         self._samples = np.zeros(capacity, dtype=np.float32)
         # Counts since the beginning, not places in the array: equal means empty, and none ever wraps.
         self._written = 0
         self._read = 0
-        self._discarded_to = 0
         self.dropped_samples = 0
         """Samples that were written while there was no room."""
         self.missing_samples = 0
@@ -33,7 +32,7 @@ class Ring:
     @property
     def available(self) -> int:
         """How many samples can be read."""
-        return self._written - max(self._read, self._discarded_to)
+        return self._written - self._read
 
     @property
     def room(self) -> int:
@@ -53,7 +52,6 @@ class Ring:
 
     def read_into(self, out: NDArray[np.float32]) -> int:
         """Fill `out` with the oldest samples, silence behind them, and say how many there were."""
-        self._read = max(self._read, self._discarded_to)
         count = min(len(out), self._written - self._read)
         start = self._read % self.capacity
         before_wrap = min(count, self.capacity - start)
@@ -63,7 +61,3 @@ class Ring:
         self._read += count
         self.missing_samples += len(out) - count
         return count
-
-    def discard(self) -> None:
-        """Have everything written so far skipped by the next read; the room is free after that read."""
-        self._discarded_to = self._written

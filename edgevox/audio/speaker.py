@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from edgevox.audio.devices import Device, find_device
-from edgevox.audio.resample import Resampler
-from edgevox.audio.ring import Ring
+from edgevox.audio.devices import Device, find_device, gone
+from edgevox.audio.playback import Playback
 from edgevox.audio.stream import Stream
-from edgevox.errors import DeviceUnavailable
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
 
-# How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
-_RING_S = 2.0
 # It delays the first word, so it is short; a thread that is woken late needs it not to be shorter.
 _DEVICE_BUFFER_S = 0.05
 # A device takes sound all the time, silence included: one that takes none for so long is gone.
@@ -46,119 +38,29 @@ class Speaker:
         `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
         `chunks` raises once everything before it was played.
         """
-        reply = _Reply(self.device.rate_hz, self._lead_in_frames, on_start)
-        stream = await Stream.open(self.device, "output", reply.fill, latency_s=_DEVICE_BUFFER_S)
-        feeding = asyncio.create_task(reply.feed(chunks))
-        cancel.add_listener(reply.cancel)
+        playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start)
+        stream = await Stream.open(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
+        feeding = asyncio.create_task(playback.feed(chunks))
+        cancel.add_listener(playback.cancel)
         try:
-            reply.frames_to_the_air = round(stream.latency_s * self.device.rate_hz)
+            playback.frames_to_the_air = round(stream.latency_s * self.device.rate_hz)
             stream.start()
-            await self._wait_for(reply)
+            await self._wait_for(playback)
             if feeding.done():
                 feeding.result()
         finally:
-            cancel.remove_listener(reply.cancel)
+            cancel.remove_listener(playback.cancel)
             feeding.cancel()
             await asyncio.to_thread(stream.close)
-            self.underruns += reply.underruns
-            await asyncio.wait((feeding,))
+            self.underruns += playback.underruns
+            await asyncio.gather(feeding, return_exceptions=True)
 
-    async def _wait_for(self, reply: _Reply) -> None:
-        while not reply.is_over.is_set():
-            taken_frames = reply.taken_frames
+    async def _wait_for(self, playback: Playback) -> None:
+        while not playback.is_over.is_set():
+            taken_frames = playback.taken_frames
             try:
                 async with asyncio.timeout(_GONE_AFTER_S):
-                    await reply.is_over.wait()
+                    await playback.is_over.wait()
             except TimeoutError as error:
-                if reply.taken_frames == taken_frames:
-                    raise DeviceUnavailable(
-                        f"the loudspeaker {self.device.name!r} has stopped taking sound",
-                        hint="check its plug and the sound server; edgevox devices lists what is there",
-                    ) from error
-
-
-class _Reply:
-    """The sound of one reply on its way: `feed` puts it in, PortAudio's thread takes it with `fill`."""
-
-    def __init__(self, rate_hz: int, lead_in_frames: int, on_start: Callable[[], None]) -> None:
-        self.is_over = asyncio.Event()
-        self.underruns = 0
-        self.taken_frames = 0
-        self.frames_to_the_air = 0
-        """How many frames later a sample is heard."""
-        self._rate_hz = rate_hz
-        self._on_start = on_start
-        self._loop = asyncio.get_running_loop()
-        self._ring = Ring(round(_RING_S * rate_hz))
-        self._lead_in_left = lead_in_frames
-        self._has_room = asyncio.Event()
-        self._wants_room = False
-        self._has_begun = False
-        self._is_starving = False
-        self._is_complete = False
-        self._is_cancelled = False
-
-    async def feed(self, chunks: AsyncIterator[Audio]) -> None:
-        """Take every chunk, at the speed at which it is played."""
-        # One for the whole reply: a new one for each chunk would click where two chunks meet.
-        resampler = Resampler(self._rate_hz, self._rate_hz)
-        try:
-            async for chunk in chunks:
-                if chunk.rate_hz != resampler.from_hz:
-                    await self._write(resampler.finish())
-                    resampler = Resampler(chunk.rate_hz, self._rate_hz)
-                await self._write(resampler.feed(chunk.samples))
-            await self._write(resampler.finish())
-        finally:
-            self._is_complete = True
-
-    def cancel(self) -> None:
-        """Nothing but silence from now on. Safe from any thread."""
-        self._is_cancelled = True
-        self._loop.call_soon_threadsafe(self.is_over.set)
-
-    def fill(self, outdata: NDArray[np.float32], frames: int, time: object, status: Any) -> None:  # noqa: ANN401
-        """Give the device what is next. In PortAudio's thread: copy and return."""
-        self.taken_frames += frames
-        # Asked before the ring is read: a last chunk that comes in between is then played, not forgotten.
-        is_complete = self._is_complete
-        is_silent = self._is_cancelled or not (self._has_begun or self._ring.available)
-        silence = frames if is_silent else max(0, min(frames, self._lead_in_left))
-        self._lead_in_left -= silence
-        outdata[:silence] = 0.0
-        mono = outdata[silence:, 0]
-        count = self._ring.read_into(mono)
-        outdata[silence:, 1:] = mono[:, np.newaxis]
-        if count and not self._has_begun:
-            self._has_begun = True
-            self._loop.call_soon_threadsafe(self._started)
-        if is_complete and not self._ring.available:
-            self._after_the_end(frames if is_silent else len(mono) - count)
-        elif self._has_begun:
-            self._count_underruns(is_starving=count < len(mono), device_starved=status.output_underflow)
-        if self._wants_room and self._ring.room >= self._ring.capacity // 2:
-            self._wants_room = False
-            self._loop.call_soon_threadsafe(self._has_room.set)
-
-    def _after_the_end(self, frames: int) -> None:
-        self.frames_to_the_air -= frames
-        if self.frames_to_the_air <= 0:
-            self._loop.call_soon_threadsafe(self.is_over.set)
-
-    def _count_underruns(self, *, is_starving: bool, device_starved: bool) -> None:
-        self.underruns += device_starved or (is_starving and not self._is_starving)
-        self._is_starving = is_starving
-
-    def _started(self) -> None:
-        # A cancelled reply must not be told to have started after it was told to be over.
-        if not self.is_over.is_set():
-            self._on_start()
-
-    async def _write(self, samples: NDArray[np.float32]) -> None:
-        while len(samples):
-            written = self._ring.write(samples[: self._ring.room])
-            samples = samples[written:]
-            if len(samples):
-                self._has_room.clear()
-                self._wants_room = True
-                await self._has_room.wait()
+                if playback.taken_frames == taken_frames:
+                    raise gone(self.device, "output") from error

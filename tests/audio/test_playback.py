@@ -1,0 +1,176 @@
+"""The way to the loudspeaker without one: the test takes the sound, as PortAudio would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from edgevox.audio.playback import Playback
+from edgevox.errors import EngineFailed
+from edgevox.types import Audio
+from tests.audio.sounds import Samples, sweep
+
+RATE_HZ = 48_000
+BLOCK = 480
+FINE = SimpleNamespace(output_underflow=False)
+BOUND_S = 10.0
+
+
+async def chunks(*sounds: Samples, rate_hz: int = RATE_HZ) -> AsyncIterator[Audio]:
+    for samples in sounds:
+        yield Audio(samples, rate_hz)
+
+
+def take(playback: Playback, *, frames: int = BLOCK, channels: int = 1, status: object = FINE) -> Samples:
+    """What the device is given in one callback."""
+    out = np.full((frames, channels), np.nan, dtype=np.float32)
+    playback.fill(out, frames, None, status)
+    assert (out == out[:, :1]).all()
+    return out[:, 0]
+
+
+async def take_all(playback: Playback) -> Samples:
+    """Everything the device is given until the playback is over."""
+    taken = []
+    async with asyncio.timeout(BOUND_S):
+        while not playback.is_over.is_set():
+            taken.append(take(playback))
+            await asyncio.sleep(0)  # the loop feeds the ring between two callbacks
+    return np.concatenate(taken)
+
+
+async def test_every_sample_is_played_once_and_without_a_gap() -> None:
+    # Longer than the ring, in pieces that fit no block.
+    sound = sweep(5.0, RATE_HZ)
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    feeding = asyncio.create_task(playback.feed(chunks(*np.array_split(sound, 37))))
+    await asyncio.sleep(0)
+    taken = await take_all(playback)
+    await feeding
+    first = int(np.flatnonzero(taken)[0]) - 1  # the sweep begins with a zero
+    assert np.array_equal(taken[first : first + len(sound)], sound)
+    assert not taken[first + len(sound) :].any()
+    assert playback.underruns == 0
+
+
+async def test_it_is_over_only_when_the_last_sample_is_in_the_air() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    playback.frames_to_the_air = 5 * BLOCK
+    await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
+    taken = await take_all(playback)
+    assert len(taken) >= 6 * BLOCK
+
+
+async def test_the_lead_in_is_silence_before_the_first_sample() -> None:
+    playback = Playback(RATE_HZ, 1000, lambda: None)
+    await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
+    taken = await take_all(playback)
+    assert np.flatnonzero(taken)[0] == 1000
+
+
+async def test_the_lead_in_passes_while_the_first_word_is_being_made() -> None:
+    playback = Playback(RATE_HZ, 1000, lambda: None)
+    waited = sum(len(take(playback)) for _ in range(10))
+    await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
+    assert waited > 1000
+    assert take(playback).all()
+
+
+async def test_the_start_is_told_once_and_with_the_first_sample() -> None:
+    starts: list[str] = []
+    playback = Playback(RATE_HZ, BLOCK, lambda: starts.append("started"))
+    take(playback)
+    await playback.feed(chunks(*np.split(np.ones(4 * BLOCK, dtype=np.float32), 4)))
+    await asyncio.sleep(0)
+    assert starts == []
+    for _ in range(3):
+        take(playback)
+        await asyncio.sleep(0)
+        assert starts == ["started"]
+
+
+async def test_after_a_cancel_the_device_gets_silence() -> None:
+    starts: list[str] = []
+    playback = Playback(RATE_HZ, 0, lambda: starts.append("started"))
+    await playback.feed(chunks(np.ones(10 * BLOCK, dtype=np.float32)))
+    assert take(playback).all()
+    playback.cancel()
+    assert not take(playback).any()
+    await asyncio.wait_for(playback.is_over.wait(), BOUND_S)
+
+
+async def test_a_reply_cancelled_before_its_first_sample_never_starts() -> None:
+    starts: list[str] = []
+    playback = Playback(RATE_HZ, 0, lambda: starts.append("started"))
+    playback.cancel()
+    await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
+    assert not take(playback).any()
+    await asyncio.sleep(0)
+    assert starts == []
+
+
+async def test_a_reply_without_sound_is_over_at_once() -> None:
+    playback = Playback(RATE_HZ, RATE_HZ, lambda: pytest.fail("nothing was played"))
+    await playback.feed(chunks())
+    take(playback)
+    await asyncio.wait_for(playback.is_over.wait(), BOUND_S)
+
+
+async def test_a_pause_for_want_of_sound_is_one_underrun_however_long() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    more = asyncio.Event()
+
+    async def slow() -> AsyncIterator[Audio]:
+        yield Audio(np.ones(BLOCK, dtype=np.float32), RATE_HZ)
+        await more.wait()
+        yield Audio(np.ones(BLOCK, dtype=np.float32), RATE_HZ)
+
+    feeding = asyncio.create_task(playback.feed(slow()))
+    await asyncio.sleep(0)
+    for _ in range(5):
+        take(playback)
+    more.set()
+    await feeding
+    assert take(playback).all()
+    assert playback.underruns == 1
+
+
+async def test_what_the_device_itself_missed_is_counted() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    await playback.feed(chunks(np.ones(4 * BLOCK, dtype=np.float32)))
+    take(playback)
+    take(playback, status=SimpleNamespace(output_underflow=True))
+    assert playback.underruns == 1
+
+
+async def test_all_channels_play_the_same() -> None:
+    playback = Playback(RATE_HZ, 100, lambda: None)
+    await playback.feed(chunks(sweep(0.1, RATE_HZ)))
+    assert take(playback, channels=6).any()
+
+
+async def test_a_change_of_rate_loses_nothing() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+
+    async def mixed() -> AsyncIterator[Audio]:
+        for rate_hz in (16_000, 22_050, 48_000):
+            yield Audio(np.ones(rate_hz // 10, dtype=np.float32), rate_hz)
+
+    await playback.feed(mixed())
+    taken = await take_all(playback)
+    assert np.count_nonzero(taken > 0.4) == pytest.approx(0.3 * RATE_HZ, abs=10)
+
+
+async def test_an_error_comes_after_what_was_made_before_it() -> None:
+    async def broken() -> AsyncIterator[Audio]:
+        yield Audio(np.ones(3 * BLOCK, dtype=np.float32), RATE_HZ)
+        raise EngineFailed("the voice died")
+
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    with pytest.raises(EngineFailed):
+        await playback.feed(broken())
+    assert np.count_nonzero(await take_all(playback)) == 3 * BLOCK
