@@ -12,12 +12,13 @@ import os
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from faster_whisper import WhisperModel
+from rich.progress import track
 
 from benchmarks.hardware import describe
 from benchmarks.nonspeech import sounds_without_speech
@@ -39,6 +40,9 @@ from edgevox.stt.whisper import WhisperEngine
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, TranscribeRequest, Transcript
+
+if TYPE_CHECKING:
+    from faster_whisper import WhisperModel
 
 PIPER_VOICE = "piper-en_US-joe-medium"
 SHORT_S = 5.0
@@ -119,12 +123,12 @@ def hear(transcribe: Transcribe, utterance: Utterance) -> Heard:
 
 
 def interleaved(
-    transcribers: dict[str, Transcribe], utterances: Iterable[Utterance]
+    transcribers: dict[str, Transcribe], utterances: Sequence[Utterance]
 ) -> dict[str, list[Heard]]:
     """Let every transcriber hear every utterance, taking turns in who comes first."""
     results: dict[str, list[Heard]] = {name: [] for name in transcribers}
     names = list(transcribers)
-    for index, utterance in enumerate(utterances):
+    for index, utterance in enumerate(track(utterances, "listening")):
         for name in names if index % 2 else reversed(names):
             results[name].append(hear(transcribers[name], utterance))
     return results
@@ -135,6 +139,13 @@ def ours(engine: WhisperEngine, names: tuple[str, ...] = ()) -> Transcribe:
         return next(iter(engine.run(TranscribeRequest(audio, "en", names), CancelFlag())))
 
     return transcribe
+
+
+def faster_whisper(model_dir: Path, threads: int) -> WhisperModel:
+    # Not at the top of the file: our engine first decides how CTranslate2's threads wait, for both of them.
+    from faster_whisper import WhisperModel
+
+    return WhisperModel(str(model_dir), device="cpu", compute_type="int8", cpu_threads=threads)
 
 
 def theirs(model: WhisperModel, beam_size: int) -> Transcribe:
@@ -180,7 +191,7 @@ def main() -> None:
     chosen = list(utterances(store, recordings))[:: args.every]
     engine = WhisperEngine(model_dir, threads=args.threads)
     engine.load()
-    model = WhisperModel(str(model_dir), device="cpu", compute_type="int8", cpu_threads=args.threads)
+    model = faster_whisper(model_dir, args.threads)
 
     print(f"hardware: {describe()}")
     print(

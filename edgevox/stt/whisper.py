@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,9 @@ class WhisperEngine:
 
     def load(self) -> None:
         """Read the model. Raises ModelMissing when a file is not there, ModelError when it cannot be used."""
+        # OpenMP reads this once, when CTranslate2 is first imported. Threads that spin while they wait for
+        # each other made an utterance several times as long beside other busy processes.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         # Not at the top of the file: the process that builds this object need not carry CTranslate2.
         from edgevox.stt.recogniser import Recogniser
         from edgevox.stt.speech_gate import SpeechGate
