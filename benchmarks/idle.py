@@ -1,0 +1,99 @@
+"""What listening costs while nobody speaks: `python -m benchmarks.idle`.
+
+The real assistant on a real audio device (PulseAudio null sinks): processor time of all its processes, as a
+share of one core, over some seconds of silence and of room noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.hardware import describe
+from edgevox.audio.files import write_wav
+from edgevox.testing import NullSinks
+from edgevox.types import Audio
+
+BAR_PERCENT = 5.0
+START_S = 120.0
+
+
+def processor_s(pid: int) -> float:
+    """Processor seconds of a process and all of its descendants so far."""
+    stats = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                text = (entry / "stat").read_text(encoding="ascii", errors="replace")
+            except OSError:
+                continue
+            fields = text.rpartition(")")[2].split()
+            stats[int(entry.name)] = (int(fields[1]), int(fields[11]) + int(fields[12]))
+    family, ticks = [pid], 0
+    for member in family:
+        ticks += stats.get(member, (0, 0))[1]
+        family += [child for child, (parent, _) in stats.items() if parent == member]
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def share(pid: int, seconds: float) -> float:
+    """Percent of one core over the next `seconds`."""
+    before_s, started_s = processor_s(pid), time.monotonic()
+    time.sleep(seconds)
+    return 100 * (processor_s(pid) - before_s) / (time.monotonic() - started_s)
+
+
+def noise(folder: Path, seconds: float) -> Path:
+    samples = np.random.default_rng(3).standard_normal(round(seconds * 16_000)) * 0.01
+    path = folder / "noise.wav"
+    write_wav(path, [Audio(samples.astype(np.float32), 16_000)])
+    return path
+
+
+def measure(seconds: float) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as scratch, NullSinks() as room:
+        env = os.environ | room.environment | {"EDGEVOX_STATE_DIR": scratch, "EDGEVOX_CONFIG_DIR": scratch}
+        command = [sys.executable, "-m", "edgevox", "run", "--plain"]
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env
+        ) as assistant:
+            assert assistant.stderr is not None
+            watchdog = threading.Timer(START_S, assistant.kill)
+            watchdog.start()
+            while "listening" not in assistant.stderr.readline():
+                pass
+            watchdog.cancel()
+            try:
+                silence = share(assistant.pid, seconds)
+                playing = threading.Thread(target=room.speak, args=(noise(Path(scratch), seconds + 2),))
+                playing.start()
+                hiss = share(assistant.pid, seconds)
+                playing.join()
+            finally:
+                assistant.send_signal(signal.SIGINT)
+    return {"silence_percent": round(silence, 2), "noise_percent": round(hiss, 2)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Processor share of one core while nobody speaks.")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
+    args = parser.parse_args()
+    result = {"hardware": describe(), "bar_percent": BAR_PERCENT, **measure(args.seconds)}
+    print(json.dumps(result, indent=2))
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
