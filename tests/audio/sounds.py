@@ -37,8 +37,8 @@ def noise(duration_s: float, level: float, *, slope: float = 0.0) -> Samples:
 
 def hum(duration_s: float, mains_hz: float, level: float = 0.1) -> Samples:
     at_s = np.arange(round(duration_s * WHISPER_RATE_HZ)) / WHISPER_RATE_HZ
-    harmonics = sum(np.sin(2 * np.pi * n * mains_hz * at_s) / n for n in (1, 2, 3))
-    return (level * harmonics).astype(np.float32)
+    first, second, third = (np.sin(2 * np.pi * n * mains_hz * at_s) / n for n in (1, 2, 3))
+    return (level * (first + second + third)).astype(np.float32)
 
 
 def knocks(duration_s: float) -> Samples:

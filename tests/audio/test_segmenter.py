@@ -1,0 +1,199 @@
+"""Utterances found in sound, as fast as it can be computed: what speech is, and what is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgevox.audio.resample import Resampler
+from edgevox.audio.segmenter import FalseStart, Segmenter, SegmentEvent, SpeechStarted, Utterance
+from edgevox.settings.model import AudioSettings
+from edgevox.tts.piper import PiperEngine
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, SynthesisRequest
+from tests.audio.sounds import Samples, espeak, hum, knocks, noise, silence, sweep
+
+RATE_HZ = 16_000
+BLOCK = 320
+COMMAND = "Please turn on the light in the kitchen."
+# As quiet as a good microphone in a quiet room.
+HISS = 0.0001
+
+
+def events(samples: Samples, settings: AudioSettings | None = None) -> list[SegmentEvent]:
+    segmenter = Segmenter(settings or AudioSettings())
+    found = [segmenter.feed(block) for block in blocks(samples)]
+    return [event for event in (*found, segmenter.finish()) if event is not None]
+
+
+def blocks(samples: Samples) -> Iterator[Audio]:
+    for start in range(0, len(samples) - BLOCK + 1, BLOCK):
+        yield Audio(samples[start : start + BLOCK], RATE_HZ)
+
+
+def in_a_room(*sounds: Samples, hiss: float = HISS) -> Samples:
+    """A second of the quiet room, the sounds, and another second."""
+    joined = np.concatenate([silence(1.0), *sounds, silence(1.0)])
+    return joined + noise(len(joined) / RATE_HZ, hiss)
+
+
+def the_utterance(found: list[SegmentEvent]) -> Utterance:
+    started, utterance = found
+    assert isinstance(started, SpeechStarted)
+    assert isinstance(utterance, Utterance)
+    return utterance
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Samples:
+    return espeak(COMMAND, tmp_path_factory.mktemp("espeak"))
+
+
+def lively(duration_s: float) -> Samples:
+    """Syllables without a word: noise in the rhythm of speech, five a second, never quite silent."""
+    at_s = np.arange(round(duration_s * RATE_HZ)) / RATE_HZ
+    return noise(duration_s, 0.1) * (0.05 + np.abs(np.sin(2 * np.pi * 2.5 * at_s))).astype(np.float32)
+
+
+# --- speech
+
+
+def test_a_command_is_found_whole(command: Samples) -> None:
+    utterance = the_utterance(events(in_a_room(command)))
+    spoken_s = len(command) / RATE_HZ
+    assert utterance.started_at_s < 1.0
+    assert 1.0 + spoken_s - 0.4 < utterance.last_voiced_at_s <= 1.0 + spoken_s + 0.1
+    assert utterance.ended_at_s == pytest.approx(utterance.last_voiced_at_s + 0.5)
+    assert not utterance.cut
+
+
+def test_the_sound_of_an_utterance_is_what_lies_between_its_times(command: Samples) -> None:
+    heard = in_a_room(command)
+    utterance = the_utterance(events(heard))
+    first, last = (round(at_s * RATE_HZ) for at_s in (utterance.started_at_s, utterance.ended_at_s))
+    assert np.array_equal(utterance.audio.samples, heard[first:last])
+
+
+@pytest.mark.parametrize("word", ["no", "yes", "stop", "okay", "off"])
+def test_one_short_word_is_enough(word: str, tmp_path: Path) -> None:
+    the_utterance(events(in_a_room(espeak(word, tmp_path))))
+
+
+@pytest.mark.engine
+def test_the_voice_of_piper_is_found_too(piper_voice_path: Path) -> None:
+    engine = PiperEngine(piper_voice_path)
+    engine.load()
+    resampler = Resampler(22_050, RATE_HZ)
+    pieces = [resampler.feed(p.samples) for p in engine.run(SynthesisRequest(COMMAND), CancelFlag())]
+    utterance = the_utterance(events(in_a_room(*pieces, resampler.finish())))
+    assert utterance.audio.duration_s > 2
+
+
+def test_speech_in_the_first_sample_loses_none_of_it(command: Samples) -> None:
+    utterance = the_utterance(events(np.concatenate((command, silence(1.0)))))
+    assert utterance.started_at_s == 0.0
+
+
+def test_a_quiet_voice_is_heard_and_so_is_one_beside_a_fan(command: Samples) -> None:
+    the_utterance(events(in_a_room(command * 0.05)))
+    utterance = the_utterance(events(in_a_room(command, hiss=0.01)))
+    # The fan goes on: the pause is found all the same.
+    assert utterance.last_voiced_at_s < 1.1 + len(command) / RATE_HZ
+
+
+def test_a_pause_within_a_sentence_does_not_end_it_and_a_longer_one_does(command: Samples) -> None:
+    def kinds(pause_s: float) -> list[type]:
+        return [type(event) for event in events(in_a_room(command, silence(pause_s), command))]
+
+    assert kinds(0.1) == [SpeechStarted, Utterance]
+    assert kinds(1.0) == [SpeechStarted, Utterance] * 2
+
+
+def test_the_hangover_is_as_long_as_it_is_set(command: Samples) -> None:
+    for hangover_ms in (200, 800):
+        (utterance,) = events(in_a_room(command[: RATE_HZ // 2]), AudioSettings(hangover_ms=hangover_ms))[1:]
+        assert isinstance(utterance, Utterance)
+        assert utterance.ended_at_s - utterance.last_voiced_at_s == pytest.approx(hangover_ms / 1000)
+
+
+def test_the_pre_roll_is_kept_from_before_the_voice(command: Samples) -> None:
+    started, utterance = events(in_a_room(command), AudioSettings(pre_roll_ms=600))
+    assert isinstance(started, SpeechStarted)
+    assert isinstance(utterance, Utterance)
+    assert started.at_s - utterance.started_at_s == pytest.approx(0.6)
+
+
+def test_what_goes_on_too_long_is_cut_and_the_next_part_follows_without_a_gap() -> None:
+    found = events(in_a_room(lively(6.0)), AudioSettings(max_utterance_s=2.0))
+    parts = [event for event in found if isinstance(event, Utterance)]
+    assert [part.cut for part in parts[:2]] == [True, True]
+    assert parts[0].audio.duration_s == pytest.approx(2.0)
+    for before, after in pairwise(parts):
+        assert after.started_at_s == pytest.approx(before.ended_at_s)
+
+
+def test_speech_that_the_stream_ends_in_is_given_when_it_is_asked_for(command: Samples) -> None:
+    segmenter = Segmenter(AudioSettings())
+    found = [segmenter.feed(block) for block in blocks(np.concatenate((silence(1.0), command)))]
+    assert [type(event) for event in found if event] == [SpeechStarted]
+    assert segmenter.is_in_speech
+    assert isinstance(segmenter.finish(), Utterance)
+    assert segmenter.finish() is None
+
+
+def test_after_a_reset_nothing_of_before_is_left(command: Samples) -> None:
+    segmenter = Segmenter(AudioSettings())
+    for block in blocks(np.concatenate((silence(1.0), command))):
+        segmenter.feed(block)
+    segmenter.reset()
+    assert not segmenter.is_in_speech
+    assert [segmenter.feed(block) for block in blocks(silence(2.0))] == [None] * 100
+    assert segmenter.finish() is None
+
+
+def test_a_start_that_turns_out_too_short_is_taken_back() -> None:
+    found = events(in_a_room(lively(0.3)), AudioSettings(min_speech_ms=500))
+    assert [type(event) for event in found] == [SpeechStarted, FalseStart]
+
+
+def test_a_block_of_another_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="20 ms"):
+        Segmenter(AudioSettings()).feed(Audio(silence(0.03), RATE_HZ))
+
+
+# --- what is none
+
+NO_SPEECH = {
+    "silence": silence(5.0),
+    "white noise": noise(5.0, 0.1),
+    "loud white noise": noise(5.0, 0.3),
+    "pink noise": noise(5.0, 0.1, slope=0.5),
+    "rumble": noise(5.0, 0.1, slope=1.0),
+    "hum of 50 Hz": hum(5.0, 50),
+    "hum of 60 Hz": hum(5.0, 60),
+    "hum of 120 Hz": hum(5.0, 120),
+    "a tone": hum(5.0, 437),
+    "a rising tone": sweep(2.0),
+    "knocks": knocks(5.0),
+}
+
+
+@pytest.mark.parametrize("name", NO_SPEECH)
+def test_what_is_no_speech_starts_nothing_when_it_begins_and_ends_suddenly(name: str) -> None:
+    assert events(in_a_room(NO_SPEECH[name])) == []
+
+
+@pytest.mark.parametrize("name", NO_SPEECH)
+def test_what_is_no_speech_starts_nothing_when_it_was_always_there(name: str) -> None:
+    assert events(NO_SPEECH[name]) == []
+
+
+def test_minutes_of_a_fan_start_nothing() -> None:
+    minute = noise(60.0, 0.02, slope=0.5)
+    segmenter = Segmenter(AudioSettings())
+    for _ in range(3):
+        assert all(segmenter.feed(block) is None for block in blocks(minute))
