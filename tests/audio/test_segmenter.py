@@ -105,6 +105,14 @@ def test_a_quiet_voice_is_heard_and_so_is_one_beside_a_fan(command: Samples) -> 
     assert utterance.last_voiced_at_s < 1.1 + len(command) / RATE_HZ
 
 
+def test_a_fan_that_was_just_switched_on_does_not_hide_where_speech_ends(command: Samples) -> None:
+    fan = noise(6.0 + len(command) / RATE_HZ, 0.02)
+    fan[2 * RATE_HZ : 2 * RATE_HZ + len(command)] += command
+    utterance = the_utterance(events(in_a_room(fan)))
+    assert 2.5 < utterance.started_at_s < 3.0
+    assert utterance.last_voiced_at_s < 3.2 + len(command) / RATE_HZ
+
+
 def test_a_pause_within_a_sentence_does_not_end_it_and_a_longer_one_does(command: Samples) -> None:
     def kinds(pause_s: float) -> list[type]:
         return [type(event) for event in events(in_a_room(command, silence(pause_s), command))]
@@ -179,6 +187,7 @@ NO_SPEECH = {
     "a tone": hum(5.0, 437),
     "a rising tone": sweep(2.0),
     "knocks": knocks(5.0),
+    "a rattle of a tenth of a second": noise(0.1, 0.1) * np.repeat([1, 3, 1, 3, 1], BLOCK).astype(np.float32),
 }
 
 
