@@ -156,12 +156,12 @@ class EngineSettings(Section):
     """How long an engine may take before it counts as hung and is restarted."""
 
     start_timeout_s: _Seconds = Field(default=120.0, description="loading a model")
-    stt_timeout_s: _Seconds = Field(default=30.0, description="writing down what was said")
+    stt_timeout_s: _Seconds = Field(default=45.0, description="writing down what was said")
     first_token_timeout_s: _Seconds = Field(
         default=60.0, description="reading the conversation, up to the first word"
     )
     token_timeout_s: _Seconds = Field(default=15.0, description="each further word")
-    tts_timeout_s: _Seconds = Field(default=15.0, description="speaking a sentence")
+    tts_timeout_s: _Seconds = Field(default=30.0, description="speaking a sentence")
     in_process: bool = Field(
         default=False,
         description="run the engines inside this process, where a crash ends everything (for debugging)",
