@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 
 from edgevox.agents.conversation import Conversation
 from edgevox.events import Event, ModelFinished, ModelStarted, ReplyDelta
-from edgevox.llm.tool_parsers import StreamingToolParser
+from edgevox.llm.tool_parsers import ParseDelta, StreamingToolParser
 from edgevox.turn import Turn
 from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatRequest, FinishReason, Sampling, ToolCall
 
@@ -71,9 +71,11 @@ class LLMAgent:
         async with aclosing(self._speakable(text, turn)) as pieces:
             async for piece in pieces:
                 match piece:
-                    case str():
+                    case ParseDelta():
+                        if piece.retracts:  # it was reasoning; what was said of it is not part of the answer
+                            reply = ""
                         # Templates put white space in front of an answer; nobody can say it.
-                        if said := piece if reply else piece.lstrip():
+                        if said := piece.text if reply else piece.text.lstrip():
                             reply += said
                             self._publish(ReplyDelta(turn_id=turn.id, text=said))
                             yield said
@@ -91,8 +93,8 @@ class LLMAgent:
             self._conversation.keep(text, reply)
         yield AgentResult(reply, (), finish)
 
-    async def _speakable(self, text: str, turn: Turn) -> AsyncGenerator[str | ChatDone, None]:
-        """What may be spoken of one generation: no reasoning, no markers."""
+    async def _speakable(self, text: str, turn: Turn) -> AsyncGenerator[ParseDelta | ChatDone, None]:
+        """One generation, its text free of reasoning and markers."""
         parser = StreamingToolParser(self._parsers, ())
         request = ChatRequest(
             self._conversation.asking(text),
@@ -105,9 +107,9 @@ class LLMAgent:
             async for reply in replies:
                 match reply:
                     case ChatDelta():
-                        yield parser.feed(reply.text).text
+                        yield parser.feed(reply.text)
                     case ChatDone():
-                        yield parser.finish().text
+                        yield parser.finish()
                         self._publish(
                             ModelFinished(
                                 turn_id=turn.id,

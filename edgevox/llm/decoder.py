@@ -19,6 +19,8 @@ from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, FinishRea
 # Less room than this for an answer is no room: old turns go first.
 _ROOM_FOR_REPLY_TOKENS = 64
 _BATCH_TOKENS = 512
+_REASONING_TAGS = ("<think>", "[THINK]")
+_TAG_TOKENS = 16
 
 # llama.cpp polls an abort callback between graph nodes. The flag is a C string, empty while the work goes on,
 # so the C library's own strlen answers "stop?" without the GIL and without a compiler.
@@ -65,6 +67,8 @@ class Decoder:
         cached_tokens = _shared_prefix(llama, prompt)
         llama_cpp.llama_set_abort_callback(llama.ctx, _ABORT_WHEN_SET, ctypes.c_void_p(cancel.address))
         room = self._context_tokens - len(prompt)
+        if opened := self._opened_reasoning(prompt):
+            yield ChatDelta(opened)
         generated = 0
         finish: FinishReason = "length"
         stops = StopStrings(request.stop)
@@ -136,6 +140,11 @@ class Decoder:
         if wants_bos and tokens[:1] != [llama.token_bos()]:
             tokens.insert(0, llama.token_bos())
         return tokens
+
+    def _opened_reasoning(self, prompt: list[int]) -> str:
+        """The tag with which the template has begun the reply already, if it has: readers need to see it."""
+        end: str = self._llama.detokenize(prompt[-_TAG_TOKENS:], special=True).decode(errors="replace")
+        return next((tag for tag in _REASONING_TAGS if end.rstrip().endswith(tag)), "")
 
     def _special_text(self, token: int) -> str:
         return self._llama.detokenize([token], special=True).decode() if token >= 0 else ""

@@ -32,6 +32,14 @@ async def test_reasoning_is_never_spoken() -> None:
     assert result.reply == "Paris."
 
 
+async def test_reasoning_of_which_only_the_end_is_marked_is_not_part_of_the_answer() -> None:
+    model = ScriptedModel(["The user wants a city.</think>Paris.", "Yes."])
+    assistant = agent(model)
+    assert (await assistant.run("Where?")).reply == "Paris."
+    await assistant.run("Sure?")
+    assert model.requests[1].messages[2] == Message("assistant", "Paris.")
+
+
 async def test_a_model_that_says_nothing_still_gives_a_sentence() -> None:
     assert (await agent(ScriptedModel(["<think>hm</think>"])).run("Well?")).reply == NOTHING_TO_SAY
 

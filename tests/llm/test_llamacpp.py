@@ -51,6 +51,15 @@ def test_the_second_turn_evaluates_only_what_is_new(engine: LlamaEngine) -> None
 
 
 @pytest.mark.engine
+def test_reasoning_that_the_template_opens_is_marked_in_the_stream(smollm2_path: Path) -> None:
+    opening = "{{ messages[-1].content }}\n<think>\n"
+    thinker = LlamaEngine(smollm2_path, context_tokens=512, chat_template=opening)
+    thinker.load()
+    text, _ = ask(thinker, QUESTION)
+    assert text.startswith("<think>")
+
+
+@pytest.mark.engine
 def test_a_stop_string_ends_the_reply(engine: LlamaEngine) -> None:
     text, done = ask(engine, SYSTEM, QUESTION, stop=("Paris",))
     assert "Paris" not in text
