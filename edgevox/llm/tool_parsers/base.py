@@ -145,8 +145,8 @@ class Body(ABC):
     def _start(self, at_end: bool) -> Verdict | None:
         """The first state: is this a call?"""
 
-    def progress(self) -> tuple[str, int] | None:
-        """The name of the call being written and how many of its arguments are complete, if it is known."""
+    def progress(self) -> RawCall | None:
+        """The call that is being written, with those of its arguments that are complete."""
         return None
 
     def _skip_space(self) -> bool:
@@ -211,6 +211,9 @@ class FirstOf(Body):
                 self.committed, self.enters = True, body.enters
                 return verdict
         return Verdict.MORE if self._bodies else Verdict.NO
+
+    def progress(self) -> RawCall | None:
+        return self._bodies[0].progress()
 
     def _start(self, at_end: bool) -> Verdict | None:
         raise NotImplementedError

@@ -24,7 +24,8 @@ class Brackets:
 
     Brackets inside strings do not count. A quote opens a string only behind one of `{[(,:=`, so an apostrophe
     or an unescaped quote inside a value does no harm. `ends` are markers that end the value outside strings
-    even though brackets are open; `raw_quotes` are further string delimiters that know no escapes.
+    even though brackets are open; `raw_quotes` are further string delimiters that know no escapes. `marks`
+    are where the commas `marked_depth` deep stand in the text of the last scan, and the brackets around them.
     """
 
     __slots__ = (
@@ -40,16 +41,22 @@ class Brackets:
         "consumed",
         "cut",
         "depth",
+        "marked_depth",
+        "marks",
     )
 
     def __init__(
-        self, *, ends: tuple[str, ...] = (), raw_quotes: tuple[str, ...] = (), parens: bool = False
+        self,
+        *,
+        ends: tuple[str, ...] = (),
+        raw_quotes: tuple[str, ...] = (),
+        parens: bool = False,
+        marked_depth: int = 0,
     ) -> None:
         self._ends = ends
         self._raw_quotes = raw_quotes
-        self._stops = _stops(
-            "()" if parens else "", "".join(sorted({end[0] for end in (*ends, *raw_quotes)}))
-        )
+        beginnings = "".join(sorted({end[0] for end in (*ends, *raw_quotes)}))
+        self._stops = _stops(("()" if parens else "") + ("," if marked_depth else ""), beginnings)
         self._stack: list[str] = []
         self._open = {"{": 0, "[": 0, "(": 0}
         self._quote = ""
@@ -59,6 +66,8 @@ class Brackets:
         self.cut = False
         self.closed = False
         self.depth = 0
+        self.marked_depth = marked_depth
+        self.marks: list[int] = []
 
     def scan(self, text: str, pos: int, at_end: bool) -> int:
         """Where the value ends in `text`, or -1 when it goes on behind `consumed`.
@@ -66,6 +75,9 @@ class Brackets:
         `cut` is set when one of `ends` was met there and not the last bracket.
         """
         start, size, stack, search = pos, len(text), self._stack, self._stops.search
+        marked = self.marked_depth
+        if self.marks:
+            self.marks = []
         if self._quote:
             pos = self._close_string(text, pos)
             if pos < 0:
@@ -88,6 +100,8 @@ class Brackets:
                 self._open[char] += 1
                 if len(stack) > self.depth:
                     self.depth = len(stack)
+                if len(stack) == marked:
+                    self.marks.append(at)
                 pos = at + 1
             elif char in "}])":
                 pos = at + 1
@@ -98,9 +112,15 @@ class Brackets:
                         self._open[top] -= 1
                         if top == opener:
                             break
+                    if len(stack) == marked - 1:
+                        self.marks.append(at)
                     if not stack:
                         self.closed = True
                         return pos
+            elif char == ",":
+                if len(stack) == marked:
+                    self.marks.append(at)
+                pos = at + 1
             elif char not in _QUOTES:
                 token = self._marker(text, at, self._raw_quotes, at_end)
                 if token is None:
@@ -187,5 +207,5 @@ class Brackets:
 
 
 @lru_cache(maxsize=64)
-def _stops(parens: str, beginnings: str) -> re.Pattern[str]:
-    return re.compile(f"[{re.escape(_QUOTES + '{}[]' + parens + beginnings)}]")
+def _stops(further: str, beginnings: str) -> re.Pattern[str]:
+    return re.compile(f"[{re.escape(_QUOTES + '{}[]' + further + beginnings)}]")

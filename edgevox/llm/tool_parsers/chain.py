@@ -29,6 +29,7 @@ from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 from edgevox.llm.tool_parsers.json_calls import FencedCalls
 from edgevox.llm.tool_parsers.offered import OfferedTools
 from edgevox.llm.tool_parsers.plan import FENCE, STOP_TOKENS, Plan, Scan, continues_word, make_plan
+from edgevox.llm.tool_parsers.preview import MAX_PREVIEWED
 from edgevox.llm.tool_parsers.reasoning import HARMONY, MISTRAL, TEMPLATE_OPENED, ReasoningStyle
 
 _BEFORE_CHARS = 80
@@ -76,6 +77,8 @@ class StreamingToolParser:
         self._calls: list[ToolCallItem] = []
         self._rejected: list[RejectedCall] = []
         self._deltas: list[ArgumentsDelta] = []
+        self._shown: str | None = None
+        self._shown_keys = 0
         self._given = (0, 0, 0, 0)
         self._retracts = False
         self._finished = False
@@ -118,7 +121,9 @@ class StreamingToolParser:
                 verdict = self._body.feed(text, pos, at_end)
                 self._collect(self._body)
                 if verdict is Verdict.MORE:
-                    if not self._body.committed:
+                    if self._body.committed:
+                        self._preview(self._body)
+                    else:
                         self._held.append(text[start:])
                     return
                 if verdict is Verdict.DONE:
@@ -190,7 +195,7 @@ class StreamingToolParser:
             self._say(marker)
 
     def _meet_fence(self) -> None:
-        reads = self._plan.fence_reader is not None and self._patience > 0
+        reads = self._plan.fence_reader is not None and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
             if self._explain is not None:
                 self._explain("a code block: calls, if it holds nothing else")
@@ -281,6 +286,7 @@ class StreamingToolParser:
             if self._explain is not None:
                 self._explain(f"rejected, {reason}")
             self._rejected.append(RejectedCall(raw.name, raw.raw, reason))
+            self._shown, self._shown_keys = None, 0
             return
         fitted, problems = fit_arguments(raw.arguments, raw.positional, self._offered.schema(name))
         if raw.problem is not None:
@@ -294,7 +300,36 @@ class StreamingToolParser:
         if self._explain is not None:
             self._explain(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
         self._calls.append(call)
-        self._deltas.append(ArgumentsDelta(call.id, call.name, call.arguments))
+        shown, self._shown, self._shown_keys = self._shown, None, 0
+        if shown is None:
+            self._deltas.append(ArgumentsDelta(call.id, call.name, call.arguments))
+        elif call.arguments.startswith(shown) and call.error is None:
+            self._deltas.append(ArgumentsDelta(call.id, call.name, call.arguments[len(shown) :]))
+
+    def _preview(self, body: Body) -> None:
+        """Show the arguments that are complete, in the words of the finished call."""
+        call = body.progress()
+        name = None if call is None else self._offered.resolve(call.name)
+        if call is None or name is None or len(call.arguments) > MAX_PREVIEWED:
+            return
+        schema = self._offered.schema(name)
+        pieces: list[str] = []
+        for key in list(call.arguments)[self._shown_keys :]:
+            if schema is not None and key not in (schema.get("properties") or ()):
+                # What it is called in the end depends on the other arguments.
+                break
+            fitted, _ = fit_arguments({key: call.arguments[key]}, (), schema)
+            try:
+                pieces.append(dumps(fitted)[1:-1])
+            except ValueError:
+                break
+            self._shown_keys += 1
+        if not pieces and self._shown is not None:
+            return
+        before = self._shown or ""
+        piece = "".join((", " if before or at else "{") + pair for at, pair in enumerate(pieces))
+        self._shown = before + piece
+        self._deltas.append(ArgumentsDelta(call.id or f"{name}_{len(self._calls)}", name, piece))
 
     def _delta(self) -> ParseDelta:
         texts, reasonings, calls, rejected = self._given

@@ -8,6 +8,7 @@ from functools import lru_cache
 from edgevox.llm.tool_parsers.base import Body, Opening
 from edgevox.llm.tool_parsers.brackets import Brackets
 from edgevox.llm.tool_parsers.json_repair import JsonValue, read_at
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 
 _NONE_YET = Brackets()
 
@@ -25,6 +26,7 @@ class BracketBody(Body):
         self._brackets = _NONE_YET
         self._parts: list[str] = []
         self._stops: tuple[str, ...] = ()
+        self._preview: ArgumentsPreview | None = None
 
     def _begin_value(
         self,
@@ -33,14 +35,23 @@ class BracketBody(Body):
         raw_quotes: tuple[str, ...] = (),
         parens: bool = False,
         opened: str = "",
+        preview: ArgumentsPreview | None = None,
+        arguments_depth: int = 1,
     ) -> None:
-        """A value begins at `pos`; its first bracket `opened` may have been part of the marker."""
-        self._brackets = Brackets(ends=stops, raw_quotes=raw_quotes, parens=parens)
+        """A value begins at `pos`; its first bracket `opened` may have been part of the marker.
+
+        `preview` follows the arguments, which are `arguments_depth` brackets deep.
+        """
+        depth = arguments_depth if preview is not None else 0
+        self._brackets = Brackets(ends=stops, raw_quotes=raw_quotes, parens=parens, marked_depth=depth)
+        self._preview = preview
         self._stops = stops
         self._parts = []
         if opened:
             self._brackets.scan(opened, 0, False)
             self._parts.append(opened)
+            if preview is not None:
+                preview.follow(opened, 0, 1, self._brackets.marks)
 
     def _sound_json(self) -> dict[str, JsonValue] | None:
         """The JSON object at `pos`, if all of it is there and sound, as it mostly is in batch."""
@@ -71,6 +82,8 @@ class BracketBody(Body):
         if end < 0 and not limited and not at_end:
             self._parts.append(text[start : brackets.consumed])
             self.pos = brackets.consumed
+            if self._preview is not None:
+                self._preview.follow(text, start, brackets.consumed, brackets.marks)
             return None
         if end < 0:
             end = len(text)

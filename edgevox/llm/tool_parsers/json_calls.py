@@ -10,6 +10,7 @@ from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads, read_at
 from edgevox.llm.tool_parsers.offered import OfferedTools
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.types import ToolCall
 
 NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name")
@@ -20,6 +21,7 @@ _DESCRIBING_KEYS = ("description", "inputSchema", "input_schema")
 _KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, "type", "id", "tool_calls")
 _HEAD = re.compile(rf"""\{{[ \t\r\n]{{0,64}}["']?(?:{"|".join(_KEYS)})["']?[ \t\r\n]{{0,8}}:""")
 _HEAD_LIMIT = 120
+_ARGUMENTS_BEGIN = re.compile(rf"""["']?(?:{"|".join(ARGUMENT_KEYS)})["']?\s*:\s*$""")
 _INFO = re.compile(r"[ \t]*[\w+.-]*[ \t]*")
 _INFO_LIMIT = 24
 _WRITTEN_NAME = re.compile(
@@ -103,16 +105,26 @@ def objects(calls: Sequence[ToolCall], *, arguments_key: str = "arguments") -> l
 class JsonCalls(BracketBody):
     """Behind a marker: an object, several, or a list of them, up to one of `ends`.
 
-    `bounds` are markers that begin something else, and so end a damaged object as well.
+    `bounds` are markers that begin something else, and so end a damaged object as well. With `ids` objects
+    carry ids of the model's own; as one may stand behind the arguments, these are not shown in advance.
     """
 
-    def __init__(self, opening: Opening, *, ends: tuple[str, ...] = (), bounds: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        opening: Opening,
+        *,
+        ends: tuple[str, ...] = (),
+        bounds: tuple[str, ...] = (),
+        ids: bool = False,
+    ) -> None:
         super().__init__(opening)
         self._ends = ends
         self._bounds = (*ends, *bounds)
         self._in_list = False
         self._cut_off = False
         self._skipped_fence = False
+        self._previews = not ids
+        self._written_name = ""
         self.ended = False
 
     def _start(self, at_end: bool) -> Verdict | None:
@@ -154,9 +166,23 @@ class JsonCalls(BracketBody):
                 self._state = self._between
                 self._take(self.text[start : self.pos], value)
                 return None
-        self._begin_value(stops=self._bounds, opened=opened)
+        self._written_name = ""
+        preview = ArgumentsPreview(read_member, self._begins_arguments) if self._previews else None
+        self._begin_value(stops=self._bounds, opened=opened, preview=preview, arguments_depth=2)
         self._state = self._object
         return None
+
+    def _begins_arguments(self, before: str) -> bool:
+        name = _WRITTEN_NAME.search(before)
+        if name is None or _ARGUMENTS_BEGIN.search(before) is None:
+            return False
+        self._written_name = name.group(1)
+        return True
+
+    def progress(self) -> RawCall | None:
+        if self._state != self._object or self._preview is None or not self._written_name:
+            return None
+        return RawCall(self._written_name, self._preview.arguments, "")
 
     def _object(self, at_end: bool) -> Verdict | None:
         raw = self._value(at_end)
@@ -178,7 +204,12 @@ class JsonCalls(BracketBody):
                 early = "the output ended early: " if isinstance(err, Truncated) else ""
                 return [damaged_call(raw, f"{early}{err}")]
         calls = calls_of(value, raw, self.opening.offered)
-        return [damaged_call(raw, "not the shape of a call")] if calls is None else calls
+        if calls is None:
+            return [damaged_call(raw, "not the shape of a call")]
+        if self._previews:
+            for call in calls:
+                call.id = None
+        return calls
 
     def _take(self, raw: str, value: JsonValue = None) -> None:
         self.calls += self._read(raw, value)
@@ -199,12 +230,21 @@ class JsonCalls(BracketBody):
             char = self.text[self.pos]
             if char == "{":
                 return self._begin_object()
-            if char in ",;" and (self._in_list or self._ends):
+            if char in ",;":
                 self.pos += 1
-                continue
+                if self._in_list or self._ends:
+                    continue
+                if not self._skip_space():
+                    return self._end_of_text(mark, at_end)
+                if self.text[self.pos] == "{":
+                    return self._begin_object()
+                self.pos = mark
+                return Verdict.DONE
             if char == "]" and self._in_list:
                 self.pos += 1
                 self._in_list = False
+                if not self._ends:
+                    return Verdict.DONE
                 mark = self.pos
                 continue
             if char in "}]`" and self._ends:
@@ -221,6 +261,9 @@ class JsonCalls(BracketBody):
 
 class BareJsonCalls(JsonCalls):
     """An object, or a list of objects, with nothing around it: a call only if it has the shape of one."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening, ids=True)
 
     def _start(self, at_end: bool) -> Verdict | None:
         marker = self.opening.marker
@@ -270,7 +313,7 @@ class FencedCalls(JsonCalls):
     """A code block that is nothing but calls of offered tools; any other block is a quotation."""
 
     def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, ends=("```",))
+        super().__init__(opening, ends=("```",), ids=True)
         self._found: list[RawCall] = []
         self._refused = False
         self._skipped_fence = True
@@ -294,6 +337,7 @@ class FencedCalls(JsonCalls):
     def _take(self, raw: str, value: JsonValue = None) -> None:
         calls = self._read(raw, value)
         self._refused |= any(call.problem or call.name not in self.opening.offered for call in calls)
+        self.spent += len(raw)
         self._found += calls
 
     def _between(self, at_end: bool) -> Verdict | None:
@@ -306,6 +350,12 @@ class FencedCalls(JsonCalls):
             self.calls = self._found
             self.committed = True
         return verdict
+
+
+def read_member(part: str) -> Mapping[str, JsonValue]:
+    """One `"key": value` of an object. Raises Unreadable."""
+    value = loads(f"{{{part}}}")
+    return value if isinstance(value, dict) else {}
 
 
 def _may_become_head(head: str) -> bool:

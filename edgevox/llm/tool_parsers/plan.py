@@ -47,7 +47,7 @@ class Scan:
             tail = text[at:]
             if tail in self._prefixes:
                 return at
-            if tail in self._name_prefixes and not continues_word(text[at - 1 : at] if at else before):
+            if tail in self._name_prefixes and not continues_word(text[at - 1] if at > pos else before):
                 return at
         return size
 

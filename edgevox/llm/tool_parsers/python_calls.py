@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, Unreadable
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*+")
 _MAX_NAME_CHARS = 128
@@ -83,6 +85,11 @@ def _read_positional(reader: Reader, arguments: dict[str, JsonValue], positional
         positional.append(value)
 
 
+def _read_keyword(part: str) -> Mapping[str, JsonValue]:
+    call = read_call("", f"({part})")
+    return {} if call.positional or call.problem else call.arguments
+
+
 _NO_CALL = RawCall("", {}, "")
 
 
@@ -146,7 +153,8 @@ class PythonCalls(BracketBody):
             self._simple = RawCall(name, arguments, name + self.text[start : self.pos])
             self._state = self._simple_call
         else:
-            self._begin_value(stops=self._ends, parens=True, opened=opened)
+            preview = ArgumentsPreview(_read_keyword)
+            self._begin_value(stops=self._ends, parens=True, opened=opened, preview=preview)
             self._state = self._arguments
 
     def _commits_to(self, name: str) -> bool:
@@ -170,6 +178,11 @@ class PythonCalls(BracketBody):
             call.problem = "the output ended early: the call is not closed"
         self._state = self._between
         return self._take(call, at_end)
+
+    def progress(self) -> RawCall | None:
+        if self._state != self._arguments or self._preview is None:
+            return None
+        return RawCall(self._name, self._preview.arguments, "")
 
     def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
         self.calls.append(call)

@@ -48,7 +48,7 @@ class TagBody(BracketBody):
 
     def _tags(self, at_end: bool) -> Verdict | None:
         text, start = self.text, self.pos
-        if self._key is None:
+        if self._is_between_arguments():
             while (pair := self._pair.match(text, start)) is not None:
                 self._add(pair.group(1), pair.group(2))
                 self._raw.append(self._text_before() + pair.group())
@@ -66,6 +66,15 @@ class TagBody(BracketBody):
         before = self._text_before()
         self._raw.append(before + tag.group())
         return self._tag(tag, before, at_end)
+
+    def progress(self) -> RawCall | None:
+        if not self._name:
+            return None
+        arguments = self._arguments if self._preview is None else self._preview.arguments
+        return RawCall(self._name, arguments, "")
+
+    def _is_between_arguments(self) -> bool:
+        return self._key is None
 
     def _text_before(self) -> str:
         before = "".join(self._before)

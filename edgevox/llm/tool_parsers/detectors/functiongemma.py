@@ -9,6 +9,7 @@ from json.encoder import encode_basestring_ascii
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.llm.tool_parsers.values import arguments_of, gemma_value
 from edgevox.types import ToolCall
 
@@ -48,9 +49,8 @@ class BraceCalls(BracketBody):
         if marker.startswith("call:"):
             # Without a wrapper: the marker holds the name and the brace.
             self._name = marker[len("call:") : -1]
-            self._begin_value(stops=(self._end,), raw_quotes=self._quotes, opened="{")
+            self._begin_arguments(opened="{")
             self.committed = True
-            self._state = self._arguments
             return None
         if not self._skip_space():
             return Verdict.MORE
@@ -84,9 +84,22 @@ class BraceCalls(BracketBody):
             self.calls.append(RawCall(self._name, {}, name.group()))
             self._state = self._behind
         elif not self._take_plain():
-            self._begin_value(stops=(self._end,), raw_quotes=self._quotes)
-            self._state = self._arguments
+            self._begin_arguments()
         return None
+
+    def _begin_arguments(self, opened: str = "") -> None:
+        preview = ArgumentsPreview(self._read_member)
+        self._begin_value(stops=(self._end,), raw_quotes=self._quotes, opened=opened, preview=preview)
+        self._state = self._arguments
+
+    def _read_member(self, part: str) -> dict[str, JsonValue]:
+        value = Reader(f"{{{part}}}", raw_quotes=self._quotes).whole()
+        return value if isinstance(value, dict) else {}
+
+    def progress(self) -> RawCall | None:
+        if self._state != self._arguments or self._preview is None:
+            return None
+        return RawCall(self._name, self._preview.arguments, "")
 
     def _take_plain(self) -> bool:
         """Flawless arguments with their end marker, as they mostly are in batch: no brackets to follow."""

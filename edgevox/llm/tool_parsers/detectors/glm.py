@@ -69,6 +69,9 @@ class ArgTagCalls(TagBody):
         self._state = self._tags
         return None
 
+    def _is_between_arguments(self) -> bool:
+        return not self._mode
+
     def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
         written = tag.group()
         match written:

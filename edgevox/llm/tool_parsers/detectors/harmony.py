@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.json_calls import read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.types import ToolCall
 
 START = "<|start|>"
@@ -86,7 +88,7 @@ class HarmonyMessage(BracketBody):
                     RawCall(self._name, value, f"to={self._name} {self.text[start : self.pos]}")
                 )
                 return Verdict.DONE
-            self._begin_value(stops=_ENDS)
+            self._begin_value(stops=_ENDS, preview=ArgumentsPreview(read_member))
             self._state = self._arguments
         else:
             self._state = self._other
@@ -107,6 +109,11 @@ class HarmonyMessage(BracketBody):
             call.problem = str(err)
         self.calls.append(call)
         return Verdict.DONE
+
+    def progress(self) -> RawCall | None:
+        if self._state != self._arguments or self._preview is None:
+            return None
+        return RawCall(self._name, self._preview.arguments, "")
 
     def _other(self, at_end: bool) -> Verdict | None:
         """A message to something else, code for instance: it is nobody's to read aloud."""

@@ -33,6 +33,12 @@ class Llama32Detector(BaseFormatDetector):
 class _BuiltinCall(PythonCalls):
     """`brave_search.call(query="…")`, as Llama 3.1 writes calls of its built-in tools."""
 
+    def progress(self) -> RawCall | None:
+        call = super().progress()
+        if call is not None:
+            call.name = call.name.removesuffix(".call")
+        return call
+
     def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
         call.name = call.name.removesuffix(".call")
         return super()._take(call, at_end)

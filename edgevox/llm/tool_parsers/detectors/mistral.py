@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
-from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects, read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.types import ToolCall
 
 BEGIN = "[TOOL_CALLS]"
@@ -29,7 +30,9 @@ class MistralDetector(BaseFormatDetector):
     trailers = (END,)
 
     def open(self, opening: Opening) -> Body:
-        return FirstOf(opening, (JsonCalls(opening, ends=(END,), bounds=(BEGIN,)), NamedCalls(opening)))
+        return FirstOf(
+            opening, (JsonCalls(opening, ends=(END,), bounds=(BEGIN,), ids=True), NamedCalls(opening))
+        )
 
     def render(self, calls: Sequence[ToolCall]) -> str:
         written = (
@@ -96,7 +99,7 @@ class NamedCalls(BracketBody):
     def _begin(self, name: str) -> Verdict | None:
         self._name = name
         self.committed = True
-        self._begin_value(stops=(BEGIN, END))
+        self._begin_value(stops=(BEGIN, END), preview=ArgumentsPreview(read_member))
         self._state = self._before_arguments
         return None
 
@@ -117,6 +120,11 @@ class NamedCalls(BracketBody):
     def _arguments(self, at_end: bool) -> Verdict | None:
         written = self._value(at_end)
         return Verdict.MORE if written is None else self._take(written)
+
+    def progress(self) -> RawCall | None:
+        if self._state != self._arguments or self._preview is None:
+            return None
+        return RawCall(self._name, self._preview.arguments, "", self._id)
 
     def _take(self, written: str) -> Verdict | None:
         call = RawCall(self._name, {}, f"{self._name}{written}", self._id)

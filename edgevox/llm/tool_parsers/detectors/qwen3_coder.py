@@ -9,7 +9,9 @@ import re
 from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
+from edgevox.llm.tool_parsers.json_calls import read_member
 from edgevox.llm.tool_parsers.json_repair import Unquoted, Unreadable, loads
+from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 from edgevox.llm.tool_parsers.values import tagged_arguments
 from edgevox.types import ToolCall
@@ -87,7 +89,7 @@ class FunctionTagCalls(TagBody):
             return Verdict.MORE
         if self.text[self.pos] == "{":
             self.committed = True
-            self._begin_value(stops=("</function>",))
+            self._begin_value(stops=("</function>",), preview=ArgumentsPreview(read_member))
             self._state = self._json
             return None
         looking = [self._looking_at(tag) for tag in ("<parameter=", "</function>", "</tool_call>")]
@@ -114,6 +116,7 @@ class FunctionTagCalls(TagBody):
         except Unreadable as err:
             problem = str(err)
         self._take(problem)
+        self._preview = None
         self._state = self._behind_json
         return None
 
@@ -186,7 +189,8 @@ class FunctionTagCalls(TagBody):
             return None
         if written == "</tool_call>":
             return Verdict.DONE
-        self.pos -= len(written)
+        # What begins the next call is not this one's.
+        self.text, self.pos = written + self.text[self.pos :], 0
         if written == "<tool_call>":
             return Verdict.DONE
         self._state = self._behind_function
