@@ -1,0 +1,88 @@
+"""Changing single values in the file of settings that a person wrote: everything else stays as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from edgevox.errors import ConfigError
+from edgevox.settings.toml_file import read_toml
+
+_HEADER = re.compile(r"\s*\[")
+
+
+def keep_in_file(path: Path, section: str, values: Mapping[str, str]) -> None:
+    """Write texts into one section of the file, which is made where there is none. Raises ConfigError."""
+    old = read_toml(path)
+    text, table = (old.text, old.table) if old else ("", {})
+    new_text = with_values(text, section, values)
+    # Whatever the file looks like: a change that does more or less than it should is not made.
+    if _parsed(new_text) != table | {section: table.get(section, {}) | values}:
+        lines = " and ".join(_line(key, value) for key, value in values.items())
+        raise ConfigError(f"{path} is written in a way that cannot be changed safely", hint=f"add {lines}")
+    try:
+        _replace(path, new_text)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
+        ) from error
+
+
+def with_values(text: str, section: str, values: Mapping[str, str]) -> str:
+    """The text with the values in its section, in place of what is there, commented out or not."""
+    lines = text.splitlines()
+    header = next((number for number, line in enumerate(lines) if _names(line, section)), None)
+    if header is None:
+        lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
+        header = len(lines) - 1
+    for key, value in values.items():
+        end = next(
+            (number for number in range(header + 1, len(lines)) if _HEADER.match(lines[number])), len(lines)
+        )
+        places = range(header + 1, end)
+        live = [number for number in places if re.match(rf"\s*{key}\s*=", lines[number])]
+        commented = [number for number in places if re.match(rf"#{key}\s*=", lines[number])]
+        if place := (live or commented):
+            lines[place[0]] = _line(key, value)
+        else:
+            lines.insert(header + 1, _line(key, value))
+    return "\n".join(lines) + "\n"
+
+
+def _names(line: str, section: str) -> bool:
+    return re.match(rf"\s*\[\s*{section}\s*\]", line) is not None
+
+
+def _line(key: str, value: str) -> str:
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _parsed(text: str) -> object:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A link to the file stays a link.
+    target = path.resolve()
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
