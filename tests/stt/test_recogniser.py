@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from edgevox.stt.recogniser import MOST_NAME_TOKENS, names_prompt
+
+START = -1
+
+
+@dataclass
+class WordTokenizer:
+    """A token is a word; it can be read back."""
+
+    sot_prev: int = START
+    known: list[str] = field(default_factory=list)
+
+    def encode(self, text: str) -> list[int]:
+        self.known += (words := text.split())
+        return list(range(len(self.known) - len(words), len(self.known)))
+
+    def read(self, tokens: list[int]) -> str:
+        return " ".join(self.known[token] for token in tokens if token != START)
+
+
+def test_without_names_there_is_no_prompt() -> None:
+    assert names_prompt(WordTokenizer(), (), "en") == []
+    assert names_prompt(WordTokenizer(), ("", "  "), "en") == []
+
+
+def test_a_name_is_given_once() -> None:
+    tokenizer = WordTokenizer()
+    prompt = names_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "de")
+    assert prompt[0] == START
+    assert tokenizer.read(prompt).split() == ["Kitchen", ",", "Hall", "."]
+
+
+def test_english_names_come_before_a_command() -> None:
+    tokenizer = WordTokenizer()
+    assert tokenizer.read(names_prompt(tokenizer, ("Hall",), "en")).startswith("Hall . Turn")
+
+
+def test_only_whole_names_that_fit_are_given() -> None:
+    tokenizer = WordTokenizer()
+    names = tuple(f"Left{index} Right{index}" for index in range(1000))
+    given = tokenizer.read(names_prompt(tokenizer, names, "de")).split()
+    assert len(given) <= MOST_NAME_TOKENS + 1
+    lefts, rights = (sum(word.startswith(side) for word in given) for side in ("Left", "Right"))
+    assert lefts == rights > 10
