@@ -13,7 +13,7 @@ from edgevox.audio.devices import Device, find_device, gone
 from edgevox.audio.levels import SILENCE_DBFS, dbfs
 from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
-from edgevox.audio.stream import Stream
+from edgevox.audio.stream import Stream, open_stream
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
 # How long whoever listens may be busy before sound is lost.
@@ -46,6 +46,7 @@ class Microphone:
         self._channels = 1
         self._ring = Ring(round(_RING_S * self.device.rate_hz))
         self._overflows = 0
+        self._device_delay_s = 0.0
         self._sound = asyncio.Event()
         self._wake_is_due = False
 
@@ -57,14 +58,12 @@ class Microphone:
     @property
     def delay_s(self) -> float:
         """How old the end of the last block is: what is newer is still in the device or in the ring."""
-        if self._stream is None:
-            return 0.0
         waiting_s = self._ring.available / self._channels / self.device.rate_hz
-        return self._stream.latency_s + waiting_s + self._blocks.held_samples / self.rate_hz
+        return self._device_delay_s + waiting_s + self._blocks.held_samples / self.rate_hz
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        stream = await Stream.open(
+        stream = await open_stream(
             self.device,
             "input",
             self._on_sound,
@@ -116,10 +115,11 @@ class Microphone:
         # More than two is an array of microphones, often with what the loudspeaker plays among the channels.
         return frames.mean(axis=1) if self._channels == 2 else frames[:, 0].copy()
 
-    def _on_sound(self, indata: NDArray[np.float32], frames: int, time: object, status: Any) -> None:  # noqa: ANN401
+    def _on_sound(self, indata: NDArray[np.float32], frames: int, time: Any, status: Any) -> None:  # noqa: ANN401
         # In PortAudio's thread: copy and return.
-        self._overflows += bool(status.input_overflow)
         self._ring.write(indata.reshape(-1))
+        self._overflows += bool(status.input_overflow)
+        self._device_delay_s = time.currentTime - time.inputBufferAdcTime
         if not self._wake_is_due:
             self._wake_is_due = True
             self._loop.call_soon_threadsafe(self._sound.set)
@@ -139,8 +139,8 @@ class Blocks:
         return self._resampler.held_samples + len(self._rest)
 
     def feed(self, samples: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
-        joined = np.concatenate((self._rest, self._resampler.feed(samples)))
-        whole = len(joined) - len(joined) % self._block_samples
-        self._rest = joined[whole:]
-        for start in range(0, whole, self._block_samples):
-            yield joined[start : start + self._block_samples]
+        """The blocks that are whole by now; those that are not fetched come with the next ones."""
+        self._rest = np.concatenate((self._rest, self._resampler.feed(samples)))
+        while len(self._rest) >= self._block_samples:
+            block, self._rest = self._rest[: self._block_samples], self._rest[self._block_samples :]
+            yield block

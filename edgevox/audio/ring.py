@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 
 class Ring:
-    """Room for `capacity` float32 samples, taken once; what does not fit or is not there is counted.
+    """Room for `capacity` float32 samples, taken once; what does not fit is dropped and counted.
 
     One thread calls `write`, one other calls `read_into`; anybody may ask for the numbers.
     Each position is written by one side only, which is all the order that this needs.
     """
 
-    __slots__ = ("_read", "_samples", "_written", "dropped_samples", "missing_samples")
+    __slots__ = ("_read", "_samples", "_written", "dropped_samples")
 
     def __init__(self, capacity: int) -> None:
         self._samples = np.zeros(capacity, dtype=np.float32)
@@ -22,8 +22,6 @@ class Ring:
         self._read = 0
         self.dropped_samples = 0
         """Samples that were written while there was no room."""
-        self.missing_samples = 0
-        """Samples that were asked for and not there."""
 
     @property
     def capacity(self) -> int:
@@ -59,5 +57,4 @@ class Ring:
         out[before_wrap:count] = self._samples[: count - before_wrap]
         out[count:] = 0.0
         self._read += count
-        self.missing_samples += len(out) - count
         return count

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 from edgevox.audio.devices import Device, find_device, gone
 from edgevox.audio.playback import Playback
-from edgevox.audio.stream import Stream
+from edgevox.audio.stream import open_stream
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
 
@@ -28,6 +28,8 @@ class Speaker:
         self.device: Device = find_device(device, "output")
         self.underruns = 0
         """How often a reply paused because its next sound was not there in time."""
+        self.delay_s = _DEVICE_BUFFER_S
+        """How long after `on_start` the first sample is in the air."""
         self._lead_in_frames = self.device.rate_hz * lead_in_ms // 1000
 
     async def play(
@@ -39,11 +41,12 @@ class Speaker:
         `chunks` raises once everything before it was played.
         """
         playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start)
-        stream = await Stream.open(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
+        stream = await open_stream(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
         feeding = asyncio.create_task(playback.feed(chunks))
         cancel.add_listener(playback.cancel)
         try:
-            playback.frames_to_the_air = round(stream.latency_s * self.device.rate_hz)
+            self.delay_s = stream.latency_s
+            playback.frames_to_the_air = round(self.delay_s * self.device.rate_hz)
             stream.start()
             await self._wait_for(playback)
             if feeding.done():

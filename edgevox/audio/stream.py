@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from edgevox.audio.devices import Device, Direction, unusable
 from edgevox.audio.portaudio import portaudio, stream_lock
+from edgevox.errors import DeviceUnavailable
 
 # (samples as frames × channels, number of frames, PortAudio's times, its complaints)
 Callback: TypeAlias = Callable[[Any, int, Any, Any], None]
 
 
+async def open_stream(
+    device: Device, direction: Direction, callback: Callback, *, block_frames: int = 0, latency_s: float
+) -> Stream:
+    """A stream, without making the loop wait for the device. Raises DeviceUnavailable."""
+    opening = asyncio.create_task(
+        asyncio.to_thread(Stream, device, direction, callback, block_frames=block_frames, latency_s=latency_s)
+    )
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        # The thread goes on: a caller that no longer waits must not leave an open device behind.
+        with suppress(DeviceUnavailable):
+            (await opening).close()
+        raise
+
+
 class Stream:
-    """Open but silent until `start`. `callback` runs in PortAudio's thread: it copies and returns."""
+    """Open but at rest until `start`. The callback runs in PortAudio's thread: it copies and returns."""
 
     def __init__(
         self,
@@ -22,10 +40,9 @@ class Stream:
         direction: Direction,
         callback: Callback,
         *,
-        block_frames: int = 0,
+        block_frames: int,
         latency_s: float,
     ) -> None:
-        """Raises DeviceUnavailable."""
         self._device = device
         self._direction: Direction = direction
         self._sounddevice = portaudio()
@@ -50,26 +67,17 @@ class Stream:
                 self.channels = channels
                 return
 
-    @classmethod
-    async def open(cls, *args: Any, **options: Any) -> Stream:  # noqa: ANN401
-        """The same, without making the loop wait; a cancelled caller leaves no stream behind."""
-        opening = asyncio.create_task(asyncio.to_thread(cls, *args, **options))
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            (await opening).close()
-            raise
-
     @property
     def latency_s(self) -> float:
-        """How long sound takes between the callback and the air, as far as PortAudio knows."""
+        """How much sound the device holds between the callback and the air."""
         return float(self._stream.latency)
 
     def start(self) -> None:
-        """Raises DeviceUnavailable."""
+        """Have the callback called from now on. Raises DeviceUnavailable, and is closed then."""
         try:
             self._stream.start()
         except self._sounddevice.PortAudioError as error:
+            self.close()
             raise unusable(self._device, self._direction, error) from error
 
     def close(self) -> None:

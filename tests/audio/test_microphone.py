@@ -158,7 +158,10 @@ def test_a_device_that_is_not_there_is_named_with_those_that_are(room: NullSinks
         Microphone("Blue Yeti")
 
 
-async def test_a_microphone_that_is_unplugged_says_so(fragile_room: NullSinks) -> None:
+async def test_a_microphone_that_is_unplugged_says_so(
+    fragile_room: NullSinks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgevox.audio.microphone._GONE_AFTER_S", 0.5)
     async with Microphone() as microphone:
         await listen(microphone, 0.1)
         fragile_room.control("unload-module", "module-remap-source")

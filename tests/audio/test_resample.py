@@ -43,7 +43,7 @@ def test_the_same_rate_is_left_alone() -> None:
 @given(sizes=st.lists(st.integers(0, 3000), min_size=1, max_size=20), from_hz=st.sampled_from(RATES_HZ))
 def test_blocks_are_even_and_in_order(sizes: list[int], from_hz: int) -> None:
     samples = sweep(sum(sizes) / from_hz, from_hz)
-    blocks, given_blocks = Blocks(Resampler(from_hz, 16_000), 320), []
+    blocks, given_blocks = Blocks(Resampler(from_hz, 16_000), 320), list[Samples]()
     for piece in np.split(samples, np.cumsum(sizes)[:-1]):
         given_blocks += list(blocks.feed(piece))
     assert {len(block) for block in given_blocks} <= {320}
@@ -51,3 +51,12 @@ def test_blocks_are_even_and_in_order(sizes: list[int], from_hz: int) -> None:
     assert np.array_equal(got, resample(samples, from_hz, 16_000, cuts=[])[: len(got)])
     # What is not in a block yet is held, not lost.
     assert len(got) + blocks.held_samples == pytest.approx(len(samples) * 16_000 / from_hz, abs=2)
+
+
+def test_blocks_that_were_not_fetched_are_held_and_come_with_the_next() -> None:
+    samples = sweep(0.2)
+    blocks = Blocks(Resampler(16_000, 16_000), 320)
+    first = next(blocks.feed(samples))
+    assert blocks.held_samples == len(samples) - 320
+    rest = list(blocks.feed(np.zeros(0, dtype=np.float32)))
+    assert np.array_equal(np.concatenate([first, *rest]), samples)

@@ -136,7 +136,11 @@ def test_a_device_that_is_not_there_is_named_with_those_that_are(room: NullSinks
         Speaker("Boombox")
 
 
-async def test_a_loudspeaker_that_is_unplugged_says_so(fragile_room: NullSinks) -> None:
+async def test_a_loudspeaker_that_is_unplugged_says_so(
+    fragile_room: NullSinks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgevox.audio.speaker._GONE_AFTER_S", 0.5)
+
     def unplug() -> None:
         fragile_room.control("unload-module", "module-remap-source")
         fragile_room.control("unload-module", "module-null-sink")
