@@ -79,10 +79,9 @@ def leading_silence_s(audio: Audio) -> float:
 
 
 async def spoken(daemon: Daemon, text: str) -> Audio:
-    pieces = [piece async for piece in daemon.voice().speak(text, CancelFlag())]
-    samples = np.concatenate([piece.samples for piece in pieces])
-    padded = np.concatenate((np.zeros(pieces[0].rate_hz // 2, dtype=np.float32), samples))
-    return Audio(at_whisper_rate(Audio(padded, pieces[0].rate_hz)), WHISPER_RATE_HZ)
+    sound = await daemon.voice().sound_of(text)
+    padded = np.concatenate((np.zeros(sound.rate_hz // 2, dtype=np.float32), sound.samples))
+    return Audio(at_whisper_rate(Audio(padded, sound.rate_hz)), WHISPER_RATE_HZ)
 
 
 async def ours(daemon: Daemon, question: Audio) -> tuple[float, TurnRecord]:
@@ -110,8 +109,8 @@ async def naive(daemon: Daemon, whisper: WhisperModel, question: Audio, hangover
     segments, _ = await asyncio.to_thread(whisper.transcribe, question.samples, language="en")
     text = await asyncio.to_thread(lambda: " ".join(segment.text for segment in segments))
     result = await daemon.pipeline().answer(text.strip(), Turn())
-    pieces = [piece async for piece in daemon.voice().speak(result.reply, CancelFlag())]
-    return time.monotonic() - started_s + hangover_s + leading_silence_s(pieces[0])
+    sound = await daemon.voice().sound_of(result.reply)
+    return time.monotonic() - started_s + hangover_s + leading_silence_s(sound)
 
 
 async def measure(folders: Folders, count: int) -> dict[str, object]:

@@ -11,8 +11,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.hardware import describe
 from edgevox.daemon import Daemon
 from edgevox.events import EngineName
@@ -21,7 +19,6 @@ from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
 from edgevox.settings import load_settings
 from edgevox.turn import CancelFlag, Turn
-from edgevox.types import Audio
 
 ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
 BAR_MB = 800
@@ -35,17 +32,12 @@ async def measure(folders: Folders) -> tuple[float, dict[str, float]]:
     started_s = time.monotonic()
     async with daemon:
         ready_s = time.monotonic() - started_s
-        question = await spoken(daemon, "What is the capital of France?")
+        question = await daemon.voice().sound_of("What is the capital of France?")
         transcript = await daemon.hearing().transcribe(question, CancelFlag())
         reply = await daemon.pipeline().answer(transcript.text, Turn())
-        await spoken(daemon, reply.reply)
+        await daemon.voice().sound_of(reply.reply)
         pids = {"main": os.getpid()} | {name: pid for name in ENGINES if (pid := daemon.pid(name))}
         return ready_s, {name: anonymous_bytes(pid) / 1e6 for name, pid in pids.items()}
-
-
-async def spoken(daemon: Daemon, text: str) -> Audio:
-    pieces = [piece async for piece in daemon.voice().speak(text, CancelFlag())]
-    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
 
 
 def main() -> None:

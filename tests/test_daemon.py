@@ -8,7 +8,6 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from edgevox.daemon import Daemon
@@ -18,7 +17,6 @@ from edgevox.folders import Folders
 from edgevox.modelstore import ModelStore
 from edgevox.settings import load_settings
 from edgevox.turn import CancelFlag, Turn
-from edgevox.types import Audio
 
 pytestmark = pytest.mark.engine
 
@@ -90,14 +88,14 @@ async def test_a_voice_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None
     async with asyncio.timeout(BOUND_S), daemon:
         strike(daemon, "piper", blow)
         with pytest.raises(EngineFailed):
-            await speech(daemon)
-        assert (await speech(daemon)).duration_s > 1
+            await daemon.voice().sound_of(SENTENCE)
+        assert (await daemon.voice().sound_of(SENTENCE)).duration_s > 1
 
 
 @pytest.mark.parametrize("blow", BLOWS)
 async def test_a_recogniser_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None:
     async with asyncio.timeout(BOUND_S), daemon:
-        audio = await speech(daemon)
+        audio = await daemon.voice().sound_of(SENTENCE)
         hearing = asyncio.create_task(daemon.hearing().transcribe(audio, CancelFlag()))
         await asyncio.sleep(0)  # the request is on its way
         strike(daemon, "whisper", blow)
@@ -113,8 +111,3 @@ async def test_engines_in_this_process_do_the_same_work(
     async with asyncio.timeout(BOUND_S), Daemon(settings, folders, store, ["llama"]) as daemon:
         assert daemon.pid("llama") is None
         assert (await daemon.pipeline().answer("Say hello.", Turn())).reply
-
-
-async def speech(daemon: Daemon) -> Audio:
-    pieces = [piece async for piece in daemon.voice().speak(SENTENCE, CancelFlag())]
-    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)

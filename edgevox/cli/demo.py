@@ -6,8 +6,6 @@ import argparse
 import tempfile
 from pathlib import Path
 
-import numpy as np
-
 from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
 from edgevox.audio.wav_speaker import WavSpeaker
@@ -18,8 +16,6 @@ from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.cli.waterfall import waterfall
 from edgevox.daemon import Daemon
 from edgevox.errors import DeviceUnavailable, EngineFailed
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio
 from edgevox.voice import Loudspeaker
 
 _QUESTION = "What is the capital of France?"
@@ -57,6 +53,5 @@ def _loudspeaker(context: Context, scratch: Path) -> Loudspeaker:
 
 async def _demonstrate(daemon: Daemon, question: str, loudspeaker: Loudspeaker) -> None:
     async with daemon:
-        pieces = [piece async for piece in daemon.voice().speak(question, CancelFlag())]
-        sound = Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+        sound = await daemon.voice().sound_of(question)
         await daemon.voice_loop(WavMicrophone(sound), loudspeaker).run()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-import numpy as np
 from rich.markup import escape
 
 from edgevox import __version__
@@ -25,7 +24,6 @@ from edgevox.events import EngineName
 from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
 from edgevox.turn import CancelFlag, Turn
-from edgevox.types import Audio
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
@@ -143,9 +141,9 @@ def _engines(daemon: Daemon) -> Iterator[Finding]:
 async def _try_engines(daemon: Daemon) -> list[Finding]:
     """Each engine does its work once: Piper speaks, Whisper listens to that, the model answers."""
     async with daemon:
-        sound = [piece async for piece in daemon.voice().speak(_SENTENCE, CancelFlag())]
-        findings = [Finding("ok", "piper", f"spoke for {sum(p.duration_s for p in sound):.1f} s")]
-        transcript = await daemon.hearing().transcribe(_joined(sound), CancelFlag())
+        sound = await daemon.voice().sound_of(_SENTENCE)
+        findings = [Finding("ok", "piper", f"spoke for {sound.duration_s:.1f} s")]
+        transcript = await daemon.hearing().transcribe(sound, CancelFlag())
         findings.append(_heard(transcript.text))
         result = await daemon.pipeline().answer("Say hello.", Turn())
         record = daemon.last_record
@@ -161,10 +159,6 @@ def _heard(text: str) -> Finding:
     if "kitchen" in text.lower():
         return Finding("ok", "whisper", f"heard “{text}”")
     return Finding("problem", "whisper", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
-
-
-def _joined(pieces: list[Audio]) -> Audio:
-    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
 
 
 def _memory(daemon: Daemon) -> Finding:

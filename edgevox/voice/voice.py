@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+import numpy as np
+
 from edgevox.tts.speakable import speakable
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, SynthesisRequest, Synthesizer
@@ -26,3 +28,8 @@ class Voice:
             async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    async def sound_of(self, sentence: str) -> Audio:
+        """All of one sentence at once; it must hold something to say. Raises EngineFailed."""
+        pieces = [piece async for piece in self.speak(sentence, CancelFlag())]
+        return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
