@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -192,17 +192,22 @@ class BaseFormatDetector(ABC):
 
 
 class FirstOf(Body):
-    """Several shapes that may stand behind one marker: the first that recognises its own reads on."""
+    """Several shapes that may stand behind one marker: the first that recognises its own reads on.
 
-    def __init__(self, opening: Opening, bodies: Sequence[Body]) -> None:
+    `bodies` is asked for the next one only as long as none before it has recognised the text.
+    """
+
+    def __init__(self, opening: Opening, bodies: Iterable[Body]) -> None:
         super().__init__(opening)
-        self._bodies = list(bodies)
+        self._unopened: Iterable[Body] = bodies
+        self._bodies: list[Body] = []
 
     def feed(self, text: str, pos: int, at_end: bool) -> Verdict:
-        for body in tuple(self._bodies):
+        candidates, self._unopened = (self._bodies or self._unopened), ()
+        self._bodies = []
+        for body in candidates:
             verdict = body.feed(text, pos, at_end)
             if verdict is Verdict.NO:
-                self._bodies.remove(body)
                 self.spent = max(self.spent, body.spent)
             elif verdict is Verdict.DONE or body.committed:
                 self._bodies = [body]
@@ -210,6 +215,8 @@ class FirstOf(Body):
                 self.text, self.pos = body.text, body.pos
                 self.committed, self.enters = True, body.enters
                 return verdict
+            else:
+                self._bodies.append(body)
         return Verdict.MORE if self._bodies else Verdict.NO
 
     def progress(self) -> RawCall | None:

@@ -224,8 +224,10 @@ class StreamingToolParser:
             self._explain(f"{marker!r} may begin a call: {', '.join(name for name, _ in readers)}")
         self._marker = marker
         opening = self._opening(marker)
-        bodies = [detector.open(opening) for _, detector in readers]
-        self._body = bodies[0] if len(bodies) == 1 else FirstOf(opening, bodies)
+        if len(readers) == 1:
+            self._body = readers[0][1].open(opening)
+        else:
+            self._body = FirstOf(opening, (detector.open(opening) for _, detector in readers))
 
     def _close_region(self, body: Body) -> None:
         self._ends_inside_strings |= body.opening.ends_inside_strings
@@ -287,6 +289,7 @@ class StreamingToolParser:
                 self._explain(f"rejected, {reason}")
             self._rejected.append(RejectedCall(raw.name, raw.raw, reason))
             self._shown, self._shown_keys = None, 0
+            self._patience -= _PARSED_REFUSAL
             return
         fitted, problems = fit_arguments(raw.arguments, raw.positional, self._offered.schema(name))
         if raw.problem is not None:

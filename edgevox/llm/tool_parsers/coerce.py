@@ -26,6 +26,8 @@ _NULL = {"null", "none", "nil"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 # What needs no fitting: a value of exactly this class, where the schema says no more than the type.
 _EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
+# Which type is tried first where several are allowed; last a string, which anything can be.
+_ORDER = {"null": 0, "integer": 1, "number": 2, "boolean": 3, "array": 4, "object": 5, "string": 6}
 _SPELLED_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
 _RESTRICTING = frozenset(("const", "anyOf", "oneOf", "allOf", "$ref"))
 
@@ -355,8 +357,7 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
             return ["object"]
         if "items" in schema:
             return ["array"]
-    # Everything can be read as a string, so that comes last.
-    return sorted(types, key=lambda kind: kind == "string")
+    return sorted(types, key=lambda kind: _ORDER.get(kind, 0)) if len(types) > 1 else types
 
 
 def _is(value: JsonValue, kind: str) -> bool:

@@ -27,7 +27,10 @@ _LITERALS: dict[str, bool | None] = {
 }
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_CLOSES_STRING = re.compile(r"""[ \t\r\n]*+(?:[,:\])}=;]|$|["'][\w$.-]++["'][ \t\r\n]*+:)""")
+# What may follow a string: punctuation, the end, the next key where a comma is missing, or another string.
+_CLOSES_STRING = re.compile(
+    r"""[ \t\r\n]*+(?:[,:\])}=;]|$|["'][\w$.-]++["'][ \t\r\n]*+:|(?<=[ \n])["'][^"'\n]*+["'][ \t]*+[,)\]}])"""
+)
 _STRING_STEP = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
@@ -168,6 +171,11 @@ class Reader:
             if _CLOSES_STRING.match(text, end + 1):
                 self.pos = end + 1
                 return _unescape(text[start:end])
+            for raw_quote in self._raw_quotes:
+                if text.startswith(raw_quote, end + 1):
+                    # The opening delimiter was missing, and a quote stood in for it.
+                    self.pos = end + 1 + len(raw_quote)
+                    return text[start:end]
             pos = end + 1
 
     def key(self) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Unreadable
 
-
 # A call with more arguments is shown when it is complete: to look at them all each time would take too long.
 MAX_PREVIEWED = 64
 

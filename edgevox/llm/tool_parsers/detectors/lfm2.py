@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening
 from edgevox.llm.tool_parsers.json_calls import JsonCalls
@@ -19,9 +19,11 @@ class Lfm2Detector(BaseFormatDetector):
     trailers = (END,)
 
     def open(self, opening: Opening) -> Body:
-        return FirstOf(
-            opening, (PythonCalls(opening, ends=(END,)), JsonCalls(opening, ends=(END,), bounds=(BEGIN,)))
-        )
+        return FirstOf(opening, self._shapes(opening))
+
+    def _shapes(self, opening: Opening) -> Iterator[Body]:
+        yield PythonCalls(opening, ends=(END,))
+        yield JsonCalls(opening, ends=(END,), bounds=(BEGIN,))
 
     def render(self, calls: Sequence[ToolCall]) -> str:
         return f"{BEGIN}[{', '.join(map(python_call, calls))}]{END}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
-from edgevox.llm.tool_parsers.json_repair import Unquoted
+from edgevox.llm.tool_parsers.json_repair import Unquoted, Unreadable, loads
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 from edgevox.llm.tool_parsers.values import tagged_arguments
 from edgevox.types import ToolCall
@@ -84,10 +84,23 @@ class AttributeTagCalls(TagBody):
             self._pieces.append(html.unescape(before) if before.strip() else "")
             self._state = self._cdata
             return None
+        in_function = self._key is None
         self._finish_value(before)
         if written == self._function_end:
-            self._take()
+            self._take(self._read_json(before) if in_function and not self._arguments else None)
             return Verdict.DONE
+        return None
+
+    def _read_json(self, written: str) -> str | None:
+        """Arguments as one JSON object instead of tags; what is wrong with it, if anything."""
+        if not written.strip().startswith("{"):
+            return None
+        try:
+            value = loads(written.strip())
+        except Unreadable as err:
+            return str(err)
+        if isinstance(value, dict):
+            self._arguments = value
         return None
 
     def _cdata(self, at_end: bool) -> Verdict | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening
 from edgevox.llm.tool_parsers.detectors.qwen3_coder import FUNCTION, FunctionTagCalls
@@ -20,7 +20,11 @@ class Qwen25Detector(BaseFormatDetector):
     def open(self, opening: Opening) -> Body:
         if opening.marker == FUNCTION:
             return FunctionTagCalls(opening)
-        return FirstOf(opening, (JsonCalls(opening, ends=(END,), bounds=(BEGIN,)), FunctionTagCalls(opening)))
+        return FirstOf(opening, self._shapes(opening))
+
+    def _shapes(self, opening: Opening) -> Iterator[Body]:
+        yield JsonCalls(opening, ends=(END,), bounds=(BEGIN,))
+        yield FunctionTagCalls(opening)
 
     def render(self, calls: Sequence[ToolCall]) -> str:
         return "\n".join(f"{BEGIN}\n{call}\n{END}" for call in objects(calls))
