@@ -4,12 +4,10 @@ import pickle
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import av
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
 from edgevox.stt.utterance import NO_SPEECH
@@ -175,12 +173,9 @@ def test_a_cancelled_request_yields_nothing(base: WhisperEngine, speak: Speak) -
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize(
-    "sound",
-    ["nothing", "silence", "white noise", "pink noise", "hum", "melody", "clicks", "knocks"],
-)
-def test_sound_without_speech_gives_no_words(base: WhisperEngine, sound: str) -> None:
-    transcript = hear(base, Audio(without_speech(sound), WHISPER_RATE_HZ), names=("Kitchen", "EcoBee"))
+@pytest.mark.parametrize("loudness", [0.0, 0.003, 0.1])
+def test_sound_without_speech_gives_no_words(base: WhisperEngine, loudness: float) -> None:
+    transcript = hear(base, noise(loudness), names=("Kitchen", "EcoBee"))
     assert (transcript.text, transcript.dropped) == ("", NO_SPEECH)
 
 
@@ -206,22 +201,6 @@ def resampled(audio: Audio, rate_hz: int) -> Audio:
     return Audio(np.concatenate([piece.to_ndarray()[0] for piece in pieces]), rate_hz)
 
 
-def without_speech(sound: str) -> NDArray[np.float32]:
-    count = 3 * WHISPER_RATE_HZ
-    random = np.random.default_rng(5)
-    time_s = np.arange(count) / WHISPER_RATE_HZ
-    white = random.standard_normal(count)
-    spectrum = np.fft.rfft(white)
-    pink = np.fft.irfft(spectrum / np.sqrt(np.maximum(1, np.arange(len(spectrum)))), count)
-    notes_hz = np.repeat([262, 330, 392, 330, 262, 294], count // 6)
-    sounds: dict[str, NDArray[np.floating[Any]]] = {
-        "nothing": np.zeros(0),
-        "silence": np.zeros(count),
-        "white noise": 0.1 * white,
-        "pink noise": 0.1 * pink / pink.std(),
-        "hum": 0.3 * np.sin(2 * np.pi * 50 * time_s) + 0.1 * np.sin(2 * np.pi * 150 * time_s),
-        "melody": 0.3 * np.sin(2 * np.pi * np.cumsum(notes_hz) / WHISPER_RATE_HZ),
-        "clicks": 0.9 * (random.random(count) < 0.0003),
-        "knocks": 0.5 * white * np.tile(np.exp(-np.linspace(0, 30, count // 4)), 4),
-    }
-    return sounds[sound].astype(np.float32)
+def noise(loudness: float) -> Audio:
+    white = np.random.default_rng(5).standard_normal(3 * WHISPER_RATE_HZ)
+    return Audio((loudness * white).astype(np.float32), WHISPER_RATE_HZ)
