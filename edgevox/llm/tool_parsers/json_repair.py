@@ -49,8 +49,8 @@ _SIMPLE_ESCAPES = {
     "\n": "",
 }
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BARE = re.compile(r"[^,\]\[{})\n]*+")
-_BARE_IN_CALL = re.compile(r"[^,\]\[{}()\n]*+")
+_BARE = re.compile(r"[^,\]\[{}()\n]*+")
+_NEXT_KEY = re.compile(r"""["'][\w$.-]++["'][ \t\r\n]*+:""")
 _KEY = re.compile(r"""[^\s:=,{}\[\]"'()]++(?:[ \t]++[^\s:=,{}\[\]"'()]++)*+""")
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
@@ -105,11 +105,10 @@ def loads(text: str, *, depth: int = 0) -> JsonValue:
 class Reader:
     """A cursor over one text. `raw_quotes` are string delimiters besides quotes that know no escapes."""
 
-    def __init__(self, text: str, *, raw_quotes: tuple[str, ...] = (), in_call: bool = False) -> None:
+    def __init__(self, text: str, *, raw_quotes: tuple[str, ...] = ()) -> None:
         self.text = text
         self.pos = 0
         self._raw_quotes = raw_quotes
-        self._bare = _BARE_IN_CALL if in_call else _BARE
         self._depth = 0
         self._never_closed = ""
 
@@ -283,7 +282,7 @@ class Reader:
                 rest = _SPACE.match(text, number.end())
                 assert rest is not None
                 following = text[rest.end() : rest.end() + 1]
-                if following == "" or following in ",]})":
+                if following == "" or following in ",]})" or _NEXT_KEY.match(text, rest.end()):
                     self.pos = number.end()
                     if number.group(1) or number.group(2):
                         return float(number.group())
@@ -291,7 +290,7 @@ class Reader:
         pos = start
         while True:
             # A bare value may hold brackets of its own: f(x), {name}, [1].
-            word = self._bare.match(text, pos)
+            word = _BARE.match(text, pos)
             assert word is not None
             pos = word.end()
             opener = text[pos : pos + 1]

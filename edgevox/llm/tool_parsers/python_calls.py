@@ -47,7 +47,7 @@ def read_call(name: str, written: str) -> RawCall:
         return RawCall(name, simple[0], raw)
     arguments: dict[str, JsonValue] = {}
     positional: list[JsonValue] = []
-    reader = Reader(written, in_call=True)
+    reader = Reader(written)
     reader.pos = 1
     problem: str | None = None
     try:
