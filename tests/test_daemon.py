@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -35,12 +36,16 @@ Blow = signal.Signals
 BLOWS = [pytest.param(signal.SIGKILL, id="killed"), pytest.param(signal.SIGSTOP, id="hung")]
 
 
+Build: TypeAlias = Callable[..., Daemon]
+
+
 @pytest.fixture
-def daemon(
+def build(
     folders: Folders, store: ModelStore, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
-) -> Daemon:
+) -> Build:
+    """Makes a daemon with the engines that are named."""
     settings = load_settings(folders, flags=IMPATIENT, environ={})
-    return Daemon(settings, folders, store, ["llama", "piper", "whisper"])
+    return lambda *engines: Daemon(settings, folders, store, engines)
 
 
 def strike(daemon: Daemon, engine: EngineName, blow: Blow) -> None:
@@ -63,8 +68,9 @@ def when(kind: type[Event], act: Callable[[], None]) -> Callable[[Event], None]:
 @pytest.mark.parametrize("blow", BLOWS)
 @pytest.mark.parametrize("moment", [ModelStarted, ReplyDelta])
 async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
-    daemon: Daemon, blow: Blow, moment: type[Event]
+    build: Build, blow: Blow, moment: type[Event]
 ) -> None:
+    daemon = build("llama")
     events: list[Event] = []
     async with asyncio.timeout(BOUND_S), daemon:
         talk = daemon.pipeline()
@@ -84,7 +90,8 @@ async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
 
 
 @pytest.mark.parametrize("blow", BLOWS)
-async def test_a_voice_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None:
+async def test_a_voice_that_fails_comes_back(build: Build, blow: Blow) -> None:
+    daemon = build("piper")
     async with asyncio.timeout(BOUND_S), daemon:
         strike(daemon, "piper", blow)
         with pytest.raises(EngineFailed):
@@ -93,7 +100,8 @@ async def test_a_voice_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None
 
 
 @pytest.mark.parametrize("blow", BLOWS)
-async def test_a_recogniser_that_fails_comes_back(daemon: Daemon, blow: Blow) -> None:
+async def test_a_recogniser_that_fails_comes_back(build: Build, blow: Blow) -> None:
+    daemon = build("piper", "whisper")
     async with asyncio.timeout(BOUND_S), daemon:
         audio = await daemon.voice().sound_of(SENTENCE)
         hearing = asyncio.create_task(daemon.hearing().transcribe(audio, CancelFlag()))
