@@ -22,8 +22,8 @@ from edgevox.stt.windows import WindowEncoder
 from edgevox.types import WHISPER_RATE_HZ
 
 _ENGLISH = "en"
-# About five tokens a second are spoken at most; a loop is cut off here instead of at 448.
-_TOKENS_PER_S = 10
+# About five tokens a second are spoken at most; a loop is cut off here instead of at 224.
+_TOKENS_PER_S = 7
 _FREE_TOKENS = 16
 _MOST_NEW_TOKENS = 220
 # A longer prompt costs more time than the names are worth, and Whisper holds 223 at most.
@@ -73,7 +73,8 @@ class Recogniser:
             self._encoder.encode(samples, window),
             [prompt],
             beam_size=self._beam_size,
-            max_length=len(prompt) + most_new,
+            # CTranslate2 writes at most half of this, and at most what the prompt leaves of it.
+            max_length=max(2 * most_new, len(prompt) + most_new),
             return_scores=True,
             return_no_speech_prob=True,
             suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
+from edgevox.stt import recogniser
+from edgevox.stt.ladder import windows_for
+from edgevox.stt.speech_gate import at_whisper_rate
 from edgevox.stt.utterance import NO_SPEECH
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tts.piper import PiperEngine
@@ -157,6 +160,19 @@ def test_the_language_is_heard_where_nobody_says_it(whisper_base_dir: Path, spea
     engine = WhisperEngine(whisper_base_dir)
     engine.load()
     assert hear(engine, speak("Please turn on the lights in the kitchen.")).language == "en"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("names", [(), ("Kitchen", "Living Room", "Garage Door", "Porch Lamp", "Nursery")])
+def test_a_decoding_that_is_cut_off_is_known_not_to_have_ended(
+    whisper_base_dir: Path, speak: Speak, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(recogniser, "_FREE_TOKENS", 3)
+    monkeypatch.setattr(recogniser, "_TOKENS_PER_S", 0)
+    decoder = recogniser.Recogniser.load(whisper_base_dir, threads=2, beam_size=1)
+    samples = at_whisper_rate(speak("turn off the lights in the living room"))
+    cut_off = decoder.attempt(samples, next(windows_for(3.0)), language="en", names=names)
+    assert cut_off.fault() == "no end"
 
 
 @pytest.mark.engine
