@@ -108,18 +108,22 @@ def adversarial(size: int) -> Iterator[tuple[str, str]]:
     yield "plain calls", fill("set_light(room=")
     yield "fences", fill('```json\n{"name": "set_light", "arguments": {')
     yield "think blocks", fill("<think>a</think>b")
+    yield "white space behind a call", '<tool_call>{"name": "get_time", "arguments": {}}' + " " * size
+    yield "white space in a list", '<tool_call>[{"name": "get_time", "arguments": {}},' + " " * size
+    yield "white space behind a name", "<tool_call>get_time" + " " * size
+    yield "brackets behind a call", '<tool_call>{"name": "get_time", "arguments": {}}' + "}" * size
     yield "gemma quotes", fill('<|tool_call>call:set_light{room:<|"|>')
     yield "prose", fill("Well, the light (in the hall) is on; it's 5 o'clock. ")
 
 
 def measure_us(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """The median time of one run, in microseconds."""
+    """The median processor time of one run, in microseconds: what else the machine does is not counted."""
     work()
     times = []
     for _ in range(rounds):
-        started = time.perf_counter_ns()
+        started = time.process_time_ns()
         work()
-        times.append(time.perf_counter_ns() - started)
+        times.append(time.process_time_ns() - started)
     return statistics.median(times) / 1000
 
 
@@ -154,9 +158,9 @@ def run_growth(report: dict[str, Any], sizes_kb: tuple[int, ...]) -> None:
             times = []
             for size_kb in sizes_kb:
                 raw = list(adversarial(size_kb * 1024))[index][1]
-                started = time.perf_counter()
+                started = time.process_time()
                 parse(raw, parsers, TOOLS, chunk)
-                times.append(time.perf_counter() - started)
+                times.append(time.process_time() - started)
             large = [
                 later / earlier
                 for earlier, later, kb in zip(times, times[1:], sizes_kb, strict=False)

@@ -16,6 +16,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from edgevox.llm.tool_parsers.offered import OfferedTools
 from edgevox.types import ToolCall
 
+# How much white space and stray punctuation may stand between the parts of a call.
+MAX_GAP = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCallItem:
@@ -157,12 +160,27 @@ class Body(ABC):
         self.pos = pos
         return pos < end
 
+    def _look_past_space(self) -> bool:
+        """The same for a state that goes back to where it was: it looks no further than `MAX_GAP`, since it
+        will look again with the next piece."""
+        text, pos, end = self.text, self.pos, min(len(self.text), self.pos + MAX_GAP)
+        while pos < end and text[pos] in " \t\r\n":
+            pos += 1
+        self.pos = pos
+        return pos < len(text)
+
     def _looking_at(self, token: str) -> bool | None:
         """Whether `token` comes next; None when the text ends inside it."""
         if self.text.startswith(token, self.pos):
             return True
         rest = self.text[self.pos : self.pos + len(token)]
         return None if len(rest) < len(token) and token.startswith(rest) else False
+
+    def _looking_at_any(self, tokens: tuple[str, ...]) -> bool | None:
+        """Whether one of `tokens` comes next; None when the text ends inside one."""
+        if self.text.startswith(tokens, self.pos):
+            return True
+        return None if any(self._looking_at(token) is None for token in tokens) else False
 
 
 class BaseFormatDetector(ABC):

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.base import MAX_GAP, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads, read_at
 from edgevox.llm.tool_parsers.offered import OfferedTools
@@ -142,7 +142,7 @@ class JsonCalls(BracketBody):
         if char == "[" and not self._in_list:
             mark = self.pos
             self.pos += 1
-            if not self._skip_space():
+            if not self._look_past_space():
                 self.pos = mark
                 return Verdict.MORE
             if self.text[self.pos] not in "{]":
@@ -217,8 +217,11 @@ class JsonCalls(BracketBody):
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
         while True:
-            if not self._skip_space():
+            if not self._look_past_space():
                 return self._end_of_text(mark, at_end)
+            if self.pos - mark > MAX_GAP:
+                self.pos = mark
+                return Verdict.DONE
             for end in self._ends:
                 looking = self._looking_at(end)
                 if looking is None and not at_end:
@@ -234,7 +237,7 @@ class JsonCalls(BracketBody):
                 self.pos += 1
                 if self._in_list or self._ends:
                     continue
-                if not self._skip_space():
+                if not self._look_past_space():
                     return self._end_of_text(mark, at_end)
                 if self.text[self.pos] == "{":
                     return self._begin_object()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.base import MAX_GAP, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, Unreadable
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
@@ -133,7 +133,7 @@ class PythonCalls(BracketBody):
         at = name.end()
         if at - self.pos > _MAX_NAME_CHARS:
             return self._not_a_call()
-        while at < len(text) and text[at] == " ":
+        while at < len(text) and text[at] == " " and at - name.end() < MAX_GAP:
             at += 1
         if at == len(text):
             return Verdict.MORE if not at_end else self._not_a_call()
@@ -191,9 +191,12 @@ class PythonCalls(BracketBody):
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
         while True:
-            if not self._skip_space():
+            if not self._look_past_space():
                 self.pos = mark
                 return Verdict.DONE if at_end else Verdict.MORE
+            if self.pos - mark > MAX_GAP:
+                self.pos = mark
+                return Verdict.DONE
             for end in self._ends:
                 looking = self._looking_at(end)
                 if looking is None and not at_end:
@@ -289,7 +292,7 @@ class PlainCall(PythonCalls):
     def _end_of_line(self, at_end: bool) -> Verdict | None:
         """Inside a sentence a call is an example; without named arguments it must have its own line."""
         text, at = self.text, self.pos
-        while at < len(text) and text[at] in " \t;":
+        while at < len(text) and text[at] in " \t;" and at - self.pos < MAX_GAP:
             at += 1
         word = _NAME.match(text, at, at + _MAX_NAME_CHARS)
         if not at_end and (at == len(text) or (word is not None and word.end() == len(text))):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from json.encoder import encode_basestring_ascii
 
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Body, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
@@ -63,14 +63,14 @@ class BraceCalls(BracketBody):
         return None
 
     def _function(self, at_end: bool) -> Verdict | None:
-        mark = self.pos
         if not self._skip_space():
             return Verdict.MORE
+        mark = self.pos
         name = _NAME.match(self.text, self.pos)
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return Verdict.NO
         self.pos = name.end()
-        if not self._skip_space():
+        if not self._look_past_space():
             self.pos = mark
             return Verdict.MORE
         closing = self._looking_at(self._end)
@@ -139,14 +139,14 @@ class BraceCalls(BracketBody):
 
     def _behind(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        while self._skip_space():
+        while self._look_past_space():
             looking = self._looking_at(self._end)
             if looking:
                 self.pos += len(self._end)
                 return Verdict.DONE
             if looking is None and not at_end:
                 break
-            if self.text[self.pos] != "}":
+            if self.text[self.pos] != "}" or self.pos - mark > MAX_GAP:
                 self.pos = mark
                 return Verdict.DONE
             self.pos += 1

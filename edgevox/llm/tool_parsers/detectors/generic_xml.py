@@ -21,6 +21,7 @@ INVOKE = "<invoke name="
 _NAME_TAGS = ("name", "tool_name", "function_name")
 _ARGUMENT_TAGS = ("arguments", "parameters", "args", "input")
 _TAG = re.compile(rf"</?(?:{'|'.join((*_NAME_TAGS, *_ARGUMENT_TAGS))})>|</?tool_call>")
+_OPENING_TAGS = tuple(f"<{tag}>" for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS))
 _NO_PAIR = re.compile(r"(?!)")
 _BEGINNINGS = (
     BEGIN,
@@ -57,12 +58,12 @@ class ElementCalls(TagBody):
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
             return Verdict.MORE
-        looking = [self._looking_at(f"<{tag}>") for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS)]
-        if any(looking):
+        follows = self._looking_at_any(_OPENING_TAGS)
+        if follows:
             self.committed = True
             self._state = self._tags
             return None
-        return Verdict.MORE if None in looking else Verdict.NO
+        return Verdict.MORE if follows is None else Verdict.NO
 
     def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
         written = tag.group()

@@ -15,6 +15,7 @@ BEGIN = "<tool_call>"
 END = "</tool_call>"
 _TAG = re.compile(r"</?arg_key>|</?arg_value>|<tool_sep>|</?tool_call>")
 _PAIR = re.compile(r"\s*+<arg_key>([^<]*+)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>")
+_BEHIND_NAME = ("<arg_key>", "<tool_sep>", END, "<arg_value>")
 _BEGINNINGS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_sep>", END, BEGIN)
 
 
@@ -50,19 +51,17 @@ class ArgTagCalls(TagBody):
         if name is None or name.end() - self.pos > MAX_NAME_CHARS:
             return Verdict.NO
         mark, self.pos = self.pos, name.end()
-        if not self._skip_space():
+        if not self._look_past_space():
             if at_end and name.group() in self.opening.offered:
                 self._name = name.group()
                 self._take()
                 return Verdict.DONE
             self.pos = mark
             return Verdict.MORE
-        looking = [
-            self._looking_at(tag) for tag in ("<arg_key>", "<tool_sep>", "</tool_call>", "<arg_value>")
-        ]
-        if not any(looking):
+        follows = self._looking_at_any(_BEHIND_NAME)
+        if not follows:
             self.pos = mark
-            return Verdict.MORE if None in looking and not at_end else Verdict.NO
+            return Verdict.MORE if follows is None and not at_end else Verdict.NO
         self.committed = True
         self._name = name.group()
         self._raw.append(self._name)

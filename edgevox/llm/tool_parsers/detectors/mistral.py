@@ -21,7 +21,7 @@ END = "[/TOOL_CALLS]"
 CALL_ID = "[CALL_ID]"
 ARGS = "[ARGS]"
 _NAME = re.compile(r"[A-Za-z_][\w.:/-]*+")
-_ID = re.compile(r"[ \t]*+([\w-]{1,64}+)[ \t]*+")
+_ID = re.compile(r"[ \t]{0,9}+([\w-]{1,64}+)[ \t]{0,9}+")
 _MAX_NAME_CHARS = 128
 
 
@@ -51,14 +51,14 @@ class NamedCalls(BracketBody):
 
     def _start(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._skip_space():
+        if not self._look_past_space():
             self.pos = mark
             return Verdict.MORE
         name = _NAME.match(self.text, self.pos)
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return self._over(mark)
         self.pos = name.end()
-        if not self._skip_space():
+        if not self._look_past_space():
             self.pos = mark
             return Verdict.MORE
         if self.text[self.pos] == "{" and not self.committed:

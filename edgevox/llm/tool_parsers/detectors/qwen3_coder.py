@@ -22,6 +22,9 @@ FUNCTION = "<function="
 _TAG = re.compile(r"<parameter=([^<>\n]{1,128})>|</parameter>|</function>|</?tool_call>|<function=")
 _PAIR = re.compile(r"\s*+<parameter=([^<>\n]{1,128})>([^<]*+)</parameter>")
 _MAX_HEAD_CHARS = MAX_NAME_CHARS + 2
+_BEHIND_NAME = ("<parameter=", "</function>", END)
+_BEHIND_CALL = (BEGIN, FUNCTION)
+_BEHIND_FUNCTION = (END, *_BEHIND_CALL)
 _BEGINNINGS = ("<parameter=", "</parameter>", "</function>", END, BEGIN, FUNCTION)
 
 
@@ -92,14 +95,12 @@ class FunctionTagCalls(TagBody):
             self._begin_value(stops=("</function>",), preview=ArgumentsPreview(read_member))
             self._state = self._json
             return None
-        looking = [self._looking_at(tag) for tag in ("<parameter=", "</function>", "</tool_call>")]
-        if any(looking):
+        follows = self._looking_at_any(_BEHIND_NAME)
+        if follows:
             self.committed = True
             self._state = self._tags
             return None
-        if None in looking and not at_end:
-            return Verdict.MORE
-        return self._not_a_function()
+        return Verdict.MORE if follows is None and not at_end else self._not_a_function()
 
     def _json(self, at_end: bool) -> Verdict | None:
         written = self._value(at_end)
@@ -122,7 +123,7 @@ class FunctionTagCalls(TagBody):
 
     def _behind_json(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._skip_space():
+        if not self._look_past_space():
             self.pos = mark
             return Verdict.MORE
         looking = self._looking_at("</function>")
@@ -164,19 +165,14 @@ class FunctionTagCalls(TagBody):
     def _value_may_end(self, at_end: bool) -> Verdict | None:
         before, written = self._pending
         mark = self.pos
-        more = self._skip_space()
-        follows = (
-            ("</tool_call>", "<tool_call>", "<function=")
-            if written == "</function>"
-            else ("<tool_call>", "<function=")
-        )
-        looking = [self._looking_at(tag) for tag in follows] if more else [None]
-        if not any(looking) and None in looking and not at_end:
-            self.pos = mark
-            return Verdict.MORE
+        more = self._look_past_space()
+        follows = self._looking_at_any(_BEHIND_FUNCTION if written == "</function>" else _BEHIND_CALL)
+        over = follows if more else None
         self.pos = mark
+        if over is None and not at_end:
+            return Verdict.MORE
         self._state = self._tags
-        if any(looking) or (at_end and not more):
+        if over or (at_end and not more):
             self._finish_value(before)
             return self._end_function(written)
         self._before.append(before + written)
@@ -198,7 +194,7 @@ class FunctionTagCalls(TagBody):
 
     def _behind_function(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._skip_space():
+        if not self._look_past_space():
             self.pos = mark
             return Verdict.MORE
         closing, another = self._looking_at("</tool_call>"), self._looking_at("<function=")
