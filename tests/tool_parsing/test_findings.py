@@ -32,6 +32,8 @@ SLOW = [
     "```json\n",
     '```json\n[{"name": "launch", "argument</tool_call>s": {"at": "no\\"on }',
     '```jsontrue\n[{"name":</arg_value></tool_call>',
+    '<end>\'```json\n[{"name": "launch", "arguments":h", "arguments": {"at": "',
+    '<tool_call>\n{"n',
     ' `}){"name":',
     "<tool_call> no <tool_call><function=x ",
     "<tool_call>[f(a=1, ",

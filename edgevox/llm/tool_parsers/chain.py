@@ -242,9 +242,9 @@ class StreamingToolParser:
             self._explain(f"behind {self._marker!r} there is no call")
         if self._marker == FENCE:
             self._in_fence = True
-            self._patience -= _PARSED_REFUSAL
+        self._ends_inside_strings |= body.opening.ends_inside_strings
         self._no_bare = max(self._no_bare, body.spent)
-        self._patience -= _PARSED_REFUSAL if body.spent or self._marker in self._plan.openers else 1
+        self._patience -= 1 if self._marker in self._plan.bare and not body.spent else _PARSED_REFUSAL
         self._say(self._marker)
 
     def _start_gap(self) -> None:
