@@ -84,7 +84,7 @@ def adversarial(size: int) -> Iterator[tuple[str, str]]:
     """Inputs of about `size` characters that are hard for a careless parser."""
 
     def fill(piece: str) -> str:
-        return (piece * (size // len(piece) + 1))[:size]
+        return piece * (size // len(piece))
 
     for name, opening in (
         ("hermes", "<tool_call>"),

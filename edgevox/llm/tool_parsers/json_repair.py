@@ -335,8 +335,9 @@ def _integer(text: str) -> int | float:
 def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
-    plain = _ESCAPE.sub(_escaped, text)
-    return join_surrogates(plain)
+    # Without the escaped backslashes, each backslash that is left begins an escape.
+    parts = text.split("\\\\")
+    return join_surrogates("\\".join(_ESCAPE.sub(_escaped, part) if "\\" in part else part for part in parts))
 
 
 def join_surrogates(text: str) -> str:
