@@ -15,6 +15,8 @@ from edgevox.types import Audio
 
 # How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
 _RING_S = 2.0
+# What drivers say about their delay is a little short, and closing a device drops what it still holds.
+_MARGIN_S = 0.05
 
 
 class Playback:
@@ -27,8 +29,8 @@ class Playback:
         self.is_over = asyncio.Event()
         self.underruns = 0
         self.taken_frames = 0
-        self.frames_to_the_air = 0
-        """How many frames later a sample is heard."""
+        self.device_delay_s = 0.0
+        """How long the device holds a sample before it is heard: a guess until the first one is given."""
         self._rate_hz = rate_hz
         self._on_start = on_start
         self._loop = asyncio.get_running_loop()
@@ -40,6 +42,7 @@ class Playback:
         self._is_starving = False
         self._is_complete = False
         self._is_cancelled = False
+        self._heard_by_s = 0.0
 
     async def feed(self, chunks: AsyncIterator[Audio]) -> None:
         """Take every chunk, at the speed at which it is played."""
@@ -60,7 +63,7 @@ class Playback:
         self._is_cancelled = True
         self._loop.call_soon_threadsafe(self.is_over.set)
 
-    def fill(self, outdata: NDArray[np.float32], frames: int, time: object, status: Any) -> None:  # noqa: ANN401
+    def fill(self, outdata: NDArray[np.float32], frames: int, time: Any, status: Any) -> None:  # noqa: ANN401
         """Give the device what is next. In PortAudio's thread: copy and return."""
         self.taken_frames += frames
         # Asked before the ring is read: a last chunk that comes in between is then played, not forgotten.
@@ -72,21 +75,25 @@ class Playback:
         mono = outdata[silence:, 0]
         count = self._ring.read_into(mono)
         outdata[silence:, 1:] = mono[:, np.newaxis]
-        if count and not self._has_begun:
-            self._has_begun = True
-            self._loop.call_soon_threadsafe(self._started)
+        if count:
+            self._sounded(time, frames)
         if is_complete and not self._ring.available:
-            self._after_the_end(frames if is_silent else len(mono) - count)
+            if time.currentTime >= self._heard_by_s:
+                self._loop.call_soon_threadsafe(self.is_over.set)
         elif self._has_begun:
             self._count_underruns(is_starving=count < len(mono), device_starved=status.output_underflow)
         if self._wants_room and self._ring.room >= self._ring.capacity // 2:
             self._wants_room = False
             self._loop.call_soon_threadsafe(self._has_room.set)
 
-    def _after_the_end(self, frames: int) -> None:
-        self.frames_to_the_air -= frames
-        if self.frames_to_the_air <= 0:
-            self._loop.call_soon_threadsafe(self.is_over.set)
+    def _sounded(self, time: Any, frames: int) -> None:  # noqa: ANN401
+        # Some drivers do not know when a sample will be heard, and say now.
+        delay_s = max(self.device_delay_s, time.outputBufferDacTime - time.currentTime)
+        self._heard_by_s = time.currentTime + delay_s + frames / self._rate_hz + _MARGIN_S
+        if not self._has_begun:
+            self._has_begun = True
+            self.device_delay_s = delay_s
+            self._loop.call_soon_threadsafe(self._started)
 
     def _count_underruns(self, *, is_starving: bool, device_starved: bool) -> None:
         self.underruns += device_starved or (is_starving and not self._is_starving)

@@ -29,7 +29,7 @@ class Speaker:
         self.underruns = 0
         """How often a reply paused because its next sound was not there in time."""
         self.delay_s = _DEVICE_BUFFER_S
-        """How long after `on_start` the first sample is in the air."""
+        """How long after `on_start` the first sample of the last reply was in the air."""
         self._lead_in_frames = self.device.rate_hz * lead_in_ms // 1000
 
     async def play(
@@ -45,8 +45,7 @@ class Speaker:
         feeding = asyncio.create_task(playback.feed(chunks))
         cancel.add_listener(playback.cancel)
         try:
-            self.delay_s = stream.latency_s
-            playback.frames_to_the_air = round(self.delay_s * self.device.rate_hz)
+            playback.device_delay_s = stream.latency_s
             stream.start()
             await self._wait_for(playback)
             if feeding.done():
@@ -56,6 +55,7 @@ class Speaker:
             feeding.cancel()
             await asyncio.to_thread(stream.close)
             self.underruns += playback.underruns
+            self.delay_s = playback.device_delay_s
             await asyncio.gather(feeding, return_exceptions=True)
 
     async def _wait_for(self, playback: Playback) -> None:

@@ -72,7 +72,7 @@ def find(wanted: Samples, recording: Samples) -> Match:
     products = np.fft.irfft(np.fft.rfft(recording, count) * np.conj(np.fft.rfft(wanted, count)), count)
     at = int(np.argmax(products[: max(1, len(recording) - len(wanted) + 1)]))
     there = recording[at : at + len(wanted)]
-    return Match(at, likeness(wanted, there))
+    return Match(at, likeness(wanted[: len(there)], there))
 
 
 def likeness(one: Samples, other: Samples) -> float:

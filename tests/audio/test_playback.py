@@ -18,6 +18,7 @@ RATE_HZ = 48_000
 BLOCK = 480
 FINE = SimpleNamespace(output_underflow=False)
 BOUND_S = 10.0
+DEVICE_DELAY_S = 0.2
 
 
 async def chunks(*sounds: Samples, rate_hz: int = RATE_HZ) -> AsyncIterator[Audio]:
@@ -28,7 +29,9 @@ async def chunks(*sounds: Samples, rate_hz: int = RATE_HZ) -> AsyncIterator[Audi
 def take(playback: Playback, *, frames: int = BLOCK, channels: int = 1, status: object = FINE) -> Samples:
     """What the device is given in one callback."""
     out = np.full((frames, channels), np.nan, dtype=np.float32)
-    playback.fill(out, frames, None, status)
+    now_s = playback.taken_frames / RATE_HZ
+    times = SimpleNamespace(currentTime=now_s, outputBufferDacTime=now_s + DEVICE_DELAY_S)
+    playback.fill(out, frames, times, status)
     assert (out == out[:, :1]).all()
     return out[:, 0]
 
@@ -57,12 +60,19 @@ async def test_every_sample_is_played_once_and_without_a_gap() -> None:
     assert playback.underruns == 0
 
 
-async def test_it_is_over_only_when_the_last_sample_is_in_the_air() -> None:
+async def test_it_is_over_only_when_the_last_sample_was_heard() -> None:
     playback = Playback(RATE_HZ, 0, lambda: None)
-    playback.frames_to_the_air = 5 * BLOCK
     await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
     taken = await take_all(playback)
-    assert len(taken) >= 6 * BLOCK
+    assert DEVICE_DELAY_S < len(taken) / RATE_HZ - BLOCK / RATE_HZ < DEVICE_DELAY_S + 0.1
+    assert playback.device_delay_s == pytest.approx(DEVICE_DELAY_S)
+
+
+async def test_a_driver_that_knows_no_times_is_given_the_delay_of_its_buffer() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    playback.device_delay_s = 0.5
+    await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
+    assert len(await take_all(playback)) > 0.5 * RATE_HZ
 
 
 async def test_the_lead_in_is_silence_before_the_first_sample() -> None:
