@@ -191,7 +191,7 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
             "unknown setting threads: did you mean llm.threads or stt.threads or tts.threads?",
         ),
         ('[audio]\nlanguage = "de"', 2, "unknown setting audio.language: did you mean stt.language?"),
-        ("[audio]\nzzz = 1", 2, "unknown setting audio.zzz: [audio] has microphone, speaker"),
+        ("[records]\nzzz = 1", 2, "unknown setting records.zzz: [records] has max_bytes, keep_text"),
         (
             "[zzz]\nyyy = 1",
             2,
