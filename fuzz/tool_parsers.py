@@ -109,11 +109,13 @@ class Finding(AssertionError):
 
 def check(raw: str, parsers: tuple[str, ...], cuts: Sequence[int]) -> None:
     """Read one reply in every way. Raises Finding."""
-    started = time.process_time()
     whole = parse_reply(raw, preset_parsers=parsers, tools=TOOLS)
-    taken = time.process_time() - started
-    if len(raw) >= MIN_TIMED_CHARS and taken > MAX_S_PER_10_KB * len(raw) / 10_000:
-        raise Finding(f"{taken * 1000:.0f} ms for {len(raw)} characters: {parsers} {raw[:2000]!r}")
+    if len(raw) >= MIN_TIMED_CHARS:
+        allowed_s = MAX_S_PER_10_KB * len(raw) / 10_000
+        # The collector may strike while one is measured, so only what is slow each time is slow.
+        taken_s = min(timed_s(raw, parsers) for _ in range(3))
+        if taken_s > allowed_s:
+            raise Finding(f"{taken_s * 1000:.0f} ms for {len(raw)} characters: {parsers} {raw[:2000]!r}")
     parser = StreamingToolParser(parsers, TOOLS)
     edges = [0, *sorted(cut % (len(raw) + 1) for cut in cuts), len(raw)]
     for start, end in pairwise(edges):
@@ -125,6 +127,13 @@ def check(raw: str, parsers: tuple[str, ...], cuts: Sequence[int]) -> None:
         if not isinstance(json.loads(call.arguments), dict):
             raise Finding(f"arguments are {call.arguments}: {parsers} {raw!r}")
         call.arguments.encode()
+
+
+def timed_s(raw: str, parsers: tuple[str, ...]) -> float:
+    """The processor time that a reply takes, in batch."""
+    started = time.process_time()
+    parse_reply(raw, preset_parsers=parsers, tools=TOOLS)
+    return time.process_time() - started
 
 
 def mutated(rng: random.Random) -> str:

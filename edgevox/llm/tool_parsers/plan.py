@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from edgevox.errors import ConfigError
 from edgevox.llm.tool_parsers.base import BaseFormatDetector
+from edgevox.llm.tool_parsers.detectors import DETECTORS
+from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 from edgevox.llm.tool_parsers.reasoning import HARMONY, STYLES, TEMPLATE_OPENED, ReasoningStyle
 
 FENCE = "```"
@@ -117,3 +121,18 @@ def _by_marker(
     for marker, name, detector in found:
         table[marker] = (*table.get(marker, ()), (name, detector))
     return table
+
+
+@lru_cache(maxsize=64)
+def plan_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> Plan:
+    """The compiled chain; the detectors are looked up once for each set of parsers and tool names."""
+    unknown = [name for name in parsers if name not in DETECTORS]
+    if unknown:
+        raise ConfigError(
+            f"no tool-call parser is called {', '.join(unknown)}",
+            hint=f"there are: {', '.join(sorted(DETECTORS))}",
+        )
+    chain = [(name, DETECTORS[name]()) for name in (parsers or DETECTORS)]
+    if not any(isinstance(detector, HarmonyDetector) for _, detector in chain):
+        chain.append(("harmony", HarmonyDetector()))
+    return make_plan(chain, names if parsers else None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from edgevox.llm.tool_parsers.bare_json import BareJsonCalls
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.detectors.qwen3_coder import FUNCTION, FunctionTagCalls
-from edgevox.llm.tool_parsers.json_calls import BareJsonCalls, JsonCalls, objects
+from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
 from edgevox.llm.tool_parsers.python_calls import PythonCalls
 from edgevox.types import ToolCall
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from edgevox.llm.tool_parsers.bare_json import BareJsonCalls
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
 from edgevox.llm.tool_parsers.detectors import hermes, mistral
-from edgevox.llm.tool_parsers.json_calls import BareJsonCalls, objects
+from edgevox.llm.tool_parsers.json_calls import objects
 from edgevox.types import ToolCall
 
 

@@ -1,0 +1,291 @@
+"""Splitting a reply into text, reasoning and calls in one pass, while it is being written.
+
+Batch is a stream of one piece, so there is no second implementation that could disagree with streaming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from edgevox.llm.tool_parsers.bare_json import FencedCalls
+from edgevox.llm.tool_parsers.base import (
+    BaseFormatDetector,
+    Body,
+    FirstOf,
+    Opening,
+    ParseDelta,
+    ParsedReply,
+    Verdict,
+)
+from edgevox.llm.tool_parsers.intake import CallIntake
+from edgevox.llm.tool_parsers.offered import OfferedTools
+from edgevox.llm.tool_parsers.plan import FENCE, STOP_TOKENS, Scan, continues_word, plan_for
+from edgevox.llm.tool_parsers.reasoning import HARMONY, MISTRAL, TEMPLATE_OPENED, ReasoningStyle
+
+_BEFORE_CHARS = 80
+# A reply that begins calls and never writes one is noise: after so much of it nothing is opened any more.
+_PATIENCE = 1024
+_PARSED_REFUSAL = 8
+
+
+class StreamingToolParser:
+    """Reads one reply in pieces of any size.
+
+    `parsers` are names of DETECTORS, first wins; none means every format that has markers. `tools` are the
+    offered tools in OpenAI's form: None allows every name, but then plain and bare calls are not looked for.
+    `opened_reasoning` says that the chat template has opened the reasoning already. Raises ConfigError for a
+    parser that is not registered.
+    """
+
+    def __init__(
+        self,
+        parsers: Sequence[str] = (),
+        tools: Iterable[Mapping[str, Any]] | None = None,
+        *,
+        opened_reasoning: bool = False,
+        explain: Callable[[str], None] | None = None,
+    ) -> None:
+        self._offered = OfferedTools(tools)
+        self._plan = plan_for(tuple(parsers), self._offered.names)
+        self._explain = explain
+        self._style: ReasoningStyle | None = None
+        if opened_reasoning:
+            self._style = MISTRAL if parsers and parsers[0] == "mistral" else TEMPLATE_OPENED
+        self._in_fence = False
+        self._body: Body | None = None
+        self._carry = ""
+        self._held: list[str] = []
+        self._marker = ""
+        self._no_bare = 0
+        self._patience = _PATIENCE
+        self._ends_inside_strings = False
+        self._saw_reasoning = opened_reasoning
+        self._gap = self._drops_space = opened_reasoning
+        self._before = ""
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._intake = CallIntake(self._offered, explain)
+        self._given = (0, 0, 0, 0)
+        self._retracts = False
+        self._finished = False
+
+    def feed(self, piece: str) -> ParseDelta:
+        """Read a piece, and give back what is certain now."""
+        if self._finished:
+            raise ValueError("the reply is finished; a new one needs a new parser")
+        self._run(piece, at_end=False)
+        return self._delta()
+
+    def finish(self, piece: str = "") -> ParseDelta:
+        """The reply is over, with a last piece or without: settle what was held back.
+
+        Calling it again gives an empty delta.
+        """
+        if not self._finished:
+            self._finished = True
+            self._run(piece, at_end=True)
+        return self._delta()
+
+    def reply(self) -> ParsedReply:
+        """Everything so far, the same for every way of cutting the reply into pieces."""
+        return ParsedReply(
+            calls=tuple(self._intake.calls),
+            text="".join(self._text),
+            reasoning="".join(self._reasoning).strip(),
+            rejected=tuple(self._intake.rejected),
+        )
+
+    # --- the pass over the text
+
+    def _run(self, text: str, *, at_end: bool) -> None:
+        if self._body is None and self._carry:
+            text, self._carry = self._carry + text, ""
+        pos = 0
+        while True:
+            if self._body is not None:
+                start = pos
+                verdict = self._body.feed(text, pos, at_end)
+                self._collect(self._body)
+                if verdict is Verdict.MORE:
+                    if not self._body.committed:
+                        self._held.append(text[start:])
+                    elif (unfinished := self._body.progress()) is not None:
+                        self._intake.show(unfinished)
+                    return
+                if verdict is Verdict.DONE:
+                    text, pos = self._body.text, self._body.pos
+                    self._close_region(self._body)
+                else:
+                    pos = start
+                    if self._held:
+                        text, pos = "".join((*self._held, text[start:])), 0
+                    self._refuse_region(self._body)
+                self._body = None
+                self._held = []
+                continue
+            scan = self._scan()
+            found = scan.search(text, pos)
+            if found is None:
+                held = len(text) if at_end else scan.held_from(text, pos, self._before)
+            elif not at_end and scan.could_grow(text, found.start()):
+                held = found.start()
+            else:
+                self._say(text[pos : found.start()])
+                pos = found.end()
+                self._meet(found.group())
+                continue
+            self._say(text[pos:held])
+            self._carry = text[held:]
+            return
+
+    def _scan(self) -> Scan:
+        plan = self._plan
+        if self._style is None:
+            return plan.fence if self._in_fence else plan.text
+        return (plan.fence_in_reasoning if self._in_fence else plan.reasoning)[self._style]
+
+    def _meet(self, marker: str) -> None:
+        """Do what a marker asks for."""
+        plan, style = self._plan, self._style
+        if style is not None and marker in style.ends:
+            if self._explain is not None:
+                self._explain(f"{marker!r} ends the reasoning")
+            self._style, self._in_fence = None, False
+            self._start_gap()
+        elif marker == FENCE:
+            self._meet_fence()
+        elif self._before.endswith("`"):
+            self._say(marker)
+        elif marker in plan.openers and self._patience > 0:
+            self._open(marker, plan.openers[marker])
+        elif marker in STOP_TOKENS or (marker in plan.trailers and self._gap):
+            if self._explain is not None:
+                self._explain(f"{marker!r} is dropped")
+        elif style is not None:
+            self._say(marker)
+        elif marker in plan.begins:
+            if self._explain is not None:
+                self._explain(f"{marker!r} begins reasoning")
+            self._style, self._saw_reasoning = plan.begins[marker], True
+        elif marker in plan.ends:
+            self._meet_lone_end(marker)
+        elif marker in plan.names and continues_word(self._before):
+            self._say(marker)
+        elif marker in plan.bare and not self._no_bare and self._patience > 0:
+            self._open(marker, plan.bare[marker])
+        else:
+            self._say(marker)
+
+    def _meet_fence(self) -> None:
+        reads = self._plan.fence_reader is not None and not self._no_bare and self._patience > 0
+        if reads and not self._in_fence and self._style is None:
+            if self._explain is not None:
+                self._explain("a code block: calls, if it holds nothing else")
+            self._marker = FENCE
+            self._body = FencedCalls(self._opening(FENCE))
+            return
+        self._in_fence = not self._in_fence
+        self._say(FENCE)
+
+    def _meet_lone_end(self, marker: str) -> None:
+        if not self._saw_reasoning:
+            if self._explain is not None:
+                self._explain(f"{marker!r} and no beginning: the text before it was reasoning")
+            self._retracts = self._given[0] > 0
+            self._reasoning += self._text
+            self._text = []
+            self._given = (0, self._given[1], *self._given[2:])
+        self._saw_reasoning = True
+        self._start_gap()
+
+    def _opening(self, marker: str) -> Opening:
+        return Opening(marker, self._before, self._offered, ends_inside_strings=self._ends_inside_strings)
+
+    def _open(self, marker: str, readers: tuple[tuple[str, BaseFormatDetector], ...]) -> None:
+        if self._explain is not None:
+            self._explain(f"{marker!r} may begin a call: {', '.join(name for name, _ in readers)}")
+        self._marker = marker
+        opening = self._opening(marker)
+        if len(readers) == 1:
+            self._body = readers[0][1].open(opening)
+        else:
+            self._body = FirstOf(opening, (detector.open(opening) for _, detector in readers))
+
+    def _close_region(self, body: Body) -> None:
+        self._ends_inside_strings |= body.opening.ends_inside_strings
+        if body.enters == "reasoning":
+            self._style, self._saw_reasoning = HARMONY, True
+        elif body.enters == "text":
+            self._style = None
+        self._start_gap()
+
+    def _refuse_region(self, body: Body) -> None:
+        if self._explain is not None:
+            self._explain(f"behind {self._marker!r} there is no call")
+        if self._marker == FENCE:
+            self._in_fence = True
+        self._ends_inside_strings |= body.opening.ends_inside_strings
+        self._no_bare = max(self._no_bare, body.spent)
+        self._patience -= 1 if self._marker in self._plan.bare and not body.spent else _PARSED_REFUSAL
+        self._say(self._marker)
+
+    def _start_gap(self) -> None:
+        self._gap, self._before = True, ""
+        self._drops_space = not self._text or self._text[-1][-1:].isspace()
+
+    # --- what was found
+
+    def _say(self, piece: str) -> None:
+        if not piece:
+            return
+        self._no_bare = max(0, self._no_bare - len(piece))
+        self._before = (self._before + piece[-_BEFORE_CHARS:])[-_BEFORE_CHARS:]
+        if self._style is not None:
+            self._reasoning.append(piece)
+            if not piece.isspace():
+                self._gap = False
+            return
+        if self._gap:
+            if self._drops_space:
+                piece = piece.lstrip()
+            if not piece:
+                return
+            if not piece.isspace():
+                self._gap = False
+        self._text.append(piece)
+
+    def _collect(self, body: Body) -> None:
+        for raw in body.calls:
+            if not self._intake.accept(raw):
+                self._patience -= _PARSED_REFUSAL
+        body.calls = []
+
+    def _delta(self) -> ParseDelta:
+        intake = self._intake
+        texts, reasonings, calls, rejected = self._given
+        delta = ParseDelta(
+            text="".join(self._text[texts:]),
+            reasoning="".join(self._reasoning[reasonings:]),
+            calls=tuple(intake.calls[calls:]),
+            deltas=tuple(intake.deltas),
+            rejected=tuple(intake.rejected[rejected:]),
+            retracts=self._retracts,
+        )
+        self._given = (len(self._text), len(self._reasoning), len(intake.calls), len(intake.rejected))
+        intake.deltas = []
+        self._retracts = False
+        return delta
+
+
+def parse_reply(
+    content: str,
+    *,
+    preset_parsers: Sequence[str] = (),
+    tools: Iterable[Mapping[str, Any]] | None = None,
+    opened_reasoning: bool = False,
+) -> ParsedReply:
+    """Split a whole reply. Raises ConfigError for a parser that is not registered."""
+    parser = StreamingToolParser(preset_parsers, tools, opened_reasoning=opened_reasoning)
+    parser._run(content, at_end=True)
+    return parser.reply()
