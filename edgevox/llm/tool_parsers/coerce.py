@@ -6,23 +6,13 @@ Nothing is dropped. What cannot be made to fit stays as it is and is named in th
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from edgevox.llm.tool_parsers.json_repair import (
-    MAX_DEPTH,
-    JsonValue,
-    Unquoted,
-    Unreadable,
-    join_surrogates,
-    loads,
-)
+from edgevox.llm.tool_parsers.convert import NOT_CONVERTED, NotConverted, convert, is_kind, parsed, settle
+from edgevox.llm.tool_parsers.json_repair import MAX_DEPTH, JsonValue, Unquoted, join_surrogates
 
 _MAX_REFERENCES = 16
-_TRUE = {"true", "yes", "on", "1"}
-_FALSE = {"false", "no", "off", "0"}
-_NULL = {"null", "none", "nil"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 # What needs no fitting: a value of exactly this class, where the schema says no more than the type.
 _EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
@@ -40,19 +30,6 @@ def fit_arguments(
         problems = ["positional arguments, and no schema to name them"] if positional else []
         return {name: settle(value) for name, value in arguments.items()}, problems
     return _Fitting(schema).fit(arguments, positional)
-
-
-def settle(value: JsonValue, depth: int = 0) -> JsonValue:
-    """A value without a schema: what was written without quotes takes the type that it looks like."""
-    if isinstance(value, Unquoted):
-        return _guess(value)
-    if depth > MAX_DEPTH:
-        return value
-    if isinstance(value, dict):
-        return {key: settle(member, depth + 1) for key, member in value.items()}
-    if isinstance(value, list):
-        return [settle(member, depth + 1) for member in value]
-    return value
 
 
 def dumps(arguments: Mapping[str, JsonValue]) -> str:
@@ -75,6 +52,10 @@ class _Fitting:
         properties = schema.get("properties")
         properties = properties if _is_mapping(properties) else {}
         given = dict(arguments)
+        only = positional[0] if len(positional) == 1 and not given else None
+        if isinstance(only, dict) and all(key in properties for key in only):
+            # f({"a": 1}) passes the arguments, unless the first of them is meant to be an object.
+            given, positional = dict(only), ()
         free = [name for name in properties if name not in given]
         for value in positional:
             if free:
@@ -94,11 +75,7 @@ class _Fitting:
         for written, value in given.items():
             name = written if written in properties else _meant(written, properties, given)
             if name in properties:
-                quick = _quick(value, properties[name])
-                if isinstance(quick, _NotConverted):
-                    fitted[name] = self._value(value, properties[name], f"{path}{name}")
-                else:
-                    fitted[name] = quick
+                fitted[name] = self._fitted(value, properties[name], f"{path}{name}")
             elif isinstance(extra, Mapping):
                 fitted[name] = self._value(value, extra, f"{path}{name}")
             else:
@@ -113,6 +90,10 @@ class _Fitting:
                 if isinstance(name, str) and name not in fitted
             ]
         return fitted
+
+    def _fitted(self, value: JsonValue, schema: object, path: str) -> JsonValue:
+        quick = _quick(value, schema)
+        return self._value(value, schema, path) if isinstance(quick, NotConverted) else quick
 
     def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
         if path.count(".") + path.count("[") > MAX_DEPTH:
@@ -133,11 +114,11 @@ class _Fitting:
         if not types:
             return settle(value)
         for kind in types:
-            if _is(value, kind) and not isinstance(value, Unquoted):
+            if is_kind(value, kind) and not isinstance(value, Unquoted):
                 return self._inside(value, schema, path)
         for kind in types:
-            converted = _convert(value, kind)
-            if not isinstance(converted, _NotConverted):
+            converted = convert(value, kind)
+            if not isinstance(converted, NotConverted):
                 return self._inside(converted, schema, path)
         self._problems.append(f"{path} should be {' or '.join(types)}, not {_shown(value)}")
         return settle(value)
@@ -147,7 +128,7 @@ class _Fitting:
             return self._object(value, schema, f"{path}.")
         if isinstance(value, list):
             items = schema.get("items")
-            return [self._value(member, items, f"{path}[{index}]") for index, member in enumerate(value)]
+            return [self._fitted(member, items, f"{path}[{at}]") for at, member in enumerate(value)]
         return value
 
     def _any_of(self, value: JsonValue, options: Sequence[Any], path: str) -> JsonValue:
@@ -220,13 +201,13 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _quick(value: JsonValue, schema: object) -> JsonValue | _NotConverted:
+def _quick(value: JsonValue, schema: object) -> JsonValue | NotConverted:
     """The answer for the common case: a plain type, and a value that is of it or plainly spells one."""
     if type(schema) is not dict or not _RESTRICTING.isdisjoint(schema):
-        return _NOT_CONVERTED
+        return NOT_CONVERTED
     kind = schema.get("type")
     if type(kind) is not str:
-        return _NOT_CONVERTED
+        return NOT_CONVERTED
     if type(value) is Unquoted:
         if kind == "string":
             value = str(value)
@@ -235,114 +216,9 @@ def _quick(value: JsonValue, schema: object) -> JsonValue | _NotConverted:
         elif kind == "integer" and value.isdecimal() and value.isascii() and len(value) < 16:
             value = int(value)
     if type(value) is not _EXACT.get(kind):
-        return _NOT_CONVERTED
+        return NOT_CONVERTED
     choices = schema.get("enum")
-    return value if choices is None or (type(choices) is list and value in choices) else _NOT_CONVERTED
-
-
-class _NotConverted:
-    """What `_convert` gives for a value that is not of that kind in any spelling."""
-
-
-_NOT_CONVERTED = _NotConverted()
-
-
-def _convert(value: JsonValue, kind: str) -> JsonValue | _NotConverted:
-    """`value` as a `kind`, where its spelling leaves no doubt."""
-    match kind:
-        case "string":
-            return _to_string(value)
-        case "integer":
-            return _to_integer(value)
-        case "number":
-            return _to_number(value)
-        case "boolean":
-            return _to_boolean(value)
-        case "null":
-            return None if isinstance(value, str) and value.strip().lower() in _NULL else _NOT_CONVERTED
-        case "array":
-            return _to_array(value)
-        case "object":
-            parsed = _parsed(value)
-            return parsed if isinstance(parsed, dict) else _NOT_CONVERTED
-        case _:
-            return _NOT_CONVERTED
-
-
-def _to_string(value: JsonValue) -> JsonValue | _NotConverted:
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    return _NOT_CONVERTED
-
-
-def _to_integer(value: JsonValue) -> JsonValue | _NotConverted:
-    number = _to_number(value)
-    if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
-        return int(number)
-    return number if isinstance(number, int) else _NOT_CONVERTED
-
-
-def _to_number(value: JsonValue) -> JsonValue | _NotConverted:
-    if isinstance(value, bool):
-        return _NOT_CONVERTED
-    if isinstance(value, int | float):
-        return value
-    if isinstance(value, str) and len(value) < 400:
-        for read in (int, float):
-            try:
-                number = read(value)
-            except ValueError:
-                continue
-            return number if math.isfinite(number) else _NOT_CONVERTED
-    return _NOT_CONVERTED
-
-
-def _to_boolean(value: JsonValue) -> JsonValue | _NotConverted:
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in _TRUE:
-            return True
-        if word in _FALSE:
-            return False
-    elif isinstance(value, int) and value in (0, 1):
-        return bool(value)
-    return _NOT_CONVERTED
-
-
-def _to_array(value: JsonValue) -> JsonValue | _NotConverted:
-    parsed = _parsed(value)
-    return parsed if isinstance(parsed, list) else _NOT_CONVERTED
-
-
-def _parsed(value: JsonValue) -> JsonValue:
-    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[", "(")):
-        return value
-    try:
-        return loads(value.strip())
-    except Unreadable:
-        return value
-
-
-def _guess(text: Unquoted) -> JsonValue:
-    stripped = text.strip()
-    if stripped[:1] and stripped[:1] in "{[":
-        parsed = _parsed(Unquoted(stripped))
-        return str(text) if isinstance(parsed, str) else settle(parsed)
-    if stripped[:1] == '"' and stripped[-1:] == '"' and len(stripped) > 1:
-        try:
-            return str(json.loads(stripped))
-        except ValueError:
-            return str(text)
-    if stripped in ("true", "True"):
-        return True
-    if stripped in ("false", "False"):
-        return False
-    if stripped in ("null", "None"):
-        return None
-    number = _to_number(stripped)
-    return str(text) if isinstance(number, _NotConverted) else number
+    return value if choices is None or (type(choices) is list and value in choices) else NOT_CONVERTED
 
 
 def _types(schema: Mapping[str, Any]) -> list[str]:
@@ -358,26 +234,6 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
         if "items" in schema:
             return ["array"]
     return sorted(types, key=lambda kind: _ORDER.get(kind, 0)) if len(types) > 1 else types
-
-
-def _is(value: JsonValue, kind: str) -> bool:
-    match kind:
-        case "string":
-            return isinstance(value, str)
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "null":
-            return value is None
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, dict)
-        case _:
-            return False
 
 
 def _same_kind(one: JsonValue, other: JsonValue) -> bool:
@@ -404,9 +260,9 @@ def _unwrap(given: dict[str, JsonValue], properties: Mapping[str, Any]) -> dict[
     if len(given) == 1:
         name, value = next(iter(given.items()))
         if name in ("arguments", "parameters", "kwargs") and name not in properties:
-            parsed = _parsed(value)
-            if isinstance(parsed, dict):
-                return parsed
+            found = parsed(value)
+            if isinstance(found, dict):
+                return found
     return given
 
 

@@ -117,6 +117,11 @@ def test_positional_arguments_take_the_free_names_in_order() -> None:
     assert fit_arguments({"a": 1}, ("2", 3), schema) == ({"a": 1, "b": 2, "c": 3}, [])
 
 
+def test_one_mapping_in_parentheses_holds_the_arguments_unless_one_is_an_object() -> None:
+    assert fit_arguments({}, ({"a": "1"},), {"properties": {"a": {"type": "integer"}}}) == ({"a": 1}, [])
+    assert fit_arguments({}, ({"b": 1},), {"properties": {"a": {"type": "object"}}}) == ({"a": {"b": 1}}, [])
+
+
 def test_a_schema_that_refers_to_itself_ends() -> None:
     schema = {"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}}
     assert fit_arguments({"x": "1"}, (), schema) == ({"x": "1"}, [])
