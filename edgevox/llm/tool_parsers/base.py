@@ -69,10 +69,7 @@ class ParsedReply:
     text: str
     reasoning: str
     rejected: tuple[RejectedCall, ...]
-
-    @property
-    def fallback(self) -> bool:
-        return bool(self.calls)
+    fallback: bool
 
 
 @dataclass(slots=True)

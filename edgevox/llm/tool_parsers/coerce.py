@@ -44,6 +44,7 @@ class _Fitting:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._problems: list[str] = []
+        self._unions = 0
 
     def fit(
         self, arguments: Mapping[str, JsonValue], positional: Sequence[JsonValue]
@@ -132,6 +133,10 @@ class _Fitting:
         return value
 
     def _any_of(self, value: JsonValue, options: Sequence[Any], path: str) -> JsonValue:
+        if self._unions > _MAX_REFERENCES:
+            # A union that leads back to itself.
+            return settle(value)
+        self._unions += 1
         before = self._problems
         first: tuple[JsonValue, list[str]] | None = None
         # A string comes last: everything can be one.
@@ -142,10 +147,12 @@ class _Fitting:
             fitted = self._value(value, option, path)
             if not self._problems and (_same_kind(fitted, value) or isinstance(value, str)):
                 self._problems = before
+                self._unions -= 1
                 return fitted
             if first is None or (first[1] and not self._problems):
                 first = fitted, self._problems
         assert first is not None
+        self._unions -= 1
         self._problems = before + first[1]
         return first[0]
 

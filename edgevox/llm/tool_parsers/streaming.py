@@ -94,6 +94,7 @@ class StreamingToolParser:
             text="".join(self._text),
             reasoning="".join(self._reasoning).strip(),
             rejected=tuple(self._intake.rejected),
+            fallback=bool(self._intake.calls),
         )
 
     # --- the pass over the text
