@@ -13,6 +13,7 @@ from edgevox.llm.tool_parsers.convert import NOT_CONVERTED, NotConverted, conver
 from edgevox.llm.tool_parsers.json_repair import MAX_DEPTH, JsonValue, Unquoted, join_surrogates
 
 _MAX_REFERENCES = 16
+_MAX_UNIONS = 8
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 # What needs no fitting: a value of exactly this class, where the schema says no more than the type.
 _EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
@@ -133,28 +134,25 @@ class _Fitting:
         return value
 
     def _any_of(self, value: JsonValue, options: Sequence[Any], path: str) -> JsonValue:
-        if self._unions > _MAX_REFERENCES:
+        if self._unions >= _MAX_UNIONS:
             # A union that leads back to itself.
             return settle(value)
         self._unions += 1
-        before = self._problems
-        first: tuple[JsonValue, list[str]] | None = None
-        # A string comes last: everything can be one.
-        for option in sorted(
-            options, key=lambda option: self._only_strings(option) and isinstance(value, Unquoted)
-        ):
+        before, best = self._problems, None
+        # What was written without quotes is a string only if nothing else fits: everything can be one.
+        bare = isinstance(value, Unquoted)
+        for option in sorted(options, key=lambda option: bare and self._only_strings(option)):
             self._problems = []
             fitted = self._value(value, option, path)
-            if not self._problems and (_same_kind(fitted, value) or isinstance(value, str)):
-                self._problems = before
-                self._unions -= 1
-                return fitted
-            if first is None or (first[1] and not self._problems):
-                first = fitted, self._problems
-        assert first is not None
+            if best is None or (best[1] and not self._problems):
+                best = fitted, self._problems
+            if not self._problems and (bare or (type(fitted) is type(value) and fitted == value)):
+                best = fitted, []
+                break
+        assert best is not None
         self._unions -= 1
-        self._problems = before + first[1]
-        return first[0]
+        self._problems = before + best[1]
+        return best[0]
 
     def _only_strings(self, option: object) -> bool:
         return isinstance(option, Mapping) and _types(self._resolve(option)) == ["string"]
@@ -241,10 +239,6 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
         if "items" in schema:
             return ["array"]
     return sorted(types, key=lambda kind: _ORDER.get(kind, 0)) if len(types) > 1 else types
-
-
-def _same_kind(one: JsonValue, other: JsonValue) -> bool:
-    return isinstance(one, type(other)) or isinstance(other, type(one))
 
 
 def _meant(written: str, properties: Mapping[str, Any], given: Mapping[str, JsonValue]) -> str:

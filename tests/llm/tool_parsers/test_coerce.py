@@ -50,6 +50,8 @@ def fit(value: Any, schema: Mapping[str, Any], **root: Any) -> tuple[Any, list[s
         ("7", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, 7),
         ("null", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, None),
         ("7", {"anyOf": [{"type": "string"}, {"type": "integer"}]}, "7"),
+        ("7", {"anyOf": [{"type": "integer"}, {"type": "string"}]}, "7"),
+        ("7", {"type": ["integer", "string"]}, "7"),
         (7, {"oneOf": [{"type": "string"}, {"type": "integer"}]}, 7),
         ("1", {"$ref": "#/$defs/count"}, 1),
         ("1", {"allOf": [{"$ref": "#/$defs/count"}], "description": "how many"}, 1),
