@@ -11,8 +11,8 @@ from edgevox.audio.stream import open_stream
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
 
-# It delays the first word, so it is short; a thread that is woken late needs it not to be shorter.
-_DEVICE_BUFFER_S = 0.05
+# It delays the first word, so it is short; with 50 ms a machine whose cores are all busy left holes.
+_DEVICE_BUFFER_S = 0.08
 # A device takes sound all the time, silence included: one that takes none for so long is gone.
 _GONE_AFTER_S = 3.0
 
