@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test lint setup setup-dev wheel bench
+.PHONY: run test lint setup setup-dev wheel bench fuzz
 
 VENV := .venv/bin
 
@@ -23,3 +23,12 @@ setup-dev:
 # The wheel in an empty environment, as a user gets it.
 wheel: setup-dev
 	@script/check-wheel
+
+# Long runs; their results are kept in benchmarks/results with the hardware they ran on.
+BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing
+bench: setup-dev
+	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done
+
+SECONDS := 600
+fuzz: setup-dev
+	@$(VENV)/python -m fuzz.tool_parsers --seconds $(SECONDS)
