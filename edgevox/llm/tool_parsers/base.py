@@ -98,7 +98,6 @@ class Opening:
     marker: str
     before: str
     offered: OfferedTools
-    fenced: bool = False
     ends_inside_strings: bool = False
 
     @property

@@ -75,7 +75,7 @@ class Plan:
     ends: frozenset[str] = frozenset()
     trailers: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
-    fence_reader: str | None = None
+    reads_fences: bool = False
 
 
 def make_plan(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[str] | None) -> Plan:
@@ -94,7 +94,7 @@ def make_plan(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[s
         (*STOP_TOKENS, *_STOP_TAGS, *(t for _, detector in chain for t in detector.trailers))
     )
     literal_bare = [marker for marker in bare if marker not in named]
-    fence_reader = next((name for name, detector in chain if names and detector.uses_fences), None)
+    reads_fences = bool(names) and any(detector.uses_fences for _, detector in chain)
     styles = (*STYLES, TEMPLATE_OPENED, HARMONY)
     return Plan(
         text=Scan((*openers, *literal_bare, *begins, *ends, *trailers, FENCE), named),
@@ -110,7 +110,7 @@ def make_plan(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[s
         ends=ends,
         trailers=trailers,
         names=frozenset(named),
-        fence_reader=fence_reader,
+        reads_fences=reads_fences,
     )
 
 

@@ -179,7 +179,7 @@ class StreamingToolParser:
             self._say(marker)
 
     def _meet_fence(self) -> None:
-        reads = self._plan.fence_reader is not None and not self._no_bare and self._patience > 0
+        reads = self._plan.reads_fences and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
             if self._explain is not None:
                 self._explain("a code block: calls, if it holds nothing else")
