@@ -48,8 +48,8 @@ class Speaker:
             playback.device_delay_s = stream.latency_s
             stream.start()
             await self._wait_for(playback)
-            if feeding.done():
-                feeding.result()
+            if not cancel.is_set():
+                await feeding
         finally:
             cancel.remove_listener(playback.cancel)
             feeding.cancel()
