@@ -103,6 +103,8 @@ def adversarial(size: int) -> Iterator[tuple[str, str]]:
     yield "markers without calls", fill("<tool_call> no <tool_call><function=x ")
     yield "end markers in strings", fill('<tool_call>{"name": "a", "arguments": {"b": "</tool_call>')
     yield "function tags", fill("<function=set_light><parameter=room>x</function> y ")
+    yield "functions one after the other", fill("<tool_call><function=get_time><parameter=a>")
+    yield "messages to nobody", fill("<|channel|>commentary to=python<|message|>x<|call|>")
     yield "arg tags", fill("<tool_call>set_light<arg_key>a</arg_key><arg_value>")
     yield "bare braces", fill('{"name": "x", ')
     yield "plain calls", fill("set_light(room=")

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from rich.console import Console
 
+from edgevox.audio.speaker import Speaker
 from edgevox.errors import ConfigError, EdgevoxError
 from edgevox.folders import Folders, user_folders
 from edgevox.settings import Settings, load_settings
@@ -30,6 +31,11 @@ class Context:
     def settings(self) -> Settings:
         """Every setting, from all of its sources. Raises ConfigError."""
         return load_settings(self.folders, flags=self.flags)
+
+    def speaker(self) -> Speaker:
+        """The loudspeaker that the settings choose. Raises DeviceUnavailable."""
+        audio = self.settings.audio
+        return Speaker(audio.speaker, lead_in_ms=audio.lead_in_ms)
 
     @property
     def chosen_preset(self) -> str | None:

@@ -6,7 +6,6 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
 from edgevox.audio.wav_speaker import WavSpeaker
 from edgevox.cli.context import Context
@@ -44,8 +43,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 def _loudspeaker(context: Context, scratch: Path) -> Loudspeaker:
     """The real one, or one that nobody hears: the loop is the same."""
     try:
-        audio = context.settings.audio
-        return Speaker(audio.speaker, lead_in_ms=audio.lead_in_ms)
+        return context.speaker()
     except DeviceUnavailable as error:
         context.complain(error)
         return WavSpeaker(scratch / "unheard.wav")

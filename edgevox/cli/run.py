@@ -64,11 +64,10 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 def _speaker(context: Context) -> Speaker | None:
-    settings = context.settings
-    if not settings.tts.enabled:
+    if not context.settings.tts.enabled:
         return None
     try:
-        return Speaker(settings.audio.speaker, lead_in_ms=settings.audio.lead_in_ms)
+        return context.speaker()
     except DeviceUnavailable as error:
         context.complain(error)
         context.err.print("  answers are printed only")

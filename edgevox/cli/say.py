@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if not any(char.isalnum() for char in text):
         raise ConfigError("there is nothing to say in that text", hint='edgevox say "Hello."')
     # Asked before anything is downloaded: without a loudspeaker the way out is -o.
-    speaker = None if args.output else Speaker(context.settings.audio.speaker)
+    speaker = None if args.output else context.speaker()
     daemon = open_daemon(context, ["piper"])
     if speaker is None:
         write_wav(args.output, run_until_done(_collect(daemon, text)))

@@ -36,8 +36,12 @@ from edgevox.errors import EdgevoxError, EngineFailed
 from edgevox.turn import CancelFlag
 from edgevox.types import Engine
 
+_NICENESS = 5
+
 
 def main(socket_fd: int, flags_fd: int) -> None:
+    # The parent plays and records in this very moment: where the cores are short, an engine waits for it.
+    os.nice(_NICENESS)
     # Ctrl-C reaches the whole process group; the parent decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)

@@ -68,27 +68,28 @@ class BracketBody(Body):
 
     def _value(self, at_end: bool) -> str | None:
         """The whole value as it is written, once it is there; `pos` then stands behind it."""
-        start, brackets, text = self.pos, self._brackets, self.text
-        limited = False
+        brackets, text, start, limit, limited = self._brackets, self.text, self.pos, len(self.text), False
         if self.opening.ends_inside_strings and self._stops:
-            stop = _any_of(self._stops).search(text, start)
-            limited = stop is not None
+            stop = any_of(self._stops).search(text, start)
             if stop is not None:
-                text = text[: stop.start()]
+                limit, limited = stop.start(), True
             elif not at_end:
                 # A marker may be cut in two here.
-                text = text[: max(start, len(text) - max(map(len, self._stops)) + 1)]
+                limit = max(start, len(text) - max(map(len, self._stops)) + 1)
+            # Only this part: copying from the beginning of the reply each time would take too long.
+            text, start, limit = text[start:limit], 0, limit - start
+        offset = self.pos - start
         end = brackets.scan(text, start, at_end or limited)
         if end < 0 and not limited and not at_end:
             self._parts.append(text[start : brackets.consumed])
-            self.pos = brackets.consumed
+            self.pos = offset + brackets.consumed
             if self._preview is not None:
                 self._preview.follow(text, start, brackets.consumed, brackets.marks)
             return None
         if end < 0:
-            end = len(text)
+            end = limit
         self._parts.append(text[start:end])
-        self.pos = end
+        self.pos = offset + end
         written = "".join(self._parts)
         if at_end and not limited and not brackets.closed and not brackets.cut:
             return self._shortened(written) or written
@@ -96,7 +97,7 @@ class BracketBody(Body):
 
     def _shortened(self, written: str) -> str | None:
         """The part of `written` before an end marker in it; what is behind the marker is read again."""
-        stop = _any_of(self._stops).search(written) if self._stops else None
+        stop = any_of(self._stops).search(written) if self._stops else None
         if stop is None:
             return None
         self.text, self.pos = written[stop.start() :] + self.text[self.pos :], 0
@@ -105,5 +106,6 @@ class BracketBody(Body):
 
 
 @lru_cache(maxsize=64)
-def _any_of(markers: tuple[str, ...]) -> re.Pattern[str]:
+def any_of(markers: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds the first of some markers in one pass."""
     return re.compile("|".join(map(re.escape, markers)))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.extents import BracketBody, any_of
 from edgevox.llm.tool_parsers.json_calls import read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
@@ -117,7 +117,8 @@ class HarmonyMessage(BracketBody):
 
     def _other(self, at_end: bool) -> Verdict | None:
         """A message to something else, code for instance: it is nobody's to read aloud."""
-        end = min((at for at in (self.text.find(mark, self.pos) for mark in _ENDS) if at >= 0), default=-1)
+        found = any_of(_ENDS).search(self.text, self.pos)
+        end = -1 if found is None else found.start()
         if end < 0 and not at_end:
             keep = max(self.pos, len(self.text) - max(map(len, _ENDS)))
             self._parts.append(self.text[self.pos : keep])

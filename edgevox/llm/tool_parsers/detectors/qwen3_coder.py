@@ -186,7 +186,10 @@ class FunctionTagCalls(TagBody):
         if written == "</tool_call>":
             return Verdict.DONE
         # What begins the next call is not this one's.
-        self.text, self.pos = written + self.text[self.pos :], 0
+        if self.pos >= len(written) and self.text.startswith(written, self.pos - len(written)):
+            self.pos -= len(written)
+        else:
+            self.text, self.pos = written + self.text[self.pos :], 0
         if written == "<tool_call>":
             return Verdict.DONE
         self._state = self._behind_function
