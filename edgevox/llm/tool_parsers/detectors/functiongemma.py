@@ -16,7 +16,7 @@ from edgevox.types import ToolCall
 BEGIN = "<start_function_call>"
 END = "<end_function_call>"
 QUOTE = "<escape>"
-_KEY = re.compile(r"([{,][ \t\r\n]*+)([A-Za-z_][\w.-]*+)[ \t\r\n]*+:")
+_KEY = re.compile(r"(?<=[{,])[ \t\r\n]*+([A-Za-z_][\w.-]*+)[ \t\r\n]*+:")
 _NAME = re.compile(r"[A-Za-z_][\w.:/-]*+")
 _MAX_NAME_CHARS = 256
 _PLAIN_CHARS = 2000
@@ -162,8 +162,15 @@ def _read_plain(written: str, quote: str) -> JsonValue:
     pieces = written.split(quote)
     if len(pieces) % 2 == 0:
         return None
-    pieces[::2] = [_KEY.sub(r'\1"\2":', piece) for piece in pieces[::2]]
+    pieces[::2] = map(_with_quoted_keys, pieces[::2])
     pieces[1::2] = map(encode_basestring_ascii, pieces[1::2])
     text = "".join(pieces)
     whole = read_at(text, 0)
     return whole[0] if whole is not None and not text[whole[1] :].strip() else None
+
+
+def _with_quoted_keys(structure: str) -> str:
+    # Splitting at the keys leaves them at the odd places.
+    parts = _KEY.split(structure)
+    parts[1::2] = [f'"{key}":' for key in parts[1::2]]
+    return "".join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, Verdict
 from edgevox.llm.tool_parsers.detectors.glm import ArgTagCalls, render_pairs
@@ -20,10 +20,15 @@ class HunyuanDetector(BaseFormatDetector):
     trailers = (OUTER_END, END)
 
     def open(self, opening: Opening) -> Body:
-        if opening.marker == OUTER:
-            listed = JsonCalls(opening, ends=(OUTER_END,), bounds=(OUTER,))
-            return FirstOf(opening, (_WrappedCalls(opening), listed))
-        return FirstOf(opening, (ArgTagCalls(opening), JsonCalls(opening, ends=(END,), bounds=(BEGIN,))))
+        return FirstOf(opening, self._outer(opening) if opening.marker == OUTER else self._inner(opening))
+
+    def _outer(self, opening: Opening) -> Iterator[Body]:
+        yield _WrappedCalls(opening)
+        yield JsonCalls(opening, ends=(OUTER_END,), bounds=(OUTER,))
+
+    def _inner(self, opening: Opening) -> Iterator[Body]:
+        yield ArgTagCalls(opening)
+        yield JsonCalls(opening, ends=(END,), bounds=(BEGIN,))
 
     def render(self, calls: Sequence[ToolCall]) -> str:
         inner = "\n".join(f"{BEGIN}{call.name}<tool_sep>\n{render_pairs(call)}{END}" for call in calls)
