@@ -24,6 +24,8 @@ STOP_TOKENS = frozenset(
         "<|endoftext|>",
         "<|end_of_text|>",
         "<end_of_turn>",
+        "<turn|>",
+        "<|observation|>",
     )
 )
 # These are markup as well, so they are dropped behind a call only.
