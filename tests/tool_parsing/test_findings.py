@@ -26,6 +26,7 @@ PIECES: list[tuple[tuple[str, ...], list[str]]] = [
     (("glm",), ["<tool_call>set_light<arg_key><arg_key></arg_key><arg_value></arg_va", "lue>"]),
     (("llama32",), ["<function=h><parameter=t><tool_call>", ""]),
     (ALL, ['[{"name":t,"arguments":{}}]', "{"]),
+    (("gemma",), ["<|tool_call>call:launch{a:1", "} <tool_call|>"]),
     (("lfm2",), ["<|tool_call_start|><|tool_", "call_end|>Hello."]),
 ]
 SLOW = [

@@ -106,7 +106,7 @@ class BraceCalls(BracketBody):
         end = self.text.find(self._end, self.pos, self.pos + _PLAIN_CHARS)
         if end < 0 or self.opening.ends_inside_strings:
             return False
-        written = self.text[self.pos : end]
+        written = self.text[self.pos : end].rstrip()
         value = _read_plain(written, self._quotes[0])
         if not isinstance(value, dict):
             return False
@@ -150,9 +150,6 @@ class BraceCalls(BracketBody):
                 self.pos = mark
                 return Verdict.DONE
             self.pos += 1
-        else:
-            self.pos = mark
-            return Verdict.MORE
         self.pos = mark
         return Verdict.MORE
 
