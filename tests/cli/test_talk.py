@@ -120,8 +120,8 @@ def test_qwen3_without_a_hub_says_what_to_do(tmp_path: Path) -> None:
     assert not list((tmp_path / "models").glob("qwen3*/*.gguf"))
 
 
-# While it starts, while it loads, while it answers.
-@pytest.mark.parametrize("delay_s", [0.3, 1.0, 2.5])
+# While it imports, while a model loads, while it answers.
+@pytest.mark.parametrize("delay_s", [0.5, 1.0, 2.5])
 def test_ctrl_c_ends_cleanly_at_any_moment(tmp_path: Path, delay_s: float) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "edgevox", "ask", "--max-tokens", "2000", "Tell me a very long story."],
@@ -138,6 +138,7 @@ def test_ctrl_c_ends_cleanly_at_any_moment(tmp_path: Path, delay_s: float) -> No
         interrupted_s = time.monotonic()
         _, stderr = process.communicate(timeout=BOUND_S)
         elapsed_s = time.monotonic() - interrupted_s
-    assert process.returncode == 130
+    # Before the program can answer for itself, the signal ends it; a shell calls both 130.
+    assert process.returncode in (130, -signal.SIGINT)
     assert "Traceback" not in stderr
     assert elapsed_s < 3  # the figure is one second; a shared machine gets three
