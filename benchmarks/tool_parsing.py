@@ -21,6 +21,7 @@ from edgevox.types import ToolCall
 
 CHUNKS = (0, 1, 4, 20)
 ROUNDS = 400
+SOON_S = 0.1
 GROWTH_KB = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 # Which chain reads a further format of a corpus; the eight formats are parsers themselves.
 CHAINS = {
@@ -129,6 +130,18 @@ def measure_us(work: Callable[[], object], rounds: int = ROUNDS) -> float:
     return statistics.median(times) / 1000
 
 
+def measure_s(raw: str, parsers: tuple[str, ...], chunk: int) -> float:
+    """The processor time of one reply, in seconds; the best of three where one is soon done."""
+    best_s = float("inf")
+    for _ in range(3):
+        started = time.process_time()
+        parse(raw, parsers, TOOLS, chunk)
+        best_s = min(best_s, time.process_time() - started)
+        if best_s > SOON_S:
+            break
+    return best_s
+
+
 def run_speed(report: dict[str, Any]) -> None:
     arguments = CALL.arguments
     baseline = measure_us(lambda: json.loads(arguments))
@@ -160,9 +173,7 @@ def run_growth(report: dict[str, Any], sizes_kb: tuple[int, ...]) -> None:
             times = []
             for size_kb in sizes_kb:
                 raw = list(adversarial(size_kb * 1024))[index][1]
-                started = time.process_time()
-                parse(raw, parsers, TOOLS, chunk)
-                times.append(time.process_time() - started)
+                times.append(measure_s(raw, parsers, chunk))
             large = [
                 later / earlier
                 for earlier, later, kb in zip(times, times[1:], sizes_kb, strict=False)
