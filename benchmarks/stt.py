@@ -36,6 +36,7 @@ from edgevox.engine.threads import plan_threads
 from edgevox.folders import user_folders
 from edgevox.modelstore import ModelStore, open_store
 from edgevox.stt.attempt import repeats_itself
+from edgevox.stt.ladder import FULL_WINDOW_S
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
@@ -240,8 +241,8 @@ def report(results: dict[str, list[Heard]]) -> dict[str, object]:
     of_sums = sum(short["faster-whisper"]) / sum(short["edgevox"])
     all_ours, all_theirs = summary(results["edgevox"]), summary(results["faster-whisper"])
     worse = all_ours.word_error_percent - all_theirs.word_error_percent
-    retries = Counter(
-        f"{each.attempts} in {'30' if each.window_s >= 30 else '10' if each.attempts > 1 else 'short'} s"
+    kept = Counter(
+        f"{each.attempts} tried, {'full' if each.window_s >= FULL_WINDOW_S else 'short'} window kept"
         for each in results["edgevox"]
     )
     print(
@@ -250,12 +251,12 @@ def report(results: dict[str, list[Heard]]) -> dict[str, object]:
     )
     print(f"words: {worse:+.2f} wrong words per hundred (bar: {WORSE_BAR_PERCENT:+.0f})")
     print(f"loops: {all_ours.loops} (bar: 0; faster-whisper {all_theirs.loops})")
-    print(f"attempts: {dict(retries.most_common())}")
+    print(f"attempts: {dict(kept.most_common())}")
     return {
         **figures,
         "speed ratio up to 5 s": {"of medians": round(of_medians, 2), "of sums": round(of_sums, 2)},
         "more wrong words per hundred": round(worse, 2),
-        "attempts": dict(retries.most_common()),
+        "attempts": dict(kept.most_common()),
     }
 
 
