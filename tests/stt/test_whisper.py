@@ -24,7 +24,7 @@ Speak = Callable[[str], Audio]
 
 @pytest.fixture(scope="module")
 def base(whisper_base_dir: Path) -> WhisperEngine:
-    engine = WhisperEngine(whisper_base_dir, language="en")
+    engine = WhisperEngine(whisper_base_dir, threads=1, language="en")
     engine.load()
     return engine
 
@@ -144,7 +144,7 @@ def test_speech_longer_than_a_window_is_heard_to_its_end(base: WhisperEngine, sp
 
 @pytest.mark.engine
 def test_the_small_english_model_hears_commands_too(whisper_tiny_dir: Path, speak: Speak) -> None:
-    tiny = WhisperEngine(whisper_tiny_dir)
+    tiny = WhisperEngine(whisper_tiny_dir, threads=1)
     tiny.load()
     said = "set a timer for ten minutes"
     transcript = hear(tiny, speak(said))
@@ -157,7 +157,7 @@ def test_the_small_english_model_hears_commands_too(whisper_tiny_dir: Path, spea
 
 @pytest.mark.engine
 def test_the_language_is_heard_where_nobody_says_it(whisper_base_dir: Path, speak: Speak) -> None:
-    engine = WhisperEngine(whisper_base_dir)
+    engine = WhisperEngine(whisper_base_dir, threads=1)
     engine.load()
     assert hear(engine, speak("Please turn on the lights in the kitchen.")).language == "en"
 
@@ -169,7 +169,7 @@ def test_a_decoding_that_is_cut_off_is_known_not_to_have_ended(
 ) -> None:
     monkeypatch.setattr(recogniser, "_FREE_TOKENS", 3)
     monkeypatch.setattr(recogniser, "_TOKENS_PER_S", 0)
-    decoder = recogniser.Recogniser.load(whisper_base_dir, threads=2, beam_size=1)
+    decoder = recogniser.Recogniser.load(whisper_base_dir, threads=1, beam_size=1)
     samples = at_whisper_rate(speak("turn off the lights in the living room"))
     cut_off = decoder.attempt(samples, next(windows_for(3.0)), language="en", names=names)
     assert cut_off.fault() == "no end"
