@@ -1,7 +1,7 @@
 """How many processor threads each engine gets when the settings say "auto".
 
 Measured, see benchmarks/results/threads.md: the engines share the cores, and llama.cpp's threads spin while
-they wait for each other, so a thread too many costs more than one too few.
+they wait for each other, so that one thread too many costs far more than one too few.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class ThreadPlan:
-    """Threads per engine. The prompt is read while nothing else works; words are made while Piper speaks."""
+    """Threads per engine. A prompt is read while nothing else works, words are made while Piper speaks."""
 
     whisper: int
     llama_prompt: int
@@ -27,4 +27,4 @@ def plan_threads(cores: int | None = None) -> ThreadPlan:
     """The plan for this machine, or for one with `cores` cores."""
     available = cores or len(os.sched_getaffinity(0))
     most = min(available, _MOST)
-    return ThreadPlan(whisper=most, llama_prompt=most, llama=max(1, most - 1), piper=1)
+    return ThreadPlan(whisper=most, llama_prompt=most, llama=max(1, most - 1), piper=min(2, most))

@@ -30,8 +30,7 @@ _SLOWEST, _FASTEST = 0.25, 4.0
 class PiperEngine:
     """A Piper voice: an ONNX file, and its settings in a file of the same name with `.json` behind it.
 
-    One thread is the default: a second one nearly halves the time while a core is idle, and little where the
-    other engines want it (benchmarks/results/tts.md).
+    A second thread nearly halves the time while a core is idle (benchmarks/results/tts.md).
     """
 
     def __init__(self, voice_path: Path, *, threads: int = 1) -> None:
