@@ -54,7 +54,7 @@ def espeak(text: str, folder: Path) -> Samples:
     """Speech at 16 kHz by a voice that is not Piper's."""
     program = shutil.which("espeak-ng")
     if program is None:
-        pytest.skip("espeak-ng is not installed")
+        pytest.fail("espeak-ng is not installed: `make test` installs it")
     path = folder / "espeak.wav"
     subprocess.run([program, "-w", str(path), text], check=True, timeout=30)
     return read_audio(path).samples
