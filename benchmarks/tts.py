@@ -1,4 +1,4 @@
-"""How fast the voice is, and what our session settings buy: `python -m benchmarks.tts --voice FILE.onnx`.
+"""How fast the voice is, and what our session settings buy: `python -m benchmarks.tts`.
 
 Real-time factor (seconds of work per second of speech) with one and two threads, alone and beside busy
 processes; the time to the first sound, for a first piece and for the whole reply at once; the time to stop;
@@ -23,7 +23,10 @@ from typing import TypeAlias
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 
 from benchmarks.hardware import describe
+from edgevox.folders import user_folders
 from edgevox.memory import anonymous_bytes
+from edgevox.modelstore import open_store
+from edgevox.settings import TtsSettings
 from edgevox.tts.onnx_session import StoppableSession
 from edgevox.tts.piper import PiperEngine
 from edgevox.tts.sentences import SentenceSplitter
@@ -194,27 +197,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--voice", type=Path, required=True, metavar="FILE.onnx")
+    parser.add_argument("--voice", type=Path, metavar="FILE.onnx", help="another than the default voice")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
         "--results", type=Path, metavar="FOLDER", help="keep the result as tts.json and tts.md"
     )
     args = parser.parse_args()
+    voice = args.voice or open_store(user_folders()).pull(TtsSettings().voice)
     load_average = os.getloadavg()[0]
     results: dict[str, list[Row]] = {
-        "Load and memory, each time in a new process": loads(args.voice, args.rounds),
-        "Threads": real_time_factors(args.voice, args.rounds),
-        "First sound and stop, one thread": first_sounds(args.voice, args.rounds),
+        "Load and memory, each time in a new process": loads(voice, args.rounds),
+        "Threads": real_time_factors(voice, args.rounds),
+        "First sound and stop, one thread": first_sounds(voice, args.rounds),
     }
     machine = f"{describe()}; load average {load_average:.1f} at the start"
-    parts = [f"# Text to speech\n\n{args.voice.name} on {machine}; medians of {args.rounds} rounds."]
+    parts = [f"# Text to speech\n\n{voice.name} on {machine}; medians of {args.rounds} rounds."]
     parts += [f"## {title}\n\n{table(rows)}" for title, rows in results.items()]
     report = "\n\n".join(parts) + "\n"
     print(report)
     if args.results:
         args.results.mkdir(parents=True, exist_ok=True)
         (args.results / "tts.md").write_text(report, encoding="utf-8")
-        kept = {"hardware": machine, "voice": args.voice.name, "rounds": args.rounds, **results}
+        kept = {"hardware": machine, "voice": voice.name, "rounds": args.rounds, **results}
         (args.results / "tts.json").write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
