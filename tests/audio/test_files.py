@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import wave
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import av
@@ -214,18 +215,19 @@ def test_places_that_cannot_be_written_are_named(tmp_path: Path) -> None:
     assert Path("/dev/null").is_char_device()
 
 
-@pytest.fixture
+@contextmanager
 def nearly_full_disk() -> Iterator[None]:
-    """No file may grow beyond a kilobyte."""
+    """No file may grow beyond a kilobyte. For one call only: what pytest prints may go to a file too."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.usefixtures("nearly_full_disk")
 def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(AudioError, match="cannot be written"):
+    with pytest.raises(AudioError, match="cannot be written"), nearly_full_disk():
         write_wav(tmp_path / "out.wav", [Audio(tone(0.1, 16_000), 16_000)])
     assert not list(tmp_path.iterdir())
 
