@@ -96,14 +96,33 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTool:
+    """The choice of one tool: the reply must be a call of it."""
+
+    name: str
+
+
+ToolChoice: TypeAlias = Literal["auto", "none", "required"] | NamedTool
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One generation: the conversation so far and how to continue it."""
+    """One generation: the conversation so far and how to continue it.
+
+    `tools` are in OpenAI's form. `wire_format` names the detector in whose form calls are written; without
+    one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[JsonObject, ...] = ()
     sampling: Sampling = field(default_factory=Sampling)
     stop: tuple[str, ...] = ()
     thinking: bool = False
+    tool_choice: ToolChoice = "auto"
+    wire_format: str | None = None
+    parallel_calls: bool = False
+    json_schema: JsonObject | None = None
+    client: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +134,17 @@ class ChatDelta:
 
 @dataclass(frozen=True, slots=True)
 class ChatDone:
-    """The end of one generation; `dropped_turns` old turns had to go to make the prompt fit."""
+    """The end of one generation; `dropped_turns` old turns had to go to make the prompt fit.
+
+    `warnings` name the tools whose schemas could not be held to a grammar.
+    """
 
     finish_reason: FinishReason
     prompt_tokens: int
     cached_tokens: int
     generated_tokens: int
     dropped_turns: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 ChatReply: TypeAlias = ChatDelta | ChatDone
