@@ -124,17 +124,21 @@ def test_qwen3_without_a_hub_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("delay_s", [0.5, 1.0, 2.5])
 def test_ctrl_c_ends_cleanly_at_any_moment(tmp_path: Path, delay_s: float) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "edgevox", "ask", "--max-tokens", "2000", "Tell me a very long story."],
+        [sys.executable, "-m", "edgevox", "run", "--text"],
         env=environment(tmp_path, EDGEVOX_LLM__TEMPERATURE="1.0"),
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+    # However soon the story ends, the program then waits for another line: it cannot end by itself.
+    assert process.stdin is not None
+    process.stdin.write("Tell me a very long story.\n")
+    process.stdin.flush()
     with process:
-        try:
+        with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=delay_s)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
         interrupted_s = time.monotonic()
         _, stderr = process.communicate(timeout=BOUND_S)
         elapsed_s = time.monotonic() - interrupted_s
