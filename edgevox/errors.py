@@ -8,7 +8,8 @@ EdgevoxError
 │ ├ ModelMissing         not downloaded, or not to be had
 │ ├ ModelDownloadFailed  no network, the hub refused, the disk is full
 │ ├ ChecksumMismatch     a file is not what the manifest says
-│ └ ContextOverflow      the conversation does not fit
+│ ├ ContextOverflow      the conversation does not fit
+│ └ GrammarRejected      a grammar that llama.cpp cannot compile
 ├ EngineFailed           a native engine died or stopped answering (it is being restarted)
 ├ StateError             the state folder cannot be written
 └ ToolError              a tool could not do its work
@@ -74,6 +75,10 @@ class ChecksumMismatch(ModelError):
 
 class ContextOverflow(ModelError):
     code = "context_overflow"
+
+
+class GrammarRejected(ModelError):
+    code = "grammar_rejected"
 
 
 class EngineFailed(EdgevoxError):
