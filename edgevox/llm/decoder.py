@@ -11,7 +11,7 @@ import llama_cpp
 from llama_cpp import Llama
 
 from edgevox.errors import ContextOverflow, ModelError
-from edgevox.llm.stop_strings import StopStrings
+from edgevox.llm.text_watch import TextWatch
 from edgevox.llm.templates import CHATML, ChatTemplate
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, Message
@@ -71,7 +71,7 @@ class Decoder:
             yield ChatDelta(opened)
         generated = 0
         finish: FinishReason = "length"
-        stops = StopStrings(request.stop)
+        stops = TextWatch(request.stop)
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         for token in self._tokens(prompt, request, cancel):
             if llama_cpp.llama_vocab_is_eog(llama._model.vocab, token):
@@ -80,7 +80,7 @@ class Decoder:
             generated += 1
             if text := stops.feed(decoder.decode(llama.detokenize([token], special=True))):
                 yield ChatDelta(text)
-            if stops.stopped:
+            if stops.found:
                 finish = "stop"
                 break
             if generated >= min(request.sampling.max_tokens, room):
