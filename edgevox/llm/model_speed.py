@@ -1,0 +1,157 @@
+"""How fast a GGUF file is on this machine and how well it predicts a fixed text, measured in a child process.
+
+`python -m edgevox.llm.model_speed FILE THREADS` is that child: one run, one JSON object on standard output.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgevox.errors import ModelError
+from edgevox.llm.sample_text import SAMPLE_TEXT
+
+_ROUNDS = 3
+_PROMPT_TOKENS = 256
+_GENERATED_TOKENS = 32
+_CONTEXT_TOKENS = 1024
+# Logits take 4 bytes per word of the vocabulary and token: 64 tokens of 262,000 words are 67 MB.
+_SCORED_AT_ONCE_TOKENS = 64
+_TIMEOUT_S = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpeed:
+    """The best of several runs, and the mean natural logarithm of the probability of a token of the text."""
+
+    prompt_tokens_s: float
+    generated_tokens_s: float
+    mean_logprob: float
+
+
+def measure(paths: Sequence[Path], *, threads: int) -> list[ModelSpeed]:
+    """Measure files in turns, so that other work on the machine falls on all of them. Raises ModelError."""
+    runs = [[_run(path, threads) for path in paths] for _ in range(_ROUNDS)]
+    return [
+        ModelSpeed(
+            prompt_tokens_s=max(run.prompt_tokens_s for run in of_one_file),
+            generated_tokens_s=max(run.generated_tokens_s for run in of_one_file),
+            mean_logprob=of_one_file[0].mean_logprob,
+        )
+        for of_one_file in zip(*runs, strict=True)
+    ]
+
+
+def _run(path: Path, threads: int) -> ModelSpeed:
+    command = [sys.executable, "-m", "edgevox.llm.model_speed", str(path), str(threads)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise ModelError(
+            f"{path.name} is too slow to be measured", hint="choose a smaller model for this machine"
+        ) from error
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise ModelError(f"{path.name} cannot be measured: {last}", hint="edgevox models verify checks it")
+    return ModelSpeed(**json.loads(done.stdout))
+
+
+# --- in the child
+
+
+def _measure_here(path: Path, threads: int) -> ModelSpeed:
+    # Not at the top of the file: the process that asks for a measurement stays light.
+    import llama_cpp as llama
+
+    model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
+    if model is None:
+        raise ModelError(f"llama.cpp cannot load {path}")
+    params = llama.llama_context_default_params()
+    params.n_ctx = _CONTEXT_TOKENS
+    params.n_threads = params.n_threads_batch = threads
+    context = llama.llama_init_from_model(model, params)
+    if context is None:
+        raise ModelError(f"llama.cpp has no room for {path}")
+    vocab = llama.llama_model_get_vocab(model)
+    tokens = _tokens(llama, vocab)
+    return ModelSpeed(
+        prompt_tokens_s=_prompt_tokens_s(llama, context, tokens),
+        generated_tokens_s=_generated_tokens_s(llama, context, tokens),
+        mean_logprob=_mean_logprob(llama, context, tokens, llama.llama_vocab_n_tokens(vocab)),
+    )
+
+
+def _tokens(llama: Any, vocab: Any) -> list[int]:  # noqa: ANN401  (the bindings have no types)
+    text = SAMPLE_TEXT.encode()
+    found = (llama.llama_token * len(text))()
+    count = llama.llama_tokenize(vocab, text, len(text), found, len(found), True, False)
+    return list(found[: min(count, _CONTEXT_TOKENS)])
+
+
+def _prompt_tokens_s(llama: Any, context: Any, tokens: list[int]) -> float:  # noqa: ANN401
+    began_s = time.perf_counter()
+    _decode(llama, context, tokens[:_PROMPT_TOKENS])
+    return _PROMPT_TOKENS / (time.perf_counter() - began_s)
+
+
+def _generated_tokens_s(llama: Any, context: Any, tokens: list[int]) -> float:  # noqa: ANN401
+    """The next words of the text one by one, after the prompt: which words they are does not matter."""
+    began_s = time.perf_counter()
+    for token in tokens[_PROMPT_TOKENS : _PROMPT_TOKENS + _GENERATED_TOKENS]:
+        _decode(llama, context, [token])
+    return _GENERATED_TOKENS / (time.perf_counter() - began_s)
+
+
+def _mean_logprob(llama: Any, context: Any, tokens: list[int], words: int) -> float:  # noqa: ANN401
+    llama.llama_memory_clear(llama.llama_get_memory(context), True)
+    total = 0.0
+    batch = llama.llama_batch_init(_SCORED_AT_ONCE_TOKENS, 0, 1)
+    for first in range(0, len(tokens) - 1, _SCORED_AT_ONCE_TOKENS):
+        piece = tokens[first : min(first + _SCORED_AT_ONCE_TOKENS, len(tokens) - 1)]
+        batch.n_tokens = len(piece)
+        for place, token in enumerate(piece):
+            batch.token[place] = token
+            batch.pos[place] = first + place
+            batch.n_seq_id[place] = 1
+            batch.seq_id[place][0] = 0
+            batch.logits[place] = 1
+        if llama.llama_decode(context, batch) != 0:
+            raise ModelError("llama.cpp stopped")
+        address = ctypes.cast(llama.llama_get_logits(context), ctypes.POINTER(ctypes.c_float))
+        logits = np.ctypeslib.as_array(address, shape=(len(piece), words))
+        top = logits.max(axis=1)
+        all_words = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+        followed_by = tokens[first + 1 : first + 1 + len(piece)]
+        total += float((logits[np.arange(len(piece)), followed_by] - all_words).sum())
+    llama.llama_batch_free(batch)
+    return total / (len(tokens) - 1)
+
+
+def _decode(llama: Any, context: Any, tokens: list[int]) -> None:  # noqa: ANN401
+    array = (llama.llama_token * len(tokens))(*tokens)  # the batch only points to it
+    if llama.llama_decode(context, llama.llama_batch_get_one(array, len(tokens))) != 0:
+        raise ModelError("llama.cpp stopped")
+    llama.llama_synchronize(context)
+
+
+def _main(path: str, threads: str) -> int:
+    try:
+        speed = _measure_here(Path(path), int(threads))
+    except ModelError as error:
+        sys.stderr.write(error.message + "\n")
+        return 1
+    sys.stdout.write(json.dumps(asdict(speed)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*sys.argv[1:]))
