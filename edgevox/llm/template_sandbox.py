@@ -1,0 +1,298 @@
+"""The Jinja of chat templates: Hugging Face's dialect, for text from a stranger.
+
+Jinja's sandbox keeps a template away from Python. This one also bounds what it can use up: processor time,
+and the size of every value that it builds and of all that it writes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import json
+import re
+import time
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, NoReturn
+
+from jinja2 import TemplateError, nodes, pass_context, pass_eval_context
+from jinja2.ext import Extension, loopcontrols
+from jinja2.filters import do_indent, do_replace, sync_do_join
+from jinja2.nodes import EvalContext
+from jinja2.parser import Parser
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+# What a template may raise besides TemplateError: Python's own complaints about the expressions in it.
+TEMPLATE_FAULTS = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+_CPU_S = 2.0  # the slowest of the vendors' templates takes 10 ms for a long conversation on a small Arm core
+_MAX_CHARS = 8_000_000  # of one value, and of all that is written: a context of 500,000 tokens fits
+_MAX_ALLOCATED = 256_000_000  # of all values together, kept or not
+_MAX_SOURCE_CHARS = 200_000
+_MAX_INT_BITS = 4096
+_MAX_INDENT = 16
+_ITEM_CHARS = 8  # what an element of a list is counted as
+
+# Padding to a width is how a short template builds a long text. No chat template is known to use these.
+_WITHOUT_FILTERS = (
+    *("batch", "center", "filesizeformat", "format", "pprint", "random", "slice", "sum", "truncate"),
+    *("urlize", "wordwrap", "xmlattr"),
+)
+_WITHOUT_GLOBALS = ("lipsum", "cycler", "joiner")
+_WITHOUT_METHODS = frozenset({"center", "expandtabs", "format_map", "ljust", "rjust", "translate", "zfill"})
+_WIDTH = re.compile(r"\d{4}|\*|\{[^{}]*\{")
+
+
+class TemplateEnvironment(ImmutableSandboxedEnvironment):
+    """Compiles templates. One render at a time: `begin` it, so that it gets its own allowance."""
+
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
+
+    def __init__(self) -> None:
+        super().__init__(
+            trim_blocks=True,
+            lstrip_blocks=True,
+            extensions=[loopcontrols, _GenerationTag],
+            finalize=self._write,
+            optimized=False,  # constants are folded while compiling, where nothing is counted
+        )
+        for name in _WITHOUT_FILTERS:
+            del self.filters[name]
+        for name in _WITHOUT_GLOBALS:
+            del self.globals[name]
+        self.filters |= {"tojson": self._to_json, "join": self._join, "replace": self._replace}
+        self.filters |= {"indent": self._indent, "string": self._string}
+        self.filters = {name: self._counted(function) for name, function in self.filters.items()}
+        self.filters[_EACH] = self._each
+        self.globals |= {"raise_exception": _raise_exception, "strftime_now": strftime_today}
+        self.begin()
+
+    def begin(self) -> None:
+        self._ends_s = time.thread_time() + _CPU_S
+        self._allocated = 0
+        self._written = 0
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ANN401
+        match operator, left, right:
+            case "**", _, _ if isinstance(left, int) and isinstance(right, int):
+                self._check_int(left.bit_length() * abs(right))
+            case "*", int(), int():
+                self._check_int(left.bit_length() + right.bit_length())
+            case "*", int(), _:
+                self._check(_size(right) * left)
+            case "*", _, int():
+                self._check(_size(left) * right)
+            case "%", str(), _:
+                self._check_format(left, right)
+            case "+", _, _:
+                self._check(_size(left) + _size(right))
+        return self._value(super().call_binop(context, operator, left, right))
+
+    def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805
+        # Jinja's own names: a template may pass `self=` or `context=` on to a macro.
+        # str.format comes wrapped by the sandbox.
+        owner = getattr(getattr(__obj, "__wrapped__", __obj), "__self__", None)
+        match getattr(__obj, "__name__", ""), owner:
+            case "replace", str(text) if len(args) > 1:
+                __self._check(len(text) + text.count(str(args[0])) * _size(args[1]))
+            case "join", str(text) if args:
+                args = (list(args[0]), *args[1:])
+                __self._check(text_size(args[0], _MAX_CHARS) + len(text) * len(args[0]))
+            case "format", str(text):
+                __self._check_format(text, [*args, *kwargs.values()])
+        return __self._value(super().call(__context, __obj, *args, **kwargs))
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ANN401
+        if isinstance(obj, str) and attr in _WITHOUT_METHODS:
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+    def _generate(
+        self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
+    ) -> str:
+        _count_everything(source)
+        source.set_environment(self)
+        return super()._generate(source, name, filename, defer_init)
+
+    # --- counting
+
+    def _check(self, chars: int) -> None:
+        if chars > _MAX_CHARS:
+            raise TemplateError(f"it builds a text of more than {_MAX_CHARS:,} characters")
+
+    def _check_int(self, bits: int) -> None:
+        if bits > _MAX_INT_BITS:
+            raise TemplateError(f"it computes a number of more than {_MAX_INT_BITS:,} bits")
+
+    def _check_format(self, pattern: str, values: object) -> None:
+        if _WIDTH.search(pattern):
+            raise TemplateError(f"it formats with a width that is too big: {pattern[:40]!r}")
+        fields = pattern.count("%") + pattern.count("{")
+        self._check(len(pattern) + fields * (1000 + text_size(values, _MAX_CHARS)))
+
+    def _value(self, value: Any) -> Any:  # noqa: ANN401
+        """Count a value that has been made; it is given back."""
+        if time.thread_time() > self._ends_s:
+            raise TemplateError(f"it takes more than {_CPU_S:g} seconds")
+        size = _size(value)
+        self._check(size)
+        self._allocated += size
+        if self._allocated > _MAX_ALLOCATED:
+            raise TemplateError(f"it builds texts of more than {_MAX_ALLOCATED:,} characters in all")
+        return value
+
+    @pass_context  # otherwise Jinja would finalize constants once, while compiling
+    def _write(self, _context: Context, value: Any) -> str:  # noqa: ANN401
+        text = self._string(value)
+        self._written += len(text)
+        self._check(self._written)
+        return self._value(text)  # type: ignore[no-any-return]  # it gives back what it is given
+
+    def _each(self, values: Any) -> Any:  # noqa: ANN401
+        return self._value(values if hasattr(values, "__len__") else list(values))
+
+    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)  # takes Jinja's marks (pass_context…) along
+        def counted(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            return self._value(function(*args, **kwargs))
+
+        return counted
+
+    # --- filters
+
+    def _to_json(
+        self,
+        value: object,
+        ensure_ascii: bool = False,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        sort_keys: bool = False,
+    ) -> str:
+        # Jinja's own filter escapes <, > and & for HTML, and sorts; models were trained on plain JSON.
+        if indent is not None and not 0 <= indent <= _MAX_INDENT:
+            raise TemplateError(f"it indents by {indent}")
+        if isinstance(value, Generator):  # what `map` and `select` give
+            value = list(value)
+        self._check(text_size(value, _MAX_CHARS, indent or 0))
+        return json.dumps(
+            value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+        )
+
+    @pass_eval_context
+    def _join(
+        self, eval_context: EvalContext, values: Iterable[object], d: str = "", attribute: str | None = None
+    ) -> str:
+        values = list(values)
+        self._check(text_size(values, _MAX_CHARS) + len(values) * len(d))
+        return sync_do_join(eval_context, values, d, attribute)
+
+    @pass_eval_context
+    def _replace(
+        self, eval_context: EvalContext, text: object, old: str, new: str, count: int | None = None
+    ) -> str:
+        written = self._string(text)
+        self._check(len(written) + written.count(old) * len(new))
+        return do_replace(eval_context, written, old, new, count)
+
+    def _indent(self, text: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+        self._check(len(text) + (text.count("\n") + 1) * (width if isinstance(width, int) else len(width)))
+        return do_indent(text, width, first, blank)
+
+    def _string(self, value: object) -> str:
+        if isinstance(value, str):
+            return value
+        self._check(text_size(value, _MAX_CHARS))
+        return str(value)
+
+
+def check_source(source: str) -> None:
+    """Raises TemplateError when the template itself is too long to be one."""
+    if len(source) > _MAX_SOURCE_CHARS:
+        raise TemplateError(f"it is longer than {_MAX_SOURCE_CHARS:,} characters")
+
+
+def text_size(value: object, limit: int, indent: int = 0) -> int:
+    """About how long `value` is as text; counting stops at `limit`, since a small value may be a big text."""
+    size = 0
+    left: list[tuple[object, int]] = [(value, 0)]
+    while left and size <= limit:
+        item, depth = left.pop()
+        size += _size(item) + indent * depth
+        match item:
+            case dict():
+                left.extend((part, depth + 1) for pair in item.items() for part in pair)
+            case list() | tuple():
+                left.extend((part, depth + 1) for part in item)
+    return size
+
+
+def strftime_today(pattern: str) -> str:
+    """The date; the time of day is midnight, as the date in a prompt must not change with every turn.
+
+    It stands near the start, and whatever follows a change has to be evaluated again.
+    """
+    today = dt.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    return today.strftime(pattern)
+
+
+_EACH = "each_counted"
+
+
+def _size(value: object) -> int:
+    match value:
+        case str():
+            return len(value)
+        case list() | tuple() | dict() | range():
+            return _ITEM_CHARS * (1 + len(value))
+        case _:
+            return _ITEM_CHARS
+
+
+def _count_everything(template: nodes.Template) -> None:
+    """Lead loops, plain text and `~` through the functions that count."""
+    for loop in template.find_all(nodes.For):
+        loop.iter = _filter(loop.iter, _EACH)
+    for output in template.find_all(nodes.Output):
+        output.nodes = [
+            nodes.Const(child.data, lineno=child.lineno) if isinstance(child, nodes.TemplateData) else child
+            for child in output.nodes
+        ]
+    for parent in [template, *template.find_all(nodes.Node)]:
+        for field, value in parent.iter_fields():
+            if isinstance(value, nodes.Concat):
+                setattr(parent, field, _sum(value))
+            elif isinstance(value, list):
+                setattr(
+                    parent, field, [_sum(item) if isinstance(item, nodes.Concat) else item for item in value]
+                )
+
+
+def _sum(concat: nodes.Concat) -> nodes.Expr:
+    texts = [_filter(node, "string") for node in concat.nodes]
+    return functools.reduce(lambda left, right: nodes.Add(left, right, lineno=concat.lineno), texts)
+
+
+def _filter(node: nodes.Node, name: str) -> nodes.Expr:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+def _raise_exception(message: str) -> NoReturn:
+    raise TemplateError(message)
+
+
+class _GenerationTag(Extension):
+    """`{% generation %}` marks what the assistant says, for training: here it is just its contents."""
+
+    tags = {"generation"}  # noqa: RUF012 - the base class declares it so
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
