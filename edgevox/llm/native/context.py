@@ -1,0 +1,227 @@
+"""A loaded model and its memory: tokens are evaluated in sequences, which can be cut, copied and saved."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import llama_cpp
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.errors import ModelError
+from edgevox.llm.native.vocabulary import Vocabulary
+from edgevox.turn import CancelFlag
+
+KvType: TypeAlias = Literal["f16", "q8_0"]
+
+BATCH_TOKENS = 512
+
+_KV_TYPES = {"f16": llama_cpp.GGML_TYPE_F16, "q8_0": llama_cpp.GGML_TYPE_Q8_0}
+_DECODED, _NO_ROOM, _ABORTED = 0, 1, 2
+_METADATA_BYTES = 1 << 20
+
+# llama.cpp polls an abort callback between graph nodes. The flag is a C string, empty while the work goes on,
+# so the C library's own strlen answers "stop?" without the GIL and without a compiler.
+_ABORT_WHEN_SET = ctypes.cast(ctypes.CDLL(None).strlen, llama_cpp.ggml_abort_callback)
+
+_BACKEND = threading.Lock()
+_backend_started = False
+
+
+class Aborted(Exception):
+    """The cancel flag was set while the model worked."""
+
+
+class NoRoom(Exception):
+    """The memory holds no more tokens."""
+
+
+class LlamaContext:
+    """A model with one memory for `sequences` sequences, `context_tokens` in all. Raises ModelError."""
+
+    def __init__(
+        self,
+        model_path: Path,
+        *,
+        context_tokens: int,
+        threads: int,
+        prompt_threads: int,
+        sequences: int = 1,
+        kv_type: KvType = "f16",
+        adapter_path: Path | None = None,
+        adapter_scale: float = 1.0,
+    ) -> None:
+        _start_backend()
+        self.context_tokens = context_tokens
+        self._model = _load_model(model_path)
+        self._prompt_threads = prompt_threads
+        self._threads = threads
+        parameters = llama_cpp.llama_context_default_params()
+        parameters.n_ctx = context_tokens
+        parameters.n_batch = parameters.n_ubatch = min(BATCH_TOKENS, context_tokens)
+        parameters.n_seq_max = sequences
+        parameters.kv_unified = True  # sequences share cells: a copied prefix takes no memory
+        parameters.n_threads = threads
+        parameters.n_threads_batch = prompt_threads
+        parameters.type_k = parameters.type_v = _KV_TYPES[kv_type]
+        parameters.no_perf = True
+        self._context = llama_cpp.llama_init_from_model(self._model, parameters)
+        if not self._context:
+            llama_cpp.llama_model_free(self._model)
+            raise ModelError(
+                f"llama.cpp has no memory for {context_tokens} tokens of {model_path.name}",
+                hint="a smaller llm.context_tokens needs less memory",
+            )
+        self.vocabulary = Vocabulary(self._model)
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self._adapter = self._load_adapter(adapter_path, adapter_scale)
+        self._batch = _Batch(parameters.n_batch)
+        # Hybrids and recurrent models keep one state for a whole sequence: it cannot be cut back.
+        self.can_cut = not (
+            llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model)
+        )
+
+    def metadata(self, key: str) -> str | None:
+        """A value of the GGUF file's header."""
+        buffer = ctypes.create_string_buffer(_METADATA_BYTES)
+        count = llama_cpp.llama_model_meta_val_str(self._model, key.encode(), buffer, len(buffer))
+        return buffer.value.decode(errors="replace") if count >= 0 else None
+
+    def watch(self, cancel: CancelFlag) -> None:
+        """Stop evaluating as soon as `cancel` is set. The caller keeps the flag alive while it is watched."""
+        llama_cpp.llama_set_abort_callback(self._context, _ABORT_WHEN_SET, ctypes.c_void_p(cancel.address))
+
+    def use_threads(self, threads: int) -> None:
+        """How many threads generate from now on."""
+        if threads != self._threads:
+            llama_cpp.llama_set_n_threads(self._context, threads, self._prompt_threads)
+            self._threads = threads
+
+    def evaluate(self, tokens: Sequence[int], sequence: int, at: int) -> None:
+        """Evaluate at most BATCH_TOKENS tokens as one batch; the logits behind the last one are kept.
+
+        Where it fails the sequence is as it was before, if it can be cut.
+        Raises Aborted, NoRoom, and ModelError when llama.cpp fails.
+        """
+        code = llama_cpp.llama_decode(self._context, self._batch.fill(tokens, sequence, at))
+        if code == _DECODED:
+            return
+        self.cut(sequence, at)
+        if code == _NO_ROOM:
+            raise NoRoom
+        if code == _ABORTED:
+            raise Aborted
+        raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
+
+    def logits(self) -> NDArray[np.float32]:
+        """The scores of the next token, in llama.cpp's own array: it may be written to until `evaluate`."""
+        pointer = llama_cpp.llama_get_logits_ith(self._context, -1)
+        return np.ctypeslib.as_array(pointer, shape=(self.vocabulary.size,))
+
+    # --- sequences
+
+    def cut(self, sequence: int, at: int) -> bool:
+        """Forget the tokens of a sequence from `at` on; False where this model's memory cannot do that."""
+        return bool(llama_cpp.llama_memory_seq_rm(self._memory, sequence, at, -1))
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Make the empty sequence `target` begin with the first `length` tokens of `source`."""
+        llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, length)
+
+    def state(self, sequence: int) -> bytes:
+        """What the model remembers of a sequence, for `restore`."""
+        size = llama_cpp.llama_state_seq_get_size(self._context, sequence)
+        buffer = (ctypes.c_uint8 * size)()
+        written = llama_cpp.llama_state_seq_get_data(self._context, buffer, size, sequence)
+        return bytes(memoryview(buffer)[:written])
+
+    def restore(self, sequence: int, state: bytes) -> bool:
+        """Give an empty sequence the state that `state` returned; False where it does not fit.
+
+        llama.cpp trusts these bytes: the caller must know that they are whole and from this very model.
+        """
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
+        return bool(llama_cpp.llama_state_seq_set_data(self._context, buffer, len(state), sequence))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._batch.close()
+        llama_cpp.llama_free(self._context)
+        if self._adapter:
+            llama_cpp.llama_adapter_lora_free(self._adapter)
+        llama_cpp.llama_model_free(self._model)
+
+    def _load_adapter(self, path: Path | None, scale: float) -> llama_cpp.llama_adapter_lora_p | None:
+        if path is None:
+            return None
+        adapter = llama_cpp.llama_adapter_lora_init(self._model, str(path).encode())
+        if not adapter:
+            raise ModelError(
+                f"{path.name} is no adapter for this model",
+                hint="an adapter fits only the model it was trained on; a preset can do without one",
+            )
+        llama_cpp.llama_set_adapters_lora(
+            self._context,
+            (llama_cpp.llama_adapter_lora_p_ctypes * 1)(adapter),
+            1,
+            (ctypes.c_float * 1)(scale),
+        )
+        return adapter
+
+
+class _Batch:
+    """llama.cpp's batch, allocated once and filled through numpy."""
+
+    def __init__(self, size: int) -> None:
+        self._batch = llama_cpp.llama_batch_init(size, 0, 1)
+        self._tokens = np.ctypeslib.as_array(self._batch.token, shape=(size,))
+        self._positions = np.ctypeslib.as_array(self._batch.pos, shape=(size,))
+        self._wanted = np.ctypeslib.as_array(self._batch.logits, shape=(size,))
+        self._sequences = [np.ctypeslib.as_array(self._batch.seq_id[i], shape=(1,)) for i in range(size)]
+        np.ctypeslib.as_array(self._batch.n_seq_id, shape=(size,))[:] = 1
+
+    def fill(self, tokens: Sequence[int], sequence: int, at: int) -> llama_cpp.llama_batch:
+        count = len(tokens)
+        self._tokens[:count] = tokens
+        self._positions[:count] = np.arange(at, at + count, dtype=np.int32)
+        self._wanted[:count] = 0
+        self._wanted[count - 1] = 1
+        for own in self._sequences[:count]:
+            own[0] = sequence
+        self._batch.n_tokens = count
+        return self._batch
+
+    def close(self) -> None:
+        llama_cpp.llama_batch_free(self._batch)
+
+
+def _load_model(path: Path) -> llama_cpp.llama_model_p:
+    parameters = llama_cpp.llama_model_default_params()
+    model = llama_cpp.llama_model_load_from_file(str(path).encode(), parameters)
+    if not model:
+        raise ModelError(
+            f"llama.cpp cannot load {path.name}",
+            hint="`edgevox models verify` checks the file; another file or a newer llama-cpp-python may do",
+        )
+    return model
+
+
+def _start_backend() -> None:
+    global _backend_started
+    with _BACKEND:
+        if not _backend_started:
+            llama_cpp.llama_log_set(_ignore_log, ctypes.c_void_p(0))
+            llama_cpp.llama_backend_init()
+            _backend_started = True
+
+
+def _ignore(_level: int, _text: bytes, _user_data: ctypes.c_void_p) -> None:
+    """llama.cpp writes pages to standard error; what a user needs to know comes as an error."""
+
+
+# llama.cpp keeps the pointer: it must live as long as the process.
+_ignore_log = llama_cpp.llama_log_callback(_ignore)
