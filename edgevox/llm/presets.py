@@ -5,17 +5,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from edgevox.errors import ConfigError
+from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.settings import LlmSettings
 from edgevox.settings.preset_files import PresetFile, find_preset, preset_files
 from edgevox.types import Sampling
 
-ToolChoicePolicy: TypeAlias = Literal["auto", "required_first_hop", "required_always"]
 
 # What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
 _OVERHEAD_BYTES = 200_000_000
