@@ -16,7 +16,6 @@ from edgevox.settings import LlmSettings
 from edgevox.settings.preset_files import PresetFile, find_preset, preset_files
 from edgevox.types import Sampling
 
-
 # What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
 _OVERHEAD_BYTES = 200_000_000
 
