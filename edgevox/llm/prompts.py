@@ -1,0 +1,224 @@
+"""Prompts: a conversation, fitted to what the chat template can do, whose text stays text.
+
+Tools that a template cannot write go into the system prompt, and results that it cannot write come back as a
+message of the user. Whatever people, tools and results say never becomes a control token.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from edgevox.errors import ConfigError
+from edgevox.llm.control_tokens import Mask, PromptPiece
+from edgevox.llm.template_abilities import TemplateAbilities
+from edgevox.llm.templates import ChatTemplate
+from edgevox.llm.tool_parsers import DETECTORS, BaseFormatDetector
+from edgevox.types import JsonObject, Message, ToolCall
+
+GENERIC_FORMAT = "generic_xml"
+"""The form of calls for models that were trained on none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedChat:
+    """A conversation that the template can render, and the tools that it is to render itself."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt in pieces, in order; control tokens are looked for in the special ones only."""
+
+    pieces: tuple[PromptPiece, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+def render_prompt(
+    template: ChatTemplate,
+    abilities: TemplateAbilities,
+    messages: tuple[Message, ...],
+    *,
+    tools: tuple[JsonObject, ...] = (),
+    thinking: bool = False,
+    wire_format: str | None = None,
+    control_tokens: tuple[str, ...] = (),
+) -> Prompt:
+    """The prompt for the next reply. Raises ModelError when the template refuses the conversation."""
+    mask = Mask(control_tokens, messages, tools, template.source)
+    # Masked first: what is added from here on (an example of a call) may hold control tokens, and means them.
+    fitted = fit_messages(mask.messages, mask.tools, abilities, wire_format)
+    rendered = template.render(fitted.messages, tools=fitted.tools, thinking=thinking)
+    return Prompt(mask.pieces(rendered))
+
+
+def stable_prefix(
+    template: ChatTemplate,
+    abilities: TemplateAbilities,
+    messages: tuple[Message, ...],
+    *,
+    tools: tuple[JsonObject, ...] = (),
+    thinking: bool = False,
+    wire_format: str | None = None,
+) -> str:
+    """The part of the prompt that no question changes: the first system message and the tools."""
+    system = tuple(message for message in messages[:1] if message.role == "system")
+    prompts = [
+        render_prompt(
+            template,
+            abilities,
+            (*system, Message("user", question)),
+            tools=tools,
+            thinking=thinking,
+            wire_format=wire_format,
+        ).text
+        for question in ("a", "b")
+    ]
+    pairs = zip(*prompts, strict=False)
+    return "".join(one for one, _other in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def fit_messages(
+    messages: tuple[Message, ...],
+    tools: tuple[JsonObject, ...],
+    abilities: TemplateAbilities,
+    wire_format: str | None = None,
+) -> FittedChat:
+    """Say in words what the template has no form for. Raises ConfigError for an unknown wire format.
+
+    Calls are written in `wire_format`; no template teaches the generic one, so with it all is said in words.
+    """
+    detector = _detector(wire_format or GENERIC_FORMAT)
+    own_form = wire_format != GENERIC_FORMAT
+    # ChatML writes any role. Without its tools or its calls, a template's `tool` messages mean nothing.
+    knows_tools = abilities.renders_tools or abilities.renders_tool_calls
+    own_results = own_form and abilities.renders_tool_results and knows_tools
+    own_calls = own_results and abilities.renders_tool_calls
+    if tools and not (own_form and abilities.renders_tools):
+        messages = _with_tools_in_system(messages, tools, detector)
+        tools = ()
+    if own_calls and not abilities.renders_parallel_calls:
+        messages = tuple(_one_call_at_a_time(messages))
+    if not own_results:
+        messages = tuple(_results_in_words(messages))  # before the calls: they know the tools' names
+    if not own_calls:
+        messages = tuple(_calls_in_words(messages, detector))
+    return FittedChat(messages, tools)
+
+
+def _detector(wire_format: str) -> BaseFormatDetector:
+    try:
+        return DETECTORS[wire_format]()
+    except KeyError:
+        raise ConfigError(
+            f"there is no wire format {wire_format}", hint=f"the formats are {', '.join(sorted(DETECTORS))}"
+        ) from None
+
+
+# --- tools
+
+_EXAMPLE = ToolCall("000000000", "tool_name", '{"argument": "value"}')
+
+
+def _with_tools_in_system(
+    messages: tuple[Message, ...], tools: Sequence[JsonObject], detector: BaseFormatDetector
+) -> tuple[Message, ...]:
+    # The tools go first: a system prompt may end in what changes, and all behind a change is evaluated again.
+    about_tools = _about_tools(tools, detector)
+    match messages:
+        case (Message("system", content), *rest):
+            return (Message("system", f"{about_tools}\n\n{content}"), *rest)
+        case _:
+            return (Message("system", about_tools), *messages)
+
+
+def _about_tools(tools: Sequence[JsonObject], detector: BaseFormatDetector) -> str:
+    return "\n".join(
+        (
+            "You have these tools:",
+            *map(_about_tool, tools),
+            "To use a tool, write the call and nothing else, in this form:",
+            detector.render((_EXAMPLE,)),
+            "You are then told its result. Where no tool helps, answer in plain words.",
+        )
+    )
+
+
+def _about_tool(tool: JsonObject) -> str:
+    function = tool.get("function", tool)
+    schema = json.dumps(function.get("parameters") or {}, ensure_ascii=False, separators=(",", ":"))
+    description = " ".join(str(function.get("description") or "").split())
+    return f"- {function['name']}: {description} Arguments: {schema}"
+
+
+# --- calls and results
+
+
+def _one_call_at_a_time(messages: Sequence[Message]) -> Iterator[Message]:
+    """The same exchanges with each call in a message of its own, followed by its result."""
+    position = 0
+    while position < len(messages):
+        message = messages[position]
+        position += 1
+        if len(message.tool_calls) < 2:
+            yield message
+            continue
+        results = _results_at(messages, position)
+        position += len(results)
+        answers = {result.tool_call_id: result for result in results}
+        for index, call in enumerate(message.tool_calls):
+            yield Message("assistant", "" if index else message.content, (call,))
+            if call.id in answers:
+                yield answers[call.id]
+
+
+def _results_in_words(messages: Sequence[Message]) -> Iterator[Message]:
+    """The results of one round are one message of the user."""
+    names: dict[str | None, str] = {}
+    position = 0
+    while position < len(messages):
+        results = _results_at(messages, position)
+        if results:
+            position += len(results)
+            given = "; ".join(
+                f"{names.get(result.tool_call_id, 'the tool')} gave {_quoted(result.content)}"
+                for result in results
+            )
+            # The same words wherever it stands: what has been evaluated must not change a turn later.
+            yield Message(
+                "user", f"(The tools have run: {given}. Now answer my last request in one sentence.)"
+            )
+        else:
+            names |= {call.id: call.name for call in messages[position].tool_calls}
+            yield messages[position]
+            position += 1
+
+
+def _calls_in_words(messages: Sequence[Message], detector: BaseFormatDetector) -> Iterator[Message]:
+    for message in messages:
+        if message.tool_calls:
+            written = detector.render(message.tool_calls)
+            yield Message("assistant", f"{message.content}\n{written}" if message.content else written)
+        else:
+            yield message
+
+
+def _results_at(messages: Sequence[Message], position: int) -> list[Message]:
+    rest = itertools.islice(messages, position, None)
+    return list(itertools.takewhile(lambda message: message.role == "tool", rest))
+
+
+def _quoted(result: str) -> str:
+    """JSON stands as it is; other text becomes a JSON string, so that its end can be seen."""
+    try:
+        json.loads(result)
+    except ValueError:
+        return json.dumps(result, ensure_ascii=False)
+    return result
