@@ -1,3 +1,33 @@
-"""EdgeVox: a voice assistant that lives on your own machine."""
+"""EdgeVox: a voice assistant that lives on your own machine.
+
+What a tool is made of can be imported from here: `from edgevox import tool, ToolError`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from edgevox.errors import ToolError
+    from edgevox.tools.tool import Speech, Tool, tool
 
 __version__ = "0.1.0"
+
+__all__ = ["Speech", "Tool", "ToolError", "__version__", "tool"]
+
+_HOMES = {
+    "Speech": "edgevox.tools.tool",
+    "Tool": "edgevox.tools.tool",
+    "ToolError": "edgevox.errors",
+    "tool": "edgevox.tools.tool",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Tools bring pydantic and jsonschema along; `import edgevox` alone stays instant.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -12,7 +12,11 @@ EdgevoxError
 │ └ GrammarRejected      a grammar that llama.cpp cannot compile
 ├ EngineFailed           a native engine died or stopped answering (it is being restarted)
 ├ StateError             the state folder cannot be written
-└ ToolError              a tool could not do its work
+└ ToolError              a tool could not do its work; its message is for the model and the user
+  ├ UnknownTool          no tool of that name
+  ├ InvalidArguments     arguments that do not fit the tool's schema
+  ├ ToolTimeout          no answer in time (it may still happen)
+  └ ToolDenied           not allowed, or not confirmed
 
 Cancellation is how a turn ended, not an error.
 """
@@ -93,3 +97,19 @@ class StateError(EdgevoxError):
 
 class ToolError(EdgevoxError):
     code = "tool_error"
+
+
+class UnknownTool(ToolError):
+    code = "bad_request"
+
+
+class InvalidArguments(ToolError):
+    code = "bad_request"
+
+
+class ToolTimeout(ToolError):
+    code = "timeout"
+
+
+class ToolDenied(ToolError):
+    code = "tool_denied"

@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.bus",
         "edgevox.engine",
     ),
-    ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tts"),
+    ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
     ("edgevox.daemon", "edgevox.testing"),
@@ -32,8 +32,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 SIBLINGS_APART = LAYERS[2]
 
-# Only these may catch everything: each is the top level of a process, and says there why.
-MAY_CATCH_ALL = {"edgevox.engine.child", "edgevox.cli.main"}
+# Only these may catch everything: the top level of a process, or the border to a tool's own code.
+MAY_CATCH_ALL = {
+    "edgevox.engine.child",
+    "edgevox.cli.main",
+    "edgevox.tools.executor",
+    "edgevox.tools.running",
+}
 # Only this file may import what is under the GPL.
 GPL = {"piper": "edgevox.tts.piper"}
 

@@ -1,0 +1,122 @@
+"""From a call's JSON text to checked arguments; what is wrong is said in words that a model can act on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from jsonschema import ValidationError
+from jsonschema.exceptions import best_match
+
+from edgevox.errors import InvalidArguments
+from edgevox.tools.tool import Tool
+
+_MAX_PROBLEMS = 3
+_MAX_SHOWN_CHARS = 60
+_ARTICLES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
+
+
+def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
+    """The arguments, valid by the tool's whole schema. Raises InvalidArguments.
+
+    Null for a parameter that may be left out, and cannot be null, counts as left out.
+    """
+    arguments = _loads(text)
+    if not isinstance(arguments, dict):
+        raise InvalidArguments(f"the arguments must be an object, not {_shown(arguments)}")
+    properties = tool.parameters.get("properties", {})
+    required = tool.parameters.get("required", ())
+    for name in [name for name, value in arguments.items() if value is None]:
+        if name in properties and name not in required and not _allows_null(tool, name):
+            del arguments[name]
+    try:
+        problems = sorted(tool.validator.iter_errors(arguments), key=lambda error: list(map(str, error.path)))
+    except RecursionError as error:
+        raise InvalidArguments("the arguments are nested too deeply") from error
+    if problems:
+        said = dict.fromkeys(explain(problem, tool) for problem in problems[:_MAX_PROBLEMS])
+        raise InvalidArguments("; ".join(said))
+    return arguments
+
+
+def fingerprint(name: str, arguments: Mapping[str, Any]) -> str:
+    """A hash of a call: the same for the same name and the same arguments in any order."""
+    text = json.dumps([name, arguments], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def explain(problem: ValidationError, tool: Tool) -> str:
+    """What is wrong with one argument, and what is expected of it."""
+    if problem.validator in ("anyOf", "oneOf") and problem.context:
+        problem = best_match(problem.context) or problem
+    field = _field(problem)
+    wanted: Any = problem.validator_value
+    got: Any = problem.instance
+    match problem.validator:
+        case "required":
+            inside = f" in {field}" if field else ""
+            missing = [name for name in wanted if name not in got]
+            return f"{', '.join(missing)} must be given{inside}"
+        case "additionalProperties" if not field:
+            known = tool.parameters.get("properties", {})
+            unknown = ", ".join(_shown(name) for name in got if name not in known)
+            return f"{unknown} is no parameter of {tool.name}; it takes {', '.join(known) or 'none'}"
+        case "type":
+            kinds = [wanted] if isinstance(wanted, str) else wanted
+            named = " or ".join(_ARTICLES.get(kind, f"a {kind}") for kind in kinds)
+            return f"{field} must be {named}, not {_shown(got)}"
+        case "enum":
+            return f"{field} must be one of {', '.join(map(_shown, wanted))}, not {_shown(got)}"
+        case "const":
+            return f"{field} must be {_shown(wanted)}, not {_shown(got)}"
+        case "minimum":
+            return f"{field} must be at least {wanted}, not {_shown(got)}"
+        case "maximum":
+            return f"{field} must be at most {wanted}, not {_shown(got)}"
+        case "exclusiveMinimum":
+            return f"{field} must be more than {wanted}, not {_shown(got)}"
+        case "exclusiveMaximum":
+            return f"{field} must be less than {wanted}, not {_shown(got)}"
+        case "minLength" | "minItems":
+            return f"{field} must have at least {wanted} {_counted(problem)}"
+        case "maxLength" | "maxItems":
+            return f"{field} must have at most {wanted} {_counted(problem)}"
+        case "pattern" | "format":
+            return f"{field} must be a {wanted}, not {_shown(got)}"
+        case _:
+            return f"{field or 'the arguments'}: {problem.message[:200]}"
+
+
+def _loads(text: str) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(text or "{}", parse_constant=_refuse)
+    except RecursionError as error:
+        raise InvalidArguments("the arguments are nested too deeply") from error
+    except ValueError as error:
+        raise InvalidArguments(f"the arguments are not JSON ({error})") from error
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
+
+
+def _allows_null(tool: Tool, name: str) -> bool:
+    return bool(tool.validator.evolve(schema=tool.parameters["properties"][name]).is_valid(None))
+
+
+def _field(problem: ValidationError) -> str:
+    path = ""
+    for part in problem.absolute_path:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return path
+
+
+def _counted(problem: ValidationError) -> str:
+    return "characters" if isinstance(problem.instance, str) else "entries"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[: _MAX_SHOWN_CHARS - 1]}…"

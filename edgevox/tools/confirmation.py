@@ -1,0 +1,232 @@
+"""Which calls a person has to agree to, and the agreement itself.
+
+The host holds it, not the model: a pending confirmation is bound to one call and a hash of its arguments, it
+can be used once, by somebody other than the client that made the call, and it expires.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+from edgevox.errors import ToolDenied
+from edgevox.tools.answers import decide_yes_no
+from edgevox.tools.arguments import fingerprint
+from edgevox.tools.neutral import neutral_text
+from edgevox.tools.scopes import CONFIRM, Caller
+from edgevox.tools.tool import ConfirmLevel, Target, Tool
+from edgevox.types import JsonObject, ToolCall
+
+Channel: TypeAlias = Literal["voice", "keyboard", "api"]
+
+CONFIRM_WITHIN_S = 30.0
+_MAX_PENDING = 32
+_MAX_QUESTION_VALUE_CHARS = 60
+_LEVELS: tuple[ConfirmLevel, ...] = get_args(ConfirmLevel)
+
+# What touches safety, in Home Assistant's words: a domain, or a domain and a device class.
+SAFETY: Mapping[str, ConfirmLevel] = {
+    "lock": "voice",
+    "alarm_control_panel": "voice",
+    "siren": "voice",
+    "cover.door": "voice",
+    "cover.garage": "voice",
+    "cover.gate": "voice",
+    "valve.gas": "voice",
+}
+# A tool that nobody described tells what it does by its name: buying, deleting, telling others, opening.
+_TELLING_NAMES = frozenset(
+    {
+        *("buy", "purchase", "order", "pay", "checkout", "transfer", "subscribe"),
+        *("delete", "erase", "wipe", "purge", "format", "uninstall"),
+        *("send", "email", "mail", "sms", "post", "publish"),
+        *("lock", "unlock", "arm", "disarm", "alarm", "door", "garage", "gate"),
+    }
+)
+# The same for the name of a device, where no tool says what the name stands for: its last word is what it is.
+_TELLING_THINGS = frozenset(
+    {"lock", "locks", "door", "doors", "garage", "gate", "gates", "alarm", "siren", "safe"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmationRule:
+    """What needs a yes. `tools` and `domains` are the user's settings and go before everything else.
+
+    The keys of `domains` are `lock` or `cover.garage`. `otherwise` is for all other tools with side effects.
+    """
+
+    tools: Mapping[str, ConfirmLevel] = field(default_factory=dict)
+    domains: Mapping[str, ConfirmLevel] = field(default_factory=dict)
+    otherwise: ConfirmLevel = "never"
+
+    def level(self, tool: Tool, arguments: JsonObject) -> ConfirmLevel:
+        """What this call needs. What the tool's own `targets` raises goes through."""
+        if tool.name in self.tools:
+            return self.tools[tool.name]
+        asked = tool.confirm or "never"
+        if not tool.side_effects:
+            return asked
+        if tool.confirm is None:
+            asked = _stronger(self.otherwise, "voice" if _tells_by_name(tool) else "never")
+        for target in _targets(tool, arguments):
+            asked = _stronger(asked, self._of_target(target))
+        return asked
+
+    def _of_target(self, target: Target) -> ConfirmLevel:
+        exact, domain = f"{target.domain}.{target.device_class}", target.domain
+        if exact in self.domains:
+            return self.domains[exact]
+        # Covers may be switched off as a whole; the garage has to be named for that.
+        if domain in self.domains:
+            return _stronger(self.domains[domain], SAFETY.get(exact, "never"))
+        return _stronger(SAFETY.get(exact, "never"), SAFETY.get(domain, "never"))
+
+
+@dataclass(frozen=True, slots=True)
+class PendingConfirmation:
+    """A call that waits for a yes. `origin` asked for it, and `level` says what kind of yes it needs."""
+
+    token: str
+    call: ToolCall
+    arguments_sha256: str
+    question: str
+    level: ConfirmLevel
+    origin: Caller
+    turn_id: str
+    expires_s: float
+
+
+class PendingConfirmations:
+    """The calls that wait, in memory only; the oldest makes room when there are many."""
+
+    def __init__(
+        self, *, within_s: float = CONFIRM_WITHIN_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._within_s = within_s
+        self._clock = clock
+        self._waiting: dict[str, PendingConfirmation] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def ask(
+        self,
+        tool: Tool,
+        call: ToolCall,
+        arguments: Mapping[str, Any],
+        *,
+        level: ConfirmLevel,
+        origin: Caller,
+        turn_id: str = "",
+    ) -> PendingConfirmation:
+        """Have a call wait. What the tool's own `question` raises goes through."""
+        pending = PendingConfirmation(
+            token=secrets.token_urlsafe(16),
+            call=call,
+            arguments_sha256=fingerprint(call.name, arguments),
+            question=question_for(tool, arguments),
+            level=level,
+            origin=origin,
+            turn_id=turn_id,
+            expires_s=self._clock() + self._within_s,
+        )
+        self._drop_expired()
+        while len(self._waiting) >= _MAX_PENDING:
+            del self._waiting[next(iter(self._waiting))]
+        self._waiting[pending.token] = pending
+        return pending
+
+    def take(
+        self, token: str, name: str, arguments: Mapping[str, Any], *, by: Caller, channel: Channel
+    ) -> PendingConfirmation:
+        """Use a confirmation up. Raises ToolDenied, and whoever may not confirm does not use it up."""
+        pending = self._waiting.get(token)
+        if pending is None:
+            raise ToolDenied("nothing is waiting for this confirmation, or it was used already")
+        if channel == "api" and by.name == pending.origin.name:
+            raise ToolDenied("whoever made a call cannot confirm it")
+        if not by.may(CONFIRM):
+            raise ToolDenied(f"{by.name} may not confirm calls")
+        if pending.level == "screen" and channel == "voice":
+            raise ToolDenied("this needs more than a spoken yes")
+        del self._waiting[token]
+        if self._clock() >= pending.expires_s:
+            raise ToolDenied("the confirmation came too late")
+        if pending.arguments_sha256 != fingerprint(name, arguments):
+            raise ToolDenied("the call is not the one that was asked about")
+        return pending
+
+    def withdraw(self, token: str) -> None:
+        """The answer was no, or none came."""
+        self._waiting.pop(token, None)
+
+    def _drop_expired(self) -> None:
+        now_s = self._clock()
+        for token in [token for token, one in self._waiting.items() if now_s >= one.expires_s]:
+            del self._waiting[token]
+
+
+def question_for(tool: Tool, arguments: JsonObject) -> str:
+    """The question as it is spoken. What the tool's own `question` raises goes through."""
+    if tool.question is not None:
+        return neutral_text(tool.question(arguments))
+    values = ", ".join(
+        _spoken(name, value) for name, value in arguments.items() if value is not None and value != ""
+    )
+    return neutral_text(f"Shall I {tool.name.replace('_', ' ')}{': ' if values else ''}{values}?")
+
+
+def _spoken(name: str, value: object) -> str:
+    words = name.replace("_", " ")
+    if isinstance(value, bool):
+        return words if value else f"not {words}"
+    # A question inside a value would be heard as ours.
+    text = re.sub(r"[?!.\s]+", " ", str(value)).strip()[:_MAX_QUESTION_VALUE_CHARS]
+    return text if isinstance(value, str) else f"{words} {text}"
+
+
+def _targets(tool: Tool, arguments: JsonObject) -> Sequence[Target]:
+    """What a call would touch: the tool knows, or the arguments say so."""
+    if tool.targets is not None:
+        return tool.targets(arguments)
+    domains = _texts(arguments.get("domain"))
+    classes = _texts(arguments.get("device_class")) or [""]
+    found = [Target(domain, device_class) for domain in domains for device_class in classes]
+    # A class without a domain is a cover's: only covers have doors, garages and gates.
+    found += [Target("cover", device_class) for device_class in classes if not domains]
+    for name in ("name", "entity", "device", "item", "target"):
+        words = re.findall(r"\w+", str(arguments.get(name, "")).casefold())
+        if words and words[-1] in _TELLING_THINGS:
+            found.append(Target("lock", name=str(arguments[name])))
+    return found
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [member for member in value if isinstance(member, str)] if isinstance(value, list) else []
+
+
+def _tells_by_name(tool: Tool) -> bool:
+    return not _TELLING_NAMES.isdisjoint(tool.name.casefold().split("_"))
+
+
+def _stronger(one: ConfirmLevel, other: ConfirmLevel) -> ConfirmLevel:
+    return max(one, other, key=_LEVELS.index)
+
+
+__all__ = [
+    "CONFIRM_WITHIN_S",
+    "SAFETY",
+    "Channel",
+    "ConfirmationRule",
+    "PendingConfirmation",
+    "PendingConfirmations",
+    "decide_yes_no",
+    "question_for",
+]

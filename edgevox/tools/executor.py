@@ -1,0 +1,307 @@
+"""Running the calls that a model makes: checked, allowed, confirmed, in time, and always with a result.
+
+Nothing that a tool does gets past `dispatch`: an unknown name, arguments that do not fit, a missing
+permission, an exception, a time-out are all results with a code, written so that a model can do better.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import difflib
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, assert_never, get_args
+
+from edgevox.errors import InvalidArguments, ToolDenied, ToolError
+from edgevox.tools.arguments import fingerprint, read_arguments
+from edgevox.tools.confirmation import (
+    CONFIRM_WITHIN_S,
+    Channel,
+    ConfirmationRule,
+    PendingConfirmation,
+    PendingConfirmations,
+)
+from edgevox.tools.memoize import Memo
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.results import MAX_RESULT_CHARS, ErrorCode, ToolResult, render, sentence, speech_of
+from edgevox.tools.running import Outcome, Raised, Returned, Runner, Stopped, guarded
+from edgevox.tools.scopes import LOCAL, Caller
+from edgevox.tools.stats import ToolStats
+from edgevox.tools.tool import ConfirmLevel, Tool
+from edgevox.turn import CancelFlag
+from edgevox.types import JsonObject, ToolCall
+
+_log = logging.getLogger(__name__)
+
+TIMEOUT_S = 30.0
+MAX_PARALLEL = 4
+MAX_DEPTH = 6
+MAX_LEFT_BEHIND = 3
+_CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a tool may know of the call it serves; `depth` is 1 for a call of the model's."""
+
+    caller: Caller
+    turn_id: str
+    cancel: CancelFlag | None
+    depth: int
+
+
+_context: ContextVar[CallContext | None] = ContextVar("edgevox_tool_call", default=None)
+
+
+def current_call() -> CallContext | None:
+    """The call that the running code serves; None outside a tool."""
+    return _context.get()
+
+
+class _NoResult(Exception):
+    """The call ends here, without running: this is what is said of it."""
+
+    def __init__(self, code: ErrorCode, text: str, confirmation: PendingConfirmation | None = None) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+        self.confirmation = confirmation
+
+
+class ToolExecutor:
+    """Runs calls of the registry's tools. One for all turns; it belongs to one event loop."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        rule: ConfirmationRule | None = None,
+        timeout_s: float = TIMEOUT_S,
+        max_parallel: int = MAX_PARALLEL,
+        max_depth: int = MAX_DEPTH,
+        max_result_chars: int = MAX_RESULT_CHARS,
+        confirm_within_s: float = CONFIRM_WITHIN_S,
+        stats: ToolStats | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.registry = registry
+        self.stats = stats or ToolStats()
+        self._rule = rule or ConfirmationRule()
+        self._timeout_s = timeout_s
+        self._max_parallel = max_parallel
+        self._max_depth = max_depth
+        self._max_result_chars = max_result_chars
+        self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
+        self._memo: Memo[ToolResult] = Memo(clock=clock)
+        self._runner = Runner()
+
+    @property
+    def native_definitions(self) -> tuple[JsonObject, ...]:
+        """The tools as a chat request takes them."""
+        return self.registry.openai_schemas()
+
+    async def dispatch(
+        self, call: ToolCall, *, caller: Caller = LOCAL, cancel: CancelFlag | None = None, turn_id: str = ""
+    ) -> ToolResult:
+        """Run one call, or say why not. Raises only CancelledError."""
+        return await self._settled(call, caller, cancel, turn_id, confirmed=False)
+
+    async def dispatch_all(
+        self,
+        calls: Sequence[ToolCall],
+        *,
+        caller: Caller = LOCAL,
+        cancel: CancelFlag | None = None,
+        turn_id: str = "",
+    ) -> tuple[ToolResult, ...]:
+        """Run the calls of one reply side by side, a few at a time; the results are in the calls' order."""
+        # The bound is the batch's own: a tool that makes calls itself must not wait for the place it holds.
+        places = asyncio.Semaphore(self._max_parallel)
+
+        async def one(call: ToolCall) -> ToolResult:
+            async with places:
+                return await self.dispatch(call, caller=caller, cancel=cancel, turn_id=turn_id)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(call)) for call in calls]
+        return tuple(task.result() for task in tasks)
+
+    async def dispatch_confirmed(
+        self,
+        call: ToolCall,
+        token: str,
+        *,
+        by: Caller = LOCAL,
+        channel: Channel = "voice",
+        cancel: CancelFlag | None = None,
+    ) -> ToolResult:
+        """Run, once, the call that `token` was given for; it keeps the permissions of who asked for it."""
+        if current_call() is not None:
+            return self._counted(_error(call, "tool_denied", "not confirmed: a tool cannot confirm a call"))
+        try:
+            arguments = read_arguments(self.registry.get(call.name), call.arguments)
+            pending = self._pending.take(token, call.name, arguments, by=by, channel=channel)
+        except ToolDenied as error:
+            return self._counted(_error(call, "tool_denied", f"not confirmed: {error.message}"))
+        except ToolError as error:
+            return self._counted(_error(call, "bad_request", error.message))
+        return await self._settled(call, pending.origin, cancel, pending.turn_id, confirmed=True)
+
+    def refuse(self, pending: PendingConfirmation, why: str = "the user said no") -> ToolResult:
+        """The answer was no, or none came: the call is over, and the model is told."""
+        self._pending.withdraw(pending.token)
+        return self._counted(_error(pending.call, "tool_denied", f"not done: {why}"))
+
+    # --- one call
+
+    async def _settled(
+        self, call: ToolCall, caller: Caller, cancel: CancelFlag | None, turn_id: str, *, confirmed: bool
+    ) -> ToolResult:
+        started_s = time.monotonic()
+        try:
+            result = await self._run(call, caller, cancel, turn_id, confirmed)
+        except _NoResult as end:
+            result = dataclasses.replace(_error(call, end.code, end.text), confirmation=end.confirmation)
+        except Exception as error:  # noqa: BLE001 - the module's promise: no turn fails because of a tool
+            _log.exception("the call of %s failed", call.name)
+            result = _error(call, "internal_error", f"internal_error: {type(error).__name__}")
+        return self._counted(dataclasses.replace(result, elapsed_s=time.monotonic() - started_s))
+
+    async def _run(
+        self, call: ToolCall, caller: Caller, cancel: CancelFlag | None, turn_id: str, confirmed: bool
+    ) -> ToolResult:
+        tool = self._tool(call.name)
+        context = self._entered(tool, caller, cancel, turn_id)
+        arguments = _arguments(tool, call.arguments)
+        if not confirmed:
+            self._ask_if_needed(tool, call, arguments, caller, turn_id)
+        key = caller.name, fingerprint(call.name, arguments)
+        if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
+            return dataclasses.replace(known, tool_call_id=call.id)
+        result = self._result(call, tool, await self._outcome(tool, arguments, context))
+        if tool.memoize_s is not None and not result.is_error:
+            self._memo.put(key, result, ttl_s=tool.memoize_s)
+        return result
+
+    def _tool(self, name: str) -> Tool:
+        if name in self.registry:
+            return self.registry.get(name)
+        near = difflib.get_close_matches(name[:64], self.registry.names, n=3)
+        meant = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise _NoResult("bad_request", f"unknown_tool: there is no tool called {name[:64]}{meant}")
+
+    def _entered(self, tool: Tool, caller: Caller, cancel: CancelFlag | None, turn_id: str) -> CallContext:
+        outer = current_call()
+        if outer is not None:
+            # A tool cannot give itself permissions: what it calls is called for whoever called it.
+            caller = outer.caller
+            cancel = cancel or outer.cancel
+            turn_id = turn_id or outer.turn_id
+        depth = 1 if outer is None else outer.depth + 1
+        if depth > self._max_depth:
+            raise _NoResult("bad_request", f"tools called each other {self._max_depth} deep: no further")
+        if not caller.may(tool.needed_scope):
+            raise _NoResult(
+                "token_scope_insufficient",
+                f"token_scope_insufficient: {caller.name} may not use {tool.name}, which needs the permission"
+                f" {tool.needed_scope}",
+            )
+        if cancel is not None and cancel.is_set():
+            raise _NoResult("cancelled", "cancelled: the turn is over")
+        if tool.run is None:
+            raise _NoResult("bad_request", f"{tool.name} is run by whoever offered it, not here")
+        if (stuck := self._runner.left_behind(tool.name)) >= MAX_LEFT_BEHIND:
+            raise _NoResult("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
+        return CallContext(caller, turn_id, cancel, depth)
+
+    def _ask_if_needed(
+        self, tool: Tool, call: ToolCall, arguments: JsonObject, caller: Caller, turn_id: str
+    ) -> None:
+        # The rule asks the tool what a call would touch; where it cannot say, a person has to.
+        match guarded(lambda: self._rule.level(tool, arguments)):
+            case Returned(value):
+                level: ConfirmLevel = value
+            case Raised():
+                level = "voice"
+        if level == "never":
+            return
+        pending = self._pending.ask(tool, call, arguments, level=level, origin=caller, turn_id=turn_id)
+        raise _NoResult(
+            "requires_confirmation", f"requires_confirmation: {pending.question}", confirmation=pending
+        )
+
+    async def _outcome(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Outcome:
+        assert tool.run is not None
+        run = tool.run
+        converted = guarded(lambda: tool.convert(arguments))
+        if isinstance(converted, Raised):
+            if converted.kind == InvalidArguments.code:
+                raise _NoResult("bad_request", f"invalid_arguments: {converted.message}")
+            return converted
+        token = _context.set(context)
+        try:
+            return await self._runner.run(
+                tool.name,
+                lambda: run(**converted.value),
+                is_async=tool.is_async,
+                timeout_s=self._timeout_of(tool),
+                cancel=context.cancel,
+            )
+        finally:
+            _context.reset(token)
+
+    # --- its result
+
+    def _result(self, call: ToolCall, tool: Tool, outcome: Outcome) -> ToolResult:
+        match outcome:
+            case Returned(value):
+                return self._answer(call, value)
+            case Raised(kind, message, is_tool_error):
+                if is_tool_error:
+                    return _error(call, _CODES.get(kind, "tool_error"), message)
+                return _error(call, "internal_error", f"internal_error: {kind}: {message}".removesuffix(": "))
+            case Stopped(why, left_behind):
+                late = (
+                    f"did not answer within {self._timeout_of(tool):g} s"
+                    if why == "timeout"
+                    else "was cut off"
+                )
+                then = "it may still happen" if left_behind else "it was stopped"
+                result = _error(call, why, f"{why}: {tool.name} {late}; {then}")
+                return dataclasses.replace(result, may_still_happen=left_behind)
+            case _:
+                assert_never(outcome)
+
+    def _answer(self, call: ToolCall, value: object) -> ToolResult:
+        content = guarded(lambda: render(value, names=self.registry.names, max_chars=self._max_result_chars))
+        if isinstance(content, Raised):
+            return _error(
+                call, "internal_error", f"internal_error: its result cannot be read: {content.kind}"
+            )
+        return ToolResult(
+            tool_call_id=call.id, name=call.name, content=content.value, speech=speech_of(value)
+        )
+
+    def _timeout_of(self, tool: Tool) -> float:
+        return self._timeout_s if tool.timeout_s is None else tool.timeout_s
+
+    def _counted(self, result: ToolResult) -> ToolResult:
+        # Names that no tool has are the model's words; they are not kept.
+        if result.name in self.registry:
+            self.stats.count_result(result)
+        return result
+
+
+def _arguments(tool: Tool, text: str) -> dict[str, Any]:
+    try:
+        return read_arguments(tool, text)
+    except InvalidArguments as error:
+        raise _NoResult("bad_request", f"invalid_arguments: {error.message}") from error
+
+
+def _error(call: ToolCall, code: ErrorCode, text: str) -> ToolResult:
+    return ToolResult(tool_call_id=call.id, name=call.name, content=sentence(text), is_error=True, code=code)

@@ -1,0 +1,92 @@
+"""The tools there are, by name, and whose they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+
+from edgevox.errors import ConfigError, UnknownTool
+from edgevox.tools.tool import Tool
+from edgevox.types import JsonObject
+
+BUILT_IN = "edgevox"
+
+
+class ToolRegistry:
+    """Tools in the order they were added. Names are unique, also when letter case is ignored."""
+
+    def __init__(self, tools: Iterable[Tool] = (), *, owner: str = BUILT_IN) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._owners: dict[str, str] = {}
+        self._schemas: dict[tuple[str, ...] | None, tuple[JsonObject, ...]] = {}
+        self._fingerprint: str | None = None
+        for tool in tools:
+            self.add(tool, owner=owner)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(tuple(self._tools.values()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def add(self, tool: Tool, *, owner: str = BUILT_IN) -> None:
+        """Raises ConfigError, naming both owners, when the name is taken."""
+        for taken in self._tools:
+            if taken.casefold() == tool.name.casefold():
+                raise ConfigError(
+                    f"two tools are called {tool.name}: one of {self._owners[taken]}, one of {owner}",
+                    hint="rename one of them, or switch off the plugin that brings it",
+                )
+        self._tools[tool.name] = tool
+        self._owners[tool.name] = owner
+        self._forget()
+
+    def remove_owner(self, owner: str) -> None:
+        """Take away every tool of `owner`: its plugin has stopped."""
+        for name in [name for name, its in self._owners.items() if its == owner]:
+            del self._tools[name], self._owners[name]
+        self._forget()
+
+    def get(self, name: str) -> Tool:
+        """Raises UnknownTool."""
+        try:
+            return self._tools[name]
+        except KeyError:
+            raise UnknownTool(
+                f"there is no tool called {name}", hint="edgevox tools list shows what there is"
+            ) from None
+
+    def owner(self, name: str) -> str:
+        """Whose tool it is. Raises UnknownTool."""
+        return self._owners[self.get(name).name]
+
+    def openai_schemas(self, names: Iterable[str] | None = None) -> tuple[JsonObject, ...]:
+        """The tools, or those of `names`, in OpenAI's form. Raises UnknownTool.
+
+        The answer is kept until the tools change: share it, do not change it.
+        """
+        key = None if names is None else tuple(names)
+        if key not in self._schemas:
+            tools = self._tools.values() if key is None else map(self.get, key)
+            self._schemas[key] = tuple(tool.openai_schema for tool in tools)
+        return self._schemas[key]
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when a schema does: what was compiled for these tools can be kept under it."""
+        if self._fingerprint is None:
+            text = json.dumps(self.openai_schemas(), sort_keys=True)
+            self._fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]
+        return self._fingerprint
+
+    def _forget(self) -> None:
+        self._schemas.clear()
+        self._fingerprint = None

@@ -1,0 +1,256 @@
+"""From a function to the JSON Schema of its arguments, and from arguments to the values it wants.
+
+The types come from the signature, the words from the docstring: its text describes the tool, its `Args:`
+section the parameters. The schema is kept small (no titles, nothing behind a `$ref` that can stand in its
+place), because a small model reads it in every prompt.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import re
+import textwrap
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from edgevox.errors import ConfigError, InvalidArguments
+from edgevox.types import JsonObject
+
+_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Yields|Raises|Examples?|Notes?):\s*$")
+_ARGUMENT = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_DEFINITIONS = "#/$defs/"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a function takes: `parameters` is its JSON Schema."""
+
+    description: str
+    parameters: JsonObject
+    adapters: Mapping[str, TypeAdapter[Any]] = field(repr=False)
+
+    def convert(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """JSON values as the annotated Python types. Raises InvalidArguments."""
+        converted = dict(arguments)
+        for name, adapter in self.adapters.items():
+            if name in arguments:
+                try:
+                    converted[name] = adapter.validate_python(arguments[name])
+                except ValidationError as error:
+                    raise InvalidArguments(_sentence(name, error)) from error
+        return converted
+
+
+def read_signature(function: Callable[..., Any]) -> Signature:
+    """The schema of a function. Raises ConfigError for a parameter that JSON cannot express."""
+    description, explained = read_docstring(inspect.getdoc(function) or "")
+    adapters: dict[str, TypeAdapter[Any]] = {}
+    defaults: dict[str, object] = {}
+    is_open = False
+    hints = _hints(function)
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            is_open = True
+            continue
+        annotation = _annotation(function, parameter, hints)
+        if parameter.default is not parameter.empty:
+            defaults[parameter.name] = parameter.default
+            if parameter.default is None:
+                annotation = _without_none(annotation)
+        adapters[parameter.name] = _adapter(function, parameter.name, annotation)
+    parameters = _parameters(function, adapters, defaults, explained)
+    if is_open:
+        parameters["additionalProperties"] = True
+    return Signature(description, parameters, adapters)
+
+
+def read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The description, and what the `Args:` section says of each parameter."""
+    sections: dict[str, list[str]] = {"": []}
+    current = sections[""]
+    for line in text.splitlines():
+        if section := _SECTION.match(line):
+            current = sections.setdefault(section.group(1), [])
+        else:
+            current.append(line)
+    arguments: list[str] = []
+    for heading in ("Args", "Arguments", "Parameters"):
+        arguments += sections.get(heading, [])
+    return _joined(sections[""]), dict(_explanations(arguments))
+
+
+def _explanations(lines: list[str]) -> Iterator[tuple[str, str]]:
+    name, words = "", list[str]()
+    for line in textwrap.dedent("\n".join(lines)).splitlines():
+        if (begins := _ARGUMENT.match(line)) is not None:
+            if name:
+                yield name, _joined(words)
+            name, words = begins.group(1), [begins.group(2)]
+        else:
+            words.append(line)
+    if name:
+        yield name, _joined(words)
+
+
+def _joined(lines: list[str]) -> str:
+    return " ".join(" ".join(lines).split())
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    # The annotations of an object that is called are those of its __call__.
+    annotated = function if inspect.isroutine(function) else type(function).__call__
+    try:
+        return get_type_hints(annotated, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise ConfigError(
+            f"the types of {_name(function)} cannot be read: {error}",
+            hint="types of a tool's parameters must be defined at the top of its module",
+        ) from error
+
+
+def _annotation(function: Callable[..., Any], parameter: inspect.Parameter, hints: dict[str, Any]) -> Any:  # noqa: ANN401 - a type
+    if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+        raise ConfigError(
+            f"{_name(function)} takes {parameter.name} by position only",
+            hint="a model gives every argument by name",
+        )
+    if parameter.name not in hints:
+        raise ConfigError(
+            f"the parameter {parameter.name} of {_name(function)} has no type",
+            hint=f"write {parameter.name}: str, or what it is; for a method decorate the bound one",
+        )
+    if isinstance(parameter.default, FieldInfo):
+        raise ConfigError(
+            f"the default of {parameter.name} in {_name(function)} is a Field",
+            hint="write Annotated[int, Field(ge=0)] = 3",
+        )
+    return hints[parameter.name]
+
+
+def _without_none(annotation: Any) -> Any:  # noqa: ANN401 - a type
+    """`X | None = None`: whoever means None leaves the argument out, and the schema stays simple."""
+    if get_origin(annotation) is Annotated:
+        inner, *extras = get_args(annotation)
+        return Annotated[(_without_none(inner), *extras)]
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [option for option in get_args(annotation) if option is not type(None)]
+        return functools.reduce(operator.or_, rest) if rest else annotation
+    return annotation
+
+
+def _adapter(function: Callable[..., Any], name: str, annotation: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - a type
+    if get_origin(annotation) is Annotated:
+        inner, *extras = get_args(annotation)
+        described = (Field(description=extra) if isinstance(extra, str) else extra for extra in extras)
+        annotation = Annotated[(inner, *described)]
+    try:
+        return TypeAdapter(annotation)
+    except (PydanticUserError, TypeError) as error:
+        raise _unusable(function, name, error) from error
+
+
+def _parameters(
+    function: Callable[..., Any],
+    adapters: Mapping[str, TypeAdapter[Any]],
+    defaults: Mapping[str, object],
+    explained: Mapping[str, str],
+) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    for name, adapter in adapters.items():
+        try:
+            schema = adapter.json_schema(ref_template=f"{_DEFINITIONS}{name}.{{model}}")
+        except PydanticUserError as error:
+            raise _unusable(function, name, error) from error
+        own = {f"{name}.{key}": part for key, part in schema.pop("$defs", {}).items()}
+        inlined = _inlined(schema, own, ())
+        definitions |= {key: _inlined(own[key], own, (key,)) for key in _references(inlined, own)}
+        if name in explained:
+            inlined.setdefault("description", explained[name])
+        if defaults.get(name) is not None:
+            inlined |= _default(defaults[name])
+        properties[name] = inlined
+    parameters: dict[str, Any] = {"type": "object", "properties": properties}
+    if required := [name for name in adapters if name not in defaults]:
+        parameters["required"] = required
+    if definitions:
+        parameters["$defs"] = definitions
+    return parameters
+
+
+def _inlined(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
+    """The schema with definitions put in place of references, except where one leads back to itself."""
+    if isinstance(schema, list):
+        return [_inlined(member, definitions, inside) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    target = str(schema.get("$ref", "")).removeprefix(_DEFINITIONS)
+    if target in definitions and target not in inside and not _is_recursive(target, definitions):
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        return _inlined({**definitions[target], **beside}, definitions, (*inside, target))
+    result = {}
+    for key, value in schema.items():
+        if key == "title" and isinstance(value, str):
+            continue
+        if key in ("properties", "patternProperties"):
+            result[key] = {name: _inlined(part, definitions, inside) for name, part in value.items()}
+        elif key in ("default", "const", "enum", "examples"):
+            result[key] = value
+        else:
+            result[key] = _inlined(value, definitions, inside)
+    return result
+
+
+def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
+    return name in _references(definitions[name], definitions)
+
+
+def _references(schema: object, definitions: Mapping[str, Any]) -> set[str]:
+    """The definitions that a schema needs, directly and through others."""
+    found: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            target = str(part.get("$ref", "")).removeprefix(_DEFINITIONS)
+            if target in definitions and target not in found:
+                found.add(target)
+                waiting.append(definitions[target])
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return found
+
+
+def _default(value: object) -> dict[str, Any]:
+    try:
+        return {"default": to_jsonable_python(value)}
+    except PydanticSerializationError:
+        return {}  # a marker object of the function's own: nothing that a model could write
+
+
+def _sentence(name: str, error: ValidationError) -> str:
+    problems = []
+    for problem in error.errors(include_url=False, include_context=False, include_input=False)[:3]:
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"])
+        problems.append(f"{name}{path}: {problem['msg']}")
+    return "; ".join(problems)
+
+
+def _unusable(function: Callable[..., Any], name: str, error: Exception) -> ConfigError:
+    return ConfigError(
+        f"the type of {name} in {_name(function)} cannot be used: {str(error).splitlines()[0]}",
+        hint="plain types, Literal, Enum, dataclasses, pydantic models and lists of them can",
+    )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)

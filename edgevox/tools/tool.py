@@ -1,0 +1,223 @@
+"""A tool: what a model is told about something it may do, and the function that does it.
+
+@tool(side_effects=True, timeout_s=5, examples=["light on in the hall"])
+async def set_light(room: Literal["kitchen", "hall"], on: bool) -> str:
+    \"\"\"Switch the light in one room.\"\"\"
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, overload
+
+from jsonschema import Draft202012Validator, SchemaError
+
+from edgevox.errors import ConfigError
+from edgevox.tools.schema import read_signature
+from edgevox.types import JsonObject
+
+ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
+"""What must be said before a call runs: nothing, a yes of any kind, or a yes that is more than a voice."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Returned by a tool: the sentence that is spoken and ends the turn, without asking the model again."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A thing that a call would touch: `Target("cover", "garage", "garage door")`."""
+
+    domain: str
+    device_class: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """Something a model may do. Made by `@tool` or `Tool.function`; without `run` somebody else does it.
+
+    `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
+    and `question` how to ask for it. `scope` is the permission a caller needs. `memoize_s` says for how long
+    an answer stays true for the same arguments.
+    """
+
+    name: str
+    description: str
+    parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+    run: Callable[..., Any] | None = None
+    side_effects: bool = False
+    timeout_s: float | None = None
+    confirm: ConfirmLevel | None = None
+    examples: tuple[str, ...] = ()
+    scope: str = ""
+    memoize_s: float | None = None
+    targets: Callable[[JsonObject], Sequence[Target]] | None = None
+    question: Callable[[JsonObject], str] | None = None
+    convert: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError when the tool could not be offered or run."""
+        if _NAME.fullmatch(self.name) is None:
+            raise ConfigError(
+                f"{self.name!r} cannot be a tool's name", hint="letters, digits and _, 64 at most"
+            )
+        if not self.description:
+            raise ConfigError(
+                f"the tool {self.name} has no description", hint="write a docstring: the model chooses by it"
+            )
+        if self.memoize_s is not None and self.side_effects:
+            raise ConfigError(
+                f"the tool {self.name} has side effects and cannot be memoized", hint="drop memoize_s"
+            )
+        if self.timeout_s is not None and self.timeout_s <= 0:
+            raise ConfigError(f"the time-out of the tool {self.name} is not above 0", hint="give seconds")
+        try:
+            Draft202012Validator.check_schema(dict(self.parameters))
+        except SchemaError as error:
+            raise ConfigError(
+                f"the parameters of the tool {self.name} are no JSON Schema: {error.message}",
+                hint="see json-schema.org, draft 2020-12",
+            ) from error
+
+    @staticmethod
+    def function(name: str, description: str) -> ToolBuilder:
+        """Begin a tool that is not made from a Python function's signature."""
+        return ToolBuilder(name, description)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
+        """Call the function itself: no validation, no time-out, no confirmation."""
+        if self.run is None:
+            raise TypeError(f"the tool {self.name} has no function")
+        return self.run(*args, **kwargs)
+
+    @cached_property
+    def is_async(self) -> bool:
+        called = getattr(self.run, "__call__", None)  # noqa: B004 - an object may have an async __call__
+        return inspect.iscoroutinefunction(self.run) or inspect.iscoroutinefunction(called)
+
+    @cached_property
+    def needed_scope(self) -> str:
+        return self.scope or ("act" if self.side_effects else "read")
+
+    @cached_property
+    def openai_schema(self) -> JsonObject:
+        """The tool in OpenAI's form. The same object every time: do not change it."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self.parameters,
+            },
+        }
+
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """Compiled once. Arguments that are not in the schema are refused unless it says otherwise."""
+        closed = {"additionalProperties": False, **self.parameters}
+        return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+class ToolBuilder:
+    """Describes a tool piece by piece; `build` gives the tool."""
+
+    def __init__(self, name: str, description: str) -> None:
+        self._name = name
+        self._description = description
+        self._properties: dict[str, JsonObject] = {}
+        self._required: list[str] = []
+
+    def param(
+        self,
+        name: str,
+        kind: str = "string",
+        description: str = "",
+        required: bool = False,
+        **keywords: Any,  # noqa: ANN401 - JSON Schema's keywords: enum, minimum, items
+    ) -> ToolBuilder:
+        """Add a parameter of a JSON type. Raises ConfigError for a type that JSON does not have."""
+        if kind not in _JSON_TYPES:
+            raise ConfigError(
+                f"{kind!r} is no type of JSON ({self._name}, {name})", hint=f"one of {', '.join(_JSON_TYPES)}"
+            )
+        words = {"description": description} if description else {}
+        self._properties[name] = {"type": kind, **words, **keywords}
+        if required:
+            self._required.append(name)
+        return self
+
+    def build(self, run: Callable[..., Any] | None = None, **options: Any) -> Tool:  # noqa: ANN401 - Tool's own
+        """The tool; `run` gets the arguments by name, `options` are Tool's. Raises ConfigError."""
+        parameters: dict[str, Any] = {"type": "object", "properties": self._properties}
+        if self._required:
+            parameters["required"] = self._required
+        return Tool(name=self._name, description=self._description, parameters=parameters, run=run, **options)
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str = ...,
+    description: str = ...,
+    side_effects: bool = ...,
+    timeout_s: float | None = ...,
+    confirm: ConfirmLevel | None = ...,
+    examples: Sequence[str] = ...,
+    scope: str = ...,
+    memoize_s: float | None = ...,
+    targets: Callable[[JsonObject], Sequence[Target]] | None = ...,
+    question: Callable[[JsonObject], str] | None = ...,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str = "",
+    description: str = "",
+    side_effects: bool = False,
+    timeout_s: float | None = None,
+    confirm: ConfirmLevel | None = None,
+    examples: Sequence[str] = (),
+    scope: str = "",
+    memoize_s: float | None = None,
+    targets: Callable[[JsonObject], Sequence[Target]] | None = None,
+    question: Callable[[JsonObject], str] | None = None,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of a function, sync or async. Raises ConfigError when its types cannot be described."""
+
+    def make(function: Callable[..., Any]) -> Tool:
+        signature = read_signature(function)
+        return Tool(
+            name=name or getattr(function, "__name__", ""),
+            description=description or signature.description,
+            parameters=signature.parameters,
+            run=function,
+            side_effects=side_effects,
+            timeout_s=timeout_s,
+            confirm=confirm,
+            examples=tuple(examples),
+            scope=scope,
+            memoize_s=memoize_s,
+            targets=targets,
+            question=question,
+            convert=signature.convert,
+        )
+
+    return make if function is None else make(function)
