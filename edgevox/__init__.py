@@ -5,9 +5,10 @@ What a tool is made of can be imported from here: `from edgevox import tool, Too
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
+from importlib import import_module
 
+# typing itself would take longer to import than this package.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from edgevox.errors import ToolError
     from edgevox.tools.tool import Speech, Tool, tool
@@ -28,6 +29,6 @@ def __getattr__(name: str) -> object:
     # Tools bring pydantic and jsonschema along; `import edgevox` alone stays instant.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    value: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
