@@ -11,6 +11,7 @@ from edgevox.modelstore.manifest import (
     load_manifest,
     read_manifest,
 )
+from edgevox.modelstore.optimised import MergedAdapter, OptimisedCopy, Recipe
 from edgevox.modelstore.progress import (
     BytesReceived,
     FileStored,
@@ -31,15 +32,18 @@ __all__ = [
     "FileStored",
     "HubSource",
     "Manifest",
+    "MergedAdapter",
     "ModelEntry",
     "ModelFile",
     "ModelStore",
+    "OptimisedCopy",
     "PackagePart",
     "PackageSource",
     "Progress",
     "PullEvent",
     "PullFinished",
     "PullStarted",
+    "Recipe",
     "SourceFailed",
     "WaitingForOther",
     "load_manifest",

@@ -1,4 +1,4 @@
-"""lock.json in the models folder: what every downloaded file was, so that later downloads are held to it."""
+"""lock.json in the models folder: what every downloaded file was, and how every optimised copy was made."""
 
 from __future__ import annotations
 
@@ -23,11 +23,27 @@ class FileRecord(BaseModel):
     revision: str | None = None
 
 
+class OptimisedRecord(BaseModel):
+    """A copy that was made here: from which file, by which llama.cpp, with which adapter merged into it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bytes: int
+    sha256: str
+    source_sha256: str
+    type: str
+    made_by: str
+    adapter: str | None = None
+    adapter_sha256: str | None = None
+    adapter_scale: float | None = None
+
+
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
     models: dict[str, dict[str, FileRecord]] = Field(default_factory=dict)
+    optimised: dict[str, dict[str, OptimisedRecord]] = Field(default_factory=dict)
 
 
 class LockFile:
@@ -45,6 +61,27 @@ class LockFile:
         with FileLock(self._guard):
             content = self._read()
             content.models.setdefault(model, {})[file] = record
+            self._write(content)
+
+    def optimised(self, model: str) -> dict[str, OptimisedRecord]:
+        """The copies of a model, by file name. Raises ModelError when lock.json is damaged."""
+        return self._read().optimised.get(model, {})
+
+    def add_optimised(self, model: str, file: str, record: OptimisedRecord) -> None:
+        with FileLock(self._guard):
+            content = self._read()
+            content.optimised.setdefault(model, {})[file] = record
+            self._write(content)
+
+    def drop_optimised(self, model: str, *files: str) -> None:
+        """Forget some copies of a model."""
+        with FileLock(self._guard):
+            content = self._read()
+            known = content.optimised.pop(model, None)
+            if known is None:
+                return
+            if left := {name: record for name, record in known.items() if name not in files}:
+                content.optimised[model] = left
             self._write(content)
 
     def forget(self, model: str) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from edgevox.data_files import data_path
 from edgevox.errors import ConfigError, ModelMissing
 
-Kind: TypeAlias = Literal["llm", "stt", "tts"]
+Kind: TypeAlias = Literal["llm", "stt", "tts", "adapter"]
 
 # Ids and file names become paths: no separators, no leading dot.
 _PathName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$")]
@@ -82,13 +82,22 @@ class ModelFile(_Strict):
 
 
 class ModelEntry(_Strict):
-    """One model. `note` is what a user must know before using it."""
+    """One model. `note` is what a user must know before using it, `base` the llm that an adapter is for."""
 
     id: _PathName
     kind: Kind
+    base: _PathName | None = None
     licence: str
     note: str = ""
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _an_adapter_has_a_base(self) -> Self:
+        if (self.kind == "adapter") != (self.base is not None):
+            raise ValueError(f"{self.id}: base names the model of an adapter, and of nothing else")
+        if self.kind == "adapter" and len(self.files) > 1:
+            raise ValueError(f"{self.id}: an adapter is one GGUF file")
+        return self
 
     @property
     def size_bytes(self) -> int:
@@ -125,6 +134,11 @@ class Manifest(_Strict):
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ModelMissing(f"there is no model {model_id}", hint=hint + "edgevox models list shows all")
 
+    def kind(self, model_id: str) -> Kind | None:
+        """What opens the model of that id; None where there is no such model."""
+        entry = self._by_id.get(model_id)
+        return entry.kind if entry else None
+
     def joined_with(self, other: Manifest) -> Manifest:
         """Both manifests in one; where an id is in both, `other` counts."""
         return Manifest(models=tuple({**self._by_id, **other._by_id}.values()))
@@ -133,9 +147,16 @@ class Manifest(_Strict):
 def load_manifest(user_file: Path | None = None) -> Manifest:
     """The shipped manifest, with the entries of `user_file` where that file exists. Raises ConfigError."""
     manifest = read_manifest(data_path("models", "manifest.toml"))
-    if user_file is not None and user_file.is_file():
-        return manifest.joined_with(read_manifest(user_file))
-    return manifest
+    if user_file is None or not user_file.is_file():
+        return manifest
+    joined = manifest.joined_with(read_manifest(user_file))
+    for entry in joined.models:
+        if entry.base is not None and joined.kind(entry.base) != "llm":
+            raise ConfigError(
+                f"{user_file}: the adapter {entry.id} is for {entry.base}, which is no language model",
+                hint="base must be the id of a model of kind llm: edgevox models list shows them",
+            )
+    return joined
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -1,7 +1,7 @@
 """The models folder: what is in it, and how a model gets into it.
 
-FOLDER/ID/NAME       a file with this name has been checked and is whole
-FOLDER/lock.json     what each downloaded file was
+FOLDER/ID/NAME       a file with this name has been checked and is whole; optimised copies lie there too
+FOLDER/lock.json     what each downloaded file was, and how each copy was made
 FOLDER/.work/ID/     what is not whole yet, kept for the next attempt
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -29,6 +29,7 @@ from edgevox.modelstore.manifest import (
     Source,
     load_manifest,
 )
+from edgevox.modelstore.optimised import OptimisedCopies, OptimisedCopy, Recipe
 from edgevox.modelstore.package_index import PackageIndex
 from edgevox.modelstore.partial_file import sha256_of
 from edgevox.modelstore.progress import (
@@ -54,6 +55,7 @@ class ModelStore:
         self._work = folder / ".work"
         self._hub = hub
         self._lock_file = LockFile(folder / "lock.json", guard=self._work / "lock.json.lock")
+        self._copies = OptimisedCopies(folder, self._work, self._lock_file)
 
     def has(self, model_id: str) -> bool:
         """Whether every file of the model is there, by name and size. Raises ModelMissing (unknown id)."""
@@ -65,7 +67,7 @@ class ModelStore:
         return tuple(entry.id for entry in self.manifest.models if self.has(entry.id))
 
     def path(self, model_id: str) -> Path:
-        """What the engine opens: the folder of an stt model, the first file of an llm or tts model.
+        """What was downloaded, as an engine opens it: the folder of an stt model, else the first file.
 
         Raises ModelMissing.
         """
@@ -77,10 +79,45 @@ class ModelStore:
         match entry.kind:
             case "stt":
                 return self.folder / model_id
-            case "llm" | "tts":
+            case "llm" | "tts" | "adapter":
                 return self.folder / model_id / entry.files[0].name
             case _:
                 assert_never(entry.kind)
+
+    def sha256(self, model_id: str) -> str | None:
+        """What the first file is held to; None where that is not known. Raises ModelMissing (unknown id)."""
+        entry = self.manifest.entry(model_id)
+        return self._expected_sha256(entry, entry.files[0])
+
+    def optimised_copies(self, model_id: str) -> tuple[OptimisedCopy, ...]:
+        """The copies that were made of what is there. Raises ModelMissing (unknown id)."""
+        with disk_problems(self.folder):
+            return self._copies.of(model_id, self.sha256(model_id))
+
+    def optimised(
+        self, model_id: str, *, adapter_sha256: str | None = None, adapter_scale: float = 1.0
+    ) -> OptimisedCopy | None:
+        """The copy with that adapter in it, or with none. Raises ModelMissing (unknown id)."""
+        copies = self.optimised_copies(model_id)
+        return next((copy for copy in copies if copy.has(adapter_sha256, adapter_scale)), None)
+
+    def keep_optimised(
+        self, model_id: str, recipe: Recipe, make: Callable[[Path, Path], None], *, about_bytes: int
+    ) -> OptimisedCopy:
+        """Let `make(original, copy)` write a copy, and keep it instead of an older one with the same adapter.
+
+        Raises ModelMissing, ModelError and what `make` raises; then everything is as it was.
+        """
+        source, source_sha256 = self.path(model_id), self.sha256(model_id)
+        if source_sha256 is None:
+            raise _nothing_known(model_id, source.name)
+        before = self.optimised_copies(model_id)
+        with disk_problems(self.folder), self._alone_with(model_id, silent):
+            for copy in self.optimised_copies(model_id):
+                if copy not in before and copy.is_made_by(recipe):
+                    return copy  # another process made it while this one waited
+            check_free_space(self.folder, about_bytes)
+            return self._copies.keep(model_id, recipe, make, source=source, source_sha256=source_sha256)
 
     def ensure(self, model_ids: Iterable[str], progress: Progress = silent) -> None:
         """Pull what is missing. Raises what `pull` raises."""
@@ -107,10 +144,7 @@ class ModelStore:
         for file in entry.files:
             expected = self._expected_sha256(entry, file)
             if expected is None:
-                raise ModelError(
-                    f"nothing is known of {file.name} of {model_id}: it was not downloaded by EdgeVox",
-                    hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
-                )
+                raise _nothing_known(model_id, file.name)
             with disk_problems(self.folder):
                 found = sha256_of(self._file_path(entry, file))
             if found != expected:
@@ -118,9 +152,15 @@ class ModelStore:
                     f"{file.name} of {model_id} has changed: its sha256 is {found}, it should be {expected}",
                     hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
                 )
+        with disk_problems(self.folder):
+            for copy in self.optimised_copies(model_id):
+                copy.verify(model_id)
 
     def remove(self, model_id: str) -> None:
-        """Delete the model and what an unfinished pull left; its digests stay known. Raises ModelMissing."""
+        """Delete the model, its copies and what an unfinished pull left; its digests stay known.
+
+        Raises ModelMissing.
+        """
         self.manifest.entry(model_id)
         with disk_problems(self.folder):
             places = [place / model_id for place in (self.folder, self._work) if (place / model_id).exists()]
@@ -131,6 +171,7 @@ class ModelStore:
             with self._alone_with(model_id, silent):
                 for place in places:
                     shutil.rmtree(place)
+                self._copies.forget(model_id)
 
     def forget(self, model_id: str) -> None:
         """Drop the digests of the first download: the next may bring another file. Raises ModelMissing."""
@@ -249,6 +290,13 @@ def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     )
     there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
     return max(needed - there, 0)
+
+
+def _nothing_known(model_id: str, file: str) -> ModelError:
+    return ModelError(
+        f"nothing is known of {file} of {model_id}: it was not downloaded by EdgeVox",
+        hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
+    )
 
 
 def _none_worked(wanted: Wanted, failures: list[ModelError], destination: Path) -> ModelError:
