@@ -1,0 +1,41 @@
+"""The home: its tools, what they need of a home, and the demo home."""
+
+from edgevox.tools.home.catalogue import CATALOGUE, HOME_TOOLS_VERSION, HomeTool
+from edgevox.tools.home.choosing import targets
+from edgevox.tools.home.demo import DemoHome
+from edgevox.tools.home.home import Action, Home, HomeError, Verb
+from edgevox.tools.home.house import Area, Entity, Floor, House, ListItem
+from edgevox.tools.home.prompt import (
+    HOME_INSTRUCTIONS,
+    HOME_PROMPT_VERSION,
+    home_names,
+    home_prompt,
+    tool_line,
+)
+from edgevox.tools.home.timers import Timer, Timers
+from edgevox.tools.home.tools import home_tools
+
+__all__ = [
+    "CATALOGUE",
+    "HOME_INSTRUCTIONS",
+    "HOME_PROMPT_VERSION",
+    "HOME_TOOLS_VERSION",
+    "Action",
+    "Area",
+    "DemoHome",
+    "Entity",
+    "Floor",
+    "Home",
+    "HomeError",
+    "HomeTool",
+    "House",
+    "ListItem",
+    "Timer",
+    "Timers",
+    "Verb",
+    "home_names",
+    "home_prompt",
+    "home_tools",
+    "targets",
+    "tool_line",
+]

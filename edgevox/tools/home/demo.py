@@ -1,0 +1,154 @@
+"""The demo home: needs nothing, does what it is told, and remembers it in one small file."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgevox.tools.home.demo_effects import after
+from edgevox.tools.home.demo_house import FIRST_DAY, FIRST_ITEMS, SCENES
+from edgevox.tools.home.home import Action, HomeError
+from edgevox.tools.home.house import Entity, House, ListItem
+from edgevox.tools.home.names import words
+from edgevox.tools.home.state_file import StateFile
+
+FILE_NAME = "demo-home.json"
+
+
+class _Thing(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    state: str
+    attributes: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    is_done: bool = False
+
+
+class _Content(BaseModel):
+    """What has changed since the first day."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    things: dict[str, _Thing] = Field(default_factory=dict)
+    lists: dict[str, list[_Line]] = Field(
+        default_factory=lambda: {
+            name: [_Line(text=text) for text in texts] for name, texts in FIRST_ITEMS.items()
+        }
+    )
+    announced: list[str] = Field(default_factory=list)
+
+
+_ANNOUNCEMENTS_KEPT = 10
+
+
+class DemoHome:
+    """A home that is only a file; without one it lives in memory. A Home."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._file = StateFile(path, _Content)
+
+    def house(self) -> House:
+        """Raises StateError."""
+        return _house(self._file.read())
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        """Raises HomeError and StateError."""
+        return await asyncio.to_thread(self._apply, action)
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        """Raises StateError."""
+        lines = self._file.read().lists.get(list_id, [])
+        return tuple(ListItem(line.text, line.is_done) for line in lines)
+
+    async def announce(self, message: str) -> None:
+        """Raises StateError."""
+        await asyncio.to_thread(self._announce, message)
+
+    @property
+    def announcements(self) -> tuple[str, ...]:
+        """The last things that were said to everybody."""
+        return tuple(self._file.read().announced)
+
+    def _announce(self, message: str) -> None:
+        with self._file.changing() as content:
+            content.announced = [*content.announced, message][-_ANNOUNCEMENTS_KEPT:]
+
+    def _apply(self, action: Action) -> tuple[Entity, ...]:
+        with self._file.changing() as content:
+            if action.verb in ("add_item", "complete_item", "remove_item"):
+                done = {target.id for target in action.targets}
+                for list_id in done:
+                    _change_list(content.lists.setdefault(list_id, []), action)
+            else:
+                changed = _changed(_house(content), action)
+                done = set(changed)
+                for entity in changed.values():
+                    content.things[entity.id] = _Thing(state=entity.state, attributes=dict(entity.attributes))
+            house = _house(content)
+        afterwards = (house.entity(target.id) for target in action.targets if target.id in done)
+        return tuple(entity for entity in afterwards if entity is not None)
+
+
+def _house(content: _Content) -> House:
+    return replace(FIRST_DAY, entities=tuple(_now(entity, content) for entity in FIRST_DAY.entities))
+
+
+def _now(entity: Entity, content: _Content) -> Entity:
+    if entity.domain == "todo":
+        waiting = [line for line in content.lists.get(entity.id, []) if not line.is_done]
+        return replace(entity, state=str(len(waiting)))
+    if (thing := content.things.get(entity.id)) is None:
+        return entity
+    return replace(entity, state=thing.state, attributes={**entity.attributes, **thing.attributes})
+
+
+def _changed(house: House, action: Action) -> dict[str, Entity]:
+    """The things that are different afterwards. Raises HomeError when none of the targets could do it."""
+    done: dict[str, Entity] = {}
+    refusal: HomeError | None = None
+    for target in action.targets:
+        entity = house.entity(target.id)
+        if entity is None:
+            continue
+        try:
+            done[entity.id] = after(entity, action)
+        except HomeError as error:
+            refusal = refusal or error
+            continue
+        if action.verb == "turn_on":
+            done |= _scene(house, entity.id)
+    if refusal is not None and not done:
+        raise refusal
+    return done
+
+
+def _scene(house: House, scene_id: str) -> dict[str, Entity]:
+    changed: dict[str, Entity] = {}
+    for entity_id, (state, attributes) in SCENES.get(scene_id, {}).items():
+        if entity := house.entity(entity_id):
+            changed[entity_id] = replace(entity, state=state, attributes={**entity.attributes, **attributes})
+    return changed
+
+
+def _change_list(lines: list[_Line], action: Action) -> None:
+    text = str(action.values["item"])
+    match action.verb:
+        case "add_item":
+            lines.append(_Line(text=text))
+        case "complete_item":
+            for line in lines:
+                line.is_done = line.is_done or words(line.text) == words(text)
+        case "remove_item":
+            lines[:] = [line for line in lines if words(line.text) != words(text)]
+        case _:
+            raise AssertionError(action.verb)

@@ -1,0 +1,109 @@
+"""What a model is told of a home before every conversation. FROZEN: a model is trained on it.
+
+Nothing here changes while the home stays as it is, so the prompt is evaluated once: no states, no time, and
+the order depends on names alone. Any change needs a new HOME_PROMPT_VERSION; a test holds a digest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from edgevox.tools.home.house import Area, Entity, House, Place
+from edgevox.tools.neutral import neutral_text
+from edgevox.types import JsonObject
+
+HOME_PROMPT_VERSION = 1
+
+HOME_INSTRUCTIONS = (
+    "You run this home by voice. For each thing the user asks for, call the tool that does it. Use names, "
+    "areas and floors as the user says them, and leave out what was not said. If no tool fits, respond in "
+    "one short sentence."
+)
+
+_NO_AREA = "Anywhere"
+_MAX_NAME_CHARS = 60
+# A longer list of choices is left to the grammar: it costs more tokens than it tells.
+_MAX_CHOICES = 4
+
+
+def home_prompt(house: House) -> str:
+    """The home for the system prompt: a line for each floor and area, things by kind, names only."""
+    return "\n".join((*_floor_lines(house), *_area_lines(house)))
+
+
+def home_names(house: House) -> tuple[str, ...]:
+    """Every name and alias, once each and in a stable order, for priming the recogniser."""
+    named: tuple[Entity | Place, ...] = (*house.places, *house.entities)
+    names = (neutral_name(name) for thing in named for name in (thing.name, *thing.aliases))
+    return tuple(sorted(dict.fromkeys(names), key=lambda name: (name.casefold(), name)))
+
+
+def tool_line(schema: JsonObject) -> str:
+    """A tool (in OpenAI's form) in one line: a quarter of the tokens of its JSON.
+
+    `light_set(name?, area?, brightness?: 0..100): Set the brightness`; a parameter without a type is a text.
+    """
+    function = schema["function"]
+    parameters = function.get("parameters", {})
+    required = parameters.get("required", ())
+    slots = (
+        f"{name}{'' if name in required else '?'}{_type(part)}"
+        for name, part in parameters.get("properties", {}).items()
+    )
+    return f"{function['name']}({', '.join(slots)}): {function.get('description', '')}"
+
+
+def neutral_name(name: str) -> str:
+    """A name from outside as it may stand in a prompt: one line, not long, and no marker of any format."""
+    return neutral_text(" ".join(name.split())[:_MAX_NAME_CHARS])
+
+
+def _floor_lines(house: House) -> Iterator[str]:
+    for floor in sorted(house.floors, key=lambda floor: (floor.name.casefold(), floor.id)):
+        areas = sorted(area.name for area in house.areas if area.floor == floor.id)
+        yield f"{_called(floor)}: {', '.join(map(neutral_name, areas))}"
+
+
+def _area_lines(house: House) -> Iterator[str]:
+    areas: list[Area | None] = [*sorted(house.areas, key=lambda area: (area.name.casefold(), area.id)), None]
+    for area in areas:
+        here = [entity for entity in house.entities if house.area(entity.area) == area]
+        if here:
+            yield f"{_called(area) if area else _NO_AREA}: {'; '.join(_by_kind(here))}"
+
+
+def _by_kind(entities: Iterable[Entity]) -> Iterator[str]:
+    in_order = sorted(entities, key=lambda entity: (_kind(entity), entity.name.casefold(), entity.id))
+    for kind, group in itertools.groupby(in_order, _kind):
+        yield f"{kind} {', '.join(map(_called, group))}"
+
+
+def _kind(entity: Entity) -> str:
+    return f"{entity.domain} {entity.device_class}" if entity.device_class else entity.domain
+
+
+def _called(thing: Entity | Place) -> str:
+    aliases = ", ".join(map(neutral_name, thing.aliases))
+    return neutral_name(thing.name) + (f" ({aliases})" if aliases else "")
+
+
+def _type(schema: dict[str, Any]) -> str:
+    text = _type_text(schema)
+    return f": {text}" if text else ""
+
+
+def _type_text(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        choices = schema["enum"]
+        return "|".join(map(str, choices)) if len(choices) <= _MAX_CHOICES else ""
+    if "anyOf" in schema:
+        return "|".join(filter(None, map(_type_text, schema["anyOf"])))
+    if "minimum" in schema and "maximum" in schema:
+        return f"{schema['minimum']}..{schema['maximum']}"
+    kind = str(schema.get("type", "string"))
+    return _SHORT.get(kind, kind)
+
+
+_SHORT = {"string": "", "integer": "int", "boolean": "bool", "array": "list"}

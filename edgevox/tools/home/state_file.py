@@ -1,0 +1,96 @@
+"""A small JSON file in the state folder: whole or not at all, safe against other processes, never fatal."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from edgevox.errors import StateError
+
+log = logging.getLogger(__name__)
+
+ContentT = TypeVar("ContentT", bound=BaseModel)
+
+_LOCK_TIMEOUT_S = 5.0
+
+
+class StateFile(Generic[ContentT]):
+    """The file, or without a path a place in memory. A broken file is set aside and begun afresh."""
+
+    def __init__(self, path: Path | None, kind: type[ContentT]) -> None:
+        self._path = path
+        self._kind = kind
+        self._in_memory = kind()
+
+    def read(self) -> ContentT:
+        """What is in the file; the beginnings of it where there is none. Raises StateError."""
+        if self._path is None:
+            return self._in_memory.model_copy(deep=True)
+        try:
+            return self._kind.model_validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return self._kind()
+        except ValidationError as error:
+            self._set_aside(self._path, error)
+            return self._kind()
+        except OSError as error:
+            raise _unusable(self._path, error) from error
+
+    @contextmanager
+    def changing(self) -> Iterator[ContentT]:
+        """The content, to be changed in place; it is written when the block ends well. Raises StateError."""
+        if self._path is None:
+            content = self.read()
+            yield content
+            self._in_memory = content
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S)
+            with guard:
+                content = self.read()
+                yield content
+                _write_whole(self._path, content.model_dump_json(indent=1) + "\n")
+        except Timeout as error:
+            raise StateError(
+                f"{self._path} is being changed by another program", hint="try again, or end that program"
+            ) from error
+        except OSError as error:
+            raise _unusable(self._path, error) from error
+
+    def _set_aside(self, path: Path, error: ValidationError) -> None:
+        kept = path.with_name(f"{path.name}.broken")
+        try:
+            path.replace(kept)
+        except OSError as problem:
+            raise _unusable(path, problem) from problem
+        reason = error.errors(include_url=False)[0]["msg"]
+        log.warning("%s could not be read (%s): it begins afresh, and is kept as %s", path, reason, kept)
+
+
+def _unusable(path: Path, error: OSError) -> StateError:
+    return StateError(
+        f"{path} cannot be used: {error.strerror or error}",
+        hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
+    )
+
+
+def _write_whole(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,122 @@
+"""The states of things in words, and words for states that people use."""
+
+from __future__ import annotations
+
+from edgevox.tools.home.house import Entity
+from edgevox.tools.home.wording import number
+
+# What "on" and "off" mean for a sensor that knows only the two.
+_BINARY = {
+    **dict.fromkeys(("door", "garage_door", "opening", "window"), ("open", "closed")),
+    "battery": ("low", "fine"),
+    "battery_charging": ("charging", "not charging"),
+    "carbon_monoxide": ("detecting carbon monoxide", "clear"),
+    "cold": ("cold", "not cold"),
+    "connectivity": ("connected", "disconnected"),
+    "gas": ("detecting gas", "clear"),
+    "heat": ("hot", "not hot"),
+    "light": ("detecting light", "dark"),
+    "lock": ("unlocked", "locked"),
+    "moisture": ("wet", "dry"),
+    "motion": ("detecting motion", "clear"),
+    "moving": ("moving", "still"),
+    "occupancy": ("occupied", "empty"),
+    "plug": ("plugged in", "unplugged"),
+    "presence": ("home", "away"),
+    "problem": ("reporting a problem", "fine"),
+    "running": ("running", "not running"),
+    "safety": ("unsafe", "safe"),
+    "smoke": ("detecting smoke", "clear"),
+    "sound": ("detecting sound", "quiet"),
+    "tamper": ("tampered with", "fine"),
+    "update": ("out of date", "up to date"),
+    "vibration": ("vibrating", "still"),
+}
+_WORDS = {
+    "not_home": "away",
+    "armed_away": "armed",
+    "armed_home": "armed",
+    "armed_night": "armed",
+    "clear-night": "clear",
+    "partlycloudy": "partly cloudy",
+    "lightning-rainy": "stormy",
+    "snowy-rainy": "sleety",
+    "heat_cool": "on automatic",
+    "heat": "heating",
+    "cool": "cooling",
+    "unavailable": "not answering",
+    "unknown": "in no known state",
+}
+# Other words for a state, in its own words.
+_SAID = {
+    "opened": "open", "shut": "closed", "close": "closed", "lit": "on", "running": "on", "active": "on",
+    "enabled": "on", "disabled": "off", "inactive": "off", "lock": "locked", "unlock": "unlocked",
+    "low": "low", "detected": "on", "triggered": "on", "clear": "off", "docked": "docked", "home": "home",
+    "not_home": "away", "armed": "armed",
+}  # fmt: skip
+
+
+def state_phrase(entity: Entity) -> str:
+    """What follows "is": "on", "closed", "21.5 °C", "playing the news"."""
+    state = entity.state
+    if entity.domain == "binary_sensor" and state in ("on", "off"):
+        return _BINARY.get(entity.device_class or "", ("on", "off"))[0 if state == "on" else 1]
+    if (
+        entity.domain == "media_player"
+        and state in ("playing", "paused")
+        and entity.attributes.get("media_title")
+    ):
+        return f"{state} {entity.attributes['media_title']}"
+    if entity.domain == "sensor":
+        unit = entity.attributes.get("unit")
+        return f"{_rounded(state)} {unit}" if unit else _rounded(state)
+    return _WORDS.get(state, state.replace("_", " "))
+
+
+def is_in_state(entity: Entity, said: str) -> bool:
+    """Whether a thing is in the state that somebody asks about, in their words."""
+    word = said.casefold().strip().replace(" ", "_")
+    wanted = {word, _SAID.get(word, word)}
+    return not wanted.isdisjoint(_names_of_state(entity))
+
+
+def knows_state(entity: Entity, said: str) -> bool:
+    """Whether a thing of its kind can be in that state at all: a lock is never "open"."""
+    word = said.casefold().strip().replace(" ", "_")
+    wanted = {word, _SAID.get(word, word)}
+    return not wanted.isdisjoint(_possible(entity))
+
+
+_POSSIBLE = {
+    "lock": {"locked", "unlocked", "jammed"},
+    "cover": {"open", "closed", "opening", "closing"},
+    "valve": {"open", "closed", "opening", "closing"},
+}
+
+
+def _possible(entity: Entity) -> set[str]:
+    if entity.domain == "binary_sensor":
+        return {
+            "on",
+            "off",
+            *(_word.replace(" ", "_") for _word in _BINARY.get(entity.device_class or "", ())),
+        }
+    return _POSSIBLE.get(entity.domain, {"on", "off", entity.state, state_phrase(entity)})
+
+
+def _names_of_state(entity: Entity) -> set[str]:
+    names = {entity.state.casefold(), _WORDS.get(entity.state, entity.state).replace(" ", "_")}
+    if entity.domain == "binary_sensor":
+        names.add(state_phrase(entity).replace(" ", "_"))
+    if entity.domain == "media_player" and entity.state in ("playing", "paused", "idle"):
+        names.add("on")
+    if entity.domain in ("climate", "humidifier") and entity.state not in ("off", "unavailable", "unknown"):
+        names.add("on")
+    return names
+
+
+def _rounded(state: str) -> str:
+    try:
+        return number(float(state))
+    except ValueError:
+        return state.replace("_", " ")
