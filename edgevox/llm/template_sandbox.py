@@ -33,7 +33,7 @@ TEMPLATE_FAULTS = (
     ValueError,
 )
 
-_CPU_S = 2.0  # the slowest of the vendors' templates takes 10 ms for a long conversation on a small Arm core
+_CPU_S = 1.0  # the slowest of the vendors' templates takes 10 ms for a long conversation on a small Arm core
 _MAX_CHARS = 8_000_000  # of one value, and of all that is written: a context of 500,000 tokens fits
 _MAX_ALLOCATED = 256_000_000  # of all values together, kept or not
 _MAX_SOURCE_CHARS = 200_000
@@ -221,16 +221,21 @@ def check_source(source: str) -> None:
 
 def text_size(value: object, limit: int, indent: int = 0) -> int:
     """About how long `value` is as text; counting stops at `limit`, since a small value may be a big text."""
-    size = 0
-    left: list[tuple[object, int]] = [(value, 0)]
-    while left and size <= limit:
-        item, depth = left.pop()
-        size += _size(item) + indent * depth
-        match item:
-            case dict():
-                left.extend((part, depth + 1) for pair in item.items() for part in pair)
-            case list() | tuple():
-                left.extend((part, depth + 1) for part in item)
+    size = margin = 0
+    level = [value]
+    while level and size <= limit:
+        parts: list[object] = []
+        for item in level:
+            size += _size(item) + margin
+            if size > limit:
+                break
+            if isinstance(item, dict):
+                parts.extend(item.keys())
+                parts.extend(item.values())
+            elif isinstance(item, list | tuple):
+                parts.extend(item)
+        level = parts
+        margin += indent
     return size
 
 
@@ -247,13 +252,11 @@ _EACH = "each_counted"
 
 
 def _size(value: object) -> int:
-    match value:
-        case str():
-            return len(value)
-        case list() | tuple() | dict() | range():
-            return _ITEM_CHARS * (1 + len(value))
-        case _:
-            return _ITEM_CHARS
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list | tuple | dict | range):
+        return _ITEM_CHARS * (1 + len(value))
+    return _ITEM_CHARS
 
 
 def _count_everything(template: nodes.Template) -> None:
