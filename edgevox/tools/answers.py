@@ -13,7 +13,16 @@ _YES = (
     *("yes", "yeah", "yep", "yup", "yea", "aye", "sure", "sure thing", "okay", "ok", "alright", "all right"),
     *("affirmative", "correct", "confirm", "confirmed", "i confirm", "absolutely", "definitely", "certainly"),
     *("of course", "by all means", "do it", "do that", "do so", "go ahead", "go for it", "please do", "i do"),
-    *("i am sure", "im sure", "thats right", "that is right", "thats correct", "that is correct"),
+    *(
+        "please do it",
+        "please do that",
+        "i am sure",
+        "im sure",
+        "thats right",
+        "that is right",
+        "thats correct",
+        "that is correct",
+    ),
 )
 _NO = (
     *(
@@ -42,7 +51,15 @@ _NO = (
         "leave it",
     ),
     *("not now", "not yet", "absolutely not", "definitely not", "certainly not", "of course not"),
-    *("please dont", "rather not", "better not"),
+    *(
+        "please dont",
+        "rather not",
+        "better not",
+        "dont do it",
+        "dont do that",
+        "do not do it",
+        "do not do that",
+    ),
 )
 _POLITE = ("please", "thanks", "thank you", "now", "then", "and")
 # A no in them, and yet no no.

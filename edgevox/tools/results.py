@@ -66,7 +66,7 @@ def render(value: object, *, names: Collection[str] = (), max_chars: int = MAX_R
         return _DONE
     if isinstance(plain, str) and len(plain) > max_chars:
         note = f" (cut: the first {max_chars:,} of {len(plain):,} characters)"
-        return neutral_json(plain[:max_chars], names=names, max_chars=max_chars) + note
+        return neutral_json(plain[:max_chars], names=names, max_chars=2 * max_chars) + note
     text = neutral_json(plain, names=names, max_chars=2 * max_chars)
     return text if len(text) <= max_chars else f"{text[:max_chars]}… (cut at {max_chars:,} characters)"
 

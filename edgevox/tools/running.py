@@ -169,6 +169,8 @@ class _Thread:
         outcome: Returned | Raised = Raised("BaseException", "the tool ended its thread")
         try:
             outcome = guarded(work)
+        except (KeyboardInterrupt, GeneratorExit):
+            _log.warning("a tool raised what ends a program")  # a real interrupt reaches the main thread only
         finally:
             with self._lock:
                 self._is_over = True

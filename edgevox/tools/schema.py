@@ -51,7 +51,7 @@ class Signature:
 
 def read_signature(function: Callable[..., Any]) -> Signature:
     """The schema of a function. Raises ConfigError for a parameter that JSON cannot express."""
-    description, explained = read_docstring(inspect.getdoc(function) or "")
+    description, explained = read_docstring(inspect.getdoc(_written(function)) or "")
     adapters: dict[str, TypeAdapter[Any]] = {}
     defaults: dict[str, object] = {}
     is_open = False
@@ -104,11 +104,16 @@ def _joined(lines: list[str]) -> str:
     return " ".join(" ".join(lines).split())
 
 
+def _written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that somebody wrote, with its types and its docstring."""
+    if isinstance(function, functools.partial):
+        return _written(function.func)
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    # The annotations of an object that is called are those of its __call__.
-    annotated = function if inspect.isroutine(function) else type(function).__call__
     try:
-        return get_type_hints(annotated, include_extras=True)
+        return get_type_hints(_written(function), include_extras=True)
     except (NameError, TypeError) as error:
         raise ConfigError(
             f"the types of {_name(function)} cannot be read: {error}",
