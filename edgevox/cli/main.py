@@ -32,6 +32,7 @@ COMMANDS = {
     "say": Command("say", "speak a text, or write it to a WAV file"),
     "transcribe": Command("transcribe", "write down what is said in a sound file"),
     "demo": Command("demo", "a spoken question through the whole loop, and where its time went"),
+    "home": Command("home", "show what is in the home, and how it is"),
     "setup": Command("setup", "choose a microphone and a loudspeaker, and try both"),
     "devices": Command("devices", "list the microphones and loudspeakers"),
     "doctor": Command("doctor", "check every part and say how to fix what is wrong"),

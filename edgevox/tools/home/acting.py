@@ -141,9 +141,7 @@ def _given(arguments: Mapping[str, Any], *slots: str) -> dict[str, Any]:
 def _as_they_are(done: tuple[Entity, ...], house: House) -> str:
     """How things are after they were switched; those of one kind are in one state."""
     if len(done) == 1 and done[0].domain in ("scene", "script"):
-        return sentence(
-            f"{the(done[0])} is set" if done[0].domain == "scene" else f"{the(done[0])} is running"
-        )
+        return sentence(f"{done[0].name} is {'set' if done[0].domain == 'scene' else 'running'}")
     phrases = list(dict.fromkeys(state_phrase(entity) for entity in done))
     if len(phrases) == 1:
         return _are_now(done, house, phrases[0])

@@ -87,13 +87,9 @@ def of_kind(word: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
     return found
 
 
-def kind_words(entity: Entity) -> frozenset[str]:
-    """Every word that says what kind of thing it is, and so does not tell it from others of its kind."""
-    return _kind_words(entity.domain, entity.device_class)
-
-
 @lru_cache(maxsize=512)
-def _kind_words(domain: str, device_class: str | None) -> frozenset[str]:
+def kind_words(domain: str, device_class: str | None) -> frozenset[str]:
+    """Every word that says what kind of thing it is, and so does not tell it from others of its kind."""
     probe = Entity("", "", domain, "", device_class=device_class)
     return frozenset(word for word, (_, kind) in _BY_WORD.items() if kind.has(probe))
 

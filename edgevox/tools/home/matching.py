@@ -206,10 +206,15 @@ class _Label:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """All the ways to call a thing, and the words that may be added to them or left out."""
+    """All the ways to call a thing, and the words that may be added to them or left out.
+
+    `keys` are all the words of its labels, in every form: what shares none of them is not meant.
+    """
 
     labels: tuple[_Label, ...]
     extra: frozenset[str]
+    words: frozenset[str]
+    keys: frozenset[str]
 
 
 # How well a thing is matched, best first.
@@ -262,9 +267,12 @@ def _ranked(said: Words, pool: tuple[Entity, ...], known: dict[str, _Known]) -> 
     this = _Said(
         "".join(said), tuple(sorted(said)), plain_words, frozenset(plain_words), frozenset(said) - ALL_WORDS
     )
+    keys = this.set | this.plain_set | {this.joined}
     ranks: dict[int, list[Entity]] = {}
     for entity in pool:
         its = known[entity.id]
+        if its.keys.isdisjoint(keys):
+            continue
         told_by = this.set - its.extra
         rank = min(_rank(this, label, told_by) for label in its.labels)
         if rank != _NOT_AT_ALL:
@@ -296,44 +304,48 @@ def _are_twins(found: tuple[Entity, ...]) -> bool:
 
 
 def _known_things(house: House) -> dict[str, _Known]:
-    places = {place.id: _place_words((place,)) for place in house.places}
+    places: dict[str | None, frozenset[str]] = {place.id: _place_words((place,)) for place in house.places}
     nowhere: frozenset[str] = frozenset()
     return {
         entity.id: _known(
-            (entity.name, *entity.aliases),
-            kind_words(entity),
-            places.get(entity.area or "", nowhere),
-            places.get(entity.floor or "", nowhere),
+            entity.name,
+            entity.aliases,
+            entity.domain,
+            entity.device_class,
+            places.get(entity.area, nowhere),
+            places.get(entity.floor, nowhere),
         )
         for entity in house.entities
     }
 
 
-# States change all the time, names hardly ever: what follows is kept.
+# States change all the time, names hardly ever: this is kept.
 @lru_cache(maxsize=4096)
 def _known(
-    names: tuple[str, ...], kind: frozenset[str], area: frozenset[str], floor: frozenset[str]
+    name: str,
+    aliases: tuple[str, ...],
+    domain: str,
+    device_class: str | None,
+    area: frozenset[str],
+    floor: frozenset[str],
 ) -> _Known:
-    extra = kind | area | floor | {"device"}
-    labels = tuple(words(name) for name in names)
-    return _Known(
-        tuple(
-            _Label(
-                "".join(label),
-                tuple(sorted(label)),
-                tuple(sorted(map(plain, label))),
-                frozenset(map(plain, label)),
-                frozenset(label) - extra,
-            )
-            for label in labels
-        ),
-        extra,
+    extra = kind_words(domain, device_class) | area | floor | {"device"}
+    labels = tuple(_label(words(text), extra) for text in (name, *aliases))
+    its_words = frozenset(word for label in labels for word in label.in_order)
+    plain_words = (label.plain_set for label in labels)
+    return _Known(labels, extra, its_words, its_words.union((label.joined for label in labels), *plain_words))
+
+
+def _label(said: Words, extra: frozenset[str]) -> _Label:
+    plain_words = tuple(sorted(map(plain, said)))
+    return _Label(
+        "".join(said), tuple(sorted(said)), plain_words, frozenset(plain_words), frozenset(said) - extra
     )
 
 
 def _vocabulary(house: House, known: Iterable[_Known]) -> frozenset[str]:
-    names = frozenset(word for its in known for label in its.labels for word in label.in_order)
-    return names | _place_words(house.places) | every_kind_word() | ALL_WORDS
+    """Every word that somebody may mean."""
+    return _place_words(house.places).union(every_kind_word(), ALL_WORDS, *(its.words for its in known))
 
 
 # --- sentences
