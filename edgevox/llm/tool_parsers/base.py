@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from edgevox.llm.tool_parsers.notation import Wrapper
 from edgevox.llm.tool_parsers.offered import OfferedTools
 from edgevox.types import ToolCall
 
@@ -184,13 +185,15 @@ class BaseFormatDetector(ABC):
 
     `markers` begin a call wherever they stand. `bare_markers` begin one only where tools are offered, outside
     reasoning and code. `trailers` are swallowed behind a call. `uses_fences` says that models of this family
-    write their calls in code blocks.
+    write their calls in code blocks. `wrapper` says how `render` writes calls, for the grammar; without one the
+    format cannot be forced.
     """
 
     markers: ClassVar[tuple[str, ...]] = ()
     bare_markers: ClassVar[tuple[str, ...]] = ()
     trailers: ClassVar[tuple[str, ...]] = ()
     uses_fences: ClassVar[bool] = False
+    wrapper: ClassVar[Wrapper | None] = None
 
     @abstractmethod
     def open(self, opening: Opening) -> Body:

@@ -9,6 +9,7 @@ from json.encoder import encode_basestring_ascii
 from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Body, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
+from edgevox.llm.tool_parsers.notation import Wrapper, brace_notation
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.llm.tool_parsers.values import arguments_of, gemma_value
 from edgevox.types import ToolCall
@@ -25,6 +26,15 @@ _PLAIN_CHARS = 2000
 class FunctionGemmaDetector(BaseFormatDetector):
     markers = (BEGIN,)
     trailers = (END, "<start_function_response>")
+
+    wrapper = Wrapper(
+        head=f"{BEGIN}call:",
+        middle="",
+        tail=END,
+        between="",
+        arguments=brace_notation(QUOTE),
+        triggers=(BEGIN,),
+    )
 
     def open(self, opening: Opening) -> Body:
         return BraceCalls(opening, end=END, quotes=(QUOTE,))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
 from edgevox.llm.tool_parsers.detectors import functiongemma
 from edgevox.llm.tool_parsers.detectors.functiongemma import BraceCalls
+from edgevox.llm.tool_parsers.notation import Wrapper, brace_notation
 from edgevox.llm.tool_parsers.python_calls import PlainCall
 from edgevox.llm.tool_parsers.values import arguments_of, gemma_value
 from edgevox.types import ToolCall
@@ -19,6 +20,15 @@ QUOTE = '<|"|>'
 class GemmaDetector(BaseFormatDetector):
     markers = (BEGIN, functiongemma.BEGIN)
     trailers = (END, functiongemma.END, "<|tool_response>", *functiongemma.FunctionGemmaDetector.trailers)
+
+    wrapper = Wrapper(
+        head=f"{BEGIN}call:",
+        middle="",
+        tail=END,
+        between="",
+        arguments=brace_notation(QUOTE),
+        triggers=(BEGIN,),
+    )
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == BEGIN:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.detectors.minicpm import AttributeTagCalls
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Unquoted, Unreadable, loads
+from edgevox.llm.tool_parsers.notation import Wrapper
 from edgevox.llm.tool_parsers.tags import NAME, TagBody
 from edgevox.types import ToolCall
 
@@ -34,6 +35,13 @@ _CHILD = re.compile(r"\s*+<([A-Za-z_][\w.-]*+)>")
 class GenericXmlDetector(BaseFormatDetector):
     markers = (BEGIN, INVOKE)
     trailers = (END, "</invoke>")
+
+    wrapper = Wrapper(
+        head=f"{BEGIN}\n<name>",
+        middle="</name>\n<arguments>",
+        tail=f"</arguments>\n{END}",
+        triggers=(BEGIN,),
+    )
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == INVOKE:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.json_repair import Unquoted
+from edgevox.llm.tool_parsers.notation import Wrapper, tagged_notation
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 from edgevox.llm.tool_parsers.values import tagged_arguments
 from edgevox.types import ToolCall
 
 BEGIN = "<tool_call>"
 END = "</tool_call>"
+ARGUMENTS = tagged_notation("<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>\n")
 _TAG = re.compile(r"</?arg_key>|</?arg_value>|<tool_sep>|</?tool_call>")
 _PAIR = re.compile(r"\s*+<arg_key>([^<]*+)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>")
 _BEHIND_NAME = ("<arg_key>", "<tool_sep>", END, "<arg_value>")
@@ -22,6 +24,8 @@ _BEGINNINGS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_
 class GlmDetector(BaseFormatDetector):
     markers = (BEGIN,)
     trailers = (END,)
+
+    wrapper = Wrapper(head=BEGIN, middle="\n", tail=END, arguments=ARGUMENTS, triggers=(BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         return ArgTagCalls(opening)

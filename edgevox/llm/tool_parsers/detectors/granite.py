@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.types import ToolCall
 
 BEGIN = "<tool_call>"
@@ -17,6 +18,8 @@ BEGIN_20B = "<function_call>"
 class GraniteDetector(BaseFormatDetector):
     markers = (BEGIN, BEGIN_3, BEGIN_20B)
     trailers = (END, "</function_call>")
+
+    wrapper = json_wrapper(begin=f"{BEGIN}\n", end=f"\n{END}", triggers=(BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         match opening.marker:

@@ -12,6 +12,7 @@ from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Raw
 from edgevox.llm.tool_parsers.extents import BracketBody, any_of
 from edgevox.llm.tool_parsers.json_calls import read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
+from edgevox.llm.tool_parsers.notation import Wrapper
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.types import ToolCall
 
@@ -29,6 +30,14 @@ _MAX_HEADER_CHARS = 300
 
 class HarmonyDetector(BaseFormatDetector):
     markers = (CHANNEL, START, RECIPIENT)
+
+    wrapper = Wrapper(
+        head=f"{CHANNEL}commentary {RECIPIENT}",
+        middle=f" {CONSTRAIN}json{MESSAGE}",
+        tail=CALL,
+        between=f"{START}assistant",
+        triggers=(f"{CHANNEL}commentary {RECIPIENT}",),
+    )
 
     def open(self, opening: Opening) -> Body:
         return HarmonyMessage(opening)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.types import ToolCall
 
 BEGIN = "<tool_call>"
@@ -15,6 +16,8 @@ END = "</tool_call>"
 class HermesDetector(BaseFormatDetector):
     markers = (BEGIN,)
     trailers = (END,)
+
+    wrapper = json_wrapper(begin=f"{BEGIN}\n", end=f"\n{END}", triggers=(BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         return JsonCalls(opening, ends=(END,), bounds=(BEGIN,))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, Verdict
-from edgevox.llm.tool_parsers.detectors.glm import ArgTagCalls, render_pairs
+from edgevox.llm.tool_parsers.detectors.glm import ARGUMENTS, ArgTagCalls, render_pairs
 from edgevox.llm.tool_parsers.json_calls import JsonCalls
+from edgevox.llm.tool_parsers.notation import Wrapper
 from edgevox.types import ToolCall
 
 OUTER = "<tool_calls>"
@@ -18,6 +19,16 @@ END = "</tool_call>"
 class HunyuanDetector(BaseFormatDetector):
     markers = (OUTER, BEGIN)
     trailers = (OUTER_END, END)
+
+    wrapper = Wrapper(
+        before=(f"{OUTER}\n",),
+        head=BEGIN,
+        middle="<tool_sep>\n",
+        tail=END,
+        after=f"\n{OUTER_END}",
+        arguments=ARGUMENTS,
+        triggers=(OUTER,),
+    )
 
     def open(self, opening: Opening) -> Body:
         return FirstOf(opening, self._outer(opening) if opening.marker == OUTER else self._inner(opening))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening
 from edgevox.llm.tool_parsers.json_calls import JsonCalls
+from edgevox.llm.tool_parsers.notation import PYTHON_ARGUMENTS, Wrapper
 from edgevox.llm.tool_parsers.python_calls import PythonCalls
 from edgevox.llm.tool_parsers.values import python_call
 from edgevox.types import ToolCall
@@ -17,6 +18,17 @@ END = "<|tool_call_end|>"
 class Lfm2Detector(BaseFormatDetector):
     markers = (BEGIN,)
     trailers = (END,)
+
+    wrapper = Wrapper(
+        before=(f"{BEGIN}[",),
+        head="",
+        middle="",
+        tail="",
+        between=", ",
+        after=f"]{END}",
+        arguments=PYTHON_ARGUMENTS,
+        triggers=(BEGIN,),
+    )
 
     def open(self, opening: Opening) -> Body:
         return FirstOf(opening, self._shapes(opening))

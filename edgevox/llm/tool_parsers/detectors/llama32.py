@@ -8,6 +8,7 @@ from edgevox.llm.tool_parsers.bare_json import BareJsonCalls
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.detectors.qwen3_coder import FUNCTION, FunctionTagCalls
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.llm.tool_parsers.python_calls import PythonCalls
 from edgevox.types import ToolCall
 
@@ -19,6 +20,13 @@ class Llama32Detector(BaseFormatDetector):
     bare_markers = ("{", "[")
     trailers = (";", "</function>")
     uses_fences = True
+
+    wrapper = json_wrapper(
+        arguments_key="parameters",
+        before=("", PYTHON_TAG),
+        between="; ",
+        triggers=(PYTHON_TAG, '{"name": "'),
+    )
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == PYTHON_TAG:

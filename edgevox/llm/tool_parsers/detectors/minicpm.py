@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.json_repair import Unquoted, Unreadable, loads
+from edgevox.llm.tool_parsers.notation import Quoting, Wrapper, tagged_notation
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 from edgevox.llm.tool_parsers.values import tagged_arguments
 from edgevox.types import ToolCall
@@ -24,6 +25,22 @@ _MAX_HEAD_CHARS = MAX_NAME_CHARS + 40
 class MiniCpmDetector(BaseFormatDetector):
     markers = MARKERS
     trailers = ("</function>",)
+
+    wrapper = Wrapper(
+        head='<function name="',
+        middle='">',
+        tail="</function>",
+        arguments=tagged_notation(
+            '<param name="',
+            '">',
+            "</param>",
+            strings=(
+                Quoting("", "</param>", "none", barred="<&\n"),
+                Quoting(_CDATA, f"{_CDATA_END}</param>", "none", barred="]"),
+            ),
+        ),
+        triggers=("<function name=",),
+    )
 
     def open(self, opening: Opening) -> Body:
         return AttributeTagCalls(opening, function="function", parameter="param")

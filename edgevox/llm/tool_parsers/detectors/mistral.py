@@ -13,6 +13,7 @@ from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Ope
 from edgevox.llm.tool_parsers.extents import BracketBody
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects, read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.types import ToolCall
 
@@ -28,6 +29,10 @@ _MAX_NAME_CHARS = 128
 class MistralDetector(BaseFormatDetector):
     markers = (BEGIN,)
     trailers = (END,)
+
+    wrapper = json_wrapper(
+        before=(f"{BEGIN}[",), between=", ", after="]", id_head=', "id": "', end_id='"', triggers=(BEGIN,)
+    )
 
     def open(self, opening: Opening) -> Body:
         return FirstOf(

@@ -8,6 +8,7 @@ from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
 from edgevox.llm.tool_parsers.detectors import qwen25
 from edgevox.llm.tool_parsers.detectors.qwen3_coder import FUNCTION
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.types import ToolCall
 
 BEGIN = "<TOOLCALL>"
@@ -17,6 +18,8 @@ END = "</TOOLCALL>"
 class NemotronDetector(BaseFormatDetector):
     markers = (BEGIN, qwen25.BEGIN, FUNCTION)
     trailers = (END, qwen25.END, "</function>")
+
+    wrapper = json_wrapper(before=(f"{BEGIN}[",), between=", ", after=f"]{END}", triggers=(BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == BEGIN:

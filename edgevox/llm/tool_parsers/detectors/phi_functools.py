@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.types import ToolCall
 
 BEGIN = "functools["
@@ -13,6 +14,8 @@ BEGIN = "functools["
 
 class PhiFunctoolsDetector(BaseFormatDetector):
     markers = (BEGIN, "functools{")
+
+    wrapper = json_wrapper(before=(BEGIN,), between=", ", after="]", triggers=(BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         return _FunctoolsCalls(opening)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening
 from edgevox.llm.tool_parsers.detectors import lfm2
 from edgevox.llm.tool_parsers.json_calls import JsonCalls
+from edgevox.llm.tool_parsers.notation import PYTHON_ARGUMENTS, Wrapper
 from edgevox.llm.tool_parsers.python_calls import BareListCalls, PythonCalls
 from edgevox.llm.tool_parsers.values import python_call
 from edgevox.types import ToolCall
@@ -19,6 +20,17 @@ class PythonicDetector(BaseFormatDetector):
     markers = (BEGIN, lfm2.BEGIN)
     bare_markers = ("[",)
     trailers = (END, lfm2.END)
+
+    wrapper = Wrapper(
+        before=(f"{BEGIN}[",),
+        head="",
+        middle="",
+        tail="",
+        between=", ",
+        after=f"]{END}",
+        arguments=PYTHON_ARGUMENTS,
+        triggers=(BEGIN,),
+    )
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == BEGIN:

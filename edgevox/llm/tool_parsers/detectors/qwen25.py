@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening
 from edgevox.llm.tool_parsers.detectors.qwen3_coder import FUNCTION, FunctionTagCalls
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.types import ToolCall
 
 BEGIN = "<tool_call>"
@@ -16,6 +17,8 @@ END = "</tool_call>"
 class Qwen25Detector(BaseFormatDetector):
     markers = (BEGIN, FUNCTION)
     trailers = (END, "</function>")
+
+    wrapper = json_wrapper(begin=f"{BEGIN}\n", end=f"\n{END}", triggers=(BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         if opening.marker == FUNCTION:

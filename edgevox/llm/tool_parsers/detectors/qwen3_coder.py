@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
 from edgevox.llm.tool_parsers.json_calls import read_member
 from edgevox.llm.tool_parsers.json_repair import Unquoted, Unreadable, loads
+from edgevox.llm.tool_parsers.notation import Wrapper, tagged_notation
 from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 from edgevox.llm.tool_parsers.values import tagged_arguments
@@ -31,6 +32,14 @@ _BEGINNINGS = ("<parameter=", "</parameter>", "</function>", END, BEGIN, FUNCTIO
 class Qwen3CoderDetector(BaseFormatDetector):
     markers = (BEGIN, FUNCTION)
     trailers = (END, "</function>")
+
+    wrapper = Wrapper(
+        head=f"{BEGIN}\n{FUNCTION}",
+        middle=">\n",
+        tail=f"</function>\n{END}",
+        arguments=tagged_notation("<parameter=", ">\n", "\n</parameter>\n"),
+        triggers=(BEGIN,),
+    )
 
     def open(self, opening: Opening) -> Body:
         return FunctionTagCalls(opening)

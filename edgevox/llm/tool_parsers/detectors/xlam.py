@@ -8,6 +8,7 @@ from edgevox.llm.tool_parsers.bare_json import BareJsonCalls
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
 from edgevox.llm.tool_parsers.detectors import hermes, mistral
 from edgevox.llm.tool_parsers.json_calls import objects
+from edgevox.llm.tool_parsers.notation import json_wrapper
 from edgevox.types import ToolCall
 
 
@@ -16,6 +17,8 @@ class XlamDetector(BaseFormatDetector):
     bare_markers = ("[", "{")
     trailers = (hermes.END, mistral.END)
     uses_fences = True
+
+    wrapper = json_wrapper(before=("[",), between=", ", after="]", triggers=('[{"name": "',))
 
     def open(self, opening: Opening) -> Body:
         match opening.marker:

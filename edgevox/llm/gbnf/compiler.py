@@ -1,0 +1,244 @@
+"""JSON Schema → language: one tool's arguments, or any value, in a given notation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from edgevox.llm.gbnf import numbers, objects, strings
+from edgevox.llm.gbnf.free import DEFAULT_MAX_ITEMS, free_value, literal
+from edgevox.llm.gbnf.language import NEVER, Node, Ref, Rules, Text, alt, one_of_texts, optional, repeat, seq
+from edgevox.llm.gbnf.schema import TYPES, Document, Flat, Schema, fits, identity, is_number
+from edgevox.llm.gbnf.schema_error import Inexpressible
+from edgevox.llm.tool_parsers.notation import Notation
+
+MOST_ITEMS = 1000
+_MOST_NESTED = 60
+_MOST_RULES = 20_000
+
+
+class SchemaCompiler:
+    """Adds the rules of one schema to `rules`. What could not be said is in `problems`."""
+
+    def __init__(self, rules: Rules, root: Schema, name: str) -> None:
+        self.rules = rules
+        self.problems: list[str] = []
+        self.is_recursive = False
+        self._document = Document(root, self.warn)
+        self._root = root
+        self._name = rule_name(name)
+        self._done: dict[tuple[tuple[int, ...], int], Node] = {}
+        self._open: dict[tuple[tuple[int, ...], int], str | None] = {}
+        # Schemas are told apart by identity, so none may be thrown away meanwhile.
+        self._kept: list[Schema] = []
+
+    def warn(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def arguments(self, notation: Notation) -> Node:
+        """The root's values that are objects: a call's arguments."""
+        flats = self._document.flat(self._root)
+        return alt(
+            *(
+                objects.object_of(self, flat, notation, self._name)
+                for flat in flats
+                if "object" in flat.get("type", TYPES)
+            )
+        )
+
+    def value(self, schema: Schema, notation: Notation, name: str) -> Node:
+        """The values that fit `schema`; a schema that contains itself becomes a rule that does."""
+        key = identity(schema), id(notation)
+        if key in self._done:
+            return self._done[key]
+        if key in self._open:
+            again = self._open[key] or self.rules.reserve(name)
+            self._open[key] = again
+            self.is_recursive = True
+            return Ref(again)
+        if len(self._open) > _MOST_NESTED:
+            self.warn(f"nested more than {_MOST_NESTED} deep")
+            return free_value(self.rules, notation, 0)
+        if len(self.rules.by_name) > _MOST_RULES:
+            raise Inexpressible("the schema is too large")
+        self._kept.append(schema)
+        self._open[key] = None
+        try:
+            node = self._value(schema, notation, name)
+        finally:
+            reserved = self._open.pop(key)
+        if reserved is not None:
+            self.rules.define(reserved, node)
+            node = Ref(reserved)
+        self._done[key] = node
+        return node
+
+    def _value(self, schema: Schema, notation: Notation, name: str) -> Node:
+        try:
+            flats = self._document.flat(schema)
+        except Inexpressible as reason:
+            self.warn(str(reason))
+            return free_value(self.rules, notation)
+        return alt(*(self._one(flat, notation, name) for flat in flats))
+
+    def _one(self, flat: Flat, notation: Notation, name: str) -> Node:
+        if "enum" in flat:
+            return self._listed(flat, notation, name)
+        types = flat.get("type", TYPES)
+        if types == TYPES and not any(key in _ASKING for key in flat):
+            return free_value(self.rules, notation)
+        return alt(*(self._typed(kind, flat, notation, name) for kind in types))
+
+    def _typed(self, kind: str, flat: Flat, notation: Notation, name: str) -> Node:
+        close = Text(notation.value_close)
+        match kind:
+            case "object":
+                return seq(self.rules.add(name, objects.object_of(self, flat, notation, name)), close)
+            case "array":
+                return seq(self.rules.add(name, self._array(flat, notation, name)), close)
+            case "string":
+                return self._string(flat, notation)
+            case "number":
+                return seq(self._number(flat), close)
+            case "integer":
+                return seq(self._integer(flat), close) if "number" not in flat.get("type", ()) else NEVER
+            case "boolean":
+                return alt(
+                    Text(notation.true + notation.value_close), Text(notation.false + notation.value_close)
+                )
+            case _:
+                return Text(notation.null + notation.value_close)
+
+    def _listed(self, flat: Flat, notation: Notation, name: str) -> Node:
+        texts: list[str] = []
+        others: list[Node] = []
+        for value in flat["enum"]:
+            if not fits(value, flat):
+                continue
+            try:
+                node = literal(value, notation)
+            except Inexpressible as reason:
+                self.warn(str(reason))
+                continue
+            if isinstance(node, Text):
+                texts.append(node.value)
+            else:
+                others.append(node)
+        listed = alt(one_of_texts(texts) if texts else NEVER, *others)
+        return self.rules.add(f"{name}-enum", listed, token=True) if len(texts) > 8 else listed
+
+    def _string(self, flat: Flat, notation: Notation) -> Node:
+        least, most = self.count(flat, "minLength") or 0, self.count(flat, "maxLength")
+        patterns = [pattern for pattern in flat.get("pattern", ()) if isinstance(pattern, str)]
+        format_name = flat.get("format") if isinstance(flat.get("format"), str) else None
+        try:
+            return strings.string(
+                self.rules, notation, least=least, most=most, patterns=patterns, format_name=format_name
+            )
+        except Inexpressible as reason:
+            self.warn(str(reason))
+            return strings.string(self.rules, notation, least=least, most=most)
+
+    def _integer(self, flat: Flat) -> Node:
+        least, most, excludes_least, excludes_most = self._bounds(flat)
+        if least is not None and excludes_least and least == least.to_integral_value():
+            least += 1
+        if most is not None and excludes_most and most == most.to_integral_value():
+            most -= 1
+        node = numbers.integers(least, most, multiple_of=self._multiple(flat))
+        return self.rules.add("integer", node, token=True)
+
+    def _number(self, flat: Flat) -> Node:
+        least, most, excludes_least, excludes_most = self._bounds(flat)
+        multiple = self._multiple(flat)
+        try:
+            node = numbers.numbers(
+                least, most, excludes_least=excludes_least, excludes_most=excludes_most, multiple_of=multiple
+            )
+        except Inexpressible as reason:
+            self.warn(str(reason))
+            node = numbers.numbers(least, most, excludes_least=excludes_least, excludes_most=excludes_most)
+        return self.rules.add("number", node, token=True)
+
+    def _multiple(self, flat: Flat) -> Decimal | None:
+        step = self.amount(flat, "multipleOf")
+        return step if step is not None and step > 0 else None
+
+    def _bounds(self, flat: Flat) -> tuple[Decimal | None, Decimal | None, bool, bool]:
+        least, most = self.amount(flat, "minimum"), self.amount(flat, "maximum")
+        excludes_least = flat.get("exclusiveMinimum") is True
+        excludes_most = flat.get("exclusiveMaximum") is True
+        above = None if excludes_least else self.amount(flat, "exclusiveMinimum")
+        below = None if excludes_most else self.amount(flat, "exclusiveMaximum")
+        if above is not None and (least is None or above >= least):
+            least, excludes_least = above, True
+        if below is not None and (most is None or below <= most):
+            most, excludes_most = below, True
+        return least, most, excludes_least, excludes_most
+
+    def _array(self, flat: Flat, notation: Notation, name: str) -> Node:
+        inner = notation.members or notation
+        first, rest = self._items(flat)
+        least = self.count(flat, "minItems") or 0
+        asked = self.count(flat, "maxItems")
+        most = (
+            max(least, len(first), DEFAULT_MAX_ITEMS) if asked is None else min(asked, max(least, MOST_ITEMS))
+        )
+        if most < least:
+            return NEVER
+        comma = Text(notation.separator)
+        item = self.value(rest, inner, f"{name}-item") if most > len(first) else NEVER
+        # Built from the end: what may follow when `at` items stand there.
+        beyond = max(0, least - len(first)), most - len(first)
+        if first:
+            tail = repeat(seq(comma, item), max(0, beyond[0]), max(0, beyond[1]))
+        else:
+            tail = seq(item, repeat(seq(comma, item), max(0, least - 1), most - 1)) if most else NEVER
+            return seq(Text("["), tail if least else optional(tail), Text("]"))
+        for at in range(len(first) - 1, -1, -1):
+            member = self.value(first[at], inner, f"{name}-item") if at < most else NEVER
+            written = seq(comma if at else Text(""), member, tail)
+            tail = written if at < least else optional(written)
+        return seq(Text("["), tail, Text("]"))
+
+    def _items(self, flat: Flat) -> tuple[Sequence[Schema], Schema]:
+        """The schemas of the first items, and that of the rest. Older drafts list them in `items`."""
+        first = flat.get("prefixItems", ())
+        rest = flat.get("items", True)
+        if isinstance(rest, list | tuple):
+            first, rest = rest, flat.get("additionalItems", True)
+        if not isinstance(first, list | tuple):
+            self.warn("prefixItems is not a list")
+            first = ()
+        return first, rest
+
+    def amount(self, flat: Flat, key: str) -> Decimal | None:
+        """A number of the schema; None where there is none that can be used."""
+        value = flat.get(key)
+        if value is None:
+            return None
+        if not is_number(value):
+            self.warn(f"{key} is not a number")
+            return None
+        return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+    def count(self, flat: Flat, key: str) -> int | None:
+        value = self.amount(flat, key)
+        return None if value is None else max(0, int(value))
+
+
+_ASKING = frozenset(
+    (
+        "properties required additionalProperties patternProperties propertyNames minProperties maxProperties "
+        "unevaluatedProperties items prefixItems additionalItems minItems maxItems minLength maxLength pattern "
+        "format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
+    ).split()
+)
+
+
+def rule_name(written: str) -> str:
+    """A name that GBNF and Lark both allow."""
+    name = re.sub(r"[^a-z0-9]+", "-", written.lower()).strip("-")[:40].strip("-")
+    return name if name[:1].isalpha() else f"x-{name}".strip("-")

@@ -1,0 +1,144 @@
+"""How a call is written down: what stands around it, and in which notation its arguments are.
+
+Each format's file holds its `Wrapper` beside its detector, and its grammar is made from that: what the grammar
+forces is what the detector reads. Nothing here acts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+# How characters that cannot stand for themselves are written; "none": they cannot be written at all.
+Escapes: TypeAlias = Literal["json", "python", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quoting:
+    """A string: `open`, its characters, `close`. Without escapes it cannot hold the characters of `barred`."""
+
+    open: str = '"'
+    close: str = '"'
+    escapes: Escapes = "json"
+    barred: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How values are written: JSON, where nothing else is said.
+
+    `value_close` stands behind every value that is not a string (those have it in their quoting). `members` is
+    the notation of an object's values and an array's items, where it is another.
+    """
+
+    strings: tuple[Quoting, ...] = (Quoting(),)
+    true: str = "true"
+    false: str = "false"
+    null: str = "null"
+    value_close: str = ""
+    object_open: str = "{"
+    object_close: str = "}"
+    separator: str = ", "
+    key_open: str = '"'
+    key_close: str = '": '
+    key_escapes: Escapes = "json"
+    members: Notation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """One reply of calls: one of `before`, then calls with `between` among them, then `after`.
+
+    A call is `head`, its name, `middle`, its arguments, `tail`; with `id_head`, an id of nine characters stands
+    behind that, before the tail. `triggers` are the texts that show that a call begins.
+    """
+
+    head: str
+    middle: str
+    tail: str
+    triggers: tuple[str, ...]
+    before: tuple[str, ...] = ("",)
+    between: str = "\n"
+    after: str = ""
+    arguments: Notation = Notation()
+    name_escapes: Escapes = "none"
+    id_head: str | None = None
+
+
+JSON = Notation()
+
+
+def json_wrapper(
+    *,
+    begin: str = "",
+    end: str = "",
+    arguments_key: str = "arguments",
+    triggers: tuple[str, ...],
+    before: tuple[str, ...] = ("",),
+    between: str = "\n",
+    after: str = "",
+    id_head: str | None = None,
+    end_id: str = "",
+) -> Wrapper:
+    """The wrapper of calls that are `{"name": …, "arguments": {…}}`, each between `begin` and `end`."""
+    return Wrapper(
+        head=f'{begin}{{"name": "',
+        middle=f'", "{arguments_key}": ',
+        tail=f"{end_id}}}{end}",
+        triggers=triggers,
+        before=before,
+        between=between,
+        after=after,
+        name_escapes="json",
+        id_head=id_head,
+    )
+
+
+_PYTHON_VALUES = Notation(
+    strings=(Quoting('"', '"', "python"), Quoting("'", "'", "python")),
+    true="True",
+    false="False",
+    null="None",
+    key_open="'",
+    key_close="': ",
+    key_escapes="python",
+)
+PYTHON_ARGUMENTS = Notation(
+    object_open="(",
+    object_close=")",
+    key_open="",
+    key_close="=",
+    key_escapes="none",
+    members=_PYTHON_VALUES,
+)
+
+
+def brace_notation(quote: str) -> Notation:
+    """Gemma's notation: keys without quotes, strings between `quote`, no blanks."""
+    return Notation(
+        strings=(Quoting(quote, quote, "none", barred="<"),),
+        separator=",",
+        key_open="",
+        key_close=":",
+        key_escapes="none",
+    )
+
+
+def tagged_notation(
+    key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()
+) -> Notation:
+    """Arguments between tags: strings as they are, everything else as JSON."""
+    value = Notation(
+        strings=strings or (Quoting("", value_close, "none", barred="<"),),
+        value_close=value_close,
+        members=JSON,
+    )
+    return Notation(
+        object_open="",
+        object_close="",
+        separator="",
+        key_open=key_open,
+        key_close=key_close,
+        key_escapes="none",
+        members=value,
+    )
