@@ -20,11 +20,11 @@ from functools import lru_cache
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.house import Area, Entity, Floor, House, Place
 from edgevox.tools.home.kinds import ALL_WORDS, every_kind_word, kind_called, kind_words, of_kind, plain
-from edgevox.tools.home.names import Words, are_same, is_plural, nearest, readings, words
+from edgevox.tools.home.names import Words, are_same, is_plural, nearest, readings, spoken_words, words
 from edgevox.tools.home.wording import listed, place_of, the
 
 _MOST_NAMED = 4
-_HOUSE = frozenset({("house",), ("home",), ("everywhere",), ("apartment",), ("flat",), ("place",)})
+_HOUSE = frozenset({"house", "home", "everywhere", "apartment", "flat", "place"})
 
 
 class NotFound(HomeError):
@@ -97,7 +97,7 @@ def one_of(found: tuple[Entity, ...], house: House) -> Entity:
 
 def _in_place(house: House, slots: Slots, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
     for said in (slots.area, slots.floor):
-        if said is None or words(said) in _HOUSE or set(words(said)) <= ALL_WORDS:
+        if said is None or _is_whole_house(words(said)):
             continue
         place = _place(house, said)
         if place is None:
@@ -127,6 +127,10 @@ def _place_called(house: House, said: Words) -> Place | None:
     return next(
         (place for place in house.places if any(are_same(said, label) for label in _labels(place))), None
     )
+
+
+def _is_whole_house(said: Words) -> bool:
+    return set(said) <= ALL_WORDS | _HOUSE
 
 
 @lru_cache(maxsize=16)
@@ -169,8 +173,8 @@ def _kind_phrase(house: House, said: Words, pool: tuple[Entity, ...]) -> tuple[E
     if rest != said:
         ways.append((None, rest))
     for kind, place_words in ways:
-        place = _place_called(house, place_words) if place_words else None
-        if place_words and place is None and place_words not in _HOUSE:
+        place = _place_called(house, place_words)
+        if place is None and not _is_whole_house(place_words):
             continue
         there = _at(place, pool) if place else pool
         found = of_kind(kind, there) if kind else there
@@ -224,7 +228,7 @@ _SAME_WORDS, _SAME_PLAIN_WORDS, _SAME_BUT_FOR_EXTRAS, _PART_OF, _NOT_AT_ALL = ra
 def _whole_name(house: House, slots: Slots, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
     """The Kitchen Light, where the slots are the area kitchen and the name light."""
     place = _place(house, slots.area) if slots.area else None
-    if place is None or slots.name is None or is_plural(slots.name):
+    if place is None or slots.name is None or _is_many(slots.name):
         return ()
     ranks = _ranked((*words(place.name), *words(slots.name)), pool, _known_things(house))
     found = ranks.get(_SAME_WORDS, [])
@@ -249,7 +253,7 @@ def _read(
 ) -> tuple[Entity, ...]:
     if not said:
         return ()
-    wants_all = is_plural(name) or not ALL_WORDS.isdisjoint(said)
+    wants_all = _is_many(name) or not ALL_WORDS.isdisjoint(said)
     ranks = _ranked(said, pool, known)
     best = min(ranks, default=_NOT_AT_ALL)
     found = tuple(ranks.get(best, ()))
@@ -260,6 +264,13 @@ def _read(
     if len(found) > 1 and not wants_all and not _are_twins(found):
         raise Unclear(_which(found, house))
     return found
+
+
+def _is_many(name: str) -> bool:
+    """True for "desk lamps" and for "the lights in the kitchen"."""
+    return is_plural(name) or any(
+        is_plural(word) and kind_called(words(word)[0]) for word in spoken_words(name)
+    )
 
 
 def _ranked(said: Words, pool: tuple[Entity, ...], known: dict[str, _Known]) -> dict[int, list[Entity]]:
