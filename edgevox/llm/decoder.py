@@ -1,159 +1,202 @@
-"""llama.cpp at work: a prompt is evaluated from where it is new, and continued token by token."""
+"""Answering one chat request: the conversation becomes a prompt that fits, and the prompt is continued."""
 
 from __future__ import annotations
 
-import codecs
-import ctypes
+import hashlib
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 
 import llama_cpp
-from llama_cpp import Llama
 
-from edgevox.errors import ContextOverflow, ModelError
-from edgevox.llm.text_watch import TextWatch
+from edgevox.errors import ContextOverflow
+from edgevox.llm.file_digest import FileDigests
+from edgevox.llm.generation import CallRule, Generation
+from edgevox.llm.grammars import GrammarCache
+from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.llm.native.constraints import Constrainer
+from edgevox.llm.native.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
+from edgevox.llm.native.sampler import Candidates, Sampler
+from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
+from edgevox.llm.prompt_writer import PromptWriter, WrittenPrompt
+from edgevox.llm.snapshots import SnapshotKey, SnapshotStore
 from edgevox.llm.templates import CHATML, ChatTemplate
 from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, Message
+from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, Message, NamedTool
 
 # Less room than this for an answer is no room: old turns go first.
 _ROOM_FOR_REPLY_TOKENS = 64
-_BATCH_TOKENS = 512
-_REASONING_TAGS = ("<think>", "[THINK]")
-_TAG_TOKENS = 16
-
-# llama.cpp polls an abort callback between graph nodes. The flag is a C string, empty while the work goes on,
-# so the C library's own strlen answers "stop?" without the GIL and without a compiler.
-_ABORT_WHEN_SET = ctypes.cast(ctypes.CDLL(None).strlen, llama_cpp.ggml_abort_callback)
+_DEFAULT_WIRE_FORMAT = "hermes"
+_THINK = "<think>"
 
 
 class Decoder:
-    """A loaded model. The evaluated prefix is kept from one request to the next. Raises ModelError."""
+    """A loaded model with everything that is kept from one request to the next."""
 
     def __init__(
         self,
-        model_path: Path,
-        *,
-        context_tokens: int,
-        threads: int,
-        prompt_threads: int,
-        chat_template: str | None,
+        context: LlamaContext,
+        writer: PromptWriter,
+        cache: PrefixCache,
+        candidates: Candidates,
+        constrainer: Constrainer,
     ) -> None:
-        self._context_tokens = context_tokens
-        try:
-            self._llama = Llama(
-                str(model_path),
-                n_ctx=context_tokens,
-                n_batch=_BATCH_TOKENS,
-                n_threads=threads,
-                n_threads_batch=prompt_threads,
-                verbose=False,
-            )
-        except (ValueError, RuntimeError) as error:
-            raise ModelError(
-                f"llama.cpp cannot load {model_path.name}: {error}",
-                hint="`edgevox models verify` checks the file; a smaller context_tokens needs less memory",
-            ) from error
-        self._template = ChatTemplate(
-            chat_template or self._llama.metadata.get("tokenizer.chat_template") or CHATML,
-            bos=self._special_text(self._llama.token_bos()),
-            eos=self._special_text(self._llama.token_eos()),
-        )
+        self._context = context
+        self._writer = writer
+        self._cache = cache
+        self._candidates = candidates
+        self._constrainer = constrainer
+        self._grammars = GrammarCache()
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply]:
         """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
-        llama = self._llama
-        prompt, dropped_turns = self._fit(request)
-        cached_tokens = _shared_prefix(llama, prompt)
-        llama_cpp.llama_set_abort_callback(llama.ctx, _ABORT_WHEN_SET, ctypes.c_void_p(cancel.address))
-        room = self._context_tokens - len(prompt)
-        if opened := self._opened_reasoning(prompt):
-            yield ChatDelta(opened)
-        generated = 0
-        finish: FinishReason = "length"
-        stops = TextWatch(request.stop)
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        for token in self._tokens(prompt, request, cancel):
-            if llama_cpp.llama_vocab_is_eog(llama._model.vocab, token):
-                finish = "stop"
-                break
-            generated += 1
-            if text := stops.feed(decoder.decode(llama.detokenize([token], special=True))):
-                yield ChatDelta(text)
-            if stops.found:
-                finish = "stop"
-                break
-            if generated >= min(request.sampling.max_tokens, room):
-                break
-        if cancel.is_set():
-            finish = "cancelled"
-        elif rest := stops.feed(decoder.decode(b"", final=True)) + stops.finish():
-            yield ChatDelta(rest)
-        yield ChatDone(finish, len(prompt), cached_tokens, generated, dropped_turns)
-
-    def _tokens(self, prompt: list[int], request: ChatRequest, cancel: CancelFlag) -> Iterator[int]:
-        llama = self._llama
-        sampling = request.sampling
-        if sampling.seed is not None:
-            llama.set_seed(sampling.seed)
-        tokens = llama.generate(
-            prompt,
-            temp=sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            min_p=sampling.min_p,
-            repeat_penalty=sampling.repeat_penalty,
-        )
+        rule = self._rule(request)
+        prompt, dropped_turns = self._fit(request, rule)
+        self._context.watch(cancel)
+        finish: FinishReason = "cancelled"
+        known = generated = 0
+        if prompt.reasoning:
+            yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
         try:
-            while not cancel.is_set():
-                yield next(tokens)
-        except RuntimeError as error:
-            if cancel.is_set():  # the abort callback made llama_decode fail: that is what was asked for
-                return
-            llama.reset()
-            raise ModelError(
-                f"llama.cpp stopped: {error}", hint="try again with a shorter question"
-            ) from error
+            track, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
+            resumed = len(track.tokens)
+            generation = Generation(
+                prompt.tokens,
+                track=track,
+                cache=self._cache,
+                context=self._context,
+                sampler=Sampler(self._candidates, request.sampling, banned=self._banned(request)),
+                constrainer=self._constrainer,
+                rule=rule,
+                stop=request.stop,
+                reasoning=prompt.reasoning,
+                limit_tokens=min(
+                    request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)
+                ),
+                cancel=cancel,
+            )
+            try:
+                for text in generation.pieces():
+                    yield ChatDelta(text)
+                finish = generation.finish
+            finally:
+                generated = generation.generated
+                generation.close()
+                if cancel.is_set():
+                    # Back to where a batch of the prompt began, so that asking again gives the same answer.
+                    batches = (len(prompt.tokens) - 1 - resumed) // BATCH_TOKENS
+                    self._cache.cut(track, resumed + batches * BATCH_TOKENS)
+        except Aborted:
+            finish = "cancelled"
+        except NoRoom:
+            finish = "length"
+        warnings = rule.grammar.warnings if rule is not None else ()
+        yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings)
+        self._cache.save()
 
-    def _fit(self, request: ChatRequest) -> tuple[list[int], int]:
-        """The prompt's tokens, without as many of the oldest turns as it takes, and how many those were."""
+    def _fit(self, request: ChatRequest, rule: CallRule | None) -> tuple[WrittenPrompt, int]:
+        """The prompt without as many of the oldest turns as it takes to leave room for a reply."""
         messages = request.messages
         dropped = 0
         while True:
-            prompt = self._prompt(messages, request)
-            if len(prompt) + _ROOM_FOR_REPLY_TOKENS <= self._context_tokens:
-                return prompt, dropped
+            prompt = self._writer.write(messages, request)
+            if len(prompt.tokens) + _ROOM_FOR_REPLY_TOKENS <= self._context.context_tokens:
+                return self._thinking_first(prompt, request, rule), dropped
             shorter = _without_oldest_turn(messages)
             if shorter == messages:
                 raise ContextOverflow(
-                    f"the question needs {len(prompt)} tokens, the context holds {self._context_tokens}",
+                    f"the question needs {len(prompt.tokens)} tokens, the context holds "
+                    f"{self._context.context_tokens}",
                     hint="ask for less at once, or raise llm.context_tokens",
                 )
             messages = shorter
             dropped += 1
 
-    def _prompt(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
-        text = self._template.render(messages, tools=request.tools, thinking=request.thinking)
-        llama = self._llama
-        tokens: list[int] = llama.tokenize(text.encode(), add_bos=False, special=True)
-        wants_bos = llama_cpp.llama_vocab_get_add_bos(llama._model.vocab)
-        if wants_bos and tokens[:1] != [llama.token_bos()]:
-            tokens.insert(0, llama.token_bos())
-        return tokens
+    def _thinking_first(
+        self, prompt: WrittenPrompt, request: ChatRequest, rule: CallRule | None
+    ) -> WrittenPrompt:
+        """Where a call is required, open the thoughts ourselves: a model that thinks may do so first."""
+        required = rule is not None and rule.begins == "at_once"
+        if not (required and request.thinking and self._writer.thinks and not prompt.reasoning):
+            return prompt
+        opening = self._context.vocabulary.tokenize(f"{_THINK}\n", special=True)
+        return replace(prompt, tokens=[*prompt.tokens, *opening], reasoning=_THINK)
 
-    def _opened_reasoning(self, prompt: list[int]) -> str:
-        """The tag with which the template has begun the reply already, if it has: readers need to see it."""
-        end: str = self._llama.detokenize(prompt[-_TAG_TOKENS:], special=True).decode(errors="replace")
-        return next((tag for tag in _REASONING_TAGS if end.rstrip().endswith(tag)), "")
+    # --- tool choice
 
-    def _special_text(self, token: int) -> str:
-        return self._llama.detokenize([token], special=True).decode() if token >= 0 else ""
+    def _rule(self, request: ChatRequest) -> CallRule | None:
+        """What the reply is held to, and from where on."""
+        if request.json_schema is not None:
+            return CallRule(self._grammars.get_json(request.json_schema), "at_once")
+        match request.tool_choice:
+            case "none":
+                return None
+            case "auto" if request.wire_format is None:
+                return None
+            case NamedTool(name):
+                tools = tuple(tool for tool in request.tools if tool.get("function", tool)["name"] == name)
+            case _:
+                tools = request.tools
+        if not tools:
+            return None
+        grammar = self._grammars.get(
+            tools, wire_format=request.wire_format or _DEFAULT_WIRE_FORMAT, parallel=request.parallel_calls
+        )
+        if request.tool_choice == "auto":
+            return CallRule(grammar, "at_trigger") if grammar.triggers else None
+        return CallRule(grammar, "at_once")
+
+    def _banned(self, request: ChatRequest) -> set[int]:
+        """With the choice "none", the tokens that begin a call: the tools are in the prompt all the same."""
+        if request.tool_choice != "none" or not request.tools or request.wire_format is None:
+            return set()
+        grammar = self._grammars.get(
+            request.tools, wire_format=request.wire_format, parallel=request.parallel_calls
+        )
+        vocabulary = self._context.vocabulary
+        return {vocabulary.tokenize(trigger, special=True)[0] for trigger in grammar.triggers}
 
 
-def _shared_prefix(llama: Llama, prompt: list[int]) -> int:
-    known = llama._input_ids.tolist()
-    same = next((i for i, (a, b) in enumerate(zip(known, prompt, strict=False)) if a != b), None)
-    return min(len(known), len(prompt)) if same is None else same
+def load_decoder(engine: LlamaEngine) -> Decoder:
+    """Load what the engine names. Raises ModelError."""
+    context = LlamaContext(
+        engine.model_path,
+        context_tokens=engine.context_tokens,
+        threads=engine.threads,
+        prompt_threads=engine.prompt_threads,
+        sequences=SEQUENCES,
+        kv_type=engine.kv_type,
+        adapter_path=engine.adapter_path,
+        adapter_scale=engine.adapter_scale,
+    )
+    vocabulary = context.vocabulary
+    source = engine.chat_template or context.metadata("tokenizer.chat_template") or CHATML
+    template = ChatTemplate(source, bos=vocabulary.text(vocabulary.bos), eos=vocabulary.text(vocabulary.eos))
+    candidates = Candidates(vocabulary.size)
+    return Decoder(
+        context,
+        PromptWriter(template, vocabulary),
+        PrefixCache(context, _snapshots(engine, source)),
+        candidates,
+        Constrainer(vocabulary, candidates, engine.constraint_engine),
+    )
+
+
+def _snapshots(engine: LlamaEngine, template: str) -> SnapshotStore | None:
+    if engine.snapshot_dir is None:
+        return None
+    digests = FileDigests(engine.snapshot_dir)
+    try:
+        key = SnapshotKey(
+            model_sha256=digests.sha256(engine.model_path),
+            adapter_sha256=digests.sha256(engine.adapter_path) if engine.adapter_path else "",
+            adapter_scale=engine.adapter_scale,
+            template_sha256=hashlib.sha256(template.encode()).hexdigest(),
+            kv_type=engine.kv_type,
+            llama_build=llama_cpp.__version__,
+        )
+    except OSError:
+        return None
+    return SnapshotStore(engine.snapshot_dir, key, max_bytes=engine.snapshot_bytes)
 
 
 def _without_oldest_turn(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from edgevox.errors import ModelError, ModelMissing
 from edgevox.turn import CancelFlag
@@ -24,7 +24,9 @@ _GGUF_MAGIC = b"GGUF"
 class LlamaEngine:
     """An Engine[ChatRequest, ChatReply] on a GGUF file.
 
-    `prompt_threads` read the prompt, `threads` make the words; a preset may bring its own `chat_template`.
+    `prompt_threads` read the prompt, `threads` make the words. A preset may bring its own `chat_template` and
+    an adapter. Evaluated prefixes are kept in `snapshot_dir`, at most `snapshot_bytes` of them, where one is
+    given. `constraint_engine` is what holds calls to their grammar.
     """
 
     model_path: Path
@@ -32,21 +34,23 @@ class LlamaEngine:
     threads: int = 2
     prompt_threads: int = 2
     chat_template: str | None = None
+    adapter_path: Path | None = None
+    adapter_scale: float = 1.0
+    kv_type: Literal["f16", "q8_0"] = "f16"
+    snapshot_dir: Path | None = None
+    snapshot_bytes: int = 512_000_000
+    constraint_engine: Literal["llguidance", "llama.cpp"] = "llguidance"
     _decoder: Decoder | None = field(default=None, init=False, repr=False, compare=False)
 
     def load(self) -> None:
         """Raises ModelMissing, or ModelError when the file cannot be used."""
         _check_gguf(self.model_path)
+        if self.adapter_path is not None:
+            _check_gguf(self.adapter_path)
         # Not at the top of the file: see the module's docstring.
-        from edgevox.llm.decoder import Decoder
+        from edgevox.llm.decoder import load_decoder
 
-        self._decoder = Decoder(
-            self.model_path,
-            context_tokens=self.context_tokens,
-            threads=self.threads,
-            prompt_threads=self.prompt_threads,
-            chat_template=self.chat_template,
-        )
+        self._decoder = load_decoder(self)
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply]:
         """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""

@@ -1,0 +1,220 @@
+"""One reply in the making: tokens are picked, held to a grammar where there is one, and become text."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from edgevox.llm.grammars import CallGrammar
+from edgevox.llm.native.constraints import Constrainer, Constraint
+from edgevox.llm.native.context import LlamaContext
+from edgevox.llm.native.sampler import Sampler
+from edgevox.llm.prefix_cache import PrefixCache, Track
+from edgevox.llm.text_watch import TextWatch
+from edgevox.turn import CancelFlag
+from edgevox.types import FinishReason
+
+# What models think between: the end tag of each beginning.
+REASONING_TAGS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallRule:
+    """When a reply is held to a grammar: from its first word, or from where a call begins in free text."""
+
+    grammar: CallGrammar
+    begins: Literal["at_once", "at_trigger"]
+
+
+# Free text, the model's thoughts up to an end tag, or a form that a grammar holds it to.
+_Phase: TypeAlias = Literal["free", "reasoning", "held"]
+
+
+class Generation:
+    """Continues `prompt` on a track that holds a part of it. Read `pieces`, then `finish` and `generated`."""
+
+    def __init__(
+        self,
+        prompt: Sequence[int],
+        *,
+        track: Track,
+        cache: PrefixCache,
+        context: LlamaContext,
+        sampler: Sampler,
+        constrainer: Constrainer,
+        rule: CallRule | None,
+        stop: tuple[str, ...],
+        reasoning: str | None,
+        limit_tokens: int,
+        cancel: CancelFlag,
+    ) -> None:
+        """`reasoning` is the tag in which the prompt ends, where the model is to think first."""
+        self.finish: FinishReason = "length"
+        self._prompt_tokens = len(prompt)
+        self._tokens = list(prompt)
+        self._texts: list[str] = []
+        self._track = track
+        self._cache = cache
+        self._context = context
+        self._vocabulary = context.vocabulary
+        self._sampler = sampler
+        self._constrainer = constrainer
+        self._rule = rule
+        self._stop = stop
+        self._limit_tokens = limit_tokens
+        self._cancel = cancel
+        self._constraint: Constraint | None = None
+        self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._reasoning_end = REASONING_TAGS[reasoning] if reasoning else ""
+        self._watch = TextWatch(())
+        self._enter("reasoning" if reasoning else "held" if self._held_at_once else "free")
+
+    @property
+    def generated(self) -> int:
+        return len(self._texts)
+
+    def pieces(self) -> Iterator[str]:
+        """The reply, piece by piece. Raises Aborted, NoRoom and ModelError."""
+        while self.generated < self._limit_tokens:
+            if self._cancel.is_set():
+                self.finish = "cancelled"
+                return
+            tokens = self._next()
+            if not tokens:
+                self.finish = "stop"
+                break
+            if text := self._read(tokens):
+                yield text
+            if self._watch.found in self._stop:
+                self.finish = "stop"
+                return
+        if rest := self._utf8.decode(b"", final=True) + self._watch.finish():
+            yield rest
+
+    def close(self) -> None:
+        if self._constraint is not None:
+            self._constraint.close()
+        self._sampler.close()
+
+    # --- tokens
+
+    def _next(self) -> list[int]:
+        """The tokens that come next: several where the grammar leaves no choice, none at the end."""
+        room = self._limit_tokens - self.generated
+        constraint = self._constraint
+        if constraint is not None:
+            if forced := constraint.forced()[:room]:
+                return forced if constraint.accept(forced) else []
+            if constraint.finished():
+                return []
+        elif self._phase == "reasoning" and self._rule is not None and room <= self._limit_tokens // 2:
+            return self._vocabulary.tokenize(f"\n{self._reasoning_end}\n\n", special=True)
+        token = self._pick(constraint)
+        return [] if token is None or self._vocabulary.is_end(token) else [token]
+
+    def _pick(self, constraint: Constraint | None) -> int | None:
+        # What was written since the last pick is evaluated as one batch, the prompt included.
+        self._cache.extend(self._track, self._tokens[len(self._track.tokens) :])
+        logits = self._context.logits()
+        token = self._sampler.pick(logits)
+        if constraint is not None and not constraint.allows(token):
+            constraint.mask(logits)
+            token = self._sampler.pick(logits)
+            if not constraint.allows(token):
+                return None
+        if constraint is not None:
+            constraint.accept((token,))
+        self._sampler.accept(token)
+        return token
+
+    # --- text
+
+    def _read(self, tokens: Sequence[int]) -> str:
+        """Add tokens to the reply; the text that may be shown now."""
+        released = ""
+        for token in tokens:
+            text = self._utf8.decode(self._vocabulary.piece(token))
+            self._tokens.append(token)
+            self._texts.append(text)
+            released += text if self._phase == "held" else self._watch.feed(text)
+            if self._watch.found and self._watch.found not in self._stop:
+                released += self._turn_at(self._watch.found, self._watch.rest)
+        return released
+
+    def _turn_at(self, found: str, rest: str) -> str:
+        """The text has come to a tag or to the beginning of a call: what of it may be shown."""
+        if found in REASONING_TAGS:
+            self._reasoning_end = REASONING_TAGS[found]
+            self._enter("reasoning")
+        elif self._phase == "reasoning":
+            if self._held_at_once:
+                if rest.strip() and not self._rewrite(found, rest):
+                    self._enter("free")
+                    return found + rest
+                self._enter("held")
+                return found + (rest if not rest.strip() else "")
+            self._enter("free")
+        else:
+            return self._hold_call(found, rest)
+        return found + self._watch.feed(rest)
+
+    def _hold_call(self, found: str, rest: str) -> str:
+        first, before = self._place(found + rest)
+        self._enter("held")
+        assert self._constraint is not None
+        if not before and self._constraint.accept(self._tokens[first:]):
+            return found + rest
+        # The last token said more than the grammar allows, or began before the call: write that place anew.
+        self._constraint.close()
+        self._enter("held")
+        if self._rewrite(found, rest) and self._constraint.accept(
+            self._vocabulary.tokenize(found, special=True)
+        ):
+            return found
+        self._enter("free")
+        self._watch = TextWatch(self._stop)
+        return found + rest
+
+    def _rewrite(self, found: str, rest: str) -> bool:
+        """Make the reply end with `found`, without `rest`; False where the memory cannot be cut back."""
+        first, before = self._place(found + rest)
+        if first < len(self._track.tokens) and not self._context.can_cut:
+            return False
+        self._cache.cut(self._track, first)
+        del self._tokens[first:]
+        del self._texts[first - self._prompt_tokens :]
+        tokens = self._vocabulary.tokenize(before + found, special=True)
+        self._tokens += tokens
+        self._texts += [self._vocabulary.text(token) for token in tokens]
+        return True
+
+    def _place(self, end: str) -> tuple[int, str]:
+        """Where in the tokens the last characters begin, and what that token says before them."""
+        length = 0
+        for index in range(len(self._texts) - 1, -1, -1):
+            length += len(self._texts[index])
+            if length >= len(end):
+                return self._prompt_tokens + index, self._texts[index][: length - len(end)]
+        return self._prompt_tokens, ""
+
+    # --- phases
+
+    @property
+    def _held_at_once(self) -> bool:
+        return self._rule is not None and self._rule.begins == "at_once"
+
+    def _enter(self, phase: _Phase) -> None:
+        self._phase: _Phase = phase
+        self._constraint = None
+        match phase:
+            case "held":
+                assert self._rule is not None
+                self._constraint = self._constrainer.start(self._rule.grammar)
+                self._watch = TextWatch(())
+            case "reasoning":
+                self._watch = TextWatch((*self._stop, self._reasoning_end))
+            case "free":
+                calls = (*self._rule.grammar.triggers, *REASONING_TAGS) if self._rule is not None else ()
+                self._watch = TextWatch((*self._stop, *calls))

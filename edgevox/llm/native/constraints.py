@@ -1,0 +1,199 @@
+"""Holding a reply to a grammar: llguidance where it can say the grammar, llama.cpp's own sampler otherwise.
+
+Both are asked in the same order: the model's own pick first, and the mask over the whole vocabulary only when
+that pick is not allowed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, Protocol, TypeAlias
+
+import llama_cpp
+import llguidance
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.errors import GrammarRejected
+from edgevox.llm.grammars import CallGrammar
+from edgevox.llm.native.sampler import Candidates
+from edgevox.llm.native.vocabulary import Vocabulary
+
+ConstraintEngine: TypeAlias = Literal["llguidance", "llama.cpp"]
+
+_COMPILED_KEPT = 16
+_SPECIAL = b"\xff"  # llguidance's mark for a token that no text of a grammar matches
+
+
+class Constraint(Protocol):
+    """The place in a grammar that one reply has reached."""
+
+    def forced(self) -> list[int]:
+        """The tokens that must come next, as far as they are certain."""
+
+    def allows(self, token: int) -> bool:
+        """Whether `token` may come next."""
+
+    def mask(self, logits: NDArray[np.float32]) -> None:
+        """Give every token that may not come next the score minus infinity."""
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        """Go on by tokens; False, and then this constraint is of no further use, when one is not allowed."""
+
+    def finished(self) -> bool:
+        """Whether it is certain that nothing but the end can follow."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+class Constrainer:
+    """Compiles grammars for one vocabulary and keeps the latest; `engine` names what is preferred."""
+
+    def __init__(self, vocabulary: Vocabulary, candidates: Candidates, engine: ConstraintEngine) -> None:
+        self._vocabulary = vocabulary
+        self._candidates = candidates
+        self._engine = engine
+        self._compiled: OrderedDict[CallGrammar, _Compiled] = OrderedDict()
+
+    def start(self, grammar: CallGrammar) -> Constraint:
+        """The constraint at its beginning. Raises GrammarRejected when no engine can compile the grammar."""
+        compiled = self._compiled.get(grammar)
+        if compiled is None:
+            compiled = self._compiled[grammar] = self._compile(grammar)
+            if len(self._compiled) > _COMPILED_KEPT:
+                self._compiled.popitem(last=False)[1].close()
+        self._compiled.move_to_end(grammar)
+        return compiled.start()
+
+    def _compile(self, grammar: CallGrammar) -> _Compiled:
+        if self._engine == "llguidance" and grammar.lark is not None:
+            matcher = llguidance.LLMatcher(
+                self._tokenizer, llguidance.LLMatcher.grammar_from_lark(grammar.lark)
+            )
+            if not matcher.is_error():
+                return _GuidanceGrammar(matcher, self._vocabulary.size)
+        return _NativeGrammar(grammar.gbnf, self._vocabulary, self._candidates)
+
+    @cached_property
+    def _tokenizer(self) -> llguidance.LLTokenizer:
+        # Only what ends a reply is special. Other control tokens match by their text, since the markers of
+        # many wire formats ([TOOL_CALLS], <|tool_call|>) are such tokens and stand in the grammars as text.
+        vocabulary = self._vocabulary
+        ends = vocabulary.end_tokens
+        tokenizer: llguidance.LLTokenizer = llguidance.LLTokenizer.from_llamacpp(  # type: ignore[attr-defined]
+            # (its stubs leave this one out)
+            tokens=[
+                _SPECIAL + piece if token in ends else piece
+                for token, piece in enumerate(vocabulary.all_pieces())
+            ],
+            vocab_ptr=vocabulary.pointer,
+            tokenize_fptr=ctypes.cast(llama_cpp.llama_cpp._lib.llama_tokenize, ctypes.c_void_p).value,
+            eos_token=sorted(ends),
+            slices=None,
+        )
+        return tokenizer
+
+
+class _Compiled(Protocol):
+    def start(self) -> Constraint: ...
+
+    def close(self) -> None: ...
+
+
+# --- llguidance
+
+
+class _GuidanceGrammar:
+    def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
+        self._matcher = matcher
+        self._bits = np.zeros((vocabulary_size + 31) // 32, np.uint32)
+
+    def start(self) -> Constraint:
+        return _GuidanceConstraint(self._matcher.deep_copy(), self._bits)
+
+    def close(self) -> None:
+        """Nothing is held outside Python."""
+
+
+class _GuidanceConstraint:
+    def __init__(self, matcher: llguidance.LLMatcher, bits: NDArray[np.uint32]) -> None:
+        self._matcher = matcher
+        self._bits = bits
+
+    def forced(self) -> list[int]:
+        return self._matcher.compute_ff_tokens()
+
+    def allows(self, token: int) -> bool:
+        return self._matcher.validate_tokens([token]) == 1
+
+    def mask(self, logits: NDArray[np.float32]) -> None:
+        self._matcher.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
+        allowed = np.unpackbits(self._bits.view(np.uint8), bitorder="little", count=len(logits))
+        logits[allowed == 0] = -np.inf
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        return self._matcher.consume_tokens(list(tokens))
+
+    def finished(self) -> bool:
+        return self._matcher.is_stopped()
+
+    def close(self) -> None:
+        """Nothing is held outside Python."""
+
+
+# --- llama.cpp
+
+
+class _NativeGrammar:
+    def __init__(self, gbnf: str, vocabulary: Vocabulary, candidates: Candidates) -> None:
+        self._sampler = llama_cpp.llama_sampler_init_grammar(vocabulary.pointer, gbnf.encode(), b"root")
+        if not self._sampler:
+            raise GrammarRejected(
+                "llama.cpp cannot compile the grammar of these tools",
+                hint="`edgevox grammar --tools FILE` shows it; a simpler schema helps",
+            )
+        self._candidates = candidates
+
+    def start(self) -> Constraint:
+        return _NativeConstraint(llama_cpp.llama_sampler_clone(self._sampler), self._candidates)
+
+    def close(self) -> None:
+        llama_cpp.llama_sampler_free(self._sampler)
+
+
+class _NativeConstraint:
+    def __init__(self, sampler: llama_cpp.llama_sampler_p, candidates: Candidates) -> None:
+        self._sampler = sampler
+        self._candidates = candidates
+        self._one = llama_cpp.llama_token_data(0, 0.0, 0.0)
+        self._one_array = llama_cpp.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
+
+    def forced(self) -> list[int]:
+        return []
+
+    def allows(self, token: int) -> bool:
+        self._one.id, self._one.logit = token, 0.0
+        llama_cpp.llama_sampler_apply(self._sampler, ctypes.byref(self._one_array))
+        return bool(self._one.logit == 0.0)
+
+    def mask(self, logits: NDArray[np.float32]) -> None:
+        self._candidates.apply(self._sampler, logits)
+        logits[:] = self._candidates.data["logit"]  # a grammar neither sorts nor shortens
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        for token in tokens:
+            # llama.cpp aborts the process when a grammar is made to accept what it does not allow.
+            if not self.allows(token):
+                return False
+            llama_cpp.llama_sampler_accept(self._sampler, token)
+        return True
+
+    def finished(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        llama_cpp.llama_sampler_free(self._sampler)

@@ -1,0 +1,99 @@
+"""Prompts as tokens: what the template writes for one model's vocabulary, and how much of it is fixed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from edgevox.llm.native.vocabulary import Vocabulary
+from edgevox.llm.prompts import render_prompt, stable_prefix
+from edgevox.llm.template_abilities import abilities, opened_reasoning
+from edgevox.llm.templates import ChatTemplate
+from edgevox.types import ChatRequest, JsonObject, Message
+
+_PREFIXES_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPrompt:
+    """`fixed_tokens` at the beginning are the system prompt and the tools: no question changes them.
+
+    `reasoning` is the tag in which the prompt ends, "" where the model is not to think first.
+    """
+
+    tokens: list[int]
+    fixed_tokens: int
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class _FixedPart:
+    """What the fixed part of a prompt depends on, and its tokens. Tools are the same while they are equal."""
+
+    system: tuple[Message, ...]
+    tools: tuple[JsonObject, ...]
+    tokens: list[int]
+
+
+class PromptWriter:
+    """Writes the prompts of one model with one template."""
+
+    def __init__(self, template: ChatTemplate, vocabulary: Vocabulary) -> None:
+        self._template = template
+        self._abilities = abilities(template)
+        self._vocabulary = vocabulary
+        self._control_tokens = tuple(vocabulary.control_tokens.values())
+        self._fixed: OrderedDict[tuple[bool, str | None], _FixedPart] = OrderedDict()
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the template can be told to let the model think."""
+        return self._abilities.takes_thinking
+
+    def write(self, messages: tuple[Message, ...], request: ChatRequest) -> WrittenPrompt:
+        """The prompt for `messages`, the rest as the request says. Raises ModelError."""
+        prompt = render_prompt(
+            self._template,
+            self._abilities,
+            messages,
+            tools=request.tools,
+            thinking=request.thinking,
+            wire_format=request.wire_format,
+            control_tokens=self._control_tokens,
+        )
+        tokens: list[int] = []
+        for piece in prompt.pieces:
+            tokens += self._vocabulary.tokenize(piece.text, special=piece.special)
+        tokens = self._with_bos(tokens)
+        fixed = self._fixed_part(messages, request)
+        shared = next(
+            (i for i, (a, b) in enumerate(zip(fixed, tokens, strict=False)) if a != b),
+            min(len(fixed), len(tokens)),
+        )
+        return WrittenPrompt(tokens, shared, opened_reasoning(prompt.text))
+
+    def _fixed_part(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
+        """The tokens of the part that no question changes, up to where the next piece may join its last."""
+        system = tuple(message for message in messages[:1] if message.role == "system")
+        key = (request.thinking, request.wire_format)
+        known = self._fixed.get(key)
+        if known is None or known.system != system or known.tools != request.tools:
+            text = stable_prefix(
+                self._template,
+                self._abilities,
+                messages,
+                tools=request.tools,
+                thinking=request.thinking,
+                wire_format=request.wire_format,
+            )
+            tokens = self._with_bos(self._vocabulary.tokenize(text, special=True))
+            known = self._fixed[key] = _FixedPart(system, request.tools, tokens)
+            if len(self._fixed) > _PREFIXES_KEPT:
+                self._fixed.popitem(last=False)
+        return known.tokens
+
+    def _with_bos(self, tokens: list[int]) -> list[int]:
+        vocabulary = self._vocabulary
+        if vocabulary.adds_bos and tokens[:1] != [vocabulary.bos]:
+            return [vocabulary.bos, *tokens]
+        return tokens
