@@ -55,13 +55,24 @@ class SpeechEnded(TurnEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointReached(TurnEvent):
+    """The silence has lasted long enough: what was said is all of it, and the answer may begin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptionStarted(TurnEvent):
+    """The recogniser was given `audio_s` of sound; `early` when it was before the endpoint was certain."""
+
     audio_s: float
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptReady(TurnEvent):
-    """What the person said; typed text arrives as a transcript too."""
+    """What the person said; typed text arrives as a transcript too.
+
+    One that was made early was ready at `at_s`, which may be before the endpoint.
+    """
 
     text: str
     language: str

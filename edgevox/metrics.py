@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from edgevox.events import (
     AudioReady,
+    EndpointReached,
     Event,
     ModelFinished,
     ModelStarted,
@@ -24,10 +25,10 @@ from edgevox.events import (
 )
 
 # name, what begins the stage, what ends it; of several such events in a turn the first begins and ends it,
-# but for those that end with the last.
+# but for those that end with the last. A transcript that was ready before the endpoint was not waited for.
 _STAGES: tuple[tuple[str, type[TurnEvent], type[TurnEvent], bool], ...] = (
-    ("endpoint", SpeechEnded, TranscriptionStarted, False),
-    ("transcribe", TranscriptionStarted, TranscriptReady, False),
+    ("endpoint", SpeechEnded, EndpointReached, False),
+    ("transcribe", EndpointReached, TranscriptReady, False),
     ("first_token", ModelStarted, ReplyDelta, False),
     ("generate", ReplyDelta, ModelFinished, True),
     ("first_audio", SynthesisStarted, AudioReady, False),
@@ -65,6 +66,8 @@ class TurnRecord:
     cached_tokens: int
     generated_tokens: int
     dropped_samples: int = 0
+    transcribed_early_ms: float = 0.0
+    """How long the recogniser worked before the endpoint was certain: that is in no stage."""
     stages: tuple[StageSpan, ...] = field(default=())
 
     @property
@@ -111,6 +114,7 @@ def record_of(events: list[TurnEvent]) -> TurnRecord:
         cached_tokens=sum(event.cached_tokens for event in models),
         generated_tokens=sum(event.generated_tokens for event in models),
         dropped_samples=sum(event.dropped_samples for event in events if isinstance(event, SpeechEnded)),
+        transcribed_early_ms=_transcribed_early_ms(events),
         stages=tuple(_spans(events, started.at_s)),
     )
 
@@ -122,8 +126,15 @@ def _spans(events: list[TurnEvent], zero_s: float) -> list[StageSpan]:
         stops = [event.at_s for event in events if isinstance(event, ends)]
         if start is not None and stops:
             end = stops[-1] if until_last else stops[0]
-            spans.append(StageSpan(name, _ms(start - zero_s), _ms(end - zero_s)))
+            spans.append(StageSpan(name, _ms(start - zero_s), _ms(max(start, end) - zero_s)))
     return spans
+
+
+def _transcribed_early_ms(events: list[TurnEvent]) -> float:
+    begun = [event for event in events if isinstance(event, TranscriptionStarted)]
+    ends = [event.at_s for event in events if isinstance(event, EndpointReached | TranscriptReady)]
+    # Of an early one that failed, nothing came: the one that was made after the endpoint is the last.
+    return _ms(min(ends) - begun[-1].at_s) if begun and ends and begun[-1].early else 0.0
 
 
 def _ms(seconds: float) -> float:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from edgevox.events import (
     AudioReady,
+    EndpointReached,
     Event,
     ModelFinished,
     ModelStarted,
     PlaybackFinished,
     PlaybackStarted,
     ReplyDelta,
+    SpeechEnded,
     SynthesisStarted,
     TranscriptionStarted,
     TranscriptReady,
@@ -20,6 +22,8 @@ from edgevox.metrics import TurnRecord, TurnRecorder
 def spoken_turn(turn: str = "t1", zero_s: float = 100.0) -> list[Event]:
     return [
         TurnStarted(turn_id=turn, at_s=zero_s, source="voice", preset="p"),
+        SpeechEnded(turn_id=turn, at_s=zero_s, dropped_samples=0),
+        EndpointReached(turn_id=turn, at_s=zero_s + 0.1),
         TranscriptionStarted(turn_id=turn, at_s=zero_s + 0.1, audio_s=2.0),
         TranscriptReady(turn_id=turn, at_s=zero_s + 0.4, text="hello", language="en"),
         ModelStarted(turn_id=turn, at_s=zero_s + 0.4),
@@ -53,6 +57,7 @@ def records(events: list[Event]) -> list[TurnRecord]:
 def test_every_latency_is_the_difference_of_two_events() -> None:
     (record,) = records(spoken_turn())
     assert record.timings_ms == {
+        "endpoint": 100.0,
         "transcribe": 300.0,
         "first_token": 100.0,
         "generate": 300.0,
@@ -62,6 +67,51 @@ def test_every_latency_is_the_difference_of_two_events() -> None:
     }
     assert (record.heard, record.reply, record.outcome) == ("hello", "Hi. There.", "answered")
     assert (record.prompt_tokens, record.cached_tokens, record.generated_tokens) == (40, 30, 5)
+    assert record.transcribed_early_ms == 0.0
+
+
+def heard_early(began_s: float, ready_s: float) -> TurnRecord:
+    """The record of a turn whose endpoint was half a second after the last voice."""
+    (record,) = records(
+        [
+            TurnStarted(turn_id="t", at_s=0.0, source="voice", preset="p"),
+            SpeechEnded(turn_id="t", at_s=0.0, dropped_samples=0),
+            EndpointReached(turn_id="t", at_s=0.5),
+            TranscriptionStarted(turn_id="t", at_s=began_s, audio_s=2.0, early=True),
+            TranscriptReady(turn_id="t", at_s=ready_s, text="hello", language="en"),
+            TurnEnded(turn_id="t", at_s=1.0, outcome="answered", reply="Hi."),
+        ]
+    )
+    return record
+
+
+def test_of_an_early_transcription_only_what_was_waited_for_is_in_the_waterfall() -> None:
+    record = heard_early(began_s=0.2, ready_s=0.6)
+    assert record.timings_ms == {"endpoint": 500.0, "transcribe": 100.0, "total": 1000.0}
+    assert record.transcribed_early_ms == 300.0
+
+
+def test_a_transcript_that_was_ready_before_the_endpoint_was_not_waited_for() -> None:
+    record = heard_early(began_s=0.2, ready_s=0.45)
+    assert record.timings_ms == {"endpoint": 500.0, "transcribe": 0.0, "total": 1000.0}
+    assert record.transcribed_early_ms == 250.0
+    assert [stage.start_ms for stage in record.stages] == [0.0, 500.0]
+
+
+def test_an_early_transcription_that_failed_saved_nothing() -> None:
+    (record,) = records(
+        [
+            TurnStarted(turn_id="t", at_s=0.0, source="voice", preset="p"),
+            SpeechEnded(turn_id="t", at_s=0.0, dropped_samples=0),
+            EndpointReached(turn_id="t", at_s=0.5),
+            TranscriptionStarted(turn_id="t", at_s=0.2, audio_s=2.0, early=True),
+            TranscriptionStarted(turn_id="t", at_s=0.7, audio_s=2.3),
+            TranscriptReady(turn_id="t", at_s=0.9, text="hello", language="en"),
+            TurnEnded(turn_id="t", at_s=1.0, outcome="answered", reply="Hi."),
+        ]
+    )
+    assert record.timings_ms["transcribe"] == 400.0
+    assert record.transcribed_early_ms == 0.0
 
 
 def test_turns_that_overlap_are_kept_apart() -> None:

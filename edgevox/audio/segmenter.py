@@ -20,6 +20,10 @@ _ONSET_VOICED = 7
 # … and its loudness jumps from block to block, as syllables do and fans, hum and rain do not.
 _ONSET_JUMPS = 3
 _JUMP_DB = 3.0
+# A pause this long is the end more often than not: of 324 utterances one in six had such a pause inside, and
+# none more than two (docs/adr/0016-transcribe-while-waiting.md).
+_PAUSE_MS = 200
+_MOST_PAUSES_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,18 @@ class FalseStart:
 
 
 @dataclass(frozen=True, slots=True)
+class Paused:
+    """Whoever spoke has paused: `audio` is all of it should nothing follow. It ends or is Resumed."""
+
+    audio: Audio
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The voice went on: what was Paused is only a part."""
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """What was said, from a moment before it until the end of the pause behind it.
 
@@ -51,7 +67,7 @@ class Utterance:
     cut: bool
 
 
-SegmentEvent: TypeAlias = SpeechStarted | FalseStart | Utterance
+SegmentEvent: TypeAlias = SpeechStarted | FalseStart | Paused | Resumed | Utterance
 
 
 class Segmenter:
@@ -61,6 +77,7 @@ class Segmenter:
         self._detector = VoiceDetector(settings.vad_aggressiveness)
         self._pre_roll = _blocks(settings.pre_roll_ms)
         self._hangover = _blocks(settings.hangover_ms)
+        self._pause = _blocks(_PAUSE_MS)
         self._least_voiced = _blocks(settings.min_speech_ms)
         self._longest = _blocks(settings.max_utterance_s * 1000)
         self._fed = 0
@@ -84,7 +101,7 @@ class Segmenter:
             return self._end(cut=False)
         if len(self._speech.blocks) >= self._longest:
             return self._end(cut=True)
-        return None
+        return self._paused_or_resumed(self._speech)
 
     def finish(self) -> Utterance | FalseStart | None:
         """What was being said when the stream ended, if anything."""
@@ -118,6 +135,20 @@ class Segmenter:
         self._recent.clear()
         return SpeechStarted((self._fed - len(recent) + first_voice) * _BLOCK_S)
 
+    def _paused_or_resumed(self, speech: _Speech) -> Paused | Resumed | None:
+        if speech.is_paused and not speech.silent_blocks:
+            speech.is_paused = False
+            return Resumed()
+        if (
+            speech.silent_blocks == self._pause
+            and speech.voiced_blocks >= self._least_voiced
+            and speech.pauses_told < _MOST_PAUSES_TOLD
+        ):
+            speech.is_paused = True
+            speech.pauses_told += 1
+            return Paused(speech.audio())
+        return None
+
     def _end(self, *, cut: bool) -> Utterance | FalseStart:
         assert self._speech is not None
         speech, self._speech = self._speech, None
@@ -125,7 +156,7 @@ class Segmenter:
         if speech.voiced_blocks < self._least_voiced:
             return FalseStart(ended_at_s)
         return Utterance(
-            audio=Audio(np.concatenate([block.samples for block in speech.blocks]), WHISPER_RATE_HZ),
+            audio=speech.audio(),
             started_at_s=ended_at_s - len(speech.blocks) * _BLOCK_S,
             last_voiced_at_s=ended_at_s - speech.silent_blocks * _BLOCK_S,
             ended_at_s=ended_at_s,
@@ -148,11 +179,17 @@ class _Speech:
         self.voiced_blocks = 0
         self.silent_blocks = 0
         """How many there were since the last voice."""
+        self.is_paused = False
+        """Whether a pause was told and still lasts."""
+        self.pauses_told = 0
 
     def add(self, heard: _Heard) -> None:
         self.blocks.append(heard.block)
         self.voiced_blocks += heard.is_voice
         self.silent_blocks = 0 if heard.is_voice else self.silent_blocks + 1
+
+    def audio(self) -> Audio:
+        return Audio(np.concatenate([block.samples for block in self.blocks]), WHISPER_RATE_HZ)
 
 
 def _blocks(duration_ms: float) -> int:

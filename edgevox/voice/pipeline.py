@@ -12,6 +12,7 @@ from edgevox.agents import AgentResult, LLMAgent
 from edgevox.errors import EdgevoxError
 from edgevox.events import (
     AudioReady,
+    EndpointReached,
     Event,
     PlaybackFinished,
     PlaybackStarted,
@@ -26,7 +27,8 @@ from edgevox.events import (
 )
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import CancelFlag, Turn
-from edgevox.types import Audio
+from edgevox.types import Audio, Transcript
+from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.voice import Voice
 
@@ -71,27 +73,53 @@ class Pipeline:
             self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
             return await self._reply(text, turn)
 
+    def transcribe_early(self, audio: Audio) -> EarlyTranscription:
+        """Begin to transcribe what may be all of an utterance; `hear` takes it if it was."""
+        assert self._hearing is not None
+        return EarlyTranscription(self._hearing, audio)
+
     async def hear(
-        self, audio: Audio, turn: Turn, *, last_voiced_s: float, dropped_samples: int = 0
+        self,
+        audio: Audio,
+        turn: Turn,
+        *,
+        last_voiced_s: float,
+        dropped_samples: int = 0,
+        early: EarlyTranscription | None = None,
     ) -> AgentResult | None:
         """Answer an utterance that ended at `last_voiced_s`; None when nobody said anything in it.
 
-        Raises EdgevoxError, after the turn has been closed in the events.
+        `early` is the turn's own transcription, begun before. Raises EdgevoxError, after the turn has been
+        closed in the events.
         """
-        assert self._hearing is not None
+        assert early is None or early.turn is turn
         with self._closing(turn, "voice", last_voiced_s):
             self._publish(SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
-            self._publish(TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
-            heard = await self._hearing.transcribe(audio, turn.cancel)
-            self._publish(
-                TranscriptReady(
-                    turn_id=turn.id, text=heard.text, language=heard.language, dropped=heard.dropped
-                )
-            )
+            self._publish(EndpointReached(turn_id=turn.id))
+            heard = await self._early_transcript(early) if early else None
+            if heard is None:
+                heard = await self._transcript(audio, turn)
             if not heard.text:
                 self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
                 return None
             return await self._reply(heard.text, turn)
+
+    async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
+        turn_id = early.turn.id
+        self._publish(
+            TranscriptionStarted(turn_id=turn_id, at_s=early.started_s, audio_s=early.audio_s, early=True)
+        )
+        heard = await early.transcript()
+        if heard is not None:
+            self._publish(_ready(heard, turn_id, early.ready_s))
+        return heard
+
+    async def _transcript(self, audio: Audio, turn: Turn) -> Transcript:
+        assert self._hearing is not None
+        self._publish(TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
+        heard = await self._hearing.transcribe(audio, turn.cancel)
+        self._publish(_ready(heard, turn.id, time.monotonic()))
+        return heard
 
     @contextmanager
     def _closing(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[None]:
@@ -183,3 +211,9 @@ class Pipeline:
         # Whoever waits for room in the queue, after a cancel, must not wait for ever.
         while turn.cancel.is_set() and await sounds.get() is not None:
             pass
+
+
+def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:
+    return TranscriptReady(
+        turn_id=turn_id, at_s=at_s, text=heard.text, language=heard.language, dropped=heard.dropped
+    )

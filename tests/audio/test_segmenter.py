@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from edgevox.audio.resample import Resampler
-from edgevox.audio.segmenter import FalseStart, Segmenter, SegmentEvent, SpeechStarted, Utterance
+from edgevox.audio.segmenter import (
+    FalseStart,
+    Paused,
+    Resumed,
+    Segmenter,
+    SegmentEvent,
+    SpeechStarted,
+    Utterance,
+)
 from edgevox.settings.model import AudioSettings
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
@@ -25,6 +33,11 @@ HISS = 0.0001
 
 
 def events(samples: Samples, settings: AudioSettings | None = None) -> list[SegmentEvent]:
+    """What was found, but for the pauses."""
+    return [event for event in all_events(samples, settings) if not isinstance(event, Paused | Resumed)]
+
+
+def all_events(samples: Samples, settings: AudioSettings | None = None) -> list[SegmentEvent]:
     segmenter = Segmenter(settings or AudioSettings())
     found = [segmenter.feed(block) for block in blocks(samples)]
     return [event for event in (*found, segmenter.finish()) if event is not None]
@@ -147,7 +160,7 @@ def test_what_goes_on_too_long_is_cut_and_the_next_part_follows_without_a_gap() 
 def test_speech_that_the_stream_ends_in_is_given_when_it_is_asked_for(command: Samples) -> None:
     segmenter = Segmenter(AudioSettings())
     found = [segmenter.feed(block) for block in blocks(np.concatenate((silence(1.0), command)))]
-    assert [type(event) for event in found if event] == [SpeechStarted]
+    assert not any(isinstance(event, Utterance) for event in found)
     assert segmenter.is_in_speech
     assert isinstance(segmenter.finish(), Utterance)
     assert segmenter.finish() is None
@@ -173,6 +186,40 @@ def test_a_block_of_another_length_is_refused() -> None:
         Segmenter(AudioSettings()).feed(Audio(silence(0.03), RATE_HZ))
 
 
+# --- pauses
+
+
+def test_before_an_utterance_ends_it_is_offered_with_less_of_the_silence_behind_it(command: Samples) -> None:
+    *_, paused, utterance = all_events(in_a_room(command))
+    assert isinstance(paused, Paused)
+    assert isinstance(utterance, Utterance)
+    offered, whole = paused.audio.samples, utterance.audio.samples
+    assert np.array_equal(offered, whole[: len(offered)])
+    assert len(whole) - len(offered) == pytest.approx(0.3 * RATE_HZ)
+
+
+def test_a_voice_that_goes_on_takes_the_offer_back(command: Samples) -> None:
+    found = all_events(in_a_room(command, silence(0.1), command))
+    assert [type(event) for event in found] == [SpeechStarted, Paused, Resumed, Paused, Utterance]
+
+
+def test_every_offer_but_the_last_is_taken_back_and_there_are_few_of_them(command: Samples) -> None:
+    word = command[: RATE_HZ // 2]
+    found = all_events(in_a_room(*(part for _ in range(8) for part in (word, silence(0.3)))))
+    kinds = [type(event) for event in found]
+    assert kinds == [SpeechStarted, *[Paused, Resumed] * 3, Utterance]
+
+
+def test_what_is_too_short_to_be_speech_is_not_offered() -> None:
+    found = all_events(in_a_room(lively(0.3)), AudioSettings(min_speech_ms=500))
+    assert not any(isinstance(event, Paused) for event in found)
+
+
+def test_nothing_is_offered_where_the_end_comes_as_soon(command: Samples) -> None:
+    found = all_events(in_a_room(command), AudioSettings(hangover_ms=200))
+    assert not any(isinstance(event, Paused) for event in found)
+
+
 # --- what is none
 
 NO_SPEECH = {
@@ -193,12 +240,12 @@ NO_SPEECH = {
 
 @pytest.mark.parametrize("name", NO_SPEECH)
 def test_what_is_no_speech_starts_nothing_when_it_begins_and_ends_suddenly(name: str) -> None:
-    assert events(in_a_room(NO_SPEECH[name])) == []
+    assert all_events(in_a_room(NO_SPEECH[name])) == []
 
 
 @pytest.mark.parametrize("name", NO_SPEECH)
 def test_what_is_no_speech_starts_nothing_when_it_was_always_there(name: str) -> None:
-    assert events(NO_SPEECH[name]) == []
+    assert all_events(NO_SPEECH[name]) == []
 
 
 def test_minutes_of_a_fan_start_nothing() -> None:

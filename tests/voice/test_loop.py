@@ -15,6 +15,7 @@ from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, TranscribeRequest, Transcript
 from edgevox.voice import Hearing, Pipeline, Voice, VoiceLoop
+from tests.voice.sounds import silent, voiced
 
 
 @dataclass
@@ -30,18 +31,6 @@ class ScriptedTranscriber:
         self.heard.append(request.audio)
         text = self.lines[len(self.heard) - 1]
         yield Transcript(text, "en", request.audio.duration_s, dropped=None if text else "no speech")
-
-
-def voiced(seconds: float, rate_hz: int = 16_000) -> np.ndarray:
-    """Something that webrtcvad takes for a voice: a buzz with formants, louder and softer."""
-    t = np.arange(int(seconds * rate_hz)) / rate_hz
-    buzz = sum(np.sin(2 * np.pi * 120 * k * t) / k for k in range(1, 30))
-    envelope = 0.55 + 0.45 * np.sin(2 * np.pi * 4 * t)
-    return (0.2 * buzz * envelope).astype(np.float32)
-
-
-def silent(seconds: float, rate_hz: int = 16_000) -> np.ndarray:
-    return np.zeros(int(seconds * rate_hz), dtype=np.float32)
 
 
 def loop(
@@ -69,6 +58,7 @@ async def test_every_utterance_gets_its_answer() -> None:
     assert [event.reply for event in events if isinstance(event, TurnEnded)] == ["One.", "Two."]
     assert len(speaker.played) == 2
     assert sum(isinstance(event, SpeechStarted) for event in events) == 2
+    # In a file nobody waits: each is transcribed once, whole.
     assert [1.0 < audio.duration_s < 3.0 for audio in transcriber.heard] == [True, True]
 
 

@@ -1,0 +1,54 @@
+"""A transcription that begins at a pause which may be the end of what is said, and may not."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+
+from edgevox.errors import EdgevoxError
+from edgevox.turn import Turn
+from edgevox.types import Audio, Transcript
+from edgevox.voice.hearing import Hearing
+
+
+class EarlyTranscription:
+    """Works in the background from the moment it is made, on behalf of `turn`, which may never come."""
+
+    def __init__(self, hearing: Hearing, audio: Audio) -> None:
+        self.turn = Turn()
+        self.audio_s = audio.duration_s
+        self.started_s = time.monotonic()
+        self.ready_s = math.inf
+        """When the transcript was ready: never, until it is."""
+        self._task = asyncio.create_task(self._transcribe(hearing, audio))
+
+    @property
+    def is_working(self) -> bool:
+        return not self._task.done()
+
+    @property
+    def is_abandoned(self) -> bool:
+        return self.turn.cancel.is_set()
+
+    async def transcript(self) -> Transcript | None:
+        """What was said; None when the recogniser failed, and must be asked again."""
+        return await self._task
+
+    def abandon(self) -> None:
+        """Nobody will ask for the transcript (any more). May be called more than once."""
+        self.turn.cancel.set()
+
+    async def close(self) -> None:
+        """Abandon it, and wait until nothing of it is left in this process."""
+        self.abandon()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _transcribe(self, hearing: Hearing, audio: Audio) -> Transcript | None:
+        try:
+            transcript = await hearing.transcribe(audio, self.turn.cancel)
+        except EdgevoxError:
+            return None  # asked again after the endpoint, it says in the turn what is wrong
+        self.ready_s = time.monotonic()
+        return transcript

@@ -1,0 +1,269 @@
+"""Transcribed at a pause, before it is certain that the person has finished: what is kept of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from edgevox.agents import LLMAgent
+from edgevox.audio.segmenter import Segmenter
+from edgevox.audio.vad import BLOCK_SAMPLES
+from edgevox.errors import EdgevoxError, EngineFailed
+from edgevox.events import (
+    EndpointReached,
+    Event,
+    ModelStarted,
+    TranscriptionStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnEvent,
+)
+from edgevox.metrics import TurnRecord, TurnRecorder
+from edgevox.settings import AudioSettings
+from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, TranscribeRequest, Transcript
+from edgevox.voice import Hearing, Pipeline, Voice, VoiceLoop
+from tests.voice.sounds import silent, voiced
+
+BOUND_S = 10
+WORD_S = 0.8
+# Longer than the pause at which transcription begins, shorter than the one that ends an utterance.
+SHORT_PAUSE_S = 0.34
+LONG_PAUSE_S = 1.0
+
+
+@dataclass
+class Recogniser:
+    """Answers what its script says, when it says so: a line, an error, or only once it is allowed to."""
+
+    script: list[str | EdgevoxError | asyncio.Event]
+    requests: list[TranscribeRequest] = field(default_factory=list)
+    flags: list[CancelFlag] = field(default_factory=list)
+    working: int = 0
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def stream(
+        self, request: TranscribeRequest, cancel: CancelFlag
+    ) -> AsyncGenerator[Transcript, None]:
+        answer = self.script[len(self.requests)]
+        self.requests.append(request)
+        self.flags.append(cancel)
+        self.working += 1
+        self.begun.set()
+        try:
+            if isinstance(answer, EdgevoxError):
+                raise answer
+            if isinstance(answer, asyncio.Event):
+                await answer.wait()
+                answer = "late"
+        finally:
+            self.working -= 1
+        if not cancel.is_set():
+            yield Transcript(answer, "en", request.audio.duration_s, dropped=None if answer else "no speech")
+
+
+class Room:
+    """A live microphone in front of which a sentence is said at once, and the next when it is answered."""
+
+    live = True
+    dropped_samples = 0
+    delay_s = 0.0
+
+    def __init__(self, *sentences: np.ndarray) -> None:
+        self._sentences = sentences
+        self._answered = asyncio.Event()
+        self.endpoint = asyncio.Event()
+        self.events: list[Event] = []
+        self.records: list[TurnRecord] = []
+        self._recorder = TurnRecorder(self.records.append)
+
+    def note(self, event: Event) -> None:
+        self.events.append(event)
+        self._recorder(event)
+        if isinstance(event, EndpointReached):
+            self.endpoint.set()
+        if isinstance(event, TurnEnded):
+            self._answered.set()
+
+    async def frames(self) -> AsyncGenerator[Audio, None]:
+        for sound in self._sentences:
+            for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES):
+                for _ in range(5):
+                    await asyncio.sleep(0)  # let the others work, as in the 20 ms of a real block
+                yield Audio(sound[start : start + BLOCK_SAMPLES], 16_000)
+            await self._answered.wait()
+            self._answered.clear()
+
+    def of(self, kind: type[TurnEvent]) -> list[TurnEvent]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def sentence(*parts: np.ndarray) -> np.ndarray:
+    return np.concatenate([silent(0.4), *parts, silent(LONG_PAUSE_S)])
+
+
+def loop(
+    room: Room, recogniser: Recogniser, model: ScriptedModel, *, names: tuple[str, ...] = ()
+) -> VoiceLoop:
+    pipeline = Pipeline(
+        LLMAgent("test", model=model, publish=room.note),
+        preset="p",
+        publish=room.note,
+        hearing=Hearing(recogniser, language="en", names=names),
+        voice=Voice(ToneSynthesizer()),
+        loudspeaker=MemorySpeaker(),
+    )
+    return VoiceLoop(room, Segmenter(AudioSettings()), pipeline, room.note)
+
+
+async def talk(room: Room, recogniser: Recogniser, model: ScriptedModel) -> None:
+    async with asyncio.timeout(BOUND_S):
+        await loop(room, recogniser, model).run()
+
+
+async def test_what_was_transcribed_at_the_pause_is_not_transcribed_again() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser(["lights on"])
+    await talk(room, recogniser, ScriptedModel(["Done."]))
+    assert len(recogniser.requests) == 1
+    (record,) = room.records
+    assert (record.heard, record.reply, record.outcome) == ("lights on", "Done.", "answered")
+    assert record.timings_ms["transcribe"] == 0.0
+    assert record.transcribed_early_ms > 0
+
+
+async def test_the_events_say_what_really_happened() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser(["lights on"])
+    await talk(room, recogniser, ScriptedModel(["Done."]))
+    (began,), (ready,), (endpoint,) = map(room.of, (TranscriptionStarted, TranscriptReady, EndpointReached))
+    assert isinstance(began, TranscriptionStarted)
+    assert began.early
+    assert began.audio_s == recogniser.requests[0].audio.duration_s
+    assert began.at_s <= ready.at_s < endpoint.at_s
+    assert {event.turn_id for event in room.events if isinstance(event, TurnEvent)} == {began.turn_id}
+
+
+async def test_the_names_and_the_language_prime_it_as_ever() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser(["EcoBee on"])
+    async with asyncio.timeout(BOUND_S):
+        await loop(room, recogniser, ScriptedModel(["Done."]), names=("EcoBee",)).run()
+    assert [(r.names, r.language) for r in recogniser.requests] == [(("EcoBee",), "en")]
+
+
+async def test_the_model_is_not_asked_before_the_endpoint() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser(["lights on"])
+    await talk(room, recogniser, ScriptedModel(["Done."]))
+    (asked,), (endpoint,) = room.of(ModelStarted), room.of(EndpointReached)
+    assert asked.at_s >= endpoint.at_s
+
+
+async def test_a_person_who_goes_on_is_heard_as_a_whole() -> None:
+    sound = sentence(voiced(WORD_S), silent(SHORT_PAUSE_S), voiced(WORD_S))
+    room, recogniser = Room(sound), Recogniser(["turn off", "turn off the light"])
+    model = ScriptedModel(["Done."])
+    await talk(room, recogniser, model)
+    assert [record.heard for record in room.records] == ["turn off the light"]
+    assert len(model.requests) == 1
+    first, second = recogniser.requests
+    assert second.audio.duration_s > first.audio.duration_s + WORD_S
+    assert recogniser.flags[0].is_set(), "the first was not told to stop"
+    assert len(room.of(TranscriptionStarted)) == 1, "of what was thrown away there is no event in a turn"
+
+
+async def test_one_that_is_still_working_keeps_the_next_from_beginning() -> None:
+    sound = sentence(
+        voiced(WORD_S), silent(SHORT_PAUSE_S), voiced(WORD_S), silent(SHORT_PAUSE_S), voiced(WORD_S)
+    )
+    stuck = asyncio.Event()
+    room, recogniser = Room(sound), Recogniser([stuck, "all of it"])
+    await talk(room, recogniser, ScriptedModel(["Done."]))
+    assert [record.heard for record in room.records] == ["all of it"]
+    # The second is the one after the endpoint.
+    assert len(recogniser.requests) == 2
+    assert [event.early for event in room.events if isinstance(event, TranscriptionStarted)] == [False]
+    assert recogniser.working == 0, "what was stuck is left behind"
+
+
+async def test_a_slow_one_is_waited_for_and_only_the_wait_counts() -> None:
+    allowed = asyncio.Event()
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([allowed])
+    run = asyncio.create_task(talk(room, recogniser, ScriptedModel(["Done."])))
+    async with asyncio.timeout(BOUND_S):
+        await room.endpoint.wait()
+    allowed.set()
+    await run
+    (record,) = room.records
+    (began,), (ready,), (endpoint,) = map(room.of, (TranscriptionStarted, TranscriptReady, EndpointReached))
+    assert record.heard == "late"
+    assert len(recogniser.requests) == 1
+    assert record.timings_ms["transcribe"] == pytest.approx((ready.at_s - endpoint.at_s) * 1000, abs=0.2)
+    assert record.transcribed_early_ms == pytest.approx((endpoint.at_s - began.at_s) * 1000, abs=0.2)
+
+
+async def test_an_engine_that_fails_early_is_asked_again_after_the_endpoint() -> None:
+    failure = EngineFailed("gone", hint="wait")
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([failure, "lights on"])
+    await talk(room, recogniser, ScriptedModel(["Done."]))
+    (record,) = room.records
+    assert (record.heard, record.outcome, record.transcribed_early_ms) == ("lights on", "answered", 0.0)
+    assert [event.early for event in room.events if isinstance(event, TranscriptionStarted)] == [True, False]
+
+
+async def test_an_engine_that_fails_twice_fails_the_turn() -> None:
+    failure = EngineFailed("gone", hint="wait")
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([failure, failure])
+    await talk(room, recogniser, ScriptedModel([]))
+    assert [(r.outcome, r.error_code) for r in room.records] == [("failed", "engine_failed")]
+
+
+async def test_a_failure_in_what_is_thrown_away_harms_nothing() -> None:
+    sound = sentence(voiced(WORD_S), silent(SHORT_PAUSE_S), voiced(WORD_S))
+    room, recogniser = Room(sound), Recogniser([EngineFailed("gone"), "all of it"])
+    await talk(room, recogniser, ScriptedModel(["Done."]))
+    assert [(r.heard, r.outcome) for r in room.records] == [("all of it", "answered")]
+
+
+async def test_what_is_no_speech_is_dropped_with_the_reason_found_early() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([""])
+    await talk(room, recogniser, ScriptedModel([]))
+    (ended,) = room.of(TurnEnded)
+    assert isinstance(ended, TurnEnded)
+    assert (ended.outcome, ended.error) == ("dropped", "no speech")
+    assert len(recogniser.requests) == 1
+
+
+async def test_every_turn_has_a_transcription_of_its_own() -> None:
+    said = sentence(voiced(WORD_S))
+    room, recogniser = Room(said, said), Recogniser(["first", "second"])
+    await talk(room, recogniser, ScriptedModel(["One.", "Two."]))
+    assert [(record.heard, record.reply) for record in room.records] == [
+        ("first", "One."),
+        ("second", "Two."),
+    ]
+
+
+async def test_a_loop_that_is_ended_at_the_pause_leaves_nothing_at_work() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([asyncio.Event()])
+    run = asyncio.create_task(talk(room, recogniser, ScriptedModel([])))
+    async with asyncio.timeout(BOUND_S):
+        await recogniser.begun.wait()
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+    assert recogniser.working == 0
+    assert room.records == []
+
+
+async def test_a_loop_that_is_ended_while_the_transcript_is_waited_for_closes_the_turn() -> None:
+    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([asyncio.Event()])
+    run = asyncio.create_task(talk(room, recogniser, ScriptedModel([])))
+    async with asyncio.timeout(BOUND_S):
+        await room.endpoint.wait()
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
+    assert recogniser.working == 0
+    assert recogniser.flags[0].is_set()
+    assert [record.outcome for record in room.records] == ["cancelled"]
