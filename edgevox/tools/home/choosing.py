@@ -66,9 +66,14 @@ _PERHAPS_ACTIVE = ("playing", "buffering", "paused", "on", "idle")
 def targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
     """What a call would touch; nothing where the call would end in a question or an error, and do nothing."""
     try:
-        return choose(tool, arguments, house) if tool in _DOMAINS else ()
+        return choose(tool, arguments, house) if has_targets(tool) else ()
     except HomeError:
         return ()
+
+
+def has_targets(tool: str) -> bool:
+    """False for timers, the time and the like."""
+    return tool in _DOMAINS
 
 
 def choose(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from edgevox.errors import StateError
 from edgevox.tools.home import acting, asking, lists, timing
 from edgevox.tools.home.catalogue import CATALOGUE, HomeTool
-from edgevox.tools.home.choosing import targets
+from edgevox.tools.home.choosing import has_targets, targets
 from edgevox.tools.home.home import Home, HomeError
 from edgevox.tools.home.house import Entity
 from edgevox.tools.home.timers import Timers
@@ -107,7 +107,12 @@ async def _answer(
 
 
 def _risked(tool: str, arguments: JsonObject, home: Home) -> tuple[Target, ...]:
-    """What the rule for confirmation should know; locking a door and closing a garage risk nothing."""
+    """What the rule for confirmation should know; locking a door and closing a garage risk nothing.
+
+    Raises when the home cannot be read: the rule then asks.
+    """
+    if not has_targets(tool):
+        return ()
     return tuple(
         Target(entity.domain, entity.device_class or "", entity.name)
         for entity in targets(tool, arguments, home.house())
@@ -143,7 +148,10 @@ _ASKED = {
 
 def confirmation_question(tool: str, arguments: JsonObject, home: Home) -> str:
     """The question before a call that needs a yes: "Unlock the front door?" """
-    found = targets(tool, arguments, home.house())
+    try:
+        found = targets(tool, arguments, home.house())
+    except (HomeError, StateError):
+        found = ()
     verbs = {_ASKED.get((tool, entity.domain), "") for entity in found}
     words = tool.replace("_", " ").capitalize()
     verb = verbs.pop() or words if len(verbs) == 1 else words
