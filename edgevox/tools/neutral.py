@@ -58,10 +58,14 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "(",
     ),
-    # A line, or something in brackets, that claims to be somebody's turn.
+    # A line, or something in brackets, that claims to be somebody's turn. What stands between is bounded, and
+    # any long run of it counts as a beginning: so the time stays linear.
     (
-        re.compile(rf"(^|[(\[{{#*>|\"'])([ \t#*]*+)({_ROLES})[ \t*]*+:", re.IGNORECASE | re.MULTILINE),
-        r"\1\2\3 -",
+        re.compile(
+            rf"((?:^|[(\[{{#*>|\"'])[ \t#*]{{0,8}}+|(?<=[ \t#*]{{9}}))({_ROLES})[ \t*]*+:",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        r"\1\2 -",
     ),
 )
 
