@@ -6,12 +6,13 @@ message of the user. Whatever people, tools and results say never becomes a cont
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from edgevox.errors import ConfigError
+from edgevox.errors import ConfigError, ModelError
 from edgevox.llm.control_tokens import Mask, PromptPiece
 from edgevox.llm.template_abilities import TemplateAbilities
 from edgevox.llm.templates import ChatTemplate
@@ -55,7 +56,15 @@ def render_prompt(
     mask = Mask(control_tokens, messages, tools, template.source)
     # Masked first: what is added from here on (an example of a call) may hold control tokens, and means them.
     fitted = fit_messages(mask.messages, mask.tools, abilities, wire_format)
-    rendered = template.render(fitted.messages, tools=fitted.tools, thinking=thinking)
+    try:
+        rendered = template.render(fitted.messages, tools=fitted.tools, thinking=thinking)
+    except ModelError:
+        if not fitted.tools:
+            raise
+        # Some templates stumble over a schema: a parameter without a description, say.
+        in_words = dataclasses.replace(abilities, renders_tools=False)
+        fitted = fit_messages(mask.messages, mask.tools, in_words, wire_format)
+        rendered = template.render(fitted.messages, thinking=thinking)
     return Prompt(mask.pieces(rendered))
 
 

@@ -33,7 +33,10 @@ TEMPLATE_FAULTS = (
     ValueError,
 )
 
-_CPU_S = 1.0  # the slowest of the vendors' templates takes 10 ms for a long conversation on a small Arm core
+# Of 70 vendors' templates the slowest took 0.8 s for 400 messages and 40 tools, most a hundredth of that.
+_CPU_S = 0.5
+_CPU_S_PER_ITEM = 0.02
+_STEPS_PER_LOOK = 64  # looking at the clock is dearer than most steps
 _MAX_CHARS = 8_000_000  # of one value, and of all that is written: a context of 500,000 tokens fits
 _MAX_ALLOCATED = 256_000_000  # of all values together, kept or not
 _MAX_SOURCE_CHARS = 200_000
@@ -75,8 +78,11 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         self.globals |= {"raise_exception": _raise_exception, "strftime_now": strftime_today}
         self.begin()
 
-    def begin(self) -> None:
-        self._ends_s = time.thread_time() + _CPU_S
+    def begin(self, items: int = 0) -> None:
+        """`items` is how many messages and tools there are to write."""
+        self._allowed_s = _CPU_S + items * _CPU_S_PER_ITEM
+        self._ends_s = time.thread_time() + self._allowed_s
+        self._steps = 0
         self._allocated = 0
         self._written = 0
 
@@ -140,8 +146,9 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
 
     def _value(self, value: Any) -> Any:  # noqa: ANN401
         """Count a value that has been made; it is given back."""
-        if time.thread_time() > self._ends_s:
-            raise TemplateError(f"it takes more than {_CPU_S:g} seconds")
+        self._steps += 1
+        if self._steps % _STEPS_PER_LOOK == 0 and time.thread_time() > self._ends_s:
+            raise TemplateError(f"it takes more than {self._allowed_s:.1f} seconds")
         size = _size(value)
         self._check(size)
         self._allocated += size
@@ -249,12 +256,13 @@ def strftime_today(pattern: str) -> str:
 
 
 _EACH = "each_counted"
+_CONTAINERS = (list, tuple, dict, range)
 
 
 def _size(value: object) -> int:
     if isinstance(value, str):
         return len(value)
-    if isinstance(value, list | tuple | dict | range):
+    if isinstance(value, _CONTAINERS):
         return _ITEM_CHARS * (1 + len(value))
     return _ITEM_CHARS
 

@@ -102,7 +102,7 @@ class ChatTemplate:
         """The same in a given dialect, with the messages as they are. Raises ModelError."""
         today = strftime_today("%d %b %Y")
         offered = [dict(tool) for tool in tools]
-        self._environment.begin()
+        self._environment.begin(len(messages) + len(tools))
         try:
             return self._template.render(
                 messages=_template_messages(messages, dialect),

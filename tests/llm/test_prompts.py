@@ -175,6 +175,17 @@ def test_the_generic_form_is_taught_in_words_whatever_the_template_can_do() -> N
     assert fitted.messages[3].role == "user"
 
 
+def test_tools_that_a_template_stumbles_over_are_said_in_words() -> None:
+    needs_parameters = (
+        "{% for t in tools or [] %}{% set f = t.function %}"
+        "{{ f.name + f.parameters.properties.keys() | join }}{% endfor %}"
+        "{% for m in messages %}{{ m.content }}{% endfor %}"
+    )
+    bare: JsonObject = {"type": "function", "function": {"name": "nod", "description": "Nod."}}
+    assert prompt(needs_parameters, ASK).text.startswith("get_timeplace")
+    assert shows(prompt(needs_parameters, ASK, tools=(bare,)).text, "- nod: Nod. Arguments: {}", "Rome")
+
+
 def test_an_unknown_wire_format_is_reported() -> None:
     with pytest.raises(ConfigError, match="no wire format morse"):
         fit(QWEN25, wire_format="morse")
