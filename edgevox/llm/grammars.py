@@ -12,11 +12,12 @@ import marshal
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from edgevox.errors import ConfigError
 from edgevox.llm.gbnf.calls import OfferedTool, add_calls, add_reply, add_value, offered, optional_calls
 from edgevox.llm.gbnf.language import Node, Rules
-from edgevox.llm.gbnf.written import gbnf, lark
+from edgevox.llm.gbnf.written import Written, written
 from edgevox.llm.grammar_check import compiles
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.llm.tool_parsers.notation import Wrapper
@@ -55,12 +56,13 @@ def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     root = rules.reserve("root")
     node, warnings = add_value(rules, schema)
     rules.define(root, node)
-    text = gbnf(rules)
-    if not compiles(text):
+    grammar = written(rules)
+    if not compiles(grammar.gbnf):
         rules = Rules()
         rules.define(rules.reserve("root"), add_value(rules, True)[0])
-        text, warnings = gbnf(rules), ["the schema is not held to: llama.cpp does not take its grammar"]
-    return CallGrammar(text, lark(rules), (), tuple(warnings))
+        grammar = written(rules)
+        warnings = ["the schema is not held to: llama.cpp does not take its grammar"]
+    return CallGrammar(grammar.gbnf, grammar.lark, (), tuple(warnings))
 
 
 def tool_call_grammar(
@@ -93,38 +95,54 @@ class GrammarCache:
     def __init__(self, size: int = 32) -> None:
         self._size = size
         self._found: OrderedDict[bytes, CallGrammar] = OrderedDict()
+        self._seen: OrderedDict[bytes, bytes] = OrderedDict()
 
     def get(
         self, tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
     ) -> CallGrammar:
         """As `build_call_grammar`. Raises ConfigError."""
-        key = _fingerprint((list(tools), wire_format, parallel))
         return self._kept(
-            key, lambda: build_call_grammar(tools, wire_format=wire_format, parallel=parallel)
+            (list(tools), wire_format, parallel),
+            lambda: build_call_grammar(tools, wire_format=wire_format, parallel=parallel),
         )
 
     def get_json(self, schema: JsonObject | bool) -> CallGrammar:
         """As `build_json_grammar`."""
-        return self._kept(_fingerprint(schema), lambda: build_json_grammar(schema))
+        return self._kept(schema, lambda: build_json_grammar(schema))
 
-    def _kept(self, key: bytes, build: Callable[[], CallGrammar]) -> CallGrammar:
+    def _kept(self, content: object, build: Callable[[], CallGrammar]) -> CallGrammar:
+        # The quick print tells two contents apart, but equal ones may differ in it; the slow one is for those.
+        quick = _fingerprint(content, _WITH_REFERENCES)
+        key = self._seen.get(quick)
+        if key is None:
+            key = self._seen[quick] = _fingerprint(content, _WITHOUT_REFERENCES)
+            _limit(self._seen, 4 * self._size)
         found = self._found.get(key)
         if found is None:
             found = self._found[key] = build()
-            if len(self._found) > self._size:
-                self._found.popitem(last=False)
+            _limit(self._found, self._size)
         else:
             self._found.move_to_end(key)
         return found
 
 
-def _fingerprint(value: object) -> bytes:
-    """The same bytes for the same content, order included: it is the order in which members are written."""
+# Versions of marshal's format. With references, what is shared is written once: four times as fast, but the bytes
+# depend on what happens to be shared.
+_WITH_REFERENCES = 4
+_WITHOUT_REFERENCES = 2
+
+
+def _fingerprint(content: object, version: int) -> bytes:
+    """The same bytes for the same content only; its order counts, as members are written in it."""
     try:
-        # Version 2 knows no references, so the bytes depend on nothing but the content. JSON takes five times as long.
-        return marshal.dumps(value, 2)
+        return marshal.dumps(content, version)
     except ValueError:
-        return json.dumps(value, default=_plain).encode()
+        return json.dumps(content, default=_plain).encode()
+
+
+def _limit(entries: OrderedDict[bytes, Any], size: int) -> None:
+    while len(entries) > size:
+        entries.popitem(last=False)
 
 
 def _plain(value: object) -> object:
@@ -140,22 +158,24 @@ def _built(
     wrapper = _wrapper(wire_format)
     found = [offered(tool) for tool in tools]
     named = [tool for tool in found if tool is not None]
-    nameless = [f"tool {at + 1} has no name, and cannot be called" for at, tool in enumerate(found) if tool is None]
+    nameless = [
+        f"tool {at + 1} has no name, and cannot be called" for at, tool in enumerate(found) if tool is None
+    ]
     if not named:
         raise ConfigError("there is no tool to call", hint="offer at least one, with a name")
 
-    def build(among: Sequence[OfferedTool], permissive: frozenset[str]) -> tuple[Rules, str, list[str]]:
+    def build(among: Sequence[OfferedTool], permissive: frozenset[str]) -> tuple[Written, list[str]]:
         rules = Rules()
         root = rules.reserve("root")
         calls, warnings = add_calls(rules, among, wrapper, parallel=parallel, permissive=permissive)
         rules.define(root, root_of(rules, calls))
-        return rules, gbnf(rules), warnings
+        return written(rules), warnings
 
-    rules, text, warnings = build(named, frozenset())
-    if not compiles(text):
-        refused = (tool.name for tool in named if not compiles(build([tool], frozenset())[1]))
-        rules, text, warnings = build(named, frozenset(refused))
-    return CallGrammar(text, lark(rules), wrapper.triggers, (*nameless, *warnings))
+    grammar, warnings = build(named, frozenset())
+    if not compiles(grammar.gbnf):
+        refused = (tool.name for tool in named if not compiles(build([tool], frozenset())[0].gbnf))
+        grammar, warnings = build(named, frozenset(refused))
+    return CallGrammar(grammar.gbnf, grammar.lark, wrapper.triggers, (*nameless, *warnings))
 
 
 def _wrapper(wire_format: str) -> Wrapper:

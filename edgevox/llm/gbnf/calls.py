@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from edgevox.llm.gbnf.characters import EVERY, exact
+from edgevox.llm.gbnf.characters import EVERY, spellings
 from edgevox.llm.gbnf.compiler import SchemaCompiler, rule_name
 from edgevox.llm.gbnf.free import free_value, permissive_object
 from edgevox.llm.gbnf.language import (
@@ -50,7 +50,9 @@ def offered(tool: JsonObject) -> OfferedTool | None:
         return None
     # One that says nothing about arguments takes none.
     parameters = function.get("parameters", function.get("input_schema"))
-    return OfferedTool(function["name"], {"type": "object", "properties": {}} if parameters is None else parameters)
+    return OfferedTool(
+        function["name"], {"type": "object", "properties": {}} if parameters is None else parameters
+    )
 
 
 def add_calls(
@@ -83,7 +85,7 @@ def add_value(rules: Rules, schema: Schema) -> tuple[Node, list[str]]:
         node = _finished(rules, compiler, compiler.value(schema, JSON, "json"))
     except _BREAKS as reason:
         return free_value(rules, JSON), [f"the schema is not held to: {_reason(reason)}"]
-    if node == NEVER:
+    if node is NEVER:
         return free_value(rules, JSON), ["the schema is not held to: no value fits it"]
     return node, [f"the schema: {'; '.join(compiler.problems)}"] if compiler.problems else []
 
@@ -109,14 +111,15 @@ def add_reply(rules: Rules, triggers: Sequence[str]) -> Node:
 
 def _call(rules: Rules, tool: OfferedTool, wrapper: Wrapper, is_permissive: bool) -> tuple[Node, list[str]]:
     try:
-        name = exact(tool.name, wrapper.name_escapes)
+        names = spellings(tool.name, wrapper.name_escapes)
     except Inexpressible as reason:
         return NEVER, [f"it cannot be called: {reason}"]
     arguments, problems = _arguments(rules, tool, wrapper.arguments, is_permissive)
     number = EMPTY
     if wrapper.id_head is not None:
         number = seq(Text(wrapper.id_head), rules.add("call-id", _CALL_ID, token=True))
-    node = seq(Text(wrapper.head), name, Text(wrapper.middle), arguments, number, Text(wrapper.tail))
+    opened = alt(*(Text(f"{wrapper.head}{name}{wrapper.middle}") for name in names))
+    node = seq(opened, arguments, number, Text(wrapper.tail))
     return rules.add(f"call-{rule_name(tool.name)}", node), problems
 
 
@@ -130,7 +133,7 @@ def _arguments(
         node = _finished(rules, compiler, compiler.arguments(notation))
     except _BREAKS as reason:
         return permissive_object(rules, notation), [f"any arguments are taken: {_reason(reason)}"]
-    if node == NEVER:
+    if node is NEVER:
         return permissive_object(rules, notation), ["any arguments are taken: none fit its schema"]
     return node, compiler.problems
 

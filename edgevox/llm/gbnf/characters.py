@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
+from json.encoder import encode_basestring, encode_basestring_ascii
 
 from edgevox.llm.gbnf.language import (
     NEVER,
@@ -31,7 +31,7 @@ _HEX_DIGIT = chars("0123456789abcdefABCDEF")
 _SHORT = {0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
 _PYTHON_SHORT = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x5C: "\\\\"}
 # More than these, and the escapes of a class would be longer than they are worth.
-_MOST_ESCAPED_RANGES = 6
+_MOST_ESCAPED_RANGES = 16
 
 
 @lru_cache(maxsize=256)
@@ -116,25 +116,26 @@ def _split(code: int) -> tuple[int, int]:
     return 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + ((code - 0x10000) & 0x3FF)
 
 
-def exact(value: str, escapes: Escapes, *, quote: str = '"', barred: str = "") -> Node:
-    """This text inside quotes. Raises Inexpressible where the notation cannot write it.
+def spellings(value: str, escapes: Escapes, *, quote: str = '"', barred: str = "") -> tuple[str, ...]:
+    """How this text is written between quotes. Raises Inexpressible where the notation cannot write it.
 
     JSON has two ways to write what is not ASCII, and both are right.
     """
     match escapes:
         case "json":
-            plain, coded = json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1]
-            if not is_encodable(plain):
-                return Text(coded)
-            return alt(Text(plain), Text(coded))
+            coded = encode_basestring_ascii(value)[1:-1]
+            if value.isascii():
+                return (coded,)
+            plain = encode_basestring(value)[1:-1]
+            return (plain, coded) if is_encodable(plain) else (coded,)
         case "python":
             if not is_encodable(value):
-                raise Inexpressible("a surrogate outside JSON")
-            return Text("".join(_python_character(char, quote) for char in value))
+                raise Inexpressible("half a character outside JSON")
+            return ("".join(_python_character(char, quote) for char in value),)
         case "none":
             if not is_encodable(value) or any(char in value for char in f"\0{barred}"):
-                raise Inexpressible(f"{value!r} cannot be written in this format")
-            return Text(value)
+                raise Inexpressible(f"{value!r:.60} cannot be written in this format")
+            return (value,)
 
 
 def _python_character(char: str, quote: str) -> str:

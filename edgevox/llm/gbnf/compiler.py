@@ -81,6 +81,8 @@ class SchemaCompiler:
         except Inexpressible as reason:
             self.warn(str(reason))
             return free_value(self.rules, notation)
+        if len(flats) == 1:
+            return self._one(flats[0], notation, name)
         return alt(*(self._one(flat, notation, name) for flat in flats))
 
     def _one(self, flat: Flat, notation: Notation, name: str) -> Node:
@@ -89,6 +91,8 @@ class SchemaCompiler:
         types = flat.get("type", TYPES)
         if types == TYPES and not any(key in _ASKING for key in flat):
             return free_value(self.rules, notation)
+        if len(types) == 1:
+            return self._typed(types[0], flat, notation, name)
         return alt(*(self._typed(kind, flat, notation, name) for kind in types))
 
     def _typed(self, kind: str, flat: Flat, notation: Notation, name: str) -> Node:
@@ -147,20 +151,29 @@ class SchemaCompiler:
             least += 1
         if most is not None and excludes_most and most == most.to_integral_value():
             most -= 1
-        node = numbers.integers(least, most, multiple_of=self._multiple(flat))
-        return self.rules.add("integer", node, token=True)
+        step = self._multiple(flat)
+        return self.rules.once(
+            ("integer", least, most, step),
+            lambda: self.rules.add("integer", numbers.integers(least, most, multiple_of=step), token=True),
+        )
 
     def _number(self, flat: Flat) -> Node:
-        least, most, excludes_least, excludes_most = self._bounds(flat)
-        multiple = self._multiple(flat)
+        bounds = self._bounds(flat)
+        step = self._multiple(flat)
+        return self.rules.once(
+            ("number", bounds, step),
+            lambda: self.rules.add("number", self._number_between(bounds, step), token=True),
+        )
+
+    def _number_between(
+        self, bounds: tuple[Decimal | None, Decimal | None, bool, bool], step: Decimal | None
+    ) -> Node:
+        least, most, excludes_least, excludes_most = bounds
         try:
-            node = numbers.numbers(
-                least, most, excludes_least=excludes_least, excludes_most=excludes_most, multiple_of=multiple
-            )
+            return numbers.numbers(least, most, excludes_least, excludes_most, step)
         except Inexpressible as reason:
             self.warn(str(reason))
-            node = numbers.numbers(least, most, excludes_least=excludes_least, excludes_most=excludes_most)
-        return self.rules.add("number", node, token=True)
+            return numbers.numbers(least, most, excludes_least, excludes_most)
 
     def _multiple(self, flat: Flat) -> Decimal | None:
         step = self.amount(flat, "multipleOf")

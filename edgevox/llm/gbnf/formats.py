@@ -10,8 +10,8 @@ _DATE = (
 )
 # The standard wants an offset; people who are asked for a time mean that of the place where they are.
 _TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}"
+_LABEL = r"[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*"
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
 _GROUP = r"[0-9A-Fa-f]{1,4}"
@@ -29,9 +29,9 @@ _URI_CHARS = r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})"
 _CLOCK = r"T(?:\d{1,6}H(?:\d{1,6}M(?:\d{1,6}S)?)?|\d{1,6}M(?:\d{1,6}S)?|\d{1,6}S)"
 _DAYS = r"(?:\d{1,6}Y(?:\d{1,6}M(?:\d{1,6}D)?)?|\d{1,6}M(?:\d{1,6}D)?|\d{1,6}D)"
 
-_HOSTNAME = rf"^{_LABEL}(?:\.{_LABEL}){{0,8}}$"
-_EMAIL = rf"^{_ATOM}(?:\.{_ATOM}){{0,8}}@{_LABEL}(?:\.{_LABEL}){{1,8}}$"
-_URI = rf"^[A-Za-z][A-Za-z0-9+.-]{{0,30}}:{_URI_CHARS}{{1,512}}$"
+_HOSTNAME = rf"^{_LABEL}(?:\.{_LABEL})*$"
+_EMAIL = rf"^{_ATOM}(?:\.{_ATOM})*@{_LABEL}(?:\.{_LABEL})+$"
+_URI = rf"^[A-Za-z][A-Za-z0-9+.-]*:{_URI_CHARS}+$"
 
 FORMATS = {
     "date": f"^{_DATE}$",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from edgevox.llm.gbnf import numbers, strings
-from edgevox.llm.gbnf.characters import exact
+from edgevox.llm.gbnf.characters import spellings
 from edgevox.llm.gbnf.language import NEVER, Node, Rules, Text, alt, chars, optional, repeat, seq
 from edgevox.llm.gbnf.schema import is_number
 from edgevox.llm.gbnf.schema_error import Inexpressible
@@ -29,6 +29,10 @@ _BARE_KEY_NODE = seq(
 
 def free_value(rules: Rules, notation: Notation, depth: int = _FREE_DEPTH) -> Node:
     """Any value at all, nested no deeper than `depth`."""
+    return rules.once(("any", depth, id(notation)), lambda: _free_value(rules, notation, depth))
+
+
+def _free_value(rules: Rules, notation: Notation, depth: int) -> Node:
     inner = notation.members or notation
     string = strings.string(rules, notation)
     plain = alt(
@@ -116,8 +120,5 @@ def key_node(key: str, notation: Notation) -> Node:
     """This key, up to its value. Raises Inexpressible where the notation cannot write it."""
     if notation.key_escapes == "none" and _BARE_KEY.fullmatch(key) is None:
         raise Inexpressible(f"the name {key!r:.60} cannot be written in this format")
-    return seq(
-        Text(notation.key_open),
-        exact(key, notation.key_escapes, quote=notation.key_open),
-        Text(notation.key_close),
-    )
+    written = spellings(key, notation.key_escapes, quote=notation.key_open)
+    return alt(*(Text(f"{notation.key_open}{one}{notation.key_close}") for one in written))

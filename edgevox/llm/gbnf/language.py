@@ -1,12 +1,12 @@
 """A language as a few kinds of nodes, and the rules that they refer to.
 
 Both engines' grammars are written from the same nodes, so they accept the same texts. The small functions
-simplify while they build: what can never be completed is `NEVER`, and takes with it whatever needs it.
+simplify while they build: what can never be completed is `NEVER` (there is one), and takes with it whatever needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -73,10 +73,11 @@ class Rules:
 
     by_name: dict[str, Rule] = field(default_factory=dict)
     _names: dict[tuple[Node, bool], str] = field(default_factory=dict)
+    _built: dict[Hashable, Node] = field(default_factory=dict)
 
     def add(self, wanted: str, node: Node, *, token: bool = False) -> Node:
         """A reference to `node` under the wanted name, or one near it."""
-        if node == NEVER or (isinstance(node, Text) and not token):
+        if node is NEVER or (isinstance(node, Text) and not token):
             return node
         if isinstance(node, Ref):
             return node
@@ -87,6 +88,12 @@ class Rules:
         self.define(name, node, token=token)
         self._names[node, token] = name
         return Ref(name)
+
+    def once(self, key: Hashable, build: Callable[[], Node]) -> Node:
+        """What `build` gave the first time that it was asked for under this key."""
+        if key not in self._built:
+            self._built[key] = build()
+        return self._built[key]
 
     def reserve(self, wanted: str) -> str:
         """A name that no other rule has, for a rule that is defined later."""
@@ -107,19 +114,20 @@ def text(value: str) -> Node:
 def seq(*parts: Node) -> Node:
     """One after the other; neighbouring texts become one."""
     flat: list[Node] = []
+    pending = ""
     for part in parts:
-        if part == NEVER:
-            return NEVER
         for piece in part.parts if isinstance(part, Seq) else (part,):
             if isinstance(piece, Text):
-                if not piece.value:
-                    continue
-                if flat and isinstance(last := flat[-1], Text):
-                    flat[-1] = Text(last.value + piece.value)
-                    continue
+                pending += piece.value
+                continue
+            if piece is NEVER:
+                return NEVER
+            if pending:
+                flat.append(Text(pending))
+                pending = ""
             flat.append(piece)
-    if not flat:
-        return EMPTY
+    if pending or not flat:
+        flat.append(Text(pending))
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 
@@ -131,7 +139,7 @@ def alt(*choices: Node) -> Node:
             flat[piece] = None
     if len(flat) == 1:
         return next(iter(flat))
-    return Alt(tuple(flat))
+    return Alt(tuple(flat)) if flat else NEVER
 
 
 def optional(part: Node) -> Node:
@@ -142,7 +150,7 @@ def repeat(part: Node, least: int, most: int | None) -> Node:
     """`part` from `least` to `most` times."""
     if most is not None and most < least:
         return NEVER
-    if part == NEVER or most == 0:
+    if part is NEVER or most == 0:
         return EMPTY if least == 0 else NEVER
     if part == EMPTY or (least == 1 and most == 1):
         return part

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
+from functools import lru_cache
 
 from edgevox.llm.gbnf.language import (
     EMPTY,
@@ -40,6 +41,7 @@ _LAST_EXPONENT = 308
 _MANTISSA = seq(_NONZERO, optional(seq(Text("."), repeat(_DIGIT, 1, 17))))
 
 
+@lru_cache(maxsize=512)
 def integers(least: Decimal | None, most: Decimal | None, *, multiple_of: Decimal | None = None) -> Node:
     """The whole numbers from `least` to `most`, both included."""
     low = None if least is None else math.ceil(least)
@@ -51,10 +53,10 @@ def integers(least: Decimal | None, most: Decimal | None, *, multiple_of: Decima
     return _signed(low, high, _multiples_from_zero(step))
 
 
+@lru_cache(maxsize=512)
 def numbers(
     least: Decimal | None,
     most: Decimal | None,
-    *,
     excludes_least: bool = False,
     excludes_most: bool = False,
     multiple_of: Decimal | None = None,
@@ -231,13 +233,10 @@ def _with_exponent(low: Decimal, high: Decimal | None) -> Node:
     choices = []
     if low <= 0 and (high is None or high >= _SMALLEST_PLAIN):
         choices.append(seq(_MANTISSA, Text("e-"), optional(Text("0")), integers(Decimal(5), Decimal(324))))
-    exponents = [
-        power
-        for power in range(_FIRST_EXPONENT, _LAST_EXPONENT)
-        if Decimal(10) ** power >= low and (high is None or Decimal(10) ** (power + 1) <= high)
-    ]
-    if exponents:
-        powers = integers(Decimal(exponents[0]), Decimal(exponents[-1]))
+    first = max(_FIRST_EXPONENT, 0 if low <= 0 else low.adjusted() + (low != Decimal(10) ** low.adjusted()))
+    last = _LAST_EXPONENT - 1 if high is None else min(_LAST_EXPONENT, high.adjusted()) - 1
+    if first <= last:
+        powers = integers(Decimal(first), Decimal(last))
         choices.append(seq(_MANTISSA, Text("e"), optional(Text("+")), powers))
     return alt(*choices)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from edgevox.llm.gbnf.free import (
@@ -13,7 +14,7 @@ from edgevox.llm.gbnf.free import (
     key_node,
     key_quoting,
 )
-from edgevox.llm.gbnf.language import EMPTY, NEVER, Node, Rules, Text, alt, optional, repeat, seq
+from edgevox.llm.gbnf.language import EMPTY, NEVER, Alt, Node, Rules, Text, alt, optional, repeat, seq
 from edgevox.llm.gbnf.regex import pattern_language
 from edgevox.llm.gbnf.schema import Flat, Schema, every, fits
 from edgevox.llm.gbnf.schema_error import Inexpressible
@@ -48,9 +49,9 @@ def object_of(values: Values, flat: Flat, notation: Notation, name: str) -> Node
         return NEVER
     plan = _Plan(values, flat, notation, name)
     members = plan.members()
-    if any(member.required and member.node == NEVER for member in members):
+    if any(member.required and member.node is NEVER for member in members):
         return NEVER
-    members = [member for member in members if member.node != NEVER]
+    members = [member for member in members if member.node is not NEVER]
     if max(least, most or 0) > _MOST_COUNTED:
         values.warn(f"more than {_MOST_COUNTED} members are not counted")
         least, most = min(least, _MOST_COUNTED), None
@@ -71,7 +72,7 @@ class _Plan:
         self._required = self._names(flat)
         self._key_schema = flat.get("propertyNames", True)
         # Members that nobody named are for schemas that name none, or ask for them.
-        is_open = not self._named and not self._by_pattern
+        is_open = "properties" not in flat and "patternProperties" not in flat
         self._others = flat.get("additionalProperties", flat.get("unevaluatedProperties", is_open))
         self._says_others = "additionalProperties" in flat or "unevaluatedProperties" in flat
 
@@ -204,7 +205,10 @@ def _content(
             elif then == tails[written]:
                 before[written] = seq(optional(there), then)
             else:
-                before[written] = alt(seq(there, then), tails[written])
+                rest = tails[written]
+                before[written] = Alt(
+                    (seq(there, then), *(rest.choices if isinstance(rest, Alt) else (rest,)))
+                )
         if len(before) > 1:
             # Several ways lead to the same rest: it is said once.
             before = {
@@ -222,5 +226,6 @@ def _matches(pattern: str, key: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=1024)
 def _short(key: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")[:24].strip("-") or "member"

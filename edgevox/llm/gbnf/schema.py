@@ -33,6 +33,7 @@ _BEYOND = (
     "contains",
     "unevaluatedItems",
 )
+_SPECIAL = _COMBINING | frozenset(_BEYOND)
 _GREATER = ("minimum", "minLength", "minItems", "minProperties")
 _LESSER = ("maximum", "maxLength", "maxItems", "maxProperties")
 
@@ -74,10 +75,25 @@ class Document:
             return self._product([self.flat(part, trail) for part in schema.parts])
         if schema is True or schema is False:
             return [{}] if schema else []
-        if not isinstance(schema, Mapping):
+        if type(schema) is not dict and not isinstance(schema, Mapping):
             self._warn(f"{schema!r:.40} is not a schema")
             return [{}]
-        factors = [self._base(schema)]
+        if _SPECIAL.isdisjoint(schema):
+            return [self._base(schema)]
+        return self._product(self._factors(schema, trail))
+
+    def _factors(self, schema: Mapping[str, Any], trail: frozenset[str]) -> list[list[Flat]]:
+        for key in _BEYOND:
+            if key in schema:
+                self._warn(f"{key} cannot be held to")
+        base = self._base({key: value for key, value in schema.items() if key not in _SPECIAL})
+        if "const" in schema:
+            base = merged(base, {"enum": [schema["const"]]})
+        if schema.get("nullable") is True and "type" in base:
+            base["type"] = (*base["type"], "null")
+            if "enum" in base and None not in base["enum"]:
+                base["enum"] = [*base["enum"], None]
+        factors = [[base]]
         for key in ("$ref", "$dynamicRef"):
             if key in schema:
                 factors.append(self._referred(schema[key], trail))
@@ -86,29 +102,23 @@ class Document:
             branches = self._list(schema, key)
             if branches:
                 factors.append([flat for branch in branches for flat in self.flat(branch, trail)])
-        return self._product(factors)
+        return factors
 
-    def _base(self, schema: Mapping[str, Any]) -> list[Flat]:
-        for key in _BEYOND:
-            if key in schema:
-                self._warn(f"{key} cannot be held to")
-        base = {key: value for key, value in schema.items() if key not in _COMBINING and key not in _BEYOND}
+    def _base(self, schema: Mapping[str, Any]) -> Flat:
+        """The schema's own conditions, each in the one form that the others rely on."""
+        base = dict(schema)
         if "pattern" in base:
             base["pattern"] = (base["pattern"],)
         if "enum" in base and not isinstance(base["enum"], Sequence):
             self._warn("enum is not a list")
             del base["enum"]
-        if "const" in schema:
-            base = merged(base, {"enum": [schema["const"]]})
-        if schema.get("nullable") is True and isinstance(base.get("type"), str):
-            base["type"] = [base["type"], "null"]
-            if "enum" in base and None not in base["enum"]:
-                base["enum"] = [*base["enum"], None]
         if "type" in base:
             base["type"] = self._types(base["type"])
-        return [base]
+        return base
 
     def _types(self, written: Schema) -> tuple[str, ...]:
+        if isinstance(written, str) and written in TYPES:
+            return (written,)
         names = [written] if isinstance(written, str) else written
         if not isinstance(names, Sequence):
             names = [names]

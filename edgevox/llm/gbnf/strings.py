@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from edgevox.llm.gbnf.automaton import both
-from edgevox.llm.gbnf.characters import EVERY, character, exact
+from edgevox.llm.gbnf.automaton import common_automaton, texts_of_length
+from edgevox.llm.gbnf.characters import EVERY, character, spellings
 from edgevox.llm.gbnf.formats import FORMATS
 from edgevox.llm.gbnf.language import (
     EMPTY,
@@ -13,6 +14,7 @@ from edgevox.llm.gbnf.language import (
     Alt,
     Chars,
     Node,
+    Ranges,
     Ref,
     Repeat,
     Rules,
@@ -48,18 +50,60 @@ def string(
     """A string value. Raises Inexpressible for a pattern that no grammar can hold a text to."""
     if most is not None and most < least:
         return NEVER
+    key = "string", id(notation), least, most, tuple(patterns), format_name
+    return rules.once(key, lambda: _string(rules, notation, least, most, patterns, format_name))
+
+
+def _string(
+    rules: Rules,
+    notation: Notation,
+    least: int,
+    most: int | None,
+    patterns: Sequence[str],
+    format_name: str | None,
+) -> Node:
     wanted = [pattern_language(pattern) for pattern in patterns]
     if format_name in FORMATS:
         wanted.append(pattern_language(FORMATS[format_name]))
     if not wanted:
         high = max(least, DEFAULT_MAX_CHARS) if most is None else min(most, max(least, MOST_CHARS))
         return alt(*(_free(rules, quoting, least, high) for quoting in notation.strings))
-    language = _of_length(_all_of(rules, wanted), least, most)
-    choices = (
-        rules.add("text", _quoted(encoded(language, quoting), quoting), token=True)
-        for quoting in notation.strings
-    )
-    return alt(*choices)
+    language = _of_length(wanted[0], least, most) if len(set(wanted)) == 1 else None
+    return alt(*(_held(rules, quoting, wanted, language, least, most) for quoting in notation.strings))
+
+
+def _held(
+    rules: Rules,
+    quoting: Quoting,
+    wanted: Sequence[Node],
+    language: Node | None,
+    least: int,
+    most: int | None,
+) -> Node:
+    """A string that is in `language`, or (where that is not one node) in all that is wanted."""
+    if language is None:
+        content = _common(rules, quoting, wanted, least, most)
+    else:
+        content = encoded(language, quoting)
+    return rules.add("text", _quoted(content, quoting), token=True)
+
+
+def _common(rules: Rules, quoting: Quoting, wanted: Sequence[Node], least: int, most: int | None) -> Node:
+    states = texts_of_length(common_automaton(list(dict.fromkeys(wanted))), least, most)
+    nodes: list[Node] = [NEVER] * len(states)
+    # Every edge leads to a later state.
+    for number in range(len(states) - 1, -1, -1):
+        choices = [
+            EMPTY if ranges is None else seq(_class(rules, ranges, quoting), nodes[target])
+            for ranges, target in states[number]
+        ]
+        nodes[number] = rules.add("text-part", alt(*choices), token=True)
+    return nodes[0] if nodes else NEVER
+
+
+def _class(rules: Rules, ranges: Ranges, quoting: Quoting) -> Node:
+    node = character(ranges, quoting)
+    return rules.add("class", node, token=True) if isinstance(node, Alt) else node
 
 
 def _free(rules: Rules, quoting: Quoting, least: int, most: int) -> Node:
@@ -79,16 +123,8 @@ def _quoted(content: Node, quoting: Quoting) -> Node:
     return seq(Text(quoting.open), content, Text(quoting.close))
 
 
-def _all_of(rules: Rules, languages: Sequence[Node]) -> Node:
-    found = languages[0]
-    for other in languages[1:]:
-        if other != found:
-            found = both(found, other)
-    return found
-
-
-def _of_length(language: Node, least: int, most: int | None) -> Node:
-    """The texts of `language` that are long enough and not too long."""
+def _of_length(language: Node, least: int, most: int | None) -> Node | None:
+    """The texts of `language` that are long enough and not too long; None where that takes counting."""
     if least <= shortest(language) and (most is None or longest(language) <= most):
         return language
     if (
@@ -100,15 +136,16 @@ def _of_length(language: Node, least: int, most: int | None) -> Node:
         low = max(least, language.least)
         bounds = [bound for bound in (most, language.most) if bound is not None]
         return repeat(language.part, low, min(bounds) if bounds else None)
-    high = max(least, DEFAULT_MAX_CHARS) if most is None else min(most, max(least, MOST_CHARS))
-    return both(language, Repeat(Chars(EVERY), least, high))
+    return None
 
 
+@lru_cache(maxsize=256)
 def encoded(language: Node, quoting: Quoting) -> Node:
     """Plain characters, as they are written inside this quoting."""
     match language:
         case Text(value):
-            return exact(value, quoting.escapes, quote=quoting.open, barred=quoting.barred)
+            written = spellings(value, quoting.escapes, quote=quoting.open, barred=quoting.barred)
+            return alt(*map(Text, written))
         case Chars(ranges):
             return character(ranges, quoting)
         case Seq(parts):
@@ -131,15 +168,15 @@ def _writable(choices: Iterable[Node], quoting: Quoting) -> Iterable[Node]:
 
 def literal(value: str, notation: Notation) -> Node:
     """This string and no other. Raises Inexpressible where the notation cannot write it."""
-    choices = []
+    choices: list[Node] = []
     for quoting in notation.strings:
         try:
-            content = exact(value, quoting.escapes, quote=quoting.open, barred=quoting.barred)
+            written = spellings(value, quoting.escapes, quote=quoting.open, barred=quoting.barred)
         except Inexpressible:
             continue
-        choices.append(_quoted(content, quoting))
+        choices += (Text(f"{quoting.open}{one}{quoting.close}") for one in written)
     if not choices:
-        raise Inexpressible(f"{value!r} cannot be written in this format")
+        raise Inexpressible(f"{value!r:.60} cannot be written in this format")
     return alt(*choices)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring
 
 from edgevox.llm.gbnf.language import (
     NEVER,
     Alt,
     Chars,
     Node,
+    Ranges,
     Ref,
     Repeat,
     Rule,
@@ -23,22 +27,43 @@ from edgevox.llm.gbnf.language import (
 
 # llama.cpp writes every repetition out, takes no more than 2,000, and needs the square of their number in time.
 _BLOCK = 256
+# A rule that nothing fits: no character comes behind the last.
+_NOTHING = '"\\x01" [^\\x01-\\U0010FFFF]'
 
 
-def gbnf(rules: Rules, root: str = "root") -> str:
-    """The grammar for llama.cpp, its start rule first."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The same language twice."""
+
+    gbnf: str
+    lark: str
+
+
+def written(rules: Rules, root: str = "root") -> Written:
+    """The grammars of what can be reached from `root`, which comes first."""
     found = _reachable(rules, root)
-    return "".join(f"{name} ::= {_gbnf(rule.node)}\n" for name, rule in found.items())
+    return Written(_gbnf(found), _lark(found, root))
 
 
-def lark(rules: Rules, root: str = "root") -> str:
-    """The grammar for llguidance: tokens become terminals, which its lexer reads in one go."""
-    found = _reachable(rules, root)
+def _gbnf(found: dict[str, Rule]) -> str:
+    lines = []
+    for name, rule in found.items():
+        writer = _GbnfWriter(name)
+        lines.append(f"{name} ::= {writer.write(rule.node)}\n")
+        lines += writer.parts
+    return "".join(lines)
+
+
+def _lark(found: dict[str, Rule], root: str) -> str:
+    """Tokens become terminals, which llguidance's lexer reads in one go."""
     names = {
         name: (name.upper() if rule.token else name.lower()).replace("-", "_") for name, rule in found.items()
     }
+    in_rules, in_tokens = _LarkWriter(names, cuts_texts=True), _LarkWriter(names, cuts_texts=False)
     lines = [f"start: {names[root]}\n"]
-    lines += [f"{names[name]}: {_lark(rule.node, names)}\n" for name, rule in found.items()]
+    for name, rule in found.items():
+        writer = in_tokens if rule.token else in_rules
+        lines.append(f"{names[name]}: {writer.write(rule.node)}\n")
     return "".join(lines)
 
 
@@ -118,48 +143,86 @@ def _refs(node: Node) -> list[str]:
 # --- GBNF
 
 
-def _gbnf(node: Node) -> str:
-    match node:
-        case Text(value):
-            return f'"{_gbnf_text(value)}"'
-        case Chars(ranges):
-            return f"[{''.join(_gbnf_range(first, last) for first, last in ranges)}]"
-        case Ref(name):
-            return name
-        case Seq(parts):
-            return " ".join(f"({_gbnf(part)})" if isinstance(part, Alt) else _gbnf(part) for part in parts)
-        case Alt(choices):
-            return " | ".join(map(_gbnf, choices)) or '"\\x01" [^\\x01-\\U0010FFFF]'
-        case Repeat(part, least, most):
-            return _gbnf_repeat(_atom(part, _gbnf), least, most)
+class _GbnfWriter:
+    """Writes one rule, and `parts` of it as rules of their own.
+
+    llama.cpp writes every repetition out and refuses to write out too much, so what is repeated is a rule.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.parts: list[str] = []
+        self._name = name
+
+    def write(self, node: Node) -> str:
+        match node:
+            case Text(value):
+                return f'"{_gbnf_text(value)}"'
+            case Chars(ranges):
+                return _gbnf_class(ranges)
+            case Ref(name):
+                return name
+            case Seq(parts):
+                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+            case Alt(choices):
+                return " | ".join(map(self.write, choices)) or _NOTHING
+            case Repeat(part, 0, 1):
+                return f"{_atom(part, self.write)}?"
+            case Repeat(part, least, most):
+                return self._repeat(self._named(part), least, most)
+
+    def _named(self, part: Node) -> str:
+        if isinstance(part, Chars | Ref):
+            return self.write(part)
+        written = self.write(part)
+        name = f"{self._name}--{len(self.parts) + 1}"
+        self.parts.append(f"{name} ::= {written}\n")
+        return name
+
+    def _repeat(self, part: str, least: int, most: int | None) -> str:
+        if least <= _BLOCK and (most is None or most - least <= _BLOCK * 2):
+            return part + _count(least, most)
+        pieces = []
+        if least >= _BLOCK:
+            block = self._block(part)
+            pieces.append(f"{block}{{{least // _BLOCK}}}")
+        if least % _BLOCK:
+            pieces.append(f"{part}{{{least % _BLOCK}}}")
+        if most is None:
+            pieces.append(f"{part}*")
+        elif most > least:
+            pieces.append(self._up_to(part, most - least))
+        return f"({' '.join(pieces)})"
+
+    def _up_to(self, part: str, most: int) -> str:
+        """Full blocks, and at the end one that is not full: a text can be read in one way only."""
+        written = f"{part}{{0,{most % _BLOCK}}}" if most % _BLOCK else '""'
+        if most >= _BLOCK:
+            block = self._block(part)
+            for _ in range(most // _BLOCK):
+                written = f"({part}{{0,{_BLOCK - 1}}} | {block} {written})"
+        return written
+
+    def _block(self, part: str) -> str:
+        name = f"{self._name}--block-{len(self.parts) + 1}"
+        self.parts.append(f"{name} ::= {part}{{{_BLOCK}}}\n")
+        return name
 
 
-def _gbnf_repeat(part: str, least: int, most: int | None) -> str:
-    pieces = []
-    if least > _BLOCK:
-        pieces.append(f"({part}{{{_BLOCK}}}){{{least // _BLOCK}}}")
-        most = None if most is None else most - least
-        least, rest = 0, least % _BLOCK
-        pieces += [f"{part}{{{rest}}}"] if rest else []
-    if most is not None and most - least > 2 * _BLOCK:
-        pieces += [f"{part}{{{least}}}"] if least else []
-        pieces.append(_gbnf_long_tail(part, most - least))
-    elif most != 0:
-        pieces.append(part + _count(least, most))
-    return pieces[0] if len(pieces) == 1 else f"({' '.join(pieces)})"
-
-
-def _gbnf_long_tail(part: str, most: int) -> str:
-    written = f"{part}{{0,{most % _BLOCK}}}"
-    for _ in range(most // _BLOCK):
-        written = f"({part}{{0,{_BLOCK - 1}}} | {part}{{{_BLOCK}}} {written})"
-    return written
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+_SPECIAL = re.compile(r"[^ !#-\[\]-~]")
 
 
 def _gbnf_text(value: str) -> str:
-    return "".join(
-        char if char.isprintable() and char not in '"\\' else _gbnf_code(ord(char)) for char in value
-    )
+    return value if _PLAIN.fullmatch(value) else _SPECIAL.sub(_gbnf_special, value)
+
+
+def _gbnf_special(char: re.Match[str]) -> str:
+    return char[0] if char[0] not in '"\\' and char[0].isprintable() else _gbnf_code(ord(char[0]))
+
+
+@lru_cache(maxsize=1024)
+def _gbnf_class(ranges: Ranges) -> str:
+    return f"[{''.join(_gbnf_range(first, last) for first, last in ranges)}]"
 
 
 def _gbnf_range(first: int, last: int) -> str:
@@ -188,21 +251,38 @@ def _gbnf_code(code: int) -> str:
 
 # --- Lark
 
+# llguidance's lexer reads the longest piece that may come, and does not go back: `{` must not be one piece where
+# `{"a"` may be another. So texts are cut in the same places everywhere.
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\](),:] ?|[^"{}\[\](),:]+|"')
 
-def _lark(node: Node, names: dict[str, str]) -> str:
-    match node:
-        case Text(value):
-            return json.dumps(value, ensure_ascii=False)
-        case Chars(ranges):
-            return f"/[{''.join(_lark_range(first, last) for first, last in ranges)}]/"
-        case Ref(name):
-            return names[name]
-        case Seq(parts):
-            return " ".join(_atom(part, lambda one: _lark(one, names), (Alt,)) for part in parts)
-        case Alt(choices):
-            return " | ".join(_lark(choice, names) for choice in choices) or "/[^\\x{0}-\\x{10FFFF}]/"
-        case Repeat(part, least, most):
-            return _atom(part, lambda one: _lark(one, names)) + _count(least, most)
+
+class _LarkWriter:
+    def __init__(self, names: dict[str, str], *, cuts_texts: bool) -> None:
+        self._names = names
+        self._cuts_texts = cuts_texts
+
+    def write(self, node: Node) -> str:
+        match node:
+            case Text(value):
+                if not self._cuts_texts:
+                    return encode_basestring(value)
+                pieces = [encode_basestring(piece) for piece in _PIECE.findall(value)]
+                return f"({' '.join(pieces)})" if len(pieces) > 1 else pieces[0] if pieces else '""'
+            case Chars(ranges):
+                return _lark_class(ranges)
+            case Ref(name):
+                return self._names[name]
+            case Seq(parts):
+                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+            case Alt(choices):
+                return " | ".join(map(self.write, choices)) or "/[^\\x{0}-\\x{10FFFF}]/"
+            case Repeat(part, least, most):
+                return _atom(part, self.write) + _count(least, most)
+
+
+@lru_cache(maxsize=1024)
+def _lark_class(ranges: Ranges) -> str:
+    return f"/[{''.join(_lark_range(first, last) for first, last in ranges)}]/"
 
 
 def _lark_range(first: int, last: int) -> str:
