@@ -10,7 +10,7 @@ from edgevox.tools.home.home import Action, Home, HomeError, Verb
 from edgevox.tools.home.house import Attributes, Entity, House
 from edgevox.tools.home.matching import Unclear, find_area
 from edgevox.tools.home.states import state_phrase
-from edgevox.tools.home.wording import is_are, listed, number, sentence, the
+from edgevox.tools.home.wording import counted, is_are, listed, number, sentence, the
 
 _MOST_NAMED = 3
 _LOUDER = 10
@@ -164,8 +164,7 @@ def _names(things: tuple[Entity, ...], house: House | None = None) -> str:
     if len(things) <= _MOST_NAMED:
         return listed([the(entity) for entity in things], "and")
     domains = {entity.domain for entity in things}
-    noun = f"{domains.pop().replace('_', ' ')}s" if len(domains) == 1 else "things"
-    noun = noun.replace("switchs", "switches")
+    noun = domains.pop().replace("_", " ") if len(domains) == 1 else "thing"
     areas = {entity.area for entity in things}
     area = house.area(areas.pop()) if house and len(areas) == 1 else None
-    return f"{len(things)} {noun}" + (f" in {the(area)}" if area else "")
+    return counted(len(things), noun) + (f" in {the(area)}" if area else "")

@@ -80,13 +80,13 @@ def _counted(found: tuple[Entity, ...], state: str) -> str:
     """Answers "are all", "are any", "which" and "how many" alike, since the call is the same."""
     matching = [entity for entity in found if is_in_state(entity, state)]
     said = state_phrase(matching[0]) if matching else state.replace("_", " ")
-    noun = _noun(found)
+    things = counted(len(found), _noun(found))
     if len(matching) == len(found):
-        return f"All {len(found)} {noun}s are {said}."
+        return f"All {things} are {said}."
     if not matching:
-        return f"No, none of the {len(found)} {noun}s is {said}."
+        return f"No, none of the {things} is {said}."
     names = f": {listed([the(entity) for entity in matching], 'and')}" if len(matching) <= _MOST_NAMED else ""
-    return f"{len(matching)} of {len(found)} {noun}s {'is' if len(matching) == 1 else 'are'} {said}{names}."
+    return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}{names}."
 
 
 def _summed_up(found: tuple[Entity, ...]) -> str:

@@ -47,13 +47,21 @@ _WORDS = {
     "unavailable": "not answering",
     "unknown": "in no known state",
 }
-# Other words for a state, in its own words.
+# Words that people use for a state, and the state.
 _SAID = {
-    "opened": "open", "shut": "closed", "close": "closed", "lit": "on", "running": "on", "active": "on",
-    "enabled": "on", "disabled": "off", "inactive": "off", "lock": "locked", "unlock": "unlocked",
-    "low": "low", "detected": "on", "triggered": "on", "clear": "off", "docked": "docked", "home": "home",
-    "not_home": "away", "armed": "armed",
-}  # fmt: skip
+    "opened": "open",
+    "shut": "closed",
+    "close": "closed",
+    "lit": "on",
+    "running": "on",
+    "active": "on",
+    "enabled": "on",
+    "detected": "on",
+    "triggered": "on",
+    "disabled": "off",
+    "inactive": "off",
+    "clear": "off",
+}
 
 
 def state_phrase(entity: Entity) -> str:
@@ -75,16 +83,17 @@ def state_phrase(entity: Entity) -> str:
 
 def is_in_state(entity: Entity, said: str) -> bool:
     """Whether a thing is in the state that somebody asks about, in their words."""
-    word = said.casefold().strip().replace(" ", "_")
-    wanted = {word, _SAID.get(word, word)}
-    return not wanted.isdisjoint(_names_of_state(entity))
+    return not _meant(said).isdisjoint(_names_of_state(entity))
 
 
 def knows_state(entity: Entity, said: str) -> bool:
     """Whether a thing of its kind can be in that state at all: a lock is never "open"."""
+    return not _meant(said).isdisjoint(_possible(entity))
+
+
+def _meant(said: str) -> set[str]:
     word = said.casefold().strip().replace(" ", "_")
-    wanted = {word, _SAID.get(word, word)}
-    return not wanted.isdisjoint(_possible(entity))
+    return {word, _SAID.get(word, word)}
 
 
 _POSSIBLE = {

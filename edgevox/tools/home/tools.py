@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -100,7 +101,7 @@ async def _answer(
         case _ if name in _HANDLERS:
             return Speech(await _HANDLERS[name](home, name, arguments))
         case _:
-            return Speech(timing.run_timer(timers, name, arguments))
+            return Speech(await asyncio.to_thread(timing.run_timer, timers, name, arguments))
 
 
 # --- before a call runs

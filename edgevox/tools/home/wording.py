@@ -11,6 +11,8 @@ from edgevox.tools.home.names import is_plural
 def the(thing: Entity | Area | Floor | str) -> str:
     """A thing as one speaks of it: "the kitchen light", "the TV", "Anna's lamp"."""
     name = thing if isinstance(thing, str) else thing.name
+    if isinstance(thing, Entity) and thing.domain == "person":
+        return name
     if "'s " in name or "’s " in name or name.casefold().startswith(("the ", "my ", "our ")):
         return name
     # Title case is how devices are labelled; capitals inside a word are the word's own.
@@ -45,7 +47,14 @@ def number(value: float) -> str:
 
 def counted(count: int, noun: str) -> str:
     """ "1 minute", "3 minutes"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """ "lights", "switches", "batteries"."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def duration(seconds: float) -> str:
