@@ -1,17 +1,17 @@
-"""A session of onnxruntime for a program that shares its machine: few threads, little memory, can be stopped.
+"""Sessions of onnxruntime for a program that shares its machine: few threads, little memory, can be stopped.
 
 Importing this brings onnxruntime in, so only the process that speaks does.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as native  # type: ignore[import-untyped]  # likewise
@@ -36,23 +36,23 @@ _CANCEL_POLL_S = 0.01
 _ERRORS_ONLY = 3
 
 
-class StoppableSession:
-    """What Piper calls of an onnxruntime session; while `stopped_by` is entered, a flag ends its run.
+class RunStopped(Exception):
+    """A run was ended by its flag."""
+
+
+class StopSwitch:
+    """Ends the runs of the sessions that share it, while `thrown_by` is entered and its flag is set.
 
     The flag is a byte that another process sets, so it can only be watched. onnxruntime then ends the run
     between two nodes of the graph, within a millisecond.
     """
 
-    def __init__(self, path: Path, *, threads: int) -> None:
-        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
-        self._session = onnxruntime.InferenceSession(
-            str(path), _session_options(threads), providers=["CPUExecutionProvider"]
-        )
-        self._options = _run_options()
+    def __init__(self) -> None:
+        self.options = _run_options()
 
     @contextmanager
-    def stopped_by(self, cancel: CancelFlag) -> Iterator[None]:
-        options = self._options = _run_options()
+    def thrown_by(self, cancel: CancelFlag) -> Iterator[None]:
+        options = self.options = _run_options()
         over = threading.Event()
 
         def watch() -> None:
@@ -69,15 +69,40 @@ class StoppableSession:
             over.set()
             watcher.join()
 
-    def run(self, output_names: Sequence[str] | None, inputs: Mapping[str, Array]) -> list[Array]:
-        """The outputs; one empty output when the run was stopped. Raises ONNX_ERRORS."""
+
+class StoppableSession:
+    """A model, from its file or from the pieces of one."""
+
+    def __init__(self, model: Path | Sequence[memoryview], *, threads: int, switch: StopSwitch) -> None:
+        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
+        with _as_file(model) as path:
+            self._session = onnxruntime.InferenceSession(
+                path, _session_options(threads), providers=["CPUExecutionProvider"]
+            )
+        self._switch = switch
+
+    def run(self, inputs: Mapping[str, Array]) -> list[Array]:
+        """All outputs. Raises RunStopped or ONNX_ERRORS."""
+        options = self._switch.options
         try:
-            outputs: list[Array] = self._session.run(output_names, inputs, self._options)
-        except native.Fail:
-            if self._options.terminate:
-                return [np.zeros(0, dtype=np.float32)]
+            outputs: list[Array] = self._session.run(None, inputs, options)
+        except native.Fail as err:
+            if options.terminate:
+                raise RunStopped from err
             raise
         return outputs
+
+
+@contextmanager
+def _as_file(model: Path | Sequence[memoryview]) -> Iterator[str]:
+    """The name under which onnxruntime can open the model. Given bytes, it would keep them for good."""
+    if isinstance(model, Path):
+        yield str(model)
+        return
+    with open(os.memfd_create("voice-part"), "wb") as file:  # noqa: PTH123 (a descriptor has no path)
+        file.writelines(model)
+        file.flush()
+        yield f"/proc/self/fd/{file.fileno()}"
 
 
 def _session_options(threads: int) -> onnxruntime.SessionOptions:

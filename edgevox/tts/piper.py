@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,12 @@ MAX_PIECE_PHONEMES = 240
 MAX_PIECE_CHARS = 400
 
 _SLOWEST, _FASTEST = 0.25, 4.0
+# Spoken to nobody when a voice is loaded: about a second, long enough to be cut into chunks.
+_PROBE = "One, two, three, four."
+# How loud a voice is on the whole, whatever its own level: peaks are about seven times this.
+_LEVEL = 0.1
+_MOST_GAIN = 10.0
+_KNEE = 0.7
 
 
 class PiperEngine:
@@ -37,6 +44,9 @@ class PiperEngine:
         self.voice_path = voice_path
         self.threads = threads
         self._voice: Any = None
+        self._speech: Any = None
+        self._switch: Any = None
+        self._gain = 1.0
 
     @property
     def config_path(self) -> Path:
@@ -49,10 +59,11 @@ class PiperEngine:
                 raise ModelMissing(f"there is no voice file {path}", hint="edgevox models pull fetches it")
 
         # Not at the top of the file: only the process that speaks may carry GPL code and onnxruntime.
-        from piper.config import PiperConfig
+        from piper.config import PiperConfig, SynthesisConfig
         from piper.voice import PiperVoice
 
-        from edgevox.tts.onnx_session import ONNX_ERRORS, StoppableSession
+        from edgevox.tts.onnx_session import ONNX_ERRORS, StopSwitch
+        from edgevox.tts.vits import open_speech
 
         logging.getLogger("piper").setLevel(logging.ERROR)
         try:
@@ -62,16 +73,24 @@ class PiperEngine:
         # A file that is a model but no voice, or a language espeak has not, only shows when a word is spoken.
         unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, RuntimeError, ValueError, TypeError)
         try:
-            session = StoppableSession(self.voice_path, threads=self.threads)
-            self._voice = PiperVoice(config=config, session=session)
-            for _ in self.run(SynthesisRequest("Hello."), CancelFlag()):
-                pass
+            voice = PiperVoice(config=config, session=_Inputs())
+            silent = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
+            probe = [phoneme for sentence in voice.phonemize(_PROBE) for phoneme in sentence]
+            switch = StopSwitch()
+            speech, sound = open_speech(
+                self.voice_path,
+                rate_hz=config.sample_rate,
+                threads=self.threads,
+                switch=switch,
+                probe=_inputs(voice, probe, silent),
+            )
         except unusable as err:
-            self._voice = None
             raise _broken(self.voice_path, err) from err
+        self._gain = _LEVEL / max(float(np.sqrt(np.mean(sound**2))), _LEVEL / _MOST_GAIN)
+        self._voice, self._speech, self._switch = voice, speech, switch
 
     def run(self, request: SynthesisRequest, cancel: CancelFlag) -> Iterator[Audio]:
-        """Speak one sentence. A text without a letter or a digit gives no sound.
+        """Speak one sentence, chunk by chunk. A text without a letter or a digit gives no sound.
 
         Raises ModelError when the voice was not loaded.
         """
@@ -80,16 +99,18 @@ class PiperEngine:
             raise ModelError("the voice is not loaded", hint="call load() before run()")
         from piper.config import SynthesisConfig
 
+        from edgevox.tts.onnx_session import RunStopped
+
         speed = min(max(request.speed, _SLOWEST), _FASTEST)
         config = SynthesisConfig(length_scale=voice.config.length_scale / speed)
-        with voice.session.stopped_by(cancel):
+        with self._switch.thrown_by(cancel), suppress(RunStopped):
             for phonemes in self._phonemes(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
                 if cancel.is_set():
                     return
-                samples = voice.phoneme_ids_to_audio(voice.phonemes_to_ids(phonemes), config)
-                if cancel.is_set():
-                    return
-                yield Audio(_full_scale(samples), voice.config.sample_rate)
+                for samples in self._speech.chunks(_inputs(voice, phonemes, config)):
+                    if cancel.is_set():
+                        return
+                    yield Audio(_loud(samples, self._gain), voice.config.sample_rate)
 
     def _phonemes(self, text: str, longest: int) -> Iterator[Sequence[str]]:
         """What is to be spoken, in pieces of at most `longest` phonemes."""
@@ -131,7 +152,27 @@ def _pieces(whole: Sequence[str], longest: int) -> Iterator[Any]:
     yield whole[start:]
 
 
-def _full_scale(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Every piece equally loud: the model's own level wanders from sentence to sentence."""
-    peak = float(np.max(np.abs(samples), initial=0.0))
-    return np.ascontiguousarray(samples / max(peak, 1e-8), dtype=np.float32)
+class _Inputs:
+    """Stands where Piper expects its session, and keeps what Piper gives it."""
+
+    def __init__(self) -> None:
+        self.last: Mapping[str, Any] = {}
+
+    def run(self, output_names: None, inputs: Mapping[str, Any]) -> list[NDArray[np.float32]]:
+        self.last = inputs
+        return [np.zeros(0, dtype=np.float32)]
+
+
+def _inputs(voice: Any, phonemes: Sequence[str], config: Any) -> Mapping[str, Any]:  # noqa: ANN401 (piper's)
+    """What Piper would have its session make sound of."""
+    voice.phoneme_ids_to_audio(voice.phonemes_to_ids(phonemes), config)
+    inputs: Mapping[str, Any] = voice.session.last
+    return inputs
+
+
+def _loud(samples: NDArray[np.float32], gain: float) -> NDArray[np.float32]:
+    """The same gain for every sentence, and for every chunk; what would be too loud is bent, not cut off."""
+    loud = samples * np.float32(gain)
+    size = np.abs(loud)
+    bent = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
+    return np.where(size > _KNEE, np.copysign(bent, loud), loud).astype(np.float32)

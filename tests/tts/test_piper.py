@@ -46,13 +46,33 @@ def duration_s(chunks: list[Audio]) -> float:
 
 @pytest.mark.engine
 def test_a_sentence_becomes_sound(engine: PiperEngine) -> None:
-    (audio,) = speak(engine, "The kitchen light is on.")
-    assert audio.rate_hz == 22_050
-    assert audio.samples.dtype == np.float32
-    assert audio.samples.ndim == 1
-    assert 0.8 < audio.duration_s < 3.0
-    assert np.max(np.abs(audio.samples)) == pytest.approx(1.0)
-    assert np.sqrt(np.mean(audio.samples**2)) > 0.02
+    chunks = speak(engine, "The kitchen light is on.")
+    for audio in chunks:
+        assert audio.rate_hz == 22_050
+        assert audio.samples.dtype == np.float32
+        assert audio.samples.ndim == 1
+        assert np.max(np.abs(audio.samples)) <= 1.0
+    assert 0.8 < duration_s(chunks) < 3.0
+
+
+@pytest.mark.engine
+def test_sentences_are_about_equally_loud(engine: PiperEngine) -> None:
+    for text in (
+        "Bees make honey.",
+        "Why did the chicken cross the road?",
+        "I have set your alarm for seven.",
+    ):
+        sound = np.concatenate([chunk.samples for chunk in speak(engine, text)])
+        assert 0.05 < np.sqrt(np.mean(sound**2)) < 0.2
+
+
+def test_what_would_be_too_loud_is_bent_and_the_rest_left_alone() -> None:
+    samples = np.linspace(-2, 2, 401, dtype=np.float32)
+    loud = piper._loud(samples, gain=2.0)
+    assert np.all(np.diff(loud) >= 0)
+    assert np.max(np.abs(loud)) <= 1.0
+    quiet = np.abs(samples) <= 0.3
+    np.testing.assert_allclose(loud[quiet], 2 * samples[quiet], rtol=1e-6)
 
 
 @pytest.mark.engine
@@ -100,7 +120,7 @@ def test_nothing_is_lost_between_pieces(engine: PiperEngine, monkeypatch: pytest
     whole_s = duration_s(speak(engine, "seven " * 12, speed=2.0))
     monkeypatch.setattr(piper, "MAX_PIECE_CHARS", 20)
     pieces = speak(engine, "seven " * 12, speed=2.0)
-    assert len(pieces) == 4
+    assert len(pieces) >= 4
     assert duration_s(pieces) > 0.9 * whole_s
 
 
@@ -114,7 +134,7 @@ def test_a_flag_set_before_gives_nothing(engine: PiperEngine) -> None:
 @pytest.mark.engine
 def test_a_flag_ends_a_run_that_has_begun(engine: PiperEngine) -> None:
     started_s = time.monotonic()
-    assert speak(engine, LONG_SENTENCE)
+    sound_s = duration_s(speak(engine, LONG_SENTENCE))
     whole_s = time.monotonic() - started_s
 
     cancel = CancelFlag()
@@ -123,8 +143,8 @@ def test_a_flag_ends_a_run_that_has_begun(engine: PiperEngine) -> None:
     started_s = time.monotonic()
     chunks = list(engine.run(SynthesisRequest(LONG_SENTENCE), cancel))
     timer.join(timeout=10)
-    assert chunks == []
     assert time.monotonic() - started_s < 0.7 * whole_s
+    assert duration_s(chunks) < 0.7 * sound_s
     assert speak(engine, "Still here.")
 
 
