@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
 from types import TracebackType
 from typing import TypeAlias, assert_never
@@ -17,6 +17,7 @@ from edgevox.errors import StateError
 from edgevox.events import EngineName
 from edgevox.folders import Folders
 from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.llm.optimise import ModelFiles, model_files, optimise_on_first_use
 from edgevox.llm.presets import resolve_preset
 from edgevox.metrics import TurnRecord, TurnRecorder
 from edgevox.modelstore import ModelStore
@@ -66,7 +67,19 @@ class Daemon:
 
     def needed_models(self) -> tuple[str, ...]:
         """The ids of the models that must be in the store before the daemon starts."""
-        return tuple(model for engine in self._engines if (model := self._model_id(engine)))
+        models = [self._model_id(engine) for engine in self._engines]
+        if "llama" in self._engines:
+            models.append(self._adapter_id)
+        return tuple(model for model in models if model)
+
+    def prepare(self, tell: Callable[[str], None]) -> None:
+        """Make a faster copy of the language model, where that helps and is allowed. Raises ModelError.
+
+        Without it, or when it fails, the daemon starts with what was downloaded.
+        """
+        model_id = self._model_id("llama")
+        if "llama" in self._engines and model_id and self.settings.llm.optimize:
+            optimise_on_first_use(self._store, model_id, tell)
 
     async def __aenter__(self) -> Daemon:
         self._recording.__enter__()
@@ -132,11 +145,9 @@ class Daemon:
     @cached_property
     def _llama(self) -> _Hosted[ChatRequest, ChatReply]:
         llm, limits = self.settings.llm, self.settings.engines
-        model_id = self._model_id("llama")
-        own_file = llm.model
-        assert own_file is not None or model_id is not None
+        files = self._llama_files()
         engine = LlamaEngine(
-            own_file if own_file is not None else self._store.path(model_id or ""),
+            files.model,
             context_tokens=llm.context_tokens,
             threads=_threads(llm.threads, self._plan.llama),
             prompt_threads=_threads(llm.threads, self._plan.llama_prompt),
@@ -173,6 +184,24 @@ class Daemon:
             engine,
             EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s),
         )
+
+    def _llama_files(self) -> ModelFiles:
+        llm, model_id = self.settings.llm, self._model_id("llama")
+        if llm.model is not None:
+            return ModelFiles(llm.model)
+        assert model_id is not None
+        return model_files(
+            self._store,
+            model_id,
+            adapter=self._adapter_id,
+            adapter_scale=self.preset.adapter_scale,
+            optimised=llm.optimize,
+        )
+
+    @property
+    def _adapter_id(self) -> str | None:
+        """The preset's adapter: it is for the preset's model, not for a file of the user's own."""
+        return None if self.settings.llm.model else self.preset.adapter
 
     def _host(
         self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits

@@ -1,4 +1,4 @@
-"""`edgevox models`: list, pull, verify, path and remove."""
+"""`edgevox models`: list, pull, verify, path, optimize and remove."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import argparse
 import contextlib
 import json
 import sys
+from pathlib import Path
 
 from rich.table import Table
 
+from edgevox.cli import optimize
 from edgevox.cli.context import Context
 from edgevox.cli.pull_display import pull_display
 from edgevox.errors import ConfigError, ModelError, ModelMissing
@@ -27,8 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "verify", help="read models again and compare checksums; all where none is named"
     )
     verify.add_argument("ids", nargs="*", metavar="ID")
-    path = actions.add_parser("path", help="print where a model lies")
+    path = actions.add_parser("path", help="print where a model lies: the file that is used")
     path.add_argument("id", metavar="ID")
+    path.add_argument("--original", action="store_true", help="what was downloaded, not its optimised copy")
+    optimize.add_arguments(
+        actions.add_parser("optimize", help="make a copy for this processor, and measure it")
+    )
     remove = actions.add_parser("remove", help="delete models")
     remove.add_argument("ids", nargs="+", metavar="ID")
     remove.add_argument("--yes", action="store_true", help="do not ask")
@@ -45,11 +51,21 @@ def run(args: argparse.Namespace, context: Context) -> int:
         case "verify":
             return _verify(store, args.ids or store.installed(), context)
         case "path":
-            context.write(str(store.path(args.id)))
+            context.write(str(_path(store, args, context)))
             return 0
+        case "optimize":
+            return optimize.run(args, store, context)
         case "remove":
             return _remove(store, args, context)
     raise AssertionError(args.action)
+
+
+def _path(store: ModelStore, args: argparse.Namespace, context: Context) -> Path:
+    original = store.path(args.id)
+    if args.original or not context.settings.llm.optimize:
+        return original
+    copy = store.optimised(args.id)
+    return copy.path if copy else original
 
 
 def _print_json(store: ModelStore, context: Context) -> int:
@@ -64,6 +80,10 @@ def _print_json(store: ModelStore, context: Context) -> int:
             "note": entry.note,
             "installed": entry.id in installed,
             "path": str(store.path(entry.id)) if entry.id in installed else None,
+            "optimised": [
+                {"path": str(copy.path), **copy.record.model_dump(exclude_none=True)}
+                for copy in store.optimised_copies(entry.id)
+            ],
         }
         for entry in store.manifest.models
     ]
@@ -77,11 +97,13 @@ def _print_table(store: ModelStore, context: Context) -> int:
         table.add_column(heading, no_wrap=True)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("here", justify="center", no_wrap=True)
+    table.add_column("copies", no_wrap=True)
     table.add_column("licence")
     installed = set(store.installed())
     for entry in store.manifest.models:
         licence = f"{entry.licence} ({entry.note})" if entry.note else entry.licence
-        table.add_row(entry.id, entry.kind, _size(entry), "yes" if entry.id in installed else "", licence)
+        here = "yes" if entry.id in installed else ""
+        table.add_row(entry.id, entry.kind, _size(entry), here, _copies(store, entry), licence)
     if not context.out.is_terminal:
         context.out.width = _PIPE_WIDTH  # a wrapped row would be two lines for grep
     context.out.print(table)
@@ -133,6 +155,13 @@ def _confirmed(entries: list[ModelEntry], context: Context) -> bool:
         raise ConfigError("remove asks before it deletes, and nobody can answer here", hint="add --yes")
     names = ", ".join(f"{entry.id} ({_size(entry)})" for entry in entries)
     return context.err.input(f"Delete {names}? \\[y/N] ").strip().lower() in ("y", "yes")
+
+
+def _copies(store: ModelStore, entry: ModelEntry) -> str:
+    records = [copy.record for copy in store.optimised_copies(entry.id)]
+    return ", ".join(
+        f"{record.type} with {record.adapter}" if record.adapter else record.type for record in records
+    )
 
 
 def _size(entry: ModelEntry) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from edgevox.cli.context import Context
 from edgevox.cli.pull_display import pull_display
 from edgevox.daemon import Daemon
+from edgevox.errors import ModelError
 from edgevox.events import EngineName
 from edgevox.modelstore import open_store
 
@@ -17,6 +18,11 @@ def open_daemon(context: Context, engines: Collection[EngineName]) -> Daemon:
     daemon = Daemon(context.settings, context.folders, store, engines)
     with pull_display(context.err) as progress:
         store.ensure(daemon.needed_models(), progress)
+    try:
+        daemon.prepare(lambda text: context.err.print(text, markup=False, soft_wrap=True))
+    except ModelError as error:
+        context.complain(error)
+        context.err.print("  the model works as it was downloaded, only slower", markup=False)
     return daemon
 
 

@@ -1,6 +1,6 @@
 """How fast a GGUF file is on this machine and how well it predicts a fixed text, measured in a child process.
 
-`python -m edgevox.llm.model_speed FILE THREADS` is that child: one run, one JSON object on standard output.
+`python -m edgevox.llm.model_speed FILE THREADS speed|text` is that child: one run, JSON on standard output.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,22 +37,27 @@ class ModelSpeed:
     generated_tokens_s: float
     mean_logprob: float
 
+    @property
+    def turn_s(self) -> float:
+        """How long a turn of an assistant takes at this speed: a prompt, and a sentence or two."""
+        return _PROMPT_TOKENS / self.prompt_tokens_s + _GENERATED_TOKENS / self.generated_tokens_s
+
 
 def measure(paths: Sequence[Path], *, threads: int) -> list[ModelSpeed]:
     """Measure files in turns, so that other work on the machine falls on all of them. Raises ModelError."""
-    runs = [[_run(path, threads) for path in paths] for _ in range(_ROUNDS)]
+    rounds = [[_run(path, threads, "speed") for path in paths] for _ in range(_ROUNDS)]
     return [
         ModelSpeed(
-            prompt_tokens_s=max(run.prompt_tokens_s for run in of_one_file),
-            generated_tokens_s=max(run.generated_tokens_s for run in of_one_file),
-            mean_logprob=of_one_file[0].mean_logprob,
+            prompt_tokens_s=max(prompt_tokens_s for prompt_tokens_s, _ in runs),
+            generated_tokens_s=max(generated_tokens_s for _, generated_tokens_s in runs),
+            mean_logprob=_run(path, threads, "text")[0],
         )
-        for of_one_file in zip(*runs, strict=True)
+        for path, runs in zip(paths, zip(*rounds, strict=True), strict=True)
     ]
 
 
-def _run(path: Path, threads: int) -> ModelSpeed:
-    command = [sys.executable, "-m", "edgevox.llm.model_speed", str(path), str(threads)]
+def _run(path: Path, threads: int, what: Literal["speed", "text"]) -> list[float]:
+    command = [sys.executable, "-m", "edgevox.llm.model_speed", str(path), str(threads), what]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
@@ -62,13 +67,14 @@ def _run(path: Path, threads: int) -> ModelSpeed:
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         raise ModelError(f"{path.name} cannot be measured: {last}", hint="edgevox models verify checks it")
-    return ModelSpeed(**json.loads(done.stdout))
+    numbers: list[float] = json.loads(done.stdout)
+    return numbers
 
 
 # --- in the child
 
 
-def _measure_here(path: Path, threads: int) -> ModelSpeed:
+def _measure_here(path: Path, threads: int, what: str) -> list[float]:
     # Not at the top of the file: the process that asks for a measurement stays light.
     import llama_cpp as llama
 
@@ -83,11 +89,9 @@ def _measure_here(path: Path, threads: int) -> ModelSpeed:
         raise ModelError(f"llama.cpp has no room for {path}")
     vocab = llama.llama_model_get_vocab(model)
     tokens = _tokens(llama, vocab)
-    return ModelSpeed(
-        prompt_tokens_s=_prompt_tokens_s(llama, context, tokens),
-        generated_tokens_s=_generated_tokens_s(llama, context, tokens),
-        mean_logprob=_mean_logprob(llama, context, tokens, llama.llama_vocab_n_tokens(vocab)),
-    )
+    if what == "text":
+        return [_mean_logprob(llama, context, tokens, llama.llama_vocab_n_tokens(vocab))]
+    return [_prompt_tokens_s(llama, context, tokens), _generated_tokens_s(llama, context, tokens)]
 
 
 def _tokens(llama: Any, vocab: Any) -> list[int]:  # noqa: ANN401  (the bindings have no types)
@@ -112,7 +116,6 @@ def _generated_tokens_s(llama: Any, context: Any, tokens: list[int]) -> float:  
 
 
 def _mean_logprob(llama: Any, context: Any, tokens: list[int], words: int) -> float:  # noqa: ANN401
-    llama.llama_memory_clear(llama.llama_get_memory(context), True)
     total = 0.0
     batch = llama.llama_batch_init(_SCORED_AT_ONCE_TOKENS, 0, 1)
     for first in range(0, len(tokens) - 1, _SCORED_AT_ONCE_TOKENS):
@@ -143,13 +146,13 @@ def _decode(llama: Any, context: Any, tokens: list[int]) -> None:  # noqa: ANN40
     llama.llama_synchronize(context)
 
 
-def _main(path: str, threads: str) -> int:
+def _main(path: str, threads: str, what: str) -> int:
     try:
-        speed = _measure_here(Path(path), int(threads))
+        numbers = _measure_here(Path(path), int(threads), what)
     except ModelError as error:
         sys.stderr.write(error.message + "\n")
         return 1
-    sys.stdout.write(json.dumps(asdict(speed)))
+    sys.stdout.write(json.dumps(numbers))
     return 0
 
 

@@ -33,6 +33,10 @@ class ModelPreset(BaseModel):
     model: _Text | None = Field(
         default=None, description="id in the model manifest; None: the settings name a file"
     )
+    adapter: _Text | None = Field(
+        default=None, description="id of a LoRA adapter in the model manifest, for this model"
+    )
+    adapter_scale: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     aliases: tuple[_Text, ...] = ()
     tool_call_parsers: Annotated[
         tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")

@@ -12,6 +12,7 @@ from edgevox.modelstore.manifest import (
     read_manifest,
 )
 from edgevox.modelstore.optimised import MergedAdapter, OptimisedCopy, Recipe
+from edgevox.modelstore.partial_file import sha256_of
 from edgevox.modelstore.progress import (
     BytesReceived,
     FileStored,
@@ -49,5 +50,6 @@ __all__ = [
     "load_manifest",
     "open_store",
     "read_manifest",
+    "sha256_of",
     "size_text",
 ]

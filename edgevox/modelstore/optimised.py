@@ -134,9 +134,12 @@ class OptimisedCopies:
             shutil.rmtree(work, ignore_errors=True)
         for old in self.of(model_id, source_sha256):
             if old.is_replaced_by(recipe):
-                old.path.unlink()
-                self._lock_file.drop_optimised(model_id, old.path.name)
+                self.discard(model_id, old)
         return OptimisedCopy(final, record)
+
+    def discard(self, model_id: str, copy: OptimisedCopy) -> None:
+        copy.path.unlink(missing_ok=True)
+        self._lock_file.drop_optimised(model_id, copy.path.name)
 
     def forget(self, model_id: str) -> None:
         """Drop what is known of a model's copies, and what a killed process left of one."""

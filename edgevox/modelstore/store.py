@@ -119,6 +119,11 @@ class ModelStore:
             check_free_space(self.folder, about_bytes)
             return self._copies.keep(model_id, recipe, make, source=source, source_sha256=source_sha256)
 
+    def discard_optimised(self, model_id: str, copy: OptimisedCopy) -> None:
+        """Delete a copy."""
+        with disk_problems(self.folder), self._alone_with(model_id, silent):
+            self._copies.discard(model_id, copy)
+
     def ensure(self, model_ids: Iterable[str], progress: Progress = silent) -> None:
         """Pull what is missing. Raises what `pull` raises."""
         for model_id in model_ids:

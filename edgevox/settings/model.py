@@ -77,6 +77,10 @@ class LlmSettings(Section):
     thinking: bool = Field(
         default=False, description="let a model that can do so think before it answers (slower)"
     )
+    optimize: bool = Field(
+        default=True,
+        description="make and use a copy of the model that this processor works faster with",
+    )
     instructions: str = Field(
         default=_INSTRUCTIONS, description="what the model is told before every conversation"
     )

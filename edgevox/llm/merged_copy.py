@@ -1,0 +1,63 @@
+"""A copy of a stored model with an adapter merged into it, so that running it costs nothing more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgevox.engine.threads import plan_threads
+from edgevox.errors import ModelMissing
+from edgevox.llm.adapters import check_adapter, merge
+from edgevox.llm.gguf_header import read_header
+from edgevox.llm.optimise import check_base, q8_0_bytes
+from edgevox.llm.requantize import TargetType, llama_build, requantise
+from edgevox.modelstore import MergedAdapter, ModelStore, OptimisedCopy, Progress, Recipe, sha256_of
+
+_F16_BYTES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFile:
+    """A LoRA adapter on the disk; it has an id where the manifest knows it."""
+
+    id: str | None
+    name: str
+    path: Path
+    sha256: str
+
+
+def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress) -> AdapterFile:
+    """The adapter of that id, pulled where it is missing, or in the file of that name. Raises ModelError."""
+    if store.manifest.kind(name) == "adapter":
+        check_base(store, model_id, name)
+        path = store.pull(name, progress)
+        return AdapterFile(name, name, path, store.sha256(name) or sha256_of(path))
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise ModelMissing(
+            f"{name} is neither a file nor an adapter in the manifest",
+            hint="edgevox models list shows which adapters there are",
+        )
+    return AdapterFile(None, path.stem, path, sha256_of(path))
+
+
+def make_merged_copy(
+    store: ModelStore, model_id: str, to: TargetType, adapter: AdapterFile, scale: float
+) -> OptimisedCopy:
+    """A copy of the model with weights of another type and the adapter in it. Raises ModelError."""
+    original = store.path(model_id)
+    check_adapter(original, adapter.path)
+    header = read_header(original)
+    merged_bytes = _F16_BYTES * sum(tensor.elements for tensor in header.tensors)
+
+    def make(original: Path, copy: Path) -> None:
+        merged = copy.with_suffix(".merged")
+        merge(original, adapter.path, merged, scale=scale)
+        requantise(merged, copy, to, threads=plan_threads().llama_prompt)
+
+    return store.keep_optimised(
+        model_id,
+        Recipe(to, llama_build(), MergedAdapter(adapter.name, adapter.sha256, scale)),
+        make,
+        about_bytes=merged_bytes + q8_0_bytes(header),
+    )
