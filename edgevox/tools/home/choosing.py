@@ -9,8 +9,9 @@ from typing import Any
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.house import Entity, House
 from edgevox.tools.home.kinds import ALL_WORDS, kind_called
-from edgevox.tools.home.matching import NotFound, Slots, Unclear, find, is_place, one_of
+from edgevox.tools.home.matching import NotFound, Slots, Unclear, find, one_of
 from edgevox.tools.home.names import words
+from edgevox.tools.home.places import find_place
 
 _SWITCHED = frozenset(
     {
@@ -82,7 +83,7 @@ def choose(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entit
     try:
         return _choose(tool, slots, house)
     except NotFound:
-        if slots.name is None or slots.area or slots.floor or not is_place(house, slots.name):
+        if slots.name is None or slots.area or slots.floor or find_place(house, slots.name) is None:
             raise
         # A small model's mistake: the kitchen is no device's name.
         return _choose(tool, replace(slots, name=None, area=slots.name), house)
