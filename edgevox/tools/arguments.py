@@ -91,7 +91,7 @@ def explain(problem: ValidationError, tool: Tool) -> str:
 
 def _loads(text: str) -> Any:  # noqa: ANN401 - JSON
     try:
-        return json.loads(text or "{}", parse_constant=_refuse)
+        return _DECODER.decode(text or "{}")
     except RecursionError as error:
         raise InvalidArguments("the arguments are nested too deeply") from error
     except ValueError as error:
@@ -100,6 +100,9 @@ def _loads(text: str) -> Any:  # noqa: ANN401 - JSON
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _allows_null(tool: Tool, name: str) -> bool:

@@ -13,6 +13,7 @@ shape alone: `{"name": "get_time"}` is a call or a person, depending on who is c
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -106,6 +107,8 @@ class _Walk:
                     break
                 members.append(self.value(member, depth + 1))
             return members
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)  # JSON has no such numbers
         return value
 
     def _text(self, text: str) -> str:

@@ -85,4 +85,4 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
             except (ValueError, RecursionError):
                 return value
         return value
-    return to_jsonable_python(value, fallback=str, bytes_mode="base64", inf_nan_mode="strings")
+    return to_jsonable_python(value, fallback=str, bytes_mode="base64")
