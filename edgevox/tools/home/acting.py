@@ -10,7 +10,7 @@ from edgevox.tools.home.home import Action, Home, HomeError, Verb
 from edgevox.tools.home.house import Attributes, Entity, House
 from edgevox.tools.home.matching import Unclear, find_area
 from edgevox.tools.home.states import state_phrase
-from edgevox.tools.home.wording import counted, is_are, listed, number, sentence, the
+from edgevox.tools.home.wording import brief, counted, is_are, listed, number, sentence, the
 
 _MOST_NAMED = 3
 _LOUDER = 10
@@ -73,7 +73,7 @@ async def _volume(home: Home, found: tuple[Entity, ...], level: int) -> str:
 async def play(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
     values = _given(arguments, "search_query", "media_class")
     done = await _act(home, "play", choose(tool, arguments, home.house()), values)
-    return sentence(f"playing {values['search_query']} on {the(done[0])}")
+    return sentence(f"playing {brief(values['search_query'])} on {the(done[0])}")
 
 
 _MEDIA: dict[str, tuple[Verb, str]] = {

@@ -74,7 +74,7 @@ def _switched(entity: Entity, *, on: bool) -> Entity:
             return _with(entity, state, percentage=(entity.attributes.get("percentage") or 50) if on else 0)
         case "cover" | "valve":
             return _with(entity, state, position=100 if on else 0)
-        case "media_player" if on and entity.state != "off":
+        case "media_player" if on and entity.state not in ("off", "idle"):
             return entity
         case _:
             return replace(entity, state=state)

@@ -10,7 +10,7 @@ from edgevox.tools.home.home import Action, Home, HomeError, Verb
 from edgevox.tools.home.house import Entity
 from edgevox.tools.home.matching import Unclear
 from edgevox.tools.home.names import are_same, nearest, readings, words
-from edgevox.tools.home.wording import listed, sentence, the
+from edgevox.tools.home.wording import brief, listed, sentence, the
 
 _VERBS: dict[str, tuple[Verb, str]] = {
     "list_add_item": ("add_item", "I added {} to {}"),
@@ -20,18 +20,19 @@ _VERBS: dict[str, tuple[Verb, str]] = {
     "list_remove_item": ("remove_item", "I took {} off {}"),
 }
 _MOST_NAMED = 5
+_MAX_ITEM_CHARS = 200
 
 
 async def change_list(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
     verb, reply = _VERBS[tool]
     the_list = choose(tool, arguments, home.house())[0]
-    item = str(arguments["item"]).strip()
+    item = " ".join(str(arguments["item"]).split())[:_MAX_ITEM_CHARS]
     if not item:
         raise Unclear("What shall I write down?")
     if verb != "add_item":
         item = await _on_list(home, the_list, item, is_waiting=verb == "complete_item")
     await home.apply(Action(verb, (the_list,), {"item": item}))
-    return sentence(reply.format(item, the(the_list)))
+    return sentence(reply.format(brief(item), the(the_list)))
 
 
 async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
@@ -48,4 +49,4 @@ async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool)
     if not lines:
         raise HomeError(sentence(f"{the(the_list)} is empty"))
     close = nearest(said, lines) or lines[:_MOST_NAMED]
-    raise HomeError(f"I do not see {said} on {the(the_list)}. There is {listed(close, 'and')}.")
+    raise HomeError(f"I do not see {brief(said)} on {the(the_list)}. There is {listed(close, 'and')}.")

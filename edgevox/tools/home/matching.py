@@ -13,7 +13,7 @@ Several things where one was asked for give a question; a plural means all of th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from edgevox.tools.home.home import HomeError
@@ -22,7 +22,7 @@ from edgevox.tools.home.kinds import ALL_WORDS, kind_called, of_kind
 from edgevox.tools.home.labels import Fit, Labels, best_fits, labels_of, vocabulary
 from edgevox.tools.home.names import Words, is_plural, nearest, readings, spoken_words, words
 from edgevox.tools.home.places import find_place, is_whole_house, place_called, things_at
-from edgevox.tools.home.wording import listed, place_of, the
+from edgevox.tools.home.wording import brief, listed, place_of, sentence, the
 
 _MOST_NAMED = 4
 
@@ -69,7 +69,7 @@ def find(house: House, slots: Slots, domains: Collection[str]) -> tuple[Entity, 
         found = _named(house, slots.name, here)
     if found:
         return found
-    raise NotFound(_unknown(slots.name, where, [entity.name for entity in here or candidates]))
+    raise NotFound(_why_not(house, slots.name, where, candidates, here))
 
 
 def find_area(house: House, said: str) -> Area:
@@ -209,21 +209,30 @@ def _which(found: tuple[Entity, ...], house: House) -> str:
     return f"Which one: {listed(names, 'or')}?"
 
 
-def _unknown(name: str, where: str | None, names: Iterable[str]) -> str:
-    close = nearest(name, names)
-    place = f" in the {where.removeprefix('the ')}" if where else ""
-    sentence = f"I know nothing called {name}{place}."
-    return f"{sentence} Did you mean {listed([the(near) for near in close], 'or')}?" if close else sentence
+def _why_not(
+    house: House, name: str, where: str | None, candidates: tuple[Entity, ...], here: tuple[Entity, ...]
+) -> str:
+    """Why nothing was found: it cannot do that, it is elsewhere, or nothing is called so."""
+    fit, found = best_fits(words(name), house.entities, labels_of(house))
+    if fit <= Fit.SAME_PLAIN_WORDS:
+        is_elsewhere = where and found[0] in candidates
+        return sentence(f"{the(found[0])} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
+    close = nearest(name, [entity.name for entity in here or candidates])
+    known = f" Did you mean {listed([the(near) for near in close], 'or')}?" if close else ""
+    return f"I know nothing called {brief(name)}{_in(where)}.{known}"
 
 
 def _unknown_place(house: House, said: str) -> str:
     names = [place.name for place in house.places]
     close = nearest(said, names) or names[:_MOST_NAMED]
     known = f" I know {listed([the(name) for name in close], 'and')}." if close else ""
-    return f"I know no room called {said}.{known}"
+    return f"I know no room called {brief(said)}.{known}"
 
 
 def _nothing(slots: Slots, where: str | None) -> str:
     kind = (slots.device_class or slots.domain or "device").replace("_", " ")
-    place = f" in the {where.removeprefix('the ')}" if where else ""
-    return f"I know of no {kind}{place}."
+    return f"I know of no {kind}{_in(where)}."
+
+
+def _in(where: str | None) -> str:
+    return f" in {the(brief(where))}" if where else ""

@@ -51,6 +51,8 @@ _HOUSE_WORDS = word_set(
 )
 
 _MAX_READINGS = 8
+# No name is longer; a model that cannot stop writes one that is.
+_MAX_CHARS = 200
 
 
 @lru_cache(maxsize=8192)
@@ -64,7 +66,7 @@ def spoken_words(text: str) -> Words:
     """The words that count, plurals kept."""
     plain = "".join(
         letter
-        for letter in unicodedata.normalize("NFKD", text.casefold().replace("ß", "ss"))
+        for letter in unicodedata.normalize("NFKD", text[:_MAX_CHARS].casefold())
         if not unicodedata.combining(letter)
     )
     plain = re.sub(r"['’`]s\b|['’`]", "", plain)

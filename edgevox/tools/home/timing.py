@@ -9,9 +9,10 @@ from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.matching import Unclear
 from edgevox.tools.home.names import are_same, words
 from edgevox.tools.home.timers import Timer, Timers
-from edgevox.tools.home.wording import counted, duration, listed, sentence
+from edgevox.tools.home.wording import brief, counted, duration, listed, sentence
 
 _MOST_NAMED = 4
+_MAX_COMMAND_CHARS = 200
 
 
 def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -48,11 +49,11 @@ def _start(timers: Timers, arguments: Mapping[str, Any]) -> str:
     seconds = _seconds(arguments)
     if not seconds:
         raise Unclear("For how long?")
-    name = str(arguments.get("name") or "").strip()
-    command = str(arguments.get("conversation_command") or "").strip()
+    name = brief(str(arguments.get("name") or ""))
+    command = " ".join(str(arguments.get("conversation_command") or "").split())[:_MAX_COMMAND_CHARS]
     timer = timers.start(seconds, name=name, command=command)
     if command:
-        return sentence(f"in {duration(seconds)} I will {command}")
+        return sentence(f"in {duration(seconds)} I will {brief(command)}")
     return sentence(f"the {_called(timer)} is set" + (f" for {duration(seconds)}" if name else ""))
 
 
@@ -121,7 +122,7 @@ def _left(timers: Timers, timer: Timer) -> str:
 
 def _called(timer: Timer) -> str:
     """ "pasta timer", "10 minute timer"."""
-    name = " ".join(timer.name.casefold().split()).removesuffix(" timer")
+    name = timer.name.casefold().removesuffix(" timer")
     if name:
         return f"{name} timer"
     return f"{duration(timer.length_s)} timer".replace("s timer", " timer")

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from edgevox.tools.home.house import Area, Entity, Floor, House
 from edgevox.tools.home.names import is_plural
 
+_MAX_REPEATED_CHARS = 60
+
 
 def the(thing: Entity | Area | Floor | str) -> str:
     """A thing as one speaks of it: "the kitchen light", "the TV", "Anna's lamp"."""
@@ -28,6 +30,12 @@ def place_of(entity: Entity, house: House) -> str:
     """ " in the kitchen", or nothing for what stands nowhere."""
     area = house.area(entity.area)
     return f" in {the(area)}" if area else ""
+
+
+def brief(text: str) -> str:
+    """What somebody said, as far as it bears repeating aloud."""
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_REPEATED_CHARS else text[:_MAX_REPEATED_CHARS].rsplit(" ", 1)[0]
 
 
 def is_are(name: str) -> str:

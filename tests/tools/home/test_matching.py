@@ -191,8 +191,19 @@ def test_the_area_slot_completes_the_name() -> None:
 
 
 def test_a_name_and_another_room_do_not_go_together() -> None:
-    with pytest.raises(NotFound, match="in the kitchen"):
+    with pytest.raises(NotFound, match=r"^The desk lamp is not in the kitchen\.$"):
         names(DEMO, name="desk lamp", area="kitchen")
+
+
+def test_a_thing_of_another_kind_is_said_to_be_no_use() -> None:
+    with pytest.raises(NotFound, match=r"^The coffee machine cannot do that\.$"):
+        find(DEMO, Slots(name="coffee machine"), ("light",))
+
+
+def test_a_long_name_is_not_repeated_in_full() -> None:
+    with pytest.raises(NotFound) as unknown:
+        names(DEMO, name="very " * 500 + "long")
+    assert len(unknown.value.message) < 120
 
 
 def test_a_wrong_domain_does_not_hide_what_was_named() -> None:
