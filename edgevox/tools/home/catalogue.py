@@ -26,10 +26,10 @@ _SENSES = [
     "occupancy", "opening", "plug", "pm25", "power", "presence", "pressure", "problem", "running", "safety",
     "smoke", "sound", "tamper", "temperature", "update", "vibration", "voltage",
 ]  # fmt: skip
-_SWITCHED = [
+SWITCHED_DOMAINS = (
     "light", "switch", "fan", "cover", "lock", "media_player", "climate", "scene", "script", "valve",
     "vacuum", "lawn_mower", "humidifier", "siren", "input_boolean", "automation", "alarm_control_panel",
-]  # fmt: skip
+)  # fmt: skip
 _MEDIA = [
     "album", "app", "artist", "channel", "episode", "game", "genre", "movie", "music", "playlist", "podcast",
     "season", "track", "tv_show", "url", "video",
@@ -97,9 +97,12 @@ def _tool(
     return HomeTool(name, description, parameters, has_side_effects, examples)
 
 
-_ACTED_ON = {"domain": _one_of(*_SWITCHED), "device_class": _one_of(*_COVERS, "outlet", "switch", "tv")}
+_ACTED_ON = {
+    "domain": _one_of(*SWITCHED_DOMAINS),
+    "device_class": _one_of(*_COVERS, "outlet", "switch", "tv"),
+}
 _ASKED_ABOUT = {
-    "domain": _one_of("sensor", "binary_sensor", *_SWITCHED, "weather", "todo", "person"),
+    "domain": _one_of("sensor", "binary_sensor", *SWITCHED_DOMAINS, "weather", "todo", "person"),
     "device_class": _one_of(*_COVERS, *_SENSES),
 }
 _MOVED = {"domain": _one_of("cover", "valve"), "device_class": _one_of(*_COVERS)}

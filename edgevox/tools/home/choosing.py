@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from edgevox.tools.home.catalogue import SWITCHED_DOMAINS
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.house import Entity, House
 from edgevox.tools.home.kinds import ALL_WORDS, kind_called
 from edgevox.tools.home.matching import NotFound, Slots, Unclear, find, one_of
 from edgevox.tools.home.names import words
 from edgevox.tools.home.places import find_place
+from edgevox.tools.home.wording import sentence, the
 
-_SWITCHED = frozenset(
-    {
-        "light", "switch", "fan", "cover", "lock", "media_player", "climate", "scene", "script", "valve",
-        "vacuum", "lawn_mower", "humidifier", "siren", "input_boolean", "automation", "alarm_control_panel",
-    }
-)  # fmt: skip
+_SWITCHED = frozenset(SWITCHED_DOMAINS)
+
+# Who says "close" does not mean "unlock", though the tool is the same.
+_GUARDED = frozenset({"lock", "alarm_control_panel"})
 
 # "Everything off in the kitchen" must not unlock a door or close a valve.
 _HARMLESS = {
@@ -128,7 +128,13 @@ def _switched(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
         raise Unclear("What should I turn on?" if tool == "turn_on" else "What should I turn off?")
     if slots.domain is None and slots.device_class is None and _names_no_kind(slots.name):
         return find(house, slots, _HARMLESS[tool])
-    return find(house, slots, _SWITCHED)
+    found = find(house, slots, _SWITCHED)
+    others = tuple(entity for entity in found if entity.domain not in _GUARDED)
+    if slots.domain in _GUARDED or (not others and slots.domain is None and slots.device_class is None):
+        return found
+    if not others:
+        raise NotFound(sentence(f"{the(found[0])} cannot do that"))
+    return others
 
 
 def _names_no_kind(name: str | None) -> bool:

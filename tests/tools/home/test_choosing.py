@@ -63,6 +63,22 @@ def test_everything_never_means_locks_alarms_and_doors(tool: str, arguments: dic
     assert {entity.domain for entity in found} <= {"light", "switch", "fan", "media_player"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ({"name": "all doors"}, ["cover.garage_door"]),
+        ({"name": "doors"}, ["cover.garage_door"]),
+        ({"name": "front door", "domain": "cover"}, []),
+        ({"name": "front door", "device_class": "door"}, []),
+        ({"name": "front door", "domain": "lock"}, ["lock.front_door"]),
+        ({"name": "doors", "domain": "lock"}, ["lock.front_door"]),
+        ({"name": "front door"}, ["lock.front_door"]),
+    ],
+)
+def test_who_closes_doors_does_not_unlock_them(arguments: dict[str, str], meant: list[str]) -> None:
+    assert ids("turn_off", **arguments) == meant
+
+
 def test_a_room_in_the_name_slot_is_a_room() -> None:
     assert ids("light_set", name="kitchen", brightness=10) == ["light.kitchen", "light.counter"]
 
