@@ -11,7 +11,8 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, ItemsView, Iterable, KeysView, ValuesView
+from string import Formatter
 from typing import Any, NoReturn
 
 from jinja2 import TemplateError, nodes, pass_context, pass_eval_context
@@ -21,6 +22,8 @@ from jinja2.nodes import EvalContext
 from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace
+from jinja2.visitor import NodeTransformer
 
 # What a template may raise besides TemplateError: Python's own complaints about the expressions in it.
 TEMPLATE_FAULTS = (
@@ -36,13 +39,14 @@ TEMPLATE_FAULTS = (
 # Of 70 vendors' templates the slowest took 0.8 s for 400 messages and 40 tools, most a hundredth of that.
 _CPU_S = 0.5
 _CPU_S_PER_ITEM = 0.02
-_STEPS_PER_LOOK = 64  # looking at the clock is dearer than most steps
+_STEPS_PER_LOOK = 64  # looking at the clock is dearer than most steps,
+_BIG_CHARS = 50_000  # but not than those with big values
 _MAX_CHARS = 8_000_000  # of one value, and of all that is written: a context of 500,000 tokens fits
 _MAX_ALLOCATED = 256_000_000  # of all values together, kept or not
 _MAX_SOURCE_CHARS = 200_000
 _MAX_INT_BITS = 4096
 _MAX_INDENT = 16
-_ITEM_CHARS = 8  # what an element of a list is counted as
+_ITEM_CHARS = 32  # what an element of a list is counted as
 
 # Padding to a width is how a short template builds a long text. No chat template is known to use these.
 _WITHOUT_FILTERS = (
@@ -51,7 +55,8 @@ _WITHOUT_FILTERS = (
 )
 _WITHOUT_GLOBALS = ("lipsum", "cycler", "joiner")
 _WITHOUT_METHODS = frozenset({"center", "expandtabs", "format_map", "ljust", "rjust", "translate", "zfill"})
-_WIDTH = re.compile(r"\d{4}|\*|\{[^{}]*\{")
+_PERCENT_WIDTH = re.compile(r"%(?:\([^)]*\))?[-+ #0]*[\d.]*(?:\*|\d{4})")
+_BRACES_WIDTH = re.compile(r"\d{4}|\{")
 
 
 class TemplateEnvironment(ImmutableSandboxedEnvironment):
@@ -74,7 +79,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         self.filters |= {"tojson": self._to_json, "join": self._join, "replace": self._replace}
         self.filters |= {"indent": self._indent, "string": self._string}
         self.filters = {name: self._counted(function) for name, function in self.filters.items()}
-        self.filters[_EACH] = self._each
+        self.filters |= {_EACH: self._each, _MADE: self._made}
         self.globals |= {"raise_exception": _raise_exception, "strftime_now": strftime_today}
         self.begin()
 
@@ -93,13 +98,13 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
             case "*", int(), int():
                 self._check_int(left.bit_length() + right.bit_length())
             case "*", int(), _:
-                self._check(_size(right) * left)
+                self._check(text_size(right) * left)
             case "*", _, int():
-                self._check(_size(left) * right)
+                self._check(text_size(left) * right)
             case "%", str(), _:
-                self._check_format(left, right)
+                self._check_format(left, left.count("%"), right, wide=bool(_PERCENT_WIDTH.search(left)))
             case "+", _, _:
-                self._check(_size(left) + _size(right))
+                self._check(text_size(left) + text_size(right))
         return self._value(super().call_binop(context, operator, left, right))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805
@@ -111,9 +116,13 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
                 __self._check(len(text) + text.count(str(args[0])) * _size(args[1]))
             case "join", str(text) if args:
                 args = (list(args[0]), *args[1:])
-                __self._check(text_size(args[0], _MAX_CHARS) + len(text) * len(args[0]))
+                __self._check(text_size(args[0]) + len(text) * len(args[0]))
             case "format", str(text):
-                __self._check_format(text, [*args, *kwargs.values()])
+                specs = [spec for _text, field, spec, _as in Formatter().parse(text) if field is not None]
+                wide = any(_BRACES_WIDTH.search(spec or "") for spec in specs)
+                __self._check_format(text, len(specs), [*args, *kwargs.values()], wide=wide)
+            case "dict", _:
+                __self._check(text_size(kwargs))
         return __self._value(super().call(__context, __obj, *args, **kwargs))
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:  # noqa: ANN401
@@ -124,7 +133,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
     def _generate(
         self, source: nodes.Template, name: str | None, filename: str | None, defer_init: bool = False
     ) -> str:
-        _count_everything(source)
+        _Counting().visit(source)
         source.set_environment(self)
         return super()._generate(source, name, filename, defer_init)
 
@@ -133,22 +142,27 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
     def _check(self, chars: int) -> None:
         if chars > _MAX_CHARS:
             raise TemplateError(f"it builds a text of more than {_MAX_CHARS:,} characters")
+        if chars > _BIG_CHARS:
+            self._look_at_clock()
+
+    def _look_at_clock(self) -> None:
+        if time.thread_time() > self._ends_s:
+            raise TemplateError(f"it takes more than {self._allowed_s:.1f} seconds")
 
     def _check_int(self, bits: int) -> None:
         if bits > _MAX_INT_BITS:
             raise TemplateError(f"it computes a number of more than {_MAX_INT_BITS:,} bits")
 
-    def _check_format(self, pattern: str, values: object) -> None:
-        if _WIDTH.search(pattern):
+    def _check_format(self, pattern: str, fields: int, values: object, *, wide: bool) -> None:
+        if wide:
             raise TemplateError(f"it formats with a width that is too big: {pattern[:40]!r}")
-        fields = pattern.count("%") + pattern.count("{")
-        self._check(len(pattern) + fields * (1000 + text_size(values, _MAX_CHARS)))
+        self._check(len(pattern) + fields * (1000 + text_size(values)))
 
     def _value(self, value: Any) -> Any:  # noqa: ANN401
         """Count a value that has been made; it is given back."""
         self._steps += 1
-        if self._steps % _STEPS_PER_LOOK == 0 and time.thread_time() > self._ends_s:
-            raise TemplateError(f"it takes more than {self._allowed_s:.1f} seconds")
+        if self._steps % _STEPS_PER_LOOK == 0:
+            self._look_at_clock()
         size = _size(value)
         self._check(size)
         self._allocated += size
@@ -165,6 +179,11 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
 
     def _each(self, values: Any) -> Any:  # noqa: ANN401
         return self._value(values if hasattr(values, "__len__") else list(values))
+
+    def _made(self, value: Any) -> Any:  # noqa: ANN401
+        # Deeply: comparing or printing lists that hold a list twice, level upon level, would never end.
+        self._check(text_size(value))
+        return value
 
     def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)  # takes Jinja's marks (pass_context…) along
@@ -188,7 +207,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
             raise TemplateError(f"it indents by {indent}")
         if isinstance(value, Generator):  # what `map` and `select` give
             value = list(value)
-        self._check(text_size(value, _MAX_CHARS, indent or 0))
+        self._check(text_size(value, indent or 0))
         return json.dumps(
             value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
         )
@@ -198,7 +217,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         self, eval_context: EvalContext, values: Iterable[object], d: str = "", attribute: str | None = None
     ) -> str:
         values = list(values)
-        self._check(text_size(values, _MAX_CHARS) + len(values) * len(d))
+        self._check(text_size(values) + len(values) * len(d))
         return sync_do_join(eval_context, values, d, attribute)
 
     @pass_eval_context
@@ -216,7 +235,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
     def _string(self, value: object) -> str:
         if isinstance(value, str):
             return value
-        self._check(text_size(value, _MAX_CHARS))
+        self._check(text_size(value))
         return str(value)
 
 
@@ -226,21 +245,24 @@ def check_source(source: str) -> None:
         raise TemplateError(f"it is longer than {_MAX_SOURCE_CHARS:,} characters")
 
 
-def text_size(value: object, limit: int, indent: int = 0) -> int:
-    """About how long `value` is as text; counting stops at `limit`, since a small value may be a big text."""
+def text_size(value: object, indent: int = 0) -> int:
+    """About how long `value` is as text. Counting stops where it is too long: what holds the same list twice,
+    and that another, is a small value and a long text."""
     size = margin = 0
     level = [value]
-    while level and size <= limit:
+    while level:
         parts: list[object] = []
         for item in level:
             size += _size(item) + margin
-            if size > limit:
-                break
+            if size > _MAX_CHARS:
+                return size
             if isinstance(item, dict):
                 parts.extend(item.keys())
                 parts.extend(item.values())
-            elif isinstance(item, list | tuple):
+            elif isinstance(item, list | tuple | KeysView | ValuesView | ItemsView):
                 parts.extend(item)
+            elif isinstance(item, Namespace):
+                raise TemplateError("it writes a namespace")
         level = parts
         margin += indent
     return size
@@ -256,6 +278,7 @@ def strftime_today(pattern: str) -> str:
 
 
 _EACH = "each_counted"
+_MADE = "made_counted"
 _CONTAINERS = (list, tuple, dict, range)
 
 
@@ -267,28 +290,33 @@ def _size(value: object) -> int:
     return _ITEM_CHARS
 
 
-def _count_everything(template: nodes.Template) -> None:
-    """Lead loops, plain text and `~` through the functions that count."""
-    for loop in template.find_all(nodes.For):
-        loop.iter = _filter(loop.iter, _EACH)
-    for output in template.find_all(nodes.Output):
-        output.nodes = [
-            nodes.Const(child.data, lineno=child.lineno) if isinstance(child, nodes.TemplateData) else child
-            for child in output.nodes
-        ]
-    for parent in [template, *template.find_all(nodes.Node)]:
-        for field, value in parent.iter_fields():
-            if isinstance(value, nodes.Concat):
-                setattr(parent, field, _sum(value))
-            elif isinstance(value, list):
-                setattr(
-                    parent, field, [_sum(item) if isinstance(item, nodes.Concat) else item for item in value]
-                )
+class _Counting(NodeTransformer):
+    """Leads loops, plain text, `~` and the making of lists through the functions that count."""
 
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's names
+        self.generic_visit(node)
+        node.iter = _filter(node.iter, _EACH)
+        return node
 
-def _sum(concat: nodes.Concat) -> nodes.Expr:
-    texts = [_filter(node, "string") for node in concat.nodes]
-    return functools.reduce(lambda left, right: nodes.Add(left, right, lineno=concat.lineno), texts)
+    def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:  # noqa: N802
+        return nodes.Const(node.data, lineno=node.lineno)
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        texts = [_filter(part, "string") for part in node.nodes]
+        return functools.reduce(lambda left, right: nodes.Add(left, right, lineno=node.lineno), texts)
+
+    def visit_List(self, node: nodes.List) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _filter(node, _MADE)
+
+    def visit_Dict(self, node: nodes.Dict) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _filter(node, _MADE)
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802
+        self.generic_visit(node)
+        return _filter(node, _MADE) if node.ctx == "load" else node  # `for key, value in …` makes nothing
 
 
 def _filter(node: nodes.Node, name: str) -> nodes.Expr:

@@ -165,6 +165,11 @@ def test_loops_can_be_left_and_namespaces_kept() -> None:
     assert render(source) == "5"
 
 
+def test_texts_can_be_formatted() -> None:
+    source = "{{ '**%s** %d' % ('a', 2024) }} {{ '{{\"n\": {:02d}}} 2024 {}'.format(7, 'b') }}"
+    assert render(source) == '**a** 2024 {"n": 07} 2024 b'
+
+
 def test_blocks_take_no_lines_of_their_own() -> None:
     assert render("  {% if true %}\nyes\n  {% endif %}\nno\n") == "yes\nno"
 
@@ -219,6 +224,9 @@ GREEDY = {
     "writes to itself": repeated("{% set ns.x %}{{ ns.x }}{{ ns.x }}{% endset %}", "'a'"),
     "prints what holds itself": NESTED + "{{ ns.x }}",
     "prints it as JSON": NESTED + "{{ ns.x | tojson }}",
+    "prints the values of a dictionary": "{% set ns = namespace(x={}) %}{% for i in range(99) %}"
+    "{% set ns.x = dict(a=ns.x, b=ns.x) %}{% endfor %}{{ ns.x.values() }}",
+    "compares": NESTED + NESTED.replace("ns", "other") + "{{ ns.x == other.x }}",
     "pads with a pattern": "{{ '%999999999d' % 1 }}",
     "pads with a format": "{{ '{:999999999}'.format(1) }}",
     "pads with a computed format": "{{ '{:{}}'.format(1, 999999999) }}",
