@@ -1,0 +1,119 @@
+"""Cancelling at random moments of reading and of writing: `python -m benchmarks.cancels [--count 200]`.
+
+Each time: how long it took to return, and whether the next answer is the one that is given without a cancel
+before it. Greedy, with the same batches, so that the same words are owed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import threading
+import time
+from pathlib import Path
+
+from benchmarks.hardware import describe
+from edgevox.engine.threads import plan_threads
+from edgevox.folders import user_folders
+from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.modelstore import open_store
+from edgevox.turn import CancelFlag
+from edgevox.types import ChatDelta, ChatDone, ChatRequest, Message, Sampling
+
+GREEDY = Sampling(temperature=0.0, max_tokens=48)
+SYSTEM = Message("system", "You are a helpful assistant. " + "Be friendly and give short answers. " * 20)
+LONG = "Here is a list of things that are in the house and what they are good for. " * 40
+QUESTIONS = (f"{LONG} What is good for reading?", "Name three animals.", f"{LONG} Which is the biggest?")
+
+
+class Bench:
+    def __init__(self, model: Path, seed: int) -> None:
+        plan = plan_threads()
+        self.engine = LlamaEngine(
+            model, context_tokens=4096, threads=plan.llama, prompt_threads=plan.llama_prompt
+        )
+        self.engine.load()
+        self.random = random.Random(seed)
+        self.expected: dict[str, tuple[str, float]] = {}
+
+    def ask(self, question: str, client: str, cancel: CancelFlag) -> tuple[str, ChatDone]:
+        text = ""
+        request = ChatRequest((SYSTEM, Message("user", question)), sampling=GREEDY, client=client)
+        for reply in self.engine.run(request, cancel):
+            match reply:
+                case ChatDelta():
+                    text += reply.text
+                case ChatDone():
+                    return text, reply
+        raise RuntimeError("the engine did not finish")
+
+    def learn(self) -> None:
+        """What each question is answered by a client who never cancels, and how long that takes."""
+        for number, question in enumerate(QUESTIONS):
+            started_s = time.perf_counter()
+            text, _ = self.ask(question, f"undisturbed {number}", CancelFlag())
+            self.expected[question] = text, time.perf_counter() - started_s
+
+    def cancelled(self, number: int) -> tuple[float, bool, str]:
+        """Seconds from the cancel to the return, whether the next answer is right, and where it struck."""
+        question = QUESTIONS[number % len(QUESTIONS)]
+        expected, whole_s = self.expected[question]
+        cancel = CancelFlag()
+        set_at_s = 0.0
+
+        def strike() -> None:
+            nonlocal set_at_s
+            set_at_s = time.perf_counter()
+            cancel.set()
+
+        client = f"client {number}"  # its own sequence, so that every prompt is read anew
+        timer = threading.Timer(self.random.uniform(0.0, 0.95) * whole_s, strike)
+        timer.start()
+        text, done = self.ask(question, client, cancel)
+        returned_s = time.perf_counter()
+        timer.cancel()
+        timer.join()
+        if done.finish_reason != "cancelled":
+            return 0.0, True, "too late"
+        again, _ = self.ask(question, client, CancelFlag())
+        return returned_s - set_at_s, again == expected, "writing" if text else "reading"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--model", type=Path, help="a GGUF file; the default model where none is given")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    args = parser.parse_args()
+    model = args.model or open_store(user_folders()).pull("smollm2-135m-instruct")
+    bench = Bench(model, args.seed)
+    bench.learn()
+    struck: dict[str, list[float]] = {"reading": [], "writing": [], "too late": []}
+    wrong = number = 0
+    while len(struck["reading"]) + len(struck["writing"]) < args.count:
+        elapsed_s, right, where = bench.cancelled(number)
+        struck[where].append(elapsed_s)
+        wrong += not right
+        number += 1
+    times_s = struck["reading"] + struck["writing"]
+    figures = {
+        "hardware": describe(),
+        "model": model.name,
+        "cancels": len(times_s),
+        "while_reading": len(struck["reading"]),
+        "while_writing": len(struck["writing"]),
+        "median_ms": round(1000 * statistics.median(times_s), 1),
+        "longest_ms": round(1000 * max(times_s), 1),
+        "over_150_ms": sum(elapsed_s > 0.15 for elapsed_s in times_s),
+        "wrong_answers_after": wrong,
+    }
+    print(json.dumps(figures, indent=2))
+    if args.json:
+        args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
