@@ -7,8 +7,9 @@ from typing import Any
 
 from edgevox.tools.home.choosing import choose
 from edgevox.tools.home.home import Action, Home, HomeError, Verb
-from edgevox.tools.home.house import Attributes, Entity, House
+from edgevox.tools.home.house import Area, Attributes, Entity, House
 from edgevox.tools.home.matching import Unclear, find_area
+from edgevox.tools.home.places import find_place
 from edgevox.tools.home.states import state_phrase
 from edgevox.tools.home.wording import brief, counted, is_are, listed, number, sentence, the
 
@@ -98,12 +99,12 @@ async def run_robot(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
     house = home.house()
     found = choose(tool, arguments, house)
     match tool:
-        case "vacuum_start" if arguments.get("area") and not arguments.get("name"):
-            area = find_area(house, arguments["area"])
-            return await _clean(home, found, area.id, area.name)
         case "vacuum_clean_area":
-            area = find_area(house, arguments["area"])
-            return await _clean(home, found, area.id, area.name)
+            return await _clean(home, found, find_area(house, arguments["area"]))
+        case "vacuum_start" if not arguments.get("name") and isinstance(
+            area := find_place(house, arguments.get("area") or ""), Area
+        ):
+            return await _clean(home, found, area)
         case "vacuum_start" | "lawn_mower_start_mowing":
             done = await _act(home, "start", found)
             doing = "cleaning" if tool == "vacuum_start" else "mowing"
@@ -113,9 +114,9 @@ async def run_robot(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
             return sentence(f"{_names(done)} {_verb(done)} going home")
 
 
-async def _clean(home: Home, found: tuple[Entity, ...], area_id: str, area_name: str) -> str:
-    done = await _act(home, "clean_area", found, {"area": area_id})
-    return sentence(f"{_names(done)} {_verb(done)} cleaning {the(area_name)}")
+async def _clean(home: Home, found: tuple[Entity, ...], area: Area) -> str:
+    done = await _act(home, "clean_area", found, {"area": area.id})
+    return sentence(f"{_names(done)} {_verb(done)} cleaning {the(area)}")
 
 
 async def _act(

@@ -52,6 +52,12 @@ from tests.tools.home.conftest import Bench
         ),
         ("vacuum_start", {}, "The robot vacuum is cleaning."),
         ("vacuum_start", {"area": "office"}, "The robot vacuum is cleaning the office."),
+        ("vacuum_start", {"area": "downstairs"}, "The robot vacuum is cleaning."),
+        (
+            "vacuum_clean_area",
+            {"area": "attic"},
+            "I know no room called attic. I know the kitchen, the living room, the hallway and the garage.",
+        ),
         ("vacuum_clean_area", {"area": "kitchen"}, "The robot vacuum is cleaning the kitchen."),
         ("vacuum_return_to_base", {"name": "robot"}, "The robot vacuum is going home."),
         ("lawn_mower_start_mowing", {}, "The mower is mowing."),
