@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from jsonschema import ValidationError
@@ -15,7 +15,7 @@ from edgevox.tools.tool import Tool
 
 _MAX_PROBLEMS = 3
 _MAX_SHOWN_CHARS = 60
-_ARTICLES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
+_NAMED_TYPES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
 
 
 def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
@@ -49,9 +49,13 @@ def fingerprint(name: str, arguments: Mapping[str, Any]) -> str:
 
 def explain(problem: ValidationError, tool: Tool) -> str:
     """What is wrong with one argument, and what is expected of it."""
-    if problem.validator in ("anyOf", "oneOf") and problem.context:
-        problem = best_match(problem.context) or problem
     field = _field(problem)
+    if problem.validator in ("anyOf", "oneOf") and problem.context:
+        kinds = [part.validator_value for part in problem.context if part.validator == "type"]
+        if len(kinds) == len(problem.context) and all(isinstance(kind, str) for kind in kinds):
+            return f"{field} must be {_either(kinds)}, not {_shown(problem.instance)}"
+        problem = best_match(problem.context) or problem
+        field = _field(problem)
     wanted: Any = problem.validator_value
     got: Any = problem.instance
     match problem.validator:
@@ -65,8 +69,7 @@ def explain(problem: ValidationError, tool: Tool) -> str:
             return f"{unknown} is no parameter of {tool.name}; it takes {', '.join(known) or 'none'}"
         case "type":
             kinds = [wanted] if isinstance(wanted, str) else wanted
-            named = " or ".join(_ARTICLES.get(kind, f"a {kind}") for kind in kinds)
-            return f"{field} must be {named}, not {_shown(got)}"
+            return f"{field} must be {_either(kinds)}, not {_shown(got)}"
         case "enum":
             return f"{field} must be one of {', '.join(map(_shown, wanted))}, not {_shown(got)}"
         case "const":
@@ -83,8 +86,10 @@ def explain(problem: ValidationError, tool: Tool) -> str:
             return f"{field} must have at least {wanted} {_counted(problem)}"
         case "maxLength" | "maxItems":
             return f"{field} must have at most {wanted} {_counted(problem)}"
-        case "pattern" | "format":
+        case "format":
             return f"{field} must be a {wanted}, not {_shown(got)}"
+        case "pattern":
+            return f"{field} must match {wanted}, not {_shown(got)}"
         case _:
             return f"{field or 'the arguments'}: {problem.message[:200]}"
 
@@ -114,6 +119,10 @@ def _field(problem: ValidationError) -> str:
     for part in problem.absolute_path:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     return path
+
+
+def _either(kinds: Iterable[Any]) -> str:
+    return " or ".join(_NAMED_TYPES.get(kind, f"a {kind}") for kind in kinds)
 
 
 def _counted(problem: ValidationError) -> str:

@@ -53,6 +53,11 @@ _TELLING_THINGS = frozenset(
 )
 
 
+# What a relay switches, and what a script does, shows in its name only.
+_RELAYS = frozenset({"switch", "input_boolean"})
+_SCRIPTS = frozenset({"script", "scene", "automation", "button", "input_button"})
+
+
 @dataclass(frozen=True, slots=True)
 class ConfirmationRule:
     """What needs a yes. `tools` and `domains` are the user's settings and go before everything else.
@@ -84,7 +89,12 @@ class ConfirmationRule:
         # Covers may be switched off as a whole; the garage has to be named for that.
         if domain in self.domains:
             return _stronger(self.domains[domain], SAFETY.get(exact, "never"))
-        return _stronger(SAFETY.get(exact, "never"), SAFETY.get(domain, "never"))
+        if exact in SAFETY or domain in SAFETY:
+            return _stronger(SAFETY.get(exact, "never"), SAFETY.get(domain, "never"))
+        words = _words(target.name)
+        opens = domain in _RELAYS and words[-1:] and words[-1] in _TELLING_THINGS
+        hides = domain in _SCRIPTS and not (_TELLING_NAMES | _TELLING_THINGS).isdisjoint(words)
+        return "voice" if opens or hides else "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +210,9 @@ def _targets(tool: Tool, arguments: JsonObject) -> Sequence[Target]:
     # A class without a domain is a cover's: only covers have doors, garages and gates.
     found += [Target("cover", device_class) for device_class in classes if not domains]
     for name in ("name", "entity", "device", "item", "target"):
-        words = re.findall(r"\w+", str(arguments.get(name, "")).casefold())
-        if words and words[-1] in _TELLING_THINGS:
-            found.append(Target("lock", name=str(arguments[name])))
+        # Nobody knows what it is: it is judged by its name, as a relay is.
+        if isinstance(thing := arguments.get(name), str):
+            found.append(Target("switch", name=thing))
     return found
 
 
@@ -213,7 +223,13 @@ def _texts(value: object) -> list[str]:
 
 
 def _tells_by_name(tool: Tool) -> bool:
-    return not _TELLING_NAMES.isdisjoint(tool.name.casefold().split("_"))
+    return not _TELLING_NAMES.isdisjoint(_words(tool.name))
+
+
+def _words(name: str) -> list[str]:
+    """`unlockDoor`, `unlock_door` and "Unlock door" have the same words."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return re.findall(r"[^\W_]+", parted.casefold())
 
 
 def _stronger(one: ConfirmLevel, other: ConfirmLevel) -> ConfirmLevel:

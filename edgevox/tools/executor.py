@@ -26,6 +26,7 @@ from edgevox.tools.confirmation import (
     PendingConfirmations,
 )
 from edgevox.tools.memoize import Memo
+from edgevox.tools.neutral import neutral_text
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import MAX_RESULT_CHARS, ErrorCode, ToolResult, render, sentence, speech_of
 from edgevox.tools.running import Outcome, Raised, Returned, Runner, Stopped, guarded
@@ -41,6 +42,7 @@ TIMEOUT_S = 30.0
 MAX_PARALLEL = 4
 MAX_DEPTH = 6
 MAX_LEFT_BEHIND = 3
+_MAX_NAME_CHARS = 64
 _CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
 
 
@@ -178,8 +180,8 @@ class ToolExecutor:
         context = self._entered(tool, caller, cancel, turn_id)
         arguments = _arguments(tool, call.arguments)
         if not confirmed:
-            self._ask_if_needed(tool, call, arguments, caller, turn_id)
-        key = caller.name, fingerprint(call.name, arguments)
+            self._ask_if_needed(tool, call, arguments, context)
+        key = context.caller.name, fingerprint(call.name, arguments)
         if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
             return dataclasses.replace(known, tool_call_id=call.id)
         result = self._result(call, tool, await self._outcome(tool, arguments, context))
@@ -190,9 +192,11 @@ class ToolExecutor:
     def _tool(self, name: str) -> Tool:
         if name in self.registry:
             return self.registry.get(name)
-        near = difflib.get_close_matches(name[:64], self.registry.names, n=3)
+        near = difflib.get_close_matches(name[:_MAX_NAME_CHARS], self.registry.names, n=3)
         meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise _NoResult("bad_request", f"unknown_tool: there is no tool called {name[:64]}{meant}")
+        raise _NoResult(
+            "bad_request", f"unknown_tool: there is no tool called {name[:_MAX_NAME_CHARS]}{meant}"
+        )
 
     def _entered(self, tool: Tool, caller: Caller, cancel: CancelFlag | None, turn_id: str) -> CallContext:
         outer = current_call()
@@ -218,9 +222,7 @@ class ToolExecutor:
             raise _NoResult("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
         return CallContext(caller, turn_id, cancel, depth)
 
-    def _ask_if_needed(
-        self, tool: Tool, call: ToolCall, arguments: JsonObject, caller: Caller, turn_id: str
-    ) -> None:
+    def _ask_if_needed(self, tool: Tool, call: ToolCall, arguments: JsonObject, context: CallContext) -> None:
         # The rule asks the tool what a call would touch; where it cannot say, a person has to.
         match guarded(lambda: self._rule.level(tool, arguments)):
             case Returned(value):
@@ -229,7 +231,9 @@ class ToolExecutor:
                 level = "voice"
         if level == "never":
             return
-        pending = self._pending.ask(tool, call, arguments, level=level, origin=caller, turn_id=turn_id)
+        pending = self._pending.ask(
+            tool, call, arguments, level=level, origin=context.caller, turn_id=context.turn_id
+        )
         raise _NoResult(
             "requires_confirmation", f"requires_confirmation: {pending.question}", confirmation=pending
         )
@@ -304,4 +308,6 @@ def _arguments(tool: Tool, text: str) -> dict[str, Any]:
 
 
 def _error(call: ToolCall, code: ErrorCode, text: str) -> ToolResult:
-    return ToolResult(tool_call_id=call.id, name=call.name, content=sentence(text), is_error=True, code=code)
+    # A name that no tool has may be anything.
+    name = neutral_text(call.name[:_MAX_NAME_CHARS])
+    return ToolResult(tool_call_id=call.id, name=name, content=sentence(text), is_error=True, code=code)

@@ -64,11 +64,21 @@ def render(value: object, *, names: Collection[str] = (), max_chars: int = MAX_R
     plain = _plain(value.text if isinstance(value, Speech) else value)
     if plain is None:
         return _DONE
-    if isinstance(plain, str) and len(plain) > max_chars:
-        note = f" (cut: the first {max_chars:,} of {len(plain):,} characters)"
-        return neutral_json(plain[:max_chars], names=names, max_chars=2 * max_chars) + note
+    if isinstance(plain, str):
+        return _quoted(plain, max_chars)
     text = neutral_json(plain, names=names, max_chars=2 * max_chars)
     return text if len(text) <= max_chars else f"{text[:max_chars]}… (cut at {max_chars:,} characters)"
+
+
+def _quoted(text: str, max_chars: int) -> str:
+    """A string of JSON that is whole even where the text is cut."""
+    harmless = neutral_text(text[:max_chars])
+    written = json.dumps(harmless, ensure_ascii=False)
+    is_cut = len(text) > max_chars
+    if (excess := len(written) - max_chars - 2) > 0:
+        is_cut = True
+        written = json.dumps(harmless[:-excess], ensure_ascii=False)
+    return f"{written} (cut: the beginning of {len(text):,} characters)" if is_cut else written
 
 
 def sentence(text: str, *, max_chars: int = MAX_RESULT_CHARS) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, overload
 from jsonschema import Draft202012Validator, SchemaError
 
 from edgevox.errors import ConfigError
+from edgevox.tools.neutral import neutral_text
 from edgevox.tools.schema import read_signature
 from edgevox.types import JsonObject
 
@@ -43,7 +44,7 @@ class Target:
     name: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tool:
     """Something a model may do. Made by `@tool` or `Tool.function`; without `run` somebody else does it.
 
@@ -112,13 +113,13 @@ class Tool:
 
     @cached_property
     def openai_schema(self) -> JsonObject:
-        """The tool in OpenAI's form. The same object every time: do not change it."""
+        """The tool in OpenAI's form, in harmless words. The same object every time: do not change it."""
         return {
             "type": "function",
             "function": {
                 "name": self.name,
-                "description": self.description,
-                "parameters": self.parameters,
+                "description": neutral_text(self.description),
+                "parameters": _harmless(self.parameters),
             },
         }
 
@@ -127,6 +128,22 @@ class Tool:
         """Compiled once. Arguments that are not in the schema are refused unless it says otherwise."""
         closed = {"additionalProperties": False, **self.parameters}
         return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+
+def _harmless(schema: Any) -> Any:  # noqa: ANN401 - JSON
+    """The schema with harmless descriptions: a device's name in one must not speak for the system."""
+    if isinstance(schema, list):
+        return [_harmless(member) for member in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        key: neutral_text(value)
+        if key == "description" and isinstance(value, str)
+        else value
+        if key in ("enum", "const", "default")
+        else _harmless(value)
+        for key, value in schema.items()
+    }
 
 
 class ToolBuilder:

@@ -30,6 +30,12 @@ def made(name: str = "turn_on", **options: Any) -> Tool:
         (Target("light"), "never"),
         (Target("switch", "outlet"), "never"),
         (Target("media_player"), "never"),
+        (Target("switch", name="Garage door"), "voice"),
+        (Target("switch", name="garage door light"), "never"),
+        (Target("light", name="front door"), "never"),
+        (Target("script", name="Unlock everything"), "voice"),
+        (Target("scene", name="open the gate and the blinds"), "voice"),
+        (Target("scene", name="movie night"), "never"),
     ],
 )
 def test_the_thing_that_is_touched_decides(target: Target, level: ConfirmLevel) -> None:
@@ -58,7 +64,17 @@ def test_without_targets_the_arguments_decide(arguments: dict[str, Any], level: 
 
 
 @pytest.mark.parametrize(
-    "name", ["buy_tickets", "delete_file", "send_message", "post_update", "unlock_car", "disarm_alarm", "pay"]
+    "name",
+    [
+        "buy_tickets",
+        "delete_file",
+        "send_message",
+        "post_update",
+        "unlock_car",
+        "disarm_alarm",
+        "pay",
+        "unlockDoor",
+    ],
 )
 def test_buying_deleting_telling_others_and_opening_need_a_yes(name: str) -> None:
     assert ConfirmationRule().level(made(name), {}) == "voice"

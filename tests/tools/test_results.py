@@ -58,8 +58,15 @@ def test_a_value_is_shown_as_json(value: object, expected: str) -> None:
 
 def test_a_long_text_is_cut_with_a_note() -> None:
     shown = render("word " * 2000)
-    assert shown.endswith('" (cut: the first 4,000 of 10,000 characters)')
+    assert shown.endswith('" (cut: the beginning of 10,000 characters)')
     assert len(json.loads(shown.partition(" (cut")[0])) == 4000
+
+
+@pytest.mark.parametrize("piece", ['"', "\\", "<a", "\n", "[A]"])
+def test_what_has_to_be_written_longer_is_still_short(piece: str) -> None:
+    shown = render(piece * 1300)
+    assert len(shown) < 4100
+    assert isinstance(json.loads(shown.partition(" (cut")[0]), str)
 
 
 def test_a_long_list_is_cut_with_a_note() -> None:
