@@ -45,16 +45,13 @@ class _Content(BaseModel):
             name: [_Line(text=text) for text in texts] for name, texts in FIRST_ITEMS.items()
         }
     )
-    announced: list[str] = Field(default_factory=list)
-
-
-_ANNOUNCEMENTS_KEPT = 10
 
 
 class DemoHome:
-    """A home that is only a file; without one it lives in memory. A Home."""
+    """A home that is only a file; without one it lives in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
+        self.announcements: list[str] = []
         self._file = StateFile(path, _Content)
 
     def house(self) -> House:
@@ -71,17 +68,8 @@ class DemoHome:
         return tuple(ListItem(line.text, line.is_done) for line in lines)
 
     async def announce(self, message: str) -> None:
-        """Raises StateError."""
-        await asyncio.to_thread(self._announce, message)
-
-    @property
-    def announcements(self) -> tuple[str, ...]:
-        """The last things that were said to everybody."""
-        return tuple(self._file.read().announced)
-
-    def _announce(self, message: str) -> None:
-        with self._file.changing() as content:
-            content.announced = [*content.announced, message][-_ANNOUNCEMENTS_KEPT:]
+        """Nobody else lives here: it is only noted, and not kept."""
+        self.announcements.append(message)
 
     def _apply(self, action: Action) -> tuple[Entity, ...]:
         with self._file.changing() as content:

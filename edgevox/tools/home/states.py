@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.tools.home.house import Entity
-from edgevox.tools.home.wording import number
+from edgevox.tools.home.wording import brief, number
 
 # What "on" and "off" mean for a sensor that knows only the two.
 _BINARY = {
@@ -74,7 +74,7 @@ def state_phrase(entity: Entity) -> str:
         and state in ("playing", "paused")
         and entity.attributes.get("media_title")
     ):
-        return f"{state} {entity.attributes['media_title']}"
+        return f"{state} {brief(str(entity.attributes['media_title']))}"
     if entity.domain == "sensor":
         unit = entity.attributes.get("unit")
         return f"{_rounded(state)} {unit}" if unit else _rounded(state)
@@ -105,11 +105,8 @@ _POSSIBLE = {
 
 def _possible(entity: Entity) -> set[str]:
     if entity.domain == "binary_sensor":
-        return {
-            "on",
-            "off",
-            *(_word.replace(" ", "_") for _word in _BINARY.get(entity.device_class or "", ())),
-        }
+        own_words = _BINARY.get(entity.device_class or "", ())
+        return {"on", "off", *(word.replace(" ", "_") for word in own_words)}
     return _POSSIBLE.get(entity.domain, {"on", "off", entity.state, state_phrase(entity)})
 
 

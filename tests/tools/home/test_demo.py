@@ -98,8 +98,9 @@ async def test_commands_at_the_same_time_lose_nothing(path: Path) -> None:
 
 async def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
+    nowhere = DemoHome(tmp_path / "file" / FILE_NAME)
     with pytest.raises(StateError) as error:
-        await DemoHome(tmp_path / "file" / FILE_NAME).announce("x")
+        await nowhere.apply(Action("turn_on", FIRST_DAY.entities[:1]))
     assert "EDGEVOX_STATE_DIR" in error.value.hint
 
 
