@@ -152,6 +152,8 @@ class Daemon:
             threads=_threads(llm.threads, self._plan.llama),
             prompt_threads=_threads(llm.threads, self._plan.llama_prompt),
             chat_template=self.preset.chat_template,
+            adapter_path=files.adapter,
+            adapter_scale=files.adapter_scale,
         )
         return self._host(
             "llama",

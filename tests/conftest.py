@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.folders import Folders, user_folders
+from edgevox.llm.optimise import optimise_on_first_use
 from edgevox.modelstore import ModelStore, load_manifest
 
 
@@ -34,7 +35,10 @@ def piper_voice_path(store: ModelStore) -> Path:
 
 @pytest.fixture(scope="session")
 def smollm2_path(store: ModelStore) -> Path:
-    return store.pull("smollm2-135m-instruct")
+    """The default model as it is downloaded; the faster copy that its first use makes is there as well."""
+    path = store.pull("smollm2-135m-instruct")
+    optimise_on_first_use(store, "smollm2-135m-instruct", lambda _text: None)
+    return path
 
 
 @pytest.fixture

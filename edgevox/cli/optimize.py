@@ -49,8 +49,10 @@ def run(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
             if adapter
             else make_copy(store, args.id, target)
         )
+    wanted = context.settings.llm.threads
+    threads = wanted if isinstance(wanted, int) else plan_threads().llama_prompt
     with context.err.status("measuring the original and its copy, in turns …"):
-        before, after = measure([original, copy.path], threads=plan_threads().llama_prompt)
+        before, after = measure([original, copy.path], threads=threads)
     context.out.print(_table(original, before, copy, after))
     is_asked_for = bool(args.type or adapter)
     if not is_asked_for and after.turn_s * _FASTER > before.turn_s:

@@ -21,8 +21,8 @@ from edgevox.errors import ModelError
 from edgevox.llm.sample_text import SAMPLE_TEXT
 
 _ROUNDS = 3
-_PROMPT_TOKENS = 256
-_GENERATED_TOKENS = 32
+_PROMPT_TOKENS = 128
+_GENERATED_TOKENS = 24
 _CONTEXT_TOKENS = 1024
 # Logits take 4 bytes per word of the vocabulary and token: 64 tokens of 262,000 words are 67 MB.
 _SCORED_AT_ONCE_TOKENS = 64
@@ -50,10 +50,18 @@ def measure(paths: Sequence[Path], *, threads: int) -> list[ModelSpeed]:
         ModelSpeed(
             prompt_tokens_s=max(prompt_tokens_s for prompt_tokens_s, _ in runs),
             generated_tokens_s=max(generated_tokens_s for _, generated_tokens_s in runs),
-            mean_logprob=_run(path, threads, "text")[0],
+            mean_logprob=mean_logprob(path, threads=threads),
         )
         for path, runs in zip(paths, zip(*rounds, strict=True), strict=True)
     ]
+
+
+def mean_logprob(path: Path, *, threads: int) -> float:
+    """How well the file predicts the text: the mean natural logarithm of a token's probability.
+
+    Raises ModelError.
+    """
+    return _run(path, threads, "text")[0]
 
 
 def _run(path: Path, threads: int, what: Literal["speed", "text"]) -> list[float]:

@@ -1,0 +1,132 @@
+"""`edgevox models optimize` and the first use of a model, as a user meets them, with the real default model."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from edgevox.llm.cpu import repacked_types
+from edgevox.modelstore import ModelStore
+from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
+from tests.llm.lora_files import write_adapter
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(not repacked_types(), reason="nothing is optimised on this processor by itself"),
+]
+
+ID = "smollm2-135m-instruct"
+NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
+COPY = "SmolLM2-135M-Instruct.Q4_1.optimised-Q8_0.gguf"
+QUESTION = "What is the capital of France?"
+
+
+@pytest.fixture
+def env(tmp_path: Path, store: ModelStore, smollm2_path: Path) -> dict[str, str]:
+    """A user who has just downloaded the model, and has one thread for it."""
+    folder = tmp_path / "models"
+    (folder / ID).mkdir(parents=True)
+    os.link(smollm2_path, folder / ID / NAME) if _same_disk(smollm2_path, tmp_path) else shutil.copy(
+        smollm2_path, folder / ID / NAME
+    )
+    return environment(tmp_path, EDGEVOX_MODELS_DIR=str(folder), EDGEVOX_LLM__THREADS="1", **NO_NETWORK)
+
+
+def _same_disk(one: Path, other: Path) -> bool:
+    return one.stat().st_dev == other.stat().st_dev
+
+
+def models(env: dict[str, str]) -> Path:
+    return Path(env["EDGEVOX_MODELS_DIR"])
+
+
+def test_the_first_question_makes_a_faster_copy_once(env: dict[str, str]) -> None:
+    first = edgevox("ask", QUESTION, env=env)
+    assert (first.returncode, bool(first.stdout.strip())) == (0, True)
+    assert "making a faster copy, once (this processor has fast kernels for Q8_0" in first.stderr
+    assert edgevox("models", "path", ID, env=env).stdout == f"{models(env) / ID / COPY}\n"
+    assert edgevox("models", "path", "--original", ID, env=env).stdout == f"{models(env) / ID / NAME}\n"
+    second = edgevox("ask", QUESTION, env=env)
+    assert (second.returncode, second.stderr) == (0, "")
+    listed = json.loads(edgevox("models", "list", "--json", env=env).stdout)
+    (copy,) = next(model for model in listed if model["id"] == ID)["optimised"]
+    assert (copy["type"], copy["path"]) == ("Q8_0", str(models(env) / ID / COPY))
+    assert edgevox("models", "verify", ID, env=env).returncode == 0
+
+
+def test_switched_off_it_makes_none_and_uses_none(env: dict[str, str]) -> None:
+    off = env | {"EDGEVOX_LLM__OPTIMIZE": "false"}
+    answer = edgevox("ask", QUESTION, env=off)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert [path.name for path in (models(env) / ID).iterdir()] == [NAME]
+    (models(env) / ID / COPY).write_bytes(b"")
+    assert edgevox("models", "path", ID, env=off).stdout == f"{models(env) / ID / NAME}\n"
+
+
+def test_a_copy_that_cannot_be_written_is_a_warning_and_the_answer_comes(env: dict[str, str]) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "edgevox", "ask", QUESTION],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=BOUND_S,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, 20_000_000)),
+    )
+    assert answer.returncode == 0
+    assert answer.stdout.strip()
+    assert "could not be written as Q8_0" in answer.stderr
+    assert "works as it was downloaded" in answer.stderr
+    assert [path.name for path in (models(env) / ID).iterdir()] == [NAME]
+    assert not list(models(env).rglob("*Q8_0*"))
+
+
+@pytest.mark.slow
+def test_optimize_shows_what_it_gained_and_says_why(env: dict[str, str]) -> None:
+    result = edgevox("models", "optimize", ID, env=env)
+    assert result.returncode == 0
+    heading, before, after, *words = result.stdout.splitlines()
+    assert heading.split() == [
+        "type",
+        "size",
+        "prompt",
+        "tokens/s",
+        "generated",
+        "tokens/s",
+        "mean",
+        "log-probability",
+    ]
+    assert before.split()[:4] == ["before", "Q4_1", "98", "MB"]
+    assert after.split()[:4] == ["after", "Q8_0", "145", "MB"]
+    assert float(after.split()[4]) > 1.5 * float(before.split()[4])  # 3 times on an idle machine
+    assert "fast kernels for Q8_0 and none for Q4_1" in words[0]
+    assert (models(env) / ID / COPY).is_file()
+    assert (models(env) / ID / NAME).stat().st_size == 98_362_432
+
+
+@pytest.mark.slow
+def test_an_adapter_is_merged_into_a_copy_of_its_own(env: dict[str, str], tmp_path: Path) -> None:
+    adapter = write_adapter(tmp_path / "polite.gguf")
+    result = edgevox("models", "optimize", ID, "--adapter", adapter, "--scale", "0.5", env=env)
+    assert result.returncode == 0
+    merged = models(env) / ID / "SmolLM2-135M-Instruct.Q4_1.polite-0.5-Q8_0.gguf"
+    assert f"edgevox run --model {merged}" in result.stdout
+    assert merged.is_file()
+    assert edgevox("models", "path", ID, env=env).stdout == f"{models(env) / ID / NAME}\n"
+
+
+def test_what_is_no_adapter_and_what_is_no_model_is_said(env: dict[str, str], tmp_path: Path) -> None:
+    wrong = write_adapter(tmp_path / "wrong.gguf", {"blk.0.attn_q.weight": (576, 960)})
+    for adapter, reason in ((wrong, "does not fit"), (tmp_path / "none", "neither a file nor an adapter")):
+        result = edgevox("models", "optimize", ID, "--adapter", adapter, env=env)
+        assert result.returncode == 3
+        assert reason in result.stderr
+    assert edgevox("models", "optimize", "whisper-base", env=env).returncode == 2
+    assert [path.name for path in (models(env) / ID).iterdir()] == [NAME]
