@@ -126,20 +126,20 @@ class PendingConfirmations:
 
     def ask(
         self,
-        tool: Tool,
         call: ToolCall,
         arguments: Mapping[str, Any],
         *,
+        question: str,
         level: ConfirmLevel,
         origin: Caller,
         turn_id: str = "",
     ) -> PendingConfirmation:
-        """Have a call wait. What the tool's own `question` raises goes through."""
+        """Have a call wait for a yes to `question`."""
         pending = PendingConfirmation(
             token=secrets.token_urlsafe(16),
             call=call,
             arguments_sha256=fingerprint(call.name, arguments),
-            question=question_for(tool, arguments),
+            question=question,
             level=level,
             origin=origin,
             turn_id=turn_id,

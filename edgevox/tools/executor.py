@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, assert_never, get_args
 
-from edgevox.errors import InvalidArguments, ToolDenied, ToolError
+from edgevox.errors import InvalidArguments, ToolDenied
 from edgevox.tools.arguments import fingerprint, read_arguments
 from edgevox.tools.confirmation import (
     CONFIRM_WITHIN_S,
@@ -24,6 +24,7 @@ from edgevox.tools.confirmation import (
     ConfirmationRule,
     PendingConfirmation,
     PendingConfirmations,
+    question_for,
 )
 from edgevox.tools.memoize import Memo
 from edgevox.tools.neutral import neutral_text
@@ -144,14 +145,16 @@ class ToolExecutor:
         """Run, once, the call that `token` was given for; it keeps the permissions of who asked for it."""
         if current_call() is not None:
             return self._counted(_error(call, "tool_denied", "not confirmed: a tool cannot confirm a call"))
-        try:
-            arguments = read_arguments(self.registry.get(call.name), call.arguments)
-            pending = self._pending.take(token, call.name, arguments, by=by, channel=channel)
-        except ToolDenied as error:
-            return self._counted(_error(call, "tool_denied", f"not confirmed: {error.message}"))
-        except ToolError as error:
-            return self._counted(_error(call, "bad_request", error.message))
+        taken = guarded(lambda: self._taken(call, token, by, channel))
+        if isinstance(taken, Raised):
+            code: ErrorCode = "tool_denied" if taken.kind == ToolDenied.code else "bad_request"
+            return self._counted(_error(call, code, f"not confirmed: {taken.message}"))
+        pending: PendingConfirmation = taken.value
         return await self._settled(call, pending.origin, cancel, pending.turn_id, confirmed=True)
+
+    def _taken(self, call: ToolCall, token: str, by: Caller, channel: Channel) -> PendingConfirmation:
+        arguments = read_arguments(self.registry.get(call.name), call.arguments)
+        return self._pending.take(token, call.name, arguments, by=by, channel=channel)
 
     def refuse(self, pending: PendingConfirmation, why: str = "the user said no") -> ToolResult:
         """The answer was no, or none came: the call is over, and the model is told."""
@@ -181,7 +184,7 @@ class ToolExecutor:
         arguments = _arguments(tool, call.arguments)
         if not confirmed:
             self._ask_if_needed(tool, call, arguments, context)
-        key = context.caller.name, fingerprint(call.name, arguments)
+        key = tool, context.caller.name, fingerprint(call.name, arguments)
         if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
             return dataclasses.replace(known, tool_call_id=call.id)
         result = self._result(call, tool, await self._outcome(tool, arguments, context))
@@ -231,8 +234,10 @@ class ToolExecutor:
                 level = "voice"
         if level == "never":
             return
+        asked = guarded(lambda: question_for(tool, arguments))
+        question = asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
         pending = self._pending.ask(
-            tool, call, arguments, level=level, origin=context.caller, turn_id=context.turn_id
+            call, arguments, question=question, level=level, origin=context.caller, turn_id=context.turn_id
         )
         raise _NoResult(
             "requires_confirmation", f"requires_confirmation: {pending.question}", confirmation=pending

@@ -135,7 +135,7 @@ class Waiting:
 
     def ask(self, level: ConfirmLevel = "voice", origin: Caller = LOCAL, **arguments: Any) -> str:
         call = ToolCall("c1", "turn_on", json.dumps(arguments))
-        return self.all.ask(made(), call, arguments, level=level, origin=origin).token
+        return self.all.ask(call, arguments, question="?", level=level, origin=origin).token
 
 
 def test_a_yes_fits_the_same_arguments_in_any_order() -> None:

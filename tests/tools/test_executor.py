@@ -583,12 +583,19 @@ async def test_a_tool_that_cannot_say_what_it_touches_needs_a_yes() -> None:
     def fails(_arguments: object) -> list[Any]:
         raise LookupError("no home")
 
-    @tool(side_effects=True, targets=fails)
+    def fails_to_ask(_arguments: object) -> str:
+        raise LookupError("no words")
+
+    @tool(side_effects=True, targets=fails, question=fails_to_ask)
     def turn_on(name: str) -> str:
         """Switch on."""
         return name
 
-    assert (await one(turn_on, '{"name": "lamp"}')).code == "requires_confirmation"
+    result = await one(turn_on, '{"name": "lamp"}')
+    assert (result.code, result.content) == (
+        "requires_confirmation",
+        "requires_confirmation: Shall I turn on?",
+    )
 
 
 async def test_settings_decide_per_tool() -> None:
