@@ -124,8 +124,9 @@ def tool_sets() -> list[tuple[JsonObject, ...]]:
     odd = tool("weird-name.v2", {'quo"ted': TEXT, "ünï": {"const": "é\n"}}, 'quo"ted')
     return [
         (clock,), (light,), (timer,), (message,), (climate,), (shopping,), (nested,), (dated,), (code,),
-        (union,), (tree,), (optional,), (odd,), (light, clock), (light, timer, message), (climate, shopping, union),
-        (light, clock, timer, message, climate), (nested, tree, dated, code), many,
+        (union,), (tree,), (optional,), (odd,), (light, clock), (light, timer, message),
+        (climate, shopping, union), (light, clock, timer, message, climate), (nested, tree, dated, code),
+        many,
         (light, clock, timer, message, climate, shopping, nested, dated, code, union, tree, optional, odd),
     ]  # fmt: skip
 
