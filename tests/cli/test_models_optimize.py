@@ -1,9 +1,8 @@
-"""`edgevox models optimize` and the first use of a model, as a user meets them, with the real default model."""
+"""`edgevox models optimize` and the first use of a model, as a user meets them, with the default model."""
 
 from __future__ import annotations
 
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from edgevox.llm.cpu import repacked_types
-from edgevox.modelstore import ModelStore
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 from tests.llm.lora_files import write_adapter
 
@@ -29,18 +27,12 @@ QUESTION = "What is the capital of France?"
 
 
 @pytest.fixture
-def env(tmp_path: Path, store: ModelStore, smollm2_path: Path) -> dict[str, str]:
+def env(tmp_path: Path, smollm2_path: Path) -> dict[str, str]:
     """A user who has just downloaded the model, and has one thread for it."""
     folder = tmp_path / "models"
     (folder / ID).mkdir(parents=True)
-    os.link(smollm2_path, folder / ID / NAME) if _same_disk(smollm2_path, tmp_path) else shutil.copy(
-        smollm2_path, folder / ID / NAME
-    )
+    shutil.copy(smollm2_path, folder / ID / NAME)
     return environment(tmp_path, EDGEVOX_MODELS_DIR=str(folder), EDGEVOX_LLM__THREADS="1", **NO_NETWORK)
-
-
-def _same_disk(one: Path, other: Path) -> bool:
-    return one.stat().st_dev == other.stat().st_dev
 
 
 def models(env: dict[str, str]) -> Path:
