@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from edgevox.llm.gbnf import numbers, objects, strings
 from edgevox.llm.gbnf.free import DEFAULT_MAX_ITEMS, free_value, literal
-from edgevox.llm.gbnf.language import NEVER, Node, Ref, Rules, Text, alt, one_of_texts, optional, repeat, seq
+from edgevox.llm.gbnf.language import (
+    NEVER,
+    Node,
+    Ref,
+    Rules,
+    Text,
+    alt,
+    choices_of,
+    one_of_texts,
+    optional,
+    repeat,
+    seq,
+)
 from edgevox.llm.gbnf.schema import TYPES, Document, Flat, Schema, fits, identity, is_number
 from edgevox.llm.gbnf.schema_error import Inexpressible
-from edgevox.llm.tool_parsers.notation import Notation
+from edgevox.llm.tool_parsers.notation import JSON, Notation
 
 MOST_ITEMS = 1000
 _MOST_NESTED = 60
 _MOST_RULES = 20_000
+# How many values of an enum stand in the rule that uses them.
+_MOST_IN_PLACE = 8
 
 
 class SchemaCompiler:
@@ -126,12 +140,17 @@ class SchemaCompiler:
             except Inexpressible as reason:
                 self.warn(str(reason))
                 continue
-            if isinstance(node, Text):
-                texts.append(node.value)
-            else:
+            if isinstance(value, Mapping | list | tuple):
                 others.append(node)
-        listed = alt(one_of_texts(texts) if texts else NEVER, *others)
-        return self.rules.add(f"{name}-enum", listed, token=True) if len(texts) > 8 else listed
+            else:
+                texts += (choice.value for choice in choices_of(node) if isinstance(choice, Text))
+        if not texts:
+            return alt(*others)
+        listed = one_of_texts(texts)
+        # In JSON a few are quickly told from other strings; elsewhere the lexer has to look at them as a whole.
+        if len(texts) > _MOST_IN_PLACE or notation.strings != JSON.strings:
+            listed = self.rules.add(f"{name}-enum", listed, token=True)
+        return alt(listed, *others)
 
     def _string(self, flat: Flat, notation: Notation) -> Node:
         least, most = self.count(flat, "minLength") or 0, self.count(flat, "maxLength")

@@ -142,6 +142,10 @@ def alt(*choices: Node) -> Node:
     return Alt(tuple(flat)) if flat else NEVER
 
 
+def choices_of(node: Node) -> tuple[Node, ...]:
+    return node.choices if isinstance(node, Alt) else (node,)
+
+
 def optional(part: Node) -> Node:
     return repeat(part, 0, 1)
 

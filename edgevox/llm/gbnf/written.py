@@ -253,7 +253,7 @@ def _gbnf_code(code: int) -> str:
 
 # llguidance's lexer reads the longest piece that may come, and does not go back: `{` must not be one piece where
 # `{"a"` may be another. So texts are cut in the same places everywhere.
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\](),:] ?|[^"{}\[\](),:]+|"')
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\n|<[^<>"\n]*>?|[{}\[\](),:] ?|[^"{}\[\](),:<\n]+|"')
 
 
 class _LarkWriter:
