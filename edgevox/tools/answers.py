@@ -12,60 +12,20 @@ _MAX_YES_WORDS = 6
 _YES = (
     *("yes", "yeah", "yep", "yup", "yea", "aye", "sure", "sure thing", "okay", "ok", "alright", "all right"),
     *("affirmative", "correct", "confirm", "confirmed", "i confirm", "absolutely", "definitely", "certainly"),
-    *("of course", "by all means", "do it", "do that", "do so", "go ahead", "go for it", "please do", "i do"),
-    *(
-        "please do it",
-        "please do that",
-        "i am sure",
-        "im sure",
-        "thats right",
-        "that is right",
-        "thats correct",
-        "that is correct",
-    ),
+    *("of course", "by all means", "do it", "do that", "do so", "go ahead", "go for it", "i do"),
+    *("please do", "please do it", "please do that", "i am sure", "im sure"),
+    *("thats right", "that is right", "thats correct", "that is correct"),
 )
 _NO = (
-    *(
-        "no",
-        "nope",
-        "nah",
-        "no way",
-        "no thanks",
-        "no thank you",
-        "negative",
-        "dont",
-        "do not",
-        "never",
-        "not",
-    ),
-    *(
-        "stop",
-        "cancel",
-        "abort",
-        "quit",
-        "wait",
-        "hold on",
-        "never mind",
-        "nevermind",
-        "forget it",
-        "leave it",
-    ),
-    *("not now", "not yet", "absolutely not", "definitely not", "certainly not", "of course not"),
-    *(
-        "please dont",
-        "rather not",
-        "better not",
-        "dont do it",
-        "dont do that",
-        "do not do it",
-        "do not do that",
-    ),
+    *("no", "nope", "nah", "no way", "no thanks", "no thank you", "negative", "not", "never"),
+    *("stop", "cancel", "abort", "quit", "wait", "hold on", "never mind", "nevermind"),
+    *("forget it", "leave it", "not now", "not yet", "rather not", "better not", "please dont"),
+    *("absolutely not", "definitely not", "certainly not", "of course not"),
+    *("dont", "do not", "dont do it", "do not do it", "dont do that", "do not do that"),
 )
 _POLITE = ("please", "thanks", "thank you", "now", "then", "and")
 # A no in them, and yet no no.
-_IDIOMS = (
-    *("no problem", "no doubt", "no worries", "why not", "not sure", "dont know", "do not know", "dont mind"),
-)
+_IDIOMS = ("no problem", "no doubt", "no worries", "why not", "not sure", "dont know", "do not know")
 
 
 def decide_yes_no(text: str) -> Answer:

@@ -51,8 +51,6 @@ _TELLING_NAMES = frozenset(
 _TELLING_THINGS = frozenset(
     {"lock", "locks", "door", "doors", "garage", "gate", "gates", "alarm", "siren", "safe"}
 )
-
-
 # What a relay switches, and what a script does, shows in its name only.
 _RELAYS = frozenset({"switch", "input_boolean"})
 _SCRIPTS = frozenset({"script", "scene", "automation", "button", "input_button"})
@@ -92,7 +90,7 @@ class ConfirmationRule:
         if exact in SAFETY or domain in SAFETY:
             return _stronger(SAFETY.get(exact, "never"), SAFETY.get(domain, "never"))
         words = _words(target.name)
-        opens = domain in _RELAYS and words[-1:] and words[-1] in _TELLING_THINGS
+        opens = domain in _RELAYS and not _TELLING_THINGS.isdisjoint(words[-1:])
         hides = domain in _SCRIPTS and not (_TELLING_NAMES | _TELLING_THINGS).isdisjoint(words)
         return "voice" if opens or hides else "never"
 

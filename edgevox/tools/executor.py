@@ -274,13 +274,9 @@ class ToolExecutor:
                     return _error(call, _CODES.get(kind, "tool_error"), message)
                 return _error(call, "internal_error", f"internal_error: {kind}: {message}".removesuffix(": "))
             case Stopped(why, left_behind):
-                late = (
-                    f"did not answer within {self._timeout_of(tool):g} s"
-                    if why == "timeout"
-                    else "was cut off"
-                )
+                within = f" within {self._timeout_of(tool):g} s" if why == "timeout" else ""
                 then = "it may still happen" if left_behind else "it was stopped"
-                result = _error(call, why, f"{why}: {tool.name} {late}; {then}")
+                result = _error(call, why, f"{why}: {tool.name} did not answer{within}; {then}")
                 return dataclasses.replace(result, may_still_happen=left_behind)
             case _:
                 assert_never(outcome)
