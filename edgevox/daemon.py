@@ -27,6 +27,7 @@ from edgevox.tts.piper import PiperEngine
 from edgevox.turn_log import TurnLog
 from edgevox.types import (
     Audio,
+    ChatModel,
     ChatReply,
     ChatRequest,
     Engine,
@@ -39,6 +40,7 @@ from edgevox.types import (
 from edgevox.voice import Ear, Hearing, Loudspeaker, Pipeline, Voice, VoiceLoop
 
 _AUTO = "auto"
+_PROMPTS = "prompts"
 
 _Hosted: TypeAlias = SupervisedEngine[RequestT, ReplyT] | LocalEngine[RequestT, ReplyT]
 
@@ -57,6 +59,7 @@ class Daemon:
         self.preset = resolve_preset(settings.preset, user_presets(folders))
         self.last_record: TurnRecord | None = None
         self.record_problem: StateError | None = None
+        self._folders = folders
         self._store = store
         self._engines = tuple(sorted(set(engines)))
         self._plan = plan_threads()
@@ -121,6 +124,11 @@ class Daemon:
             loudspeaker=loudspeaker,
         )
 
+    @property
+    def chat_model(self) -> ChatModel:
+        """The language model itself, for programs that hold the conversation themselves."""
+        return self._llama
+
     def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
         """A new conversation by voice."""
         return VoiceLoop(ear, Segmenter(self.settings.audio), self.pipeline(loudspeaker), self.bus.publish)
@@ -154,6 +162,9 @@ class Daemon:
             chat_template=self.preset.chat_template,
             adapter_path=files.adapter,
             adapter_scale=files.adapter_scale,
+            kv_type=llm.kv_type,
+            snapshot_dir=self._folders.state / _PROMPTS if llm.keep_prompts else None,
+            constraint_engine=llm.constraint_engine,
         )
         return self._host(
             "llama",

@@ -1,9 +1,16 @@
-"""`edgevox ask TEXT`: one question, one answer, for people and (with --json) for programs."""
+"""`edgevox ask TEXT`: one question, one answer, for people and (with --json) for programs.
+
+With --tools the tools of a file are offered and the calls are printed, not run; with --json-schema the answer
+is an instance of that schema.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
 
 from edgevox.agents import AgentResult
 from edgevox.cli.context import Context
@@ -11,21 +18,48 @@ from edgevox.cli.loop import run_until_done
 from edgevox.cli.options import add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.daemon import Daemon
-from edgevox.errors import EdgevoxError
+from edgevox.errors import ConfigError, EdgevoxError
+from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
+from edgevox.llm.tool_parsers import parse_reply
 from edgevox.turn import Turn
+from edgevox.types import (
+    ChatDelta,
+    ChatDone,
+    ChatRequest,
+    JsonObject,
+    Message,
+    NamedTool,
+    ToolCall,
+    ToolChoice,
+)
+
+_CHOICES = ("auto", "none", "required")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="+", help="the question")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--tools", type=Path, metavar="FILE", help="offer these tools (a JSON list), print the calls"
+    )
+    form.add_argument(
+        "--json-schema", type=Path, metavar="FILE", help="answer with a JSON value that fits this schema"
+    )
+    parser.add_argument(
+        "--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or the name of a tool"
+    )
     add_model_options(parser)
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
     turn = Turn()
+    text = " ".join(args.text)
     try:
+        form = _Form(args)
         daemon = open_daemon(context, ["llama"])
-        result = run_until_done(_ask(daemon, " ".join(args.text), turn))
+        asking = _ask_in_form(daemon, text, form, turn) if form.is_given else _ask(daemon, text, turn)
+        result = run_until_done(asking)
     except EdgevoxError as error:
         if not args.json:
             raise
@@ -35,8 +69,52 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if args.json:
         context.write(json.dumps(_answer(daemon, turn, result), ensure_ascii=False))
     else:
-        context.write(result.reply)
+        for line in (result.reply, *(f"{call.name} {call.arguments}" for call in result.calls)):
+            if line:
+                context.write(line)
     return report_unrecorded(context, daemon)
+
+
+class _Form:
+    """What the answer must look like. Raises ConfigError when a file or the choice is of no use."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.is_given = bool(args.tools or args.json_schema)
+        self.schema: JsonObject | None = _read_json(args.json_schema, dict) if args.json_schema else None
+        self.tools: tuple[JsonObject, ...] = tuple(_read_json(args.tools, list)) if args.tools else ()
+        names = [_tool_name(tool, args.tools) for tool in self.tools]
+        match args.tool_choice:
+            case "auto" | "none" | "required":
+                self.choice: ToolChoice = args.tool_choice
+            case name if name in names:
+                self.choice = NamedTool(name)
+            case name:
+                raise ConfigError(
+                    f"there is no tool {name} in {args.tools}",
+                    hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}",
+                )
+
+
+def _read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (JSON is what it is)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the name") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not JSON: {error}", hint="it must hold JSON in UTF-8") from error
+    if not isinstance(content, kind):
+        wanted = "a list of tools" if kind is list else "a JSON object"
+        raise ConfigError(f"{path} does not hold {wanted}", hint="docs/guide/grammars.md shows one")
+    return content
+
+
+def _tool_name(tool: object, path: Path) -> str:
+    match tool:
+        case {"function": {"name": str(name)}}:
+            return name
+    raise ConfigError(
+        f"{path} holds something that is no tool", hint="docs/guide/grammars.md shows what one looks like"
+    )
 
 
 async def _ask(daemon: Daemon, text: str, turn: Turn) -> AgentResult:
@@ -44,16 +122,53 @@ async def _ask(daemon: Daemon, text: str, turn: Turn) -> AgentResult:
         return await daemon.pipeline().answer(text, turn)
 
 
+async def _ask_in_form(daemon: Daemon, text: str, form: _Form, turn: Turn) -> AgentResult:
+    preset, llm = daemon.preset, daemon.settings.llm
+    plan = plan_hop(form.tools, policy=preset.tool_choice_policy, hop=0, choice=form.choice)
+    request = ChatRequest(
+        (Message("system", llm.instructions), Message("user", text)),
+        tools=plan.tools,
+        sampling=llm.sampling,
+        stop=preset.stop,
+        thinking=llm.thinking,
+        tool_choice=plan.tool_choice,
+        wire_format=preset.tool_call_parsers[0],
+        json_schema=form.schema,
+    )
+    written = ""
+    done: ChatDone | None = None
+    async with daemon, aclosing(daemon.chat_model.stream(request, turn.cancel)) as replies:
+        async for reply in replies:
+            match reply:
+                case ChatDelta():
+                    written += reply.text
+                case ChatDone():
+                    done = reply
+    assert done is not None
+    if form.schema is not None:
+        return AgentResult(written, (), done.finish_reason)
+    read = parse_reply(
+        written, preset_parsers=preset.tool_call_parsers, tools=[dict(tool) for tool in plan.tools]
+    )
+    calls = [ToolCall(call.id, call.name, call.arguments) for call in read.calls if call.error is None]
+    said = [call for call in calls if call.name == RESPOND_NAME and RESPOND not in form.tools]
+    reply = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in said))).strip()
+    own = tuple(call for call in calls if call not in said)
+    return AgentResult(reply, own, "tool_calls" if own else done.finish_reason)
+
+
 def _answer(daemon: Daemon, turn: Turn, result: AgentResult) -> dict[str, object]:
-    assert daemon.last_record is not None
     return {
         "turn_id": turn.id,
         "preset": daemon.preset.name,
         "reply": result.reply,
-        "tool_calls": [],
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)}
+            for call in result.calls
+        ],
         "finish_reason": result.finish_reason,
         "error": None,
-        "timings_ms": daemon.last_record.timings_ms,
+        "timings_ms": daemon.last_record.timings_ms if daemon.last_record is not None else {},
     }
 
 

@@ -81,6 +81,16 @@ class LlmSettings(Section):
         default=True,
         description="make and use a copy of the model that this processor works faster with",
     )
+    kv_type: Literal["f16", "q8_0"] = Field(
+        default="f16", description="how the model remembers the conversation; q8_0 takes half the memory"
+    )
+    constraint_engine: Literal["llguidance", "llama.cpp"] = Field(
+        default="llguidance", description="what holds tool calls to their form"
+    )
+    keep_prompts: bool = Field(
+        default=True,
+        description="keep the evaluated system prompt on disk, so that the next start answers sooner",
+    )
     instructions: str = Field(
         default=_INSTRUCTIONS, description="what the model is told before every conversation"
     )
