@@ -11,23 +11,21 @@ import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.audio.segmenter import Segmenter
-from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.errors import EdgevoxError, EngineFailed
 from edgevox.events import (
     EndpointReached,
-    Event,
     ModelStarted,
     TranscriptionStarted,
     TranscriptReady,
     TurnEnded,
     TurnEvent,
 )
-from edgevox.metrics import TurnRecord, TurnRecorder
 from edgevox.settings import AudioSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag
-from edgevox.types import Audio, TranscribeRequest, Transcript
+from edgevox.types import TranscribeRequest, Transcript
 from edgevox.voice import Hearing, Pipeline, Voice, VoiceLoop
+from tests.voice.room import Room
 from tests.voice.sounds import silent, voiced
 
 BOUND_S = 10
@@ -65,42 +63,6 @@ class Recogniser:
             self.working -= 1
         if not cancel.is_set():
             yield Transcript(answer, "en", request.audio.duration_s, dropped=None if answer else "no speech")
-
-
-class Room:
-    """A live microphone in front of which a sentence is said at once, and the next when it is answered."""
-
-    live = True
-    dropped_samples = 0
-    delay_s = 0.0
-
-    def __init__(self, *sentences: np.ndarray) -> None:
-        self._sentences = sentences
-        self._answered = asyncio.Event()
-        self.endpoint = asyncio.Event()
-        self.events: list[Event] = []
-        self.records: list[TurnRecord] = []
-        self._recorder = TurnRecorder(self.records.append)
-
-    def note(self, event: Event) -> None:
-        self.events.append(event)
-        self._recorder(event)
-        if isinstance(event, EndpointReached):
-            self.endpoint.set()
-        if isinstance(event, TurnEnded):
-            self._answered.set()
-
-    async def frames(self) -> AsyncGenerator[Audio, None]:
-        for sound in self._sentences:
-            for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES):
-                for _ in range(5):
-                    await asyncio.sleep(0)  # let the others work, as in the 20 ms of a real block
-                yield Audio(sound[start : start + BLOCK_SAMPLES], 16_000)
-            await self._answered.wait()
-            self._answered.clear()
-
-    def of(self, kind: type[TurnEvent]) -> list[TurnEvent]:
-        return [event for event in self.events if isinstance(event, kind)]
 
 
 def sentence(*parts: np.ndarray) -> np.ndarray:
