@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "edgevox"
 # Lower layers first. A module may import its own layer and everything below it (cycles are checked apart);
 # the siblings of one layer, the engines, do not import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("edgevox.types", "edgevox.errors", "edgevox.events", "edgevox.turn"),
+    ("edgevox.types", "edgevox.errors", "edgevox.events", "edgevox.turn", "edgevox.hooks"),
     (
         "edgevox.folders",
         "edgevox.data_files",
@@ -38,6 +38,7 @@ MAY_CATCH_ALL = {
     "edgevox.cli.main",
     "edgevox.tools.executor",
     "edgevox.tools.running",
+    "edgevox.hooks",
 }
 # Only this file may import what is under the GPL.
 GPL = {"piper": "edgevox.tts.piper"}

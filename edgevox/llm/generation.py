@@ -120,10 +120,10 @@ class Generation:
         logits = self._context.logits()
         token = self._sampler.pick(logits)
         if constraint is not None and not constraint.allows(token):
-            constraint.mask(logits)
-            token = self._sampler.pick(logits)
-            if not constraint.allows(token):
+            allowed = constraint.allowed()
+            if not len(allowed):
                 return None
+            token = self._sampler.pick(logits, allowed)
         if constraint is not None:
             constraint.accept((token,))
         self._sampler.accept(token)

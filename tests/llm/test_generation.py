@@ -44,9 +44,9 @@ class ScriptedSampler:
         self._tokens = iter([*tokens, *[end] * 200])
         self.size = len(tokens)
 
-    def pick(self, logits: NDArray[np.float32]) -> int:
-        if np.isneginf(logits).any():
-            return int(np.argmax(logits))
+    def pick(self, logits: NDArray[np.float32], among: NDArray[np.intp] | None = None) -> int:
+        if among is not None:
+            return int(among[np.argmax(logits[among])])
         return next(self._tokens)
 
     def accept(self, token: int) -> None:

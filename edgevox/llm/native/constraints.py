@@ -1,7 +1,7 @@
 """Holding a reply to a grammar: llguidance where it can say the grammar, llama.cpp's own sampler otherwise.
 
-Both are asked in the same order: the model's own pick first, and the mask over the whole vocabulary only when
-that pick is not allowed.
+Both are asked in the same order: about the model's own pick first, and for everything that is allowed only
+when that pick is not.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Constraint(Protocol):
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
 
-    def mask(self, logits: NDArray[np.float32]) -> None:
-        """Give every token that may not come next the score minus infinity."""
+    def allowed(self) -> NDArray[np.intp]:
+        """Every token that may come next."""
 
     def accept(self, tokens: Sequence[int]) -> bool:
         """Go on by tokens; False, and then this constraint is of no further use, when one is not allowed."""
@@ -110,19 +110,20 @@ class _Compiled(Protocol):
 class _GuidanceGrammar:
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
         self._matcher = matcher
-        self._bits = np.zeros((vocabulary_size + 31) // 32, np.uint32)
+        self._vocabulary_size = vocabulary_size
 
     def start(self) -> Constraint:
-        return _GuidanceConstraint(self._matcher.deep_copy(), self._bits)
+        return _GuidanceConstraint(self._matcher.deep_copy(), self._vocabulary_size)
 
     def close(self) -> None:
         """Nothing is held outside Python."""
 
 
 class _GuidanceConstraint:
-    def __init__(self, matcher: llguidance.LLMatcher, bits: NDArray[np.uint32]) -> None:
+    def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
         self._matcher = matcher
-        self._bits = bits
+        self._vocabulary_size = vocabulary_size
+        self._bits = np.zeros((vocabulary_size + 31) // 32, np.uint32)
 
     def forced(self) -> list[int]:
         return self._matcher.compute_ff_tokens()
@@ -130,10 +131,10 @@ class _GuidanceConstraint:
     def allows(self, token: int) -> bool:
         return self._matcher.validate_tokens([token]) == 1
 
-    def mask(self, logits: NDArray[np.float32]) -> None:
+    def allowed(self) -> NDArray[np.intp]:
         self._matcher.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
-        allowed = np.unpackbits(self._bits.view(np.uint8), bitorder="little", count=len(logits))
-        logits[allowed == 0] = -np.inf
+        bits = np.unpackbits(self._bits.view(np.uint8), bitorder="little", count=self._vocabulary_size)
+        return np.flatnonzero(bits)
 
     def accept(self, tokens: Sequence[int]) -> bool:
         return self._matcher.consume_tokens(list(tokens))
@@ -169,6 +170,7 @@ class _NativeConstraint:
     def __init__(self, sampler: llama_cpp.llama_sampler_p, candidates: Candidates) -> None:
         self._sampler = sampler
         self._candidates = candidates
+        self._any_logits = np.zeros(len(candidates.data), np.float32)
         self._one = llama_cpp.llama_token_data(0, 0.0, 0.0)
         self._one_array = llama_cpp.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
 
@@ -180,9 +182,9 @@ class _NativeConstraint:
         llama_cpp.llama_sampler_apply(self._sampler, ctypes.byref(self._one_array))
         return bool(self._one.logit == 0.0)
 
-    def mask(self, logits: NDArray[np.float32]) -> None:
-        self._candidates.apply(self._sampler, logits)
-        logits[:] = self._candidates.data["logit"]  # a grammar neither sorts nor shortens
+    def allowed(self) -> NDArray[np.intp]:
+        self._candidates.apply(self._sampler, self._any_logits)
+        return np.flatnonzero(self._candidates.data["logit"] == 0.0)  # a grammar neither sorts nor shortens
 
     def accept(self, tokens: Sequence[int]) -> bool:
         for token in tokens:

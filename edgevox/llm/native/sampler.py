@@ -27,11 +27,17 @@ class Candidates:
             self.data.ctypes.data_as(llama_cpp.llama_token_data_p), vocabulary_size, -1, False
         )
 
-    def apply(self, sampler: llama_cpp.llama_sampler_p, logits: NDArray[np.float32]) -> int:
-        """Run a sampler over the scores; the index in `data` that it selected, or -1."""
-        self.data["id"] = self._ids  # a sampler may have sorted and shortened them
-        self.data["logit"] = logits
-        self._array.size = len(logits)
+    def apply(
+        self,
+        sampler: llama_cpp.llama_sampler_p,
+        logits: NDArray[np.float32],
+        among: NDArray[np.intp] | None = None,
+    ) -> int:
+        """Run a sampler over the scores, of `among` or of all tokens; the index in `data` that it selected."""
+        size = len(logits if among is None else among)
+        self.data["id"][:size] = self._ids if among is None else among
+        self.data["logit"][:size] = logits if among is None else logits[among]
+        self._array.size = size
         self._array.selected = -1
         self._array.sorted = False
         llama_cpp.llama_sampler_apply(sampler, ctypes.byref(self._array))
@@ -67,9 +73,9 @@ class Sampler:
         seed = _RANDOM_SEED if sampling.seed is None else sampling.seed % _RANDOM_SEED
         self._add(llama_cpp.llama_sampler_init_dist(seed))
 
-    def pick(self, logits: NDArray[np.float32]) -> int:
-        """A token; it counts for the repeat penalty only once it is accepted."""
-        selected = self._candidates.apply(self._chain, logits)
+    def pick(self, logits: NDArray[np.float32], among: NDArray[np.intp] | None = None) -> int:
+        """A token, one of `among` where those are given; it counts as written only once it is accepted."""
+        selected = self._candidates.apply(self._chain, logits, among)
         return int(self._candidates.data["id"][selected])
 
     def accept(self, token: int) -> None:
