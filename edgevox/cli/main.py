@@ -41,6 +41,7 @@ COMMANDS = {
     "models": Command("models", "list, download, verify and remove models"),
     "config": Command("config", "show every setting and where it came from"),
     "parse": Command("parse", "read tool calls out of raw model output"),
+    "grammar": Command("grammar", "show the grammar that forces valid calls, or try a text on it"),
 }
 
 

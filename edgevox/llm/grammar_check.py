@@ -68,6 +68,10 @@ class GrammarChecker:
             llama_cpp.llama_model_free(self._model)
             self._model = None
 
+    def can_write(self, text: str) -> bool:
+        """Whether the vocabulary has a token for every byte of the text; some lack rare ones."""
+        return all(byte in self._tokens for byte in text.encode())
+
     def check(self, gbnf: str, text: str) -> Verdict:
         """Raises ValueError when the grammar does not compile, ModelError when the vocabulary lacks a byte."""
         (verdict,) = self.check_all(gbnf, [text])

@@ -46,7 +46,9 @@ def sample(lark: str, seed: int, *, most_bytes: int = 20_000) -> str:
             assert may_end or matcher.is_stopped(), "a dead end"
             return bytes(written).decode()
         # What closes is preferred, and what is common, so that texts stay short and readable.
-        weights = [12.0 if chr(byte) in "\"'}])<>," else 3.0 if 0x20 <= byte < 0x7F else 0.2 for byte in allowed]
+        weights = [
+            12.0 if chr(byte) in "\"'}])<>," else 3.0 if 0x20 <= byte < 0x7F else 0.2 for byte in allowed
+        ]
         byte = choice.choices(allowed, weights)[0]
         assert matcher.consume_token(byte)
         written.append(byte)
