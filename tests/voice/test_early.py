@@ -70,7 +70,12 @@ def sentence(*parts: np.ndarray) -> np.ndarray:
 
 
 def loop(
-    room: Room, recogniser: Recogniser, model: ScriptedModel, *, names: tuple[str, ...] = ()
+    room: Room,
+    recogniser: Recogniser,
+    model: ScriptedModel,
+    *,
+    names: tuple[str, ...] = (),
+    settings: AudioSettings | None = None,
 ) -> VoiceLoop:
     pipeline = Pipeline(
         LLMAgent("test", model=model, publish=room.note),
@@ -80,7 +85,7 @@ def loop(
         voice=Voice(ToneSynthesizer()),
         loudspeaker=MemorySpeaker(),
     )
-    return VoiceLoop(room, Segmenter(AudioSettings()), pipeline, room.note)
+    return VoiceLoop(room, Segmenter(settings or AudioSettings()), pipeline, room.note)
 
 
 async def talk(room: Room, recogniser: Recogniser, model: ScriptedModel) -> None:
@@ -206,6 +211,19 @@ async def test_every_turn_has_a_transcription_of_its_own() -> None:
         ("first", "One."),
         ("second", "Two."),
     ]
+
+
+async def test_what_was_heard_early_in_one_turn_is_not_heard_again_in_the_next() -> None:
+    # With the 300 ms before it, it is cut where it has gone on for 2 s, without a pause.
+    too_long = sentence(voiced(1.75))
+    room, recogniser = Room(sentence(voiced(WORD_S)), too_long), Recogniser(["first", "second"])
+    talking = loop(
+        room, recogniser, ScriptedModel(["One.", "Two."]), settings=AudioSettings(max_utterance_s=2.0)
+    )
+    async with asyncio.timeout(BOUND_S):
+        await talking.run()
+    assert [record.heard for record in room.records] == ["first", "second"]
+    assert [event.early for event in room.events if isinstance(event, TranscriptionStarted)] == [True, False]
 
 
 async def test_a_loop_that_is_ended_at_the_pause_leaves_nothing_at_work() -> None:

@@ -9,7 +9,7 @@ from edgevox.agents import LLMAgent
 from edgevox.audio.segmenter import Segmenter
 from edgevox.audio.wav_microphone import WavMicrophone
 from edgevox.errors import EngineFailed
-from edgevox.events import Event, SpeechStarted, TurnEnded
+from edgevox.events import Event, SpeechStarted, TranscriptionStarted, TurnEnded
 from edgevox.settings import AudioSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag
@@ -58,8 +58,18 @@ async def test_every_utterance_gets_its_answer() -> None:
     assert [event.reply for event in events if isinstance(event, TurnEnded)] == ["One.", "Two."]
     assert len(speaker.played) == 2
     assert sum(isinstance(event, SpeechStarted) for event in events) == 2
-    # In a file nobody waits: each is transcribed once, whole.
     assert [1.0 < audio.duration_s < 3.0 for audio in transcriber.heard] == [True, True]
+
+
+async def test_in_a_file_everything_is_transcribed_once_and_whole() -> None:
+    sound = np.concatenate([silent(0.5), voiced(0.8), silent(0.34), voiced(0.8), silent(1.0)])
+    transcriber = ScriptedTranscriber(["the question"])
+    events: list[Event] = []
+    talk, _ = loop(sound, transcriber, ScriptedModel(["One."]), events)
+    await talk.run()
+    (audio,) = transcriber.heard
+    assert audio.duration_s > 0.8 + 0.34 + 0.8 + 0.45
+    assert [event.early for event in events if isinstance(event, TranscriptionStarted)] == [False]
 
 
 async def test_what_is_not_speech_is_dropped_with_a_reason() -> None:
