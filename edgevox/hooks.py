@@ -155,7 +155,7 @@ class Hooks:
     async def _asked(self, hook: Hook, asked: Awaitable[DecisionT | None]) -> DecisionT | None:
         try:
             return await asked
-        except Exception as error:  # noqa: BLE001  (a hook is somebody else's code: it must not end the turn)
+        except Exception as error:  # a hook is somebody else's code: it must not end the turn
             if hook.is_safety:
                 raise SafetyHookFailed(f"{hook.name}: {type(error).__name__}: {error}") from error
             _LOG.warning("the hook %s failed and was skipped: %s: %s", hook.name, type(error).__name__, error)

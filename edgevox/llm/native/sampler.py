@@ -33,7 +33,7 @@ class Candidates:
         logits: NDArray[np.float32],
         among: NDArray[np.intp] | None = None,
     ) -> int:
-        """Run a sampler over the scores, of `among` or of all tokens; the index in `data` that it selected."""
+        """Run a sampler over the scores, of `among` or of all; the index in `data` that it selected."""
         size = len(logits if among is None else among)
         self.data["id"][:size] = self._ids if among is None else among
         self.data["logit"][:size] = logits if among is None else logits[among]
