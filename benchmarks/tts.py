@@ -1,8 +1,9 @@
 """How fast the voice is, and what our session settings buy: `python -m benchmarks.tts`.
 
 Real-time factor (seconds of work per second of speech) with one and two threads, alone and beside busy
-processes; the time to the first sound, for a first piece and for the whole reply at once; the time to stop;
-the time to load, beside a session of onnxruntime as it comes. Rows to be compared take turns in one run.
+processes; the time to the first chunk of a sentence, against the whole graph run in one go; the time to the
+first sound of a reply; the time to stop; the time to load and the memory, beside a session of onnxruntime as
+it comes and beside the whole graph. Rows to be compared take turns in one run.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ from edgevox.folders import user_folders
 from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
 from edgevox.settings import TtsSettings
-from edgevox.tts.onnx_session import StoppableSession
+from edgevox.tts.onnx_session import StoppableSession, StopSwitch
 from edgevox.tts.piper import PiperEngine
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.tts.speakable import speakable
+from edgevox.tts.vits import WholeSpeech
 from edgevox.turn import CancelFlag
 from edgevox.types import SynthesisRequest
 
@@ -41,6 +43,12 @@ REPLY = (
     "Take an umbrella, since there may be some rain after 3:30 pm. "
     "The evening stays dry! I have set your alarm for 7:15."
 )
+SENTENCES = (
+    "Yes, of course I can.",
+    "The kitchen light is on now, and the hall is dark.",
+    "Tomorrow will be mostly cloudy in Berlin, with a high of eighteen degrees and a light wind from "
+    "the west in the evening.",
+)
 LONG_SENTENCE = "so the light in the hall is on and the light in the kitchen is off " * 3
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -48,6 +56,14 @@ SPAWN = multiprocessing.get_context("spawn")
 def sentences(text: str) -> list[str]:
     splitter = SentenceSplitter()
     return [speakable(each) for each in (*splitter.feed(text), *splitter.finish())]
+
+
+def whole_engine(voice: Path, threads: int) -> PiperEngine:
+    """The engine as it was before voices were cut: one session, one run for a sentence."""
+    engine = PiperEngine(voice, threads=threads)
+    engine.load()
+    engine._speech = WholeSpeech(voice, threads=threads, switch=StopSwitch())
+    return engine
 
 
 def synthesis_s(engine: PiperEngine, text: str) -> tuple[float, float]:
@@ -74,10 +90,11 @@ def stop_s(engine: PiperEngine, after_s: float) -> float:
 
     timer = threading.Timer(after_s, stop)
     timer.start()
-    chunks = list(engine.run(SynthesisRequest(LONG_SENTENCE), cancel))
+    for _ in engine.run(SynthesisRequest(LONG_SENTENCE), cancel):
+        pass
     ended_s = time.monotonic()
-    timer.join()
-    if chunks:
+    if not set_s:
+        timer.cancel()
         raise RuntimeError("the run ended before it was stopped")
     return ended_s - set_s[0]
 
@@ -129,6 +146,32 @@ def real_time_factors(voice: Path, rounds: int) -> list[Row]:
     return rows
 
 
+def first_chunks(voice: Path, rounds: int) -> list[Row]:
+    whole, chunked = whole_engine(voice, 2), PiperEngine(voice, threads=2)
+    chunked.load()
+    rows: list[Row] = []
+    for sentence in SENTENCES:
+        whole_s: list[float] = []
+        first_s: list[float] = []
+        all_s: list[float] = []
+        for _ in range(rounds):
+            work_s, speech_s = synthesis_s(whole, sentence)
+            whole_s.append(work_s)
+            all_s.append(synthesis_s(chunked, sentence)[0])
+            first_s.append(first_sound_s(chunked, sentence))
+        whole_ms, first_ms, all_ms = (1000 * statistics.median(each) for each in (whole_s, first_s, all_s))
+        rows.append(
+            {
+                "sentence (s)": round(speech_s, 1),
+                "whole (ms)": round(whole_ms),
+                "first chunk (ms)": round(first_ms),
+                "all chunks (ms)": round(all_ms),
+                "first chunk / whole": round(first_ms / whole_ms, 2),
+            }
+        )
+    return rows
+
+
 def first_sounds(voice: Path, rounds: int) -> list[Row]:
     engine = PiperEngine(voice)
     engine.load()
@@ -159,13 +202,19 @@ def plain_session_s(voice: Path) -> float:
 
 def our_session_s(voice: Path) -> float:
     started_s = time.monotonic()
-    StoppableSession(voice, threads=1)
+    StoppableSession(voice, threads=1, switch=StopSwitch())
+    return time.monotonic() - started_s
+
+
+def load_s(voice: Path) -> float:
+    started_s = time.monotonic()
+    PiperEngine(voice, threads=2).load()
     return time.monotonic() - started_s
 
 
 def memory_mb(voice: Path) -> float:
     """What the process holds after the longest that one run may speak."""
-    engine = PiperEngine(voice)
+    engine = PiperEngine(voice, threads=2)
     engine.load()
     for text in (REPLY, LONG_SENTENCE):
         synthesis_s(engine, text)
@@ -173,17 +222,26 @@ def memory_mb(voice: Path) -> float:
 
 
 def loads(voice: Path, rounds: int) -> list[Row]:
+    measured: dict[str, list[float]] = {}
     with ProcessPoolExecutor(1, mp_context=SPAWN, max_tasks_per_child=1) as pool:
-        plain_s, ours_s, ours_mb = (
-            [pool.submit(measure, voice).result() for _ in range(rounds)]
-            for measure in (plain_session_s, our_session_s, memory_mb)
-        )
-    plain, ours = statistics.median(plain_s), statistics.median(ours_s)
+        for _ in range(rounds):
+            for measure in (plain_session_s, our_session_s, load_s, memory_mb):
+                measured.setdefault(measure.__name__, []).append(pool.submit(measure, voice).result())
+    plain, ours, load = (
+        statistics.median(measured[f.__name__]) for f in (plain_session_s, our_session_s, load_s)
+    )
     return [
         {"what": "session with onnxruntime's own settings (s)", "value": round(plain, 2)},
-        {"what": "our session (s)", "value": round(ours, 2)},
+        {"what": "our session of the whole graph (s)", "value": round(ours, 2)},
         {"what": "ratio", "value": round(plain / ours, 1)},
-        {"what": "anonymous memory of the process after speaking (MB)", "value": round(max(ours_mb))},
+        {
+            "what": "engine: import, cut, three sessions, two words (s)",
+            "value": round(load, 2),
+        },
+        {
+            "what": "anonymous memory of the process after speaking (MB)",
+            "value": round(max(measured["memory_mb"])),
+        },
     ]
 
 
@@ -207,6 +265,7 @@ def main() -> None:
     load_average = os.getloadavg()[0]
     results: dict[str, list[Row]] = {
         "Load and memory, each time in a new process": loads(voice, args.rounds),
+        "First chunk of a sentence, two threads": first_chunks(voice, args.rounds),
         "Threads": real_time_factors(voice, args.rounds),
         "First sound and stop, one thread": first_sounds(voice, args.rounds),
     }

@@ -10,16 +10,17 @@ from collections.abc import Iterator
 FIRST_CHUNK_S = 0.35
 # Each one more costs the frames that two neighbours both need.
 MOST_CHUNKS = 4
-_MOST_GROWTH = 2.0
+_FIRST_GROWTH = 2.0
+_MOST_GROWTH = 4.0
 # How much of a chunk's playing time the next one may take: the machine can get busier meanwhile.
 _RESERVE = 0.6
 
 
 class Pace:
-    """How fast sound is made here, as the last sentence showed."""
+    """How fast sound is made here, as the last piece of speech showed."""
 
     def __init__(self) -> None:
-        self.growth = _MOST_GROWTH
+        self.growth = _FIRST_GROWTH
         """How many times as long as the last chunk the next one may be; less than 1 on a slow machine."""
 
     def note(self, work_s: float, sound_s: float) -> None:

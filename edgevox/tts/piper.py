@@ -26,9 +26,9 @@ MAX_PIECE_PHONEMES = 240
 MAX_PIECE_CHARS = 400
 
 _SLOWEST, _FASTEST = 0.25, 4.0
-# Spoken to nobody when a voice is loaded: about a second, long enough to be cut into chunks.
-_PROBE = "One, two, three, four."
-# How loud a voice is on the whole, whatever its own level: peaks are about seven times this.
+# Spoken to nobody when a voice is loaded: as loud as speech is on the whole, and long enough for two chunks.
+_PROBE = "Good morning."
+# How loud every voice is, whatever its own level; the peaks of speech are about seven times this.
 _LEVEL = 0.1
 _MOST_GAIN = 10.0
 _KNEE = 0.7

@@ -102,7 +102,9 @@ class _Span:
         needed = {name for node in nodes for name in node.inputs if name}
         made = {name for node in nodes for name in node.outputs}
         foreign = needed - made - graph.weights.keys() - {start}
-        constants = tuple(node for node in graph.nodes if node.op == "Constant" and foreign & {*node.outputs})
+        constants = tuple(
+            node for node in graph.nodes if node.op == "Constant" and not foreign.isdisjoint(node.outputs)
+        )
         foreign -= {name for node in constants for name in node.outputs}
         return cls(start, end, tuple(nodes), constants, tuple(sorted(foreign)))
 
@@ -195,8 +197,8 @@ def _before(nodes: Sequence[Node], names: Iterable[str]) -> list[Node]:
     needed = set(names)
     found: list[Node] = []
     for node in reversed(nodes):
-        if needed & {*node.outputs}:
-            needed |= {*node.inputs}
+        if not needed.isdisjoint(node.outputs):
+            needed.update(node.inputs)
             found.append(node)
     return found[::-1]
 
@@ -206,7 +208,7 @@ def _behind(nodes: Sequence[Node], name: str) -> list[Node]:
     reached = {name}
     found: list[Node] = []
     for node in nodes:
-        if reached & {*node.inputs}:
-            reached |= {*node.outputs}
+        if not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
             found.append(node)
     return found
