@@ -30,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--adapter", metavar="FILE_OR_ID", help="merge this LoRA adapter into the copy")
     parser.add_argument("--scale", type=float, default=1.0, help="how strongly the adapter acts (1.0)")
+    parser.add_argument(
+        "--no-measure", action="store_true", help="trust the rule; measuring takes half a minute"
+    )
 
 
 def run(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
@@ -49,19 +52,24 @@ def run(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
             if adapter
             else make_copy(store, args.id, target)
         )
+    is_asked_for = bool(args.type or adapter)
+    if not args.no_measure and not _gains(context, original, copy) and not is_asked_for:
+        store.discard_optimised(args.id, copy)
+        _say(context, "the copy is not faster here, so it was not kept")
+        return 0
+    _say(context, f"kept {copy.path}: {'as asked for' if is_asked_for else verdict.reason}")
+    _say(context, _use(args, adapter, copy))
+    return 0
+
+
+def _gains(context: Context, original: Path, copy: OptimisedCopy) -> bool:
+    """Show how fast both are; whether the copy is faster."""
     wanted = context.settings.llm.threads
     threads = wanted if isinstance(wanted, int) else plan_threads().llama_prompt
     with context.err.status("measuring the original and its copy, in turns …"):
         before, after = measure([original, copy.path], threads=threads)
     context.out.print(_table(original, before, copy, after))
-    is_asked_for = bool(args.type or adapter)
-    if not is_asked_for and after.turn_s * _FASTER > before.turn_s:
-        store.discard_optimised(args.id, copy)
-        _say(context, "the copy is not faster here, so it was not kept")
-    else:
-        _say(context, f"kept {copy.path}: {'as asked for' if is_asked_for else verdict.reason}")
-        _say(context, _use(args, adapter, copy))
-    return 0
+    return after.turn_s * _FASTER <= before.turn_s
 
 
 def _table(original: Path, before: ModelSpeed, copy: OptimisedCopy, after: ModelSpeed) -> Table:

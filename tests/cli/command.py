@@ -29,14 +29,16 @@ def environment(home: Path, **extra: str) -> dict[str, str]:
     return kept | own | extra
 
 
-def edgevox(*words: str | Path, env: Mapping[str, str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+def edgevox(
+    *words: str | Path, env: Mapping[str, str], stdin: str = "", bound_s: float = BOUND_S
+) -> subprocess.CompletedProcess[str]:
     result = subprocess.run(
         [sys.executable, "-m", "edgevox", *map(str, words)],
         input=stdin,
         capture_output=True,
         text=True,
         env=dict(env),
-        timeout=BOUND_S,
+        timeout=bound_s,
         check=False,
     )
     assert "Traceback" not in result.stderr + result.stdout

@@ -92,3 +92,36 @@ def test_a_faulty_manifest_is_named_with_its_fault(tmp_path: Path, text: str, fa
     with pytest.raises(ConfigError, match=fault) as caught:
         read_manifest(path)
     assert str(path) in caught.value.message
+
+
+ADAPTER = """
+[[models]]
+id = "polite"
+kind = "adapter"
+base = "BASE"
+licence = "MIT"
+[[models.files]]
+name = "polite.gguf"
+bytes = 10
+sources = [{ kind = "hub", repo = "someone/Polite", file = "polite.gguf" }]
+"""
+
+
+def test_an_adapter_belongs_to_a_language_model(tmp_path: Path) -> None:
+    text = ADAPTER.replace("BASE", "smollm2-135m-instruct")
+    entry = load_manifest(manifest_file(tmp_path, text)).entry("polite")
+    assert (entry.kind, entry.base) == ("adapter", "smollm2-135m-instruct")
+
+
+@pytest.mark.parametrize("base", ["whisper-base", "no-such-model"])
+def test_an_adapter_for_something_else_is_refused(tmp_path: Path, base: str) -> None:
+    with pytest.raises(ConfigError, match=f"polite is for {base}, which is no language model"):
+        load_manifest(manifest_file(tmp_path, ADAPTER.replace("BASE", base)))
+
+
+@pytest.mark.parametrize(
+    "text", [ADAPTER.replace('base = "BASE"\n', ""), ADAPTER.replace('"adapter"', '"llm"')]
+)
+def test_a_base_is_what_an_adapter_has_and_nothing_else(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="base names the model of an adapter"):
+        read_manifest(manifest_file(tmp_path, text))
