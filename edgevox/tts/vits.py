@@ -83,12 +83,16 @@ class ChunkedSpeech:
     def _made(self, inputs: Mapping[str, Array], ends: Callable[[int], Iterable[int]]) -> Iterator[Samples]:
         beside = dict(zip(self._front_outputs, self._front.run(inputs), strict=True))
         frames = beside[self._front_outputs[0]]
-        stream: _Stream = _Made(frames)
+
+        def from_front(end: int) -> Array:
+            return frames
+
+        source: Callable[[int], Array] = from_front
         for window, session in self._windowed:
-            stream = _Windowed(window, session, stream, beside, frames.shape[-1])
+            source = _Windowed(window, session, source, beside, frames.shape[-1]).upto
         start = 0
         for end in ends(frames.shape[-1]):
-            yield stream.upto(end).ravel()[start * self._samples_per_frame :]
+            yield source(end).ravel()[start * self._samples_per_frame :]
             start = end
 
 
@@ -99,11 +103,10 @@ def open_speech(
 
     The probe must be without noise. Raises ONNX_ERRORS or OSError when the file is no voice.
     """
-    unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, ValueError)
+    unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, ValueError, LookupError)
     try:
         parts = cut_voice(Graph.parse(_mapped(path)))
         chunked = ChunkedSpeech(parts, Pace(), rate_hz=rate_hz, threads=threads, switch=switch)
-        del parts
         sound = chunked.whole(probe)
         if np.allclose(np.concatenate([*chunked.chunks(probe)]), sound, rtol=0, atol=_SAME_WITHIN):
             return chunked, sound
@@ -121,19 +124,6 @@ def _mapped(path: Path) -> memoryview:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-class _Stream(Protocol):
-    def upto(self, end: int) -> Array:
-        """What was made of the first `end` frames, or of more."""
-
-
-class _Made:
-    def __init__(self, frames: Array) -> None:
-        self._frames = frames
-
-    def upto(self, end: int) -> Array:
-        return self._frames
-
-
 class _Windowed:
     """What a part makes of another stream, as far as it was asked for."""
 
@@ -141,7 +131,7 @@ class _Windowed:
         self,
         window: Window,
         session: StoppableSession,
-        source: _Stream,
+        source: Callable[[int], Array],
         beside: Mapping[str, Array],
         frames: int,
     ) -> None:
@@ -149,16 +139,17 @@ class _Windowed:
         self._session = session
         self._source = source
         self._beside = {name: beside[name] for name in window.beside}
+        self._frames = frames
         self._pieces: list[Array] = []
         self._end = 0
-        self._frames = frames
 
     def upto(self, end: int) -> Array:
+        """What it makes of the first `end` frames, or of more."""
         reach, growth = self._window.reach_frames, self._window.growth
         if end > self._end:
             low, high = max(0, self._end - reach), min(self._frames, end + reach)
             frames = slice(low, high)
-            inputs = {self._window.stream: self._source.upto(high)[..., frames]}
+            inputs = {self._window.stream: self._source(high)[..., frames]}
             for name, value in self._beside.items():
                 # A tensor of a single frame holds for all of them: it is the speaker's.
                 inputs[name] = value[..., frames] if value.shape[-1] > 1 else value

@@ -179,9 +179,9 @@ def _reach(nodes: Sequence[Node], start: str, end: str) -> tuple[Fraction, int]:
 def _extent(node: Node) -> tuple[int, int, int]:
     """Over how many values a convolution reaches to the left and to the right, and its stride."""
     kernel, pads = node.ints("kernel_shape"), node.ints("pads")
-    (stride,), (dilation,) = node.ints("strides") or (1,), node.ints("dilations") or (1,)
     if len(kernel) != 1 or len(pads) != 2:
         raise GraphNotUnderstood("a convolution is not along time alone")
+    (stride,), (dilation,) = node.ints("strides") or (1,), node.ints("dilations") or (1,)
     width = (kernel[0] - 1) * dilation
     if node.op == "Conv":
         keeps_length = stride == 1 and sum(pads) == width
