@@ -15,6 +15,11 @@ from edgevox.errors import ModelError
 _MAX_PIECE_BYTES = 64
 
 
+@llama_cpp.llama_log_callback
+def _keep_quiet(level: int, text: bytes, data: object) -> None:
+    """Fifty lines about a vocabulary are of no use to anyone who tries a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What became of a text: `failed_at` is the first character that cannot stand there.
@@ -44,6 +49,7 @@ class GrammarChecker:
 
     def __init__(self, model: Path) -> None:
         """Raises ModelError when the file cannot be read."""
+        llama_cpp.llama_log_set(_keep_quiet, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
         params = llama_cpp.llama_model_default_params()
         params.vocab_only = True
@@ -73,7 +79,7 @@ class GrammarChecker:
         return all(byte in self._tokens for byte in text.encode())
 
     def check(self, gbnf: str, text: str) -> Verdict:
-        """Raises ValueError when the grammar does not compile, ModelError when the vocabulary lacks a byte."""
+        """Raises ValueError when the grammar does not compile, ModelError for a text it cannot write."""
         (verdict,) = self.check_all(gbnf, [text])
         return verdict
 

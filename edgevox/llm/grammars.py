@@ -1,8 +1,9 @@
 """Grammars that force a valid tool call, or a JSON value, out of any model.
 
-The calls are in the wrapper that the format's detector reads, and each tool's arguments are held to its own schema.
-What cannot be said in a grammar is left to the validation behind it, with a warning that names the tool; one bad
-schema never spoils the other tools. White space is fixed, and strings and arrays are bounded, so a call closes.
+The calls are in the wrapper that the format's detector reads, and each tool's arguments are held to its own
+schema. What cannot be said in a grammar is left to the validation behind it, with a warning that names the
+tool; one bad schema never spoils the other tools. White space is fixed, and strings and arrays are bounded, so
+that a call always closes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def build_call_grammar(
 ) -> CallGrammar:
     """A call of one of `tools`, with `parallel` one or several. Raises ConfigError.
 
-    That is for a format that is not known or cannot be forced, and when there is no tool. A schema never raises.
+    That is for a format that is not known or cannot be forced, or for no tools at all; never for a schema.
     """
     return _built(tools, wire_format, parallel, lambda rules, calls: calls)
 
@@ -111,7 +112,7 @@ class GrammarCache:
         return self._kept(schema, lambda: build_json_grammar(schema))
 
     def _kept(self, content: object, build: Callable[[], CallGrammar]) -> CallGrammar:
-        # The quick print tells two contents apart, but equal ones may differ in it; the slow one is for those.
+        # The quick print tells contents apart, but equal ones may differ in it; the slow one is for those.
         quick = _fingerprint(content, _WITH_REFERENCES)
         key = self._seen.get(quick)
         if key is None:
@@ -126,13 +127,13 @@ class GrammarCache:
         return found
 
 
-# Versions of marshal's format. With references, what is shared is written once: four times as fast, but the bytes
-# depend on what happens to be shared.
+# Versions of marshal's format. With references, what is shared is written once: four times as fast, but the
+# bytes depend on what happens to be shared.
 _WITH_REFERENCES = 4
 _WITHOUT_REFERENCES = 2
 
 
-def _fingerprint(content: object, version: int) -> bytes:
+def _fingerprint(content: Any, version: int) -> bytes:  # noqa: ANN401  (any JSON value)
     """The same bytes for the same content only; its order counts, as members are written in it."""
     try:
         return marshal.dumps(content, version)

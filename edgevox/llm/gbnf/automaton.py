@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from edgevox.llm.gbnf.language import (
     Alt,
@@ -96,7 +97,7 @@ class Automaton:
 
 
 def common_automaton(languages: list[Node]) -> Automaton:
-    """Reads the texts that are in all of `languages`. Raises Inexpressible when that takes too many states."""
+    """Reads the texts that are in all of `languages`. Raises Inexpressible when that takes too much."""
     nfas = [_Nfa() for _ in languages]
     finals = []
     for nfa, language in zip(nfas, languages, strict=True):
@@ -129,14 +130,14 @@ def common_automaton(languages: list[Node]) -> Automaton:
 
 def _pieces(nfas: list[_Nfa], here: tuple[frozenset[int], ...]) -> list[tuple[int, int]]:
     """The ranges within which all characters lead to the same place."""
-    cuts = set()
+    cuts: set[int] = set()
     for nfa, states in zip(nfas, here, strict=True):
         for state in states:
             for ranges, _ in nfa.edges[state]:
                 for low, high in ranges or ():
                     cuts.update((low, high + 1))
     ordered = sorted(cuts)
-    return [(low, after - 1) for low, after in zip(ordered, ordered[1:], strict=False)]
+    return [(low, after - 1) for low, after in pairwise(ordered)]
 
 
 def _moved(nfa: _Nfa, states: frozenset[int], code: int) -> frozenset[int]:
@@ -164,8 +165,8 @@ def texts_of_length(
 ) -> list[list[tuple[Ranges | None, int]]]:
     """The automaton once more for every length, as a list of states without loops, the first being 0.
 
-    Each state lists where its characters lead; None, with any number, says that the text may end there. Raises
-    Inexpressible when there are too many; the list is empty when no text fits.
+    Each state lists where its characters lead; None, with any number, says that the text may end there. The
+    list is empty when no text fits. Raises Inexpressible when there are too many.
     """
     room = _MOST_STEPS // len(automaton.steps)
     high = most if most is not None else max(least, min(room, _DEFAULT_MAX_CHARS))

@@ -1,4 +1,4 @@
-"""The language of a reply that calls tools: each tool's name with its own arguments, in a format's wrapper."""
+"""The language of a reply that calls tools: each name with its own arguments, in a format's wrapper."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _call(rules: Rules, tool: OfferedTool, wrapper: Wrapper, is_permissive: bool
     except Inexpressible as reason:
         return NEVER, [f"it cannot be called: {reason}"]
     arguments, problems = _arguments(rules, tool, wrapper.arguments, is_permissive)
-    number = EMPTY
+    number: Node = EMPTY
     if wrapper.id_head is not None:
         number = seq(Text(wrapper.id_head), rules.add("call-id", _CALL_ID, token=True))
     opened = alt(*(Text(f"{wrapper.head}{name}{wrapper.middle}") for name in names))

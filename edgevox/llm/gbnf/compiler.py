@@ -147,7 +147,7 @@ class SchemaCompiler:
         if not texts:
             return alt(*others)
         listed = one_of_texts(texts)
-        # In JSON a few are quickly told from other strings; elsewhere the lexer has to look at them as a whole.
+        # In JSON a few are told from other strings; elsewhere the lexer has to look at them as a whole.
         if len(texts) > _MOST_IN_PLACE or notation.strings != JSON.strings:
             listed = self.rules.add(f"{name}-enum", listed, token=True)
         return alt(listed, *others)
@@ -263,10 +263,12 @@ class SchemaCompiler:
 
 _ASKING = frozenset(
     (
-        "properties required additionalProperties patternProperties propertyNames minProperties maxProperties "
-        "unevaluatedProperties items prefixItems additionalItems minItems maxItems minLength maxLength pattern "
-        "format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
-    ).split()
+        *("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
+        *("minProperties", "maxProperties", "unevaluatedProperties"),
+        *("items", "prefixItems", "additionalItems", "minItems", "maxItems"),
+        *("minLength", "maxLength", "pattern", "format"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    )
 )
 
 

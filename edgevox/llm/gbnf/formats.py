@@ -1,4 +1,4 @@
-"""The formats that JSON Schema names, as patterns. Others, as the standard has it, say nothing about the text."""
+"""The formats that JSON Schema names, as patterns. Others say nothing about a text, as in the standard."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from edgevox.llm.gbnf import numbers, strings
 from edgevox.llm.gbnf.characters import spellings
-from edgevox.llm.gbnf.language import NEVER, Node, Rules, Text, alt, chars, optional, repeat, seq
+from edgevox.llm.gbnf.language import NEVER, Node, Rules, Text, alt, chars, repeat, seq
 from edgevox.llm.gbnf.schema import is_number
 from edgevox.llm.gbnf.schema_error import Inexpressible
 from edgevox.llm.tool_parsers.notation import Notation, Quoting

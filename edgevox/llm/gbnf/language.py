@@ -1,7 +1,8 @@
 """A language as a few kinds of nodes, and the rules that they refer to.
 
 Both engines' grammars are written from the same nodes, so they accept the same texts. The small functions
-simplify while they build: what can never be completed is `NEVER` (there is one), and takes with it whatever needs it.
+simplify while they build: what can never be completed is `NEVER` (there is only one), and takes with it
+whatever needs it.
 """
 
 from __future__ import annotations

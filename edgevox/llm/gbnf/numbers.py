@@ -21,8 +21,8 @@ from edgevox.llm.gbnf.language import (
 )
 from edgevox.llm.gbnf.schema_error import Inexpressible
 
-# What a number without bounds may have: Python's largest integers of common use have 39 digits, and the shortest
-# form of a float has 17 that count.
+# What a number without bounds may have: integers of 128 bits have 39 digits, and the shortest form of a float
+# has 17 that count.
 MAX_INTEGER_DIGITS = 40
 _MAX_FRACTION_DIGITS = 24
 _MOST_LISTED = 1000
@@ -136,7 +136,7 @@ def same_length(low: str, high: str, digits: str = "0123456789") -> Node:
     if low[1:] != lowest:
         choices.append(seq(_digit_class(digits, low[0], low[0]), same_length(low[1:], highest, digits)))
         first += 1
-    top = NEVER
+    top: Node = NEVER
     if high[1:] != highest:
         top = seq(_digit_class(digits, high[0], high[0]), same_length(lowest, high[1:], digits))
         last -= 1

@@ -43,7 +43,7 @@ class _Member:
 
 
 def object_of(values: Values, flat: Flat, notation: Notation, name: str) -> Node:
-    """The objects that fit `flat`. Raises Inexpressible where a member that must be there cannot be written."""
+    """The objects that fit `flat`. Raises Inexpressible where a required member cannot be written."""
     least, most = values.count(flat, "minProperties") or 0, values.count(flat, "maxProperties")
     if most is not None and most < least:
         return NEVER
@@ -176,8 +176,8 @@ def _content(
 ) -> Node:
     """What stands between the braces.
 
-    Built from the end: `tails[c]` is what may follow when `c` members stand there already; they are counted as
-    far as it matters, at least to one, since the first has no comma before it.
+    Built from the end: `tails[c]` is what may follow when `c` members stand there already. They are counted
+    as far as it matters: at least to one, since the first has no comma before it.
     """
     counted = max(least, 1 if most is None else most, 1)
     comma = Text(notation.separator)

@@ -1,7 +1,7 @@
 """A regular expression of a JSON Schema as a language of plain characters.
 
-What ECMA-262 and Python agree on is read; look-around, back references and word boundaries are not regular or not
-local, and raise Inexpressible. A pattern without anchors may stand anywhere in the text.
+What ECMA-262 and Python agree on is read; look-around, back references and word boundaries are not regular or
+not local, and raise Inexpressible. A pattern without anchors may stand anywhere in the text.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _MOST_REPEATS = 1000
 _DIGITS: Ranges = ((0x30, 0x39),)
 _WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))
-# Languages differ about what is white space beyond ASCII, and whether a letter of another script is a \\w. What
-# they agree on is taken.
+# Engines differ about what is white space beyond ASCII, and whether a letter of another script is one of a
+# word. What they agree on is taken.
 _PERHAPS_SPACE: Ranges = (
     (0x1C, 0x1F),
     (0x85, 0x85),

@@ -1,7 +1,7 @@
 """A JSON Schema made plain: references followed, combinations multiplied out, conditions on one value merged.
 
-What comes out are flat schemas, any of which a value may fit. They are plain mappings; where two schemas meet on
-one member, its schema is an `Every` of the two, which are not copied: recursion is noticed by identity.
+What comes out are flat schemas, any of which a value may fit. They are plain mappings; where two schemas meet
+on one member, its schema is an `Every` of the two, which are not copied: recursion is noticed by identity.
 """
 
 from __future__ import annotations
@@ -94,9 +94,7 @@ class Document:
             if "enum" in base and None not in base["enum"]:
                 base["enum"] = [*base["enum"], None]
         factors = [[base]]
-        for key in ("$ref", "$dynamicRef"):
-            if key in schema:
-                factors.append(self._referred(schema[key], trail))
+        factors += [self._referred(schema[key], trail) for key in ("$ref", "$dynamicRef") if key in schema]
         factors += [self.flat(part, trail) for part in self._list(schema, "allOf")]
         for key in ("anyOf", "oneOf"):
             branches = self._list(schema, key)
@@ -316,7 +314,7 @@ def fits(value: object, flat: Flat) -> bool:
             _found(pattern, value) for pattern in patterns
         )
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return flat.get("minimum", -math.inf) <= value <= flat.get("maximum", math.inf)
+        return bool(flat.get("minimum", -math.inf) <= value <= flat.get("maximum", math.inf))
     return True
 
 

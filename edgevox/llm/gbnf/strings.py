@@ -81,10 +81,7 @@ def _held(
     most: int | None,
 ) -> Node:
     """A string that is in `language`, or (where that is not one node) in all that is wanted."""
-    if language is None:
-        content = _common(rules, quoting, wanted, least, most)
-    else:
-        content = encoded(language, quoting)
+    content = _common(rules, quoting, wanted, least, most) if language is None else encoded(language, quoting)
     return rules.add("text", _quoted(content, quoting), token=True)
 
 
@@ -189,7 +186,7 @@ def _other_than(names: list[str], at: int, quoting: Quoting) -> Node:
     """What may follow `at` characters that all of `names` begin with."""
     any_char = character(EVERY, quoting)
     heads = sorted({ord(name[at]) for name in names if len(name) > at})
-    choices = [NEVER if any(len(name) == at for name in names) else EMPTY]
+    choices: list[Node] = [NEVER if any(len(name) == at for name in names) else EMPTY]
     others = character(without(EVERY, tuple((head, head) for head in heads)), quoting)
     choices.append(seq(others, repeat(any_char, 0, max(0, MAX_KEY_CHARS - at))))
     for head in heads:

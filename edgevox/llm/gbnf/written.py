@@ -25,7 +25,7 @@ from edgevox.llm.gbnf.language import (
     seq,
 )
 
-# llama.cpp writes every repetition out, takes no more than 2,000, and needs the square of their number in time.
+# llama.cpp writes every repetition out, takes no more than 2,000, and needs the square of their number.
 _BLOCK = 256
 # A rule that nothing fits: no character comes behind the last.
 _NOTHING = '"\\x01" [^\\x01-\\U0010FFFF]'
@@ -68,7 +68,7 @@ def _lark(found: dict[str, Rule], root: str) -> str:
 
 
 def prune(rules: Rules, node: Node) -> Node:
-    """`node` without what can never be completed, such as an object that must hold another of its own kind."""
+    """`node` without what can never be completed, such as an object that must hold one of its own kind."""
     ends: set[str] = set()
     waiting = dict(rules.by_name)
     while True:
@@ -251,8 +251,8 @@ def _gbnf_code(code: int) -> str:
 
 # --- Lark
 
-# llguidance's lexer reads the longest piece that may come, and does not go back: `{` must not be one piece where
-# `{"a"` may be another. So texts are cut in the same places everywhere.
+# llguidance's lexer reads the longest piece that may come, and does not go back: `{` must not be one piece
+# where `{"a"` may be another. So texts are cut at the same places everywhere.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\n|<[^<>"\n]*>?|[{}\[\](),:] ?|[^"{}\[\](),:<\n]+|"')
 
 

@@ -185,8 +185,8 @@ class BaseFormatDetector(ABC):
 
     `markers` begin a call wherever they stand. `bare_markers` begin one only where tools are offered, outside
     reasoning and code. `trailers` are swallowed behind a call. `uses_fences` says that models of this family
-    write their calls in code blocks. `wrapper` says how `render` writes calls, for the grammar; without one the
-    format cannot be forced.
+    write their calls in code blocks. `wrapper` says how `render` writes calls, for the grammar; without one
+    the format cannot be forced.
     """
 
     markers: ClassVar[tuple[str, ...]] = ()

@@ -1,7 +1,7 @@
 """How a call is written down: what stands around it, and in which notation its arguments are.
 
-Each format's file holds its `Wrapper` beside its detector, and its grammar is made from that: what the grammar
-forces is what the detector reads. Nothing here acts.
+Each format's file holds its `Wrapper` beside its detector, and its grammar is made from that: what the
+grammar forces is what the detector reads. Nothing here acts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Escapes: TypeAlias = Literal["json", "python", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Quoting:
-    """A string: `open`, its characters, `close`. Without escapes it cannot hold the characters of `barred`."""
+    """A string: `open`, its characters, `close`. Without escapes it cannot hold those of `barred`."""
 
     open: str = '"'
     close: str = '"'
@@ -27,8 +27,8 @@ class Quoting:
 class Notation:
     """How values are written: JSON, where nothing else is said.
 
-    `value_close` stands behind every value that is not a string (those have it in their quoting). `members` is
-    the notation of an object's values and an array's items, where it is another.
+    `value_close` stands behind every value that is not a string (those have it in their quoting). `members`
+    is the notation of an object's values and an array's items, where it is another.
     """
 
     strings: tuple[Quoting, ...] = (Quoting(),)
@@ -49,8 +49,8 @@ class Notation:
 class Wrapper:
     """One reply of calls: one of `before`, then calls with `between` among them, then `after`.
 
-    A call is `head`, its name, `middle`, its arguments, `tail`; with `id_head`, an id of nine characters stands
-    behind that, before the tail. `triggers` are the texts that show that a call begins.
+    A call is `head`, its name, `middle`, its arguments, `tail`; with `id_head`, that and an id of nine
+    characters stand before the tail. `triggers` are the texts that show that a call begins.
     """
 
     head: str

@@ -14,7 +14,7 @@ _MAX_DEPTH = 5
 
 
 class Many:
-    """How many members hypothesis-jsonschema draws for an object: its own way of asking is gone from Hypothesis."""
+    """How many members an object gets: hypothesis-jsonschema's way of asking is gone from Hypothesis."""
 
     def __init__(self, data: Any, *, min_size: int, max_size: float, average_size: float) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""Every wire format: its grammar accepts what its detector writes, and its detector reads what that lets through."""
+"""Every wire format: its grammar accepts what its detector writes, and that reads what it accepts."""
 
 from __future__ import annotations
 
