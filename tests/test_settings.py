@@ -195,7 +195,8 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         (
             "[zzz]\nyyy = 1",
             2,
-            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, engines, records",
+            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, engines, records, tools,"
+            " plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),
         ("llm = 3", 1, "llm is a section: write [llm], and its settings below"),
@@ -339,6 +340,78 @@ def test_any_text_survives_the_way_through_the_file(
     write_config(folders, re.sub(r"^#(?=(instructions|names) = )", "", text, flags=re.MULTILINE))
     again = load_settings(folders, environ={})
     assert (again.llm.instructions, again.stt.names) == (instructions, tuple(names))
+
+
+# --- tables
+
+
+def test_a_table_may_be_written_as_one_or_on_one_line(folders: Folders) -> None:
+    write_config(folders, '[tools.confirm_domains]\nlock = "screen"\n"cover.garage" = "never"\n')
+    expected = {"lock": "screen", "cover.garage": "never"}
+    assert load_settings(folders, environ={}).tools.confirm_domains == expected
+    write_config(folders, '[tools]\nconfirm_domains = { lock = "screen", "cover.garage" = "never" }\n')
+    assert load_settings(folders, environ={}).tools.confirm_domains == expected
+
+
+def test_a_table_in_a_variable_is_separated_by_commas(folders: Folders) -> None:
+    environ = {
+        "EDGEVOX_TOOLS__CONFIRM_TOOLS": "broadcast=voice, turn_on = never",
+        "EDGEVOX_TOOLS__TIMEOUTS_S": "search_corpus=60",
+    }
+    tools = load_settings(folders, environ=environ).tools
+    assert tools.confirm_tools == {"broadcast": "voice", "turn_on": "never"}
+    assert tools.timeouts_s == {"search_corpus": 60.0}
+
+
+def test_a_wrong_value_in_a_table_is_named_with_its_line(folders: Folders) -> None:
+    path = write_config(folders, '[tools.confirm_tools]\nbroadcast = "maybe"\n')
+    assert message_of(folders) == (
+        f'{path}, line 1: tools.confirm_tools must be a table with "never" or "voice" or "screen" for each'
+        ' name, not {"broadcast": "maybe"}'
+    )
+
+
+def test_the_first_file_can_show_a_table(folders: Folders) -> None:
+    flags: dict[str, object] = {"tools.confirm_domains": {"cover.garage": "voice"}}
+    text = commented_file(load_settings(folders, environ={}, flags=flags))
+    write_config(folders, text.replace("#confirm_domains", "confirm_domains"))
+    assert load_settings(folders, environ={}).tools.confirm_domains == {"cover.garage": "voice"}
+
+
+def test_a_plugin_finds_whatever_its_table_holds(folders: Folders) -> None:
+    path = write_config(folders, '[plugins.weather]\ncity = "Bonn"\n[plugins.weather.units]\nwind = "km/h"\n')
+    settings = load_settings(folders, environ={})
+    assert settings.plugins.table("weather") == {"city": "Bonn", "units": {"wind": "km/h"}}
+    assert settings.plugins.table("other") == {}
+    assert settings.plugins.names() == ("weather",)
+    assert settings.sources["plugins.weather"] == Source("file", str(path))
+
+
+def test_a_plugin_is_on_until_its_table_says_otherwise(folders: Folders) -> None:
+    write_config(folders, "[plugins.weather]\nenabled = false\n[plugins.news]\n")
+    plugins = load_settings(folders, environ={}).plugins
+    assert [plugins.is_enabled(name) for name in ("weather", "news", "other")] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ("[plugins]\nweather = 3", "line 2: plugins.weather is a plugin's: it can be set in the file only"),
+        (
+            '[plugins.weather]\nenabled = "no"',
+            "line 1: plugins.weather.enabled must be true or false, not 'no'",
+        ),
+    ],
+)
+def test_a_mistake_about_a_plugin_is_named(folders: Folders, config: str, problem: str) -> None:
+    write_config(folders, config)
+    assert problem in message_of(folders)
+
+
+def test_a_plugin_cannot_be_set_by_a_variable(folders: Folders) -> None:
+    assert "in a table [plugins.NAME]" in message_of(
+        folders, environ={"EDGEVOX_PLUGINS__WEATHER__CITY": "Bonn"}
+    )
 
 
 # --- what the commands and the guide are made from

@@ -14,6 +14,9 @@ from pydantic.fields import FieldInfo
 
 from edgevox.settings.model import Section, Settings
 
+PLUGINS = "plugins"
+"""The section that is not in the catalogue: only plugins know what is in their tables."""
+
 _TYPE_WORDS = {
     "integer": "a whole number",
     "number": "a number",
@@ -34,6 +37,7 @@ class Setting:
     example: object
     expected: str
     is_list: bool
+    is_table: bool
     _adapter: TypeAdapter[Any]
 
     def from_toml(self, value: object) -> object:
@@ -43,9 +47,16 @@ class Setting:
         return self._checked(value, lambda: self._adapter.validate_json(text, strict=True))
 
     def from_text(self, text: str) -> object:
-        """The value that an environment variable spells; lists are separated by commas. Raises ValueError."""
+        """The value that an environment variable spells. Raises ValueError.
+
+        Lists are separated by commas, and so are tables: `lock=screen, light=never`.
+        """
+        items = [item.strip() for item in text.split(",") if item.strip()]
         if self.is_list:
-            return self.from_toml([item.strip() for item in text.split(",") if item.strip()])
+            return self.from_toml(items)
+        if self.is_table:
+            table = {key.strip(): value.strip() for key, _, value in (item.partition("=") for item in items)}
+            return self._checked(text, lambda: self._adapter.validate_strings(table))
         return self._checked(text, lambda: self._adapter.validate_strings(text))
 
     def from_flag(self, value: object) -> object:
@@ -85,6 +96,8 @@ def sections() -> Mapping[str, str]:
 
 def unknown(name: str) -> str:
     """Say that there is no such setting, and which one was probably meant."""
+    if name.startswith(f"{PLUGINS}."):
+        return f"{name} is a plugin's: it can be set in the file only, in a table [{PLUGINS}.NAME]"
     if name in sections():
         return f"{name} is a section: write [{name}], and its settings below"
     meant = suggestions(name)
@@ -118,6 +131,7 @@ def _setting(name: str, section: str, field: FieldInfo) -> Setting:
         example=field.examples[0] if field.examples else None,
         expected=_expected(schema),
         is_list=schema.get("type") == "array",
+        is_table=schema.get("type") == "object",
         _adapter=adapter,
     )
 
@@ -131,6 +145,8 @@ def _expected(schema: Mapping[str, Any]) -> str:
         return _shown(schema["const"])
     if schema.get("format") == "path":
         return "the path of a file"
+    if schema["type"] == "object":
+        return f"a table with {_expected(schema['additionalProperties'])} for each name"
     return _TYPE_WORDS[schema["type"]] + _range(schema)
 
 

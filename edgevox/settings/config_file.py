@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 
@@ -19,6 +19,9 @@ _HEADER = """\
 # Settings of EdgeVox. A line that begins with "#" changes nothing: it shows what holds without it.
 # Remove the "#" and write your own value. Stronger than this file are environment variables
 # (EDGEVOX_LLM__THREADS=2) and options of a command; edgevox config show tells what came from where.
+"""
+_FOOTER = """
+# --- Plugins: each has a table of its own, [plugins.NAME]; "enabled = false" in it switches the plugin off.
 """
 
 
@@ -48,7 +51,7 @@ def commented_file(settings: Settings) -> str:
             section = setting.section
             blocks.append(f"\n# --- {sections()[section]}\n[{section}]\n")
         blocks.append("\n".join(_lines(setting, settings)) + "\n")
-    return "\n".join(blocks)
+    return "\n".join([*blocks, _FOOTER])
 
 
 def _lines(setting: Setting, settings: Settings) -> Iterator[str]:
@@ -66,7 +69,12 @@ def _lines(setting: Setting, settings: Settings) -> Iterator[str]:
 
 
 def _toml(value: object) -> str:
-    """A text, number, truth value or list of texts: as in JSON, but for the delete character."""
+    """A text, number, truth value or list of texts: as in JSON, but for the delete character.
+
+    A table stands on one line: `{"lock" = "screen"}`.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(inner)}" for key, inner in value.items()) + "}"
     return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

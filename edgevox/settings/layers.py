@@ -10,7 +10,7 @@ from typing import Any
 
 from edgevox.errors import ConfigError
 from edgevox.folders import Folders
-from edgevox.settings.catalogue import catalogue, sections, suggestions, unknown
+from edgevox.settings.catalogue import PLUGINS, catalogue, sections, suggestions, unknown
 from edgevox.settings.model import DEFAULT_PRESET, GENERIC_PRESET, LAYERS, Settings, Source
 from edgevox.settings.preset_files import SETTINGS_TABLE, find_preset
 from edgevox.settings.toml_file import TomlFile, read_toml
@@ -74,6 +74,11 @@ def _from_user_file(path: Path, problems: list[str]) -> dict[str, _Given]:
 def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str, _Given]:
     found: dict[str, _Given] = {}
     for name, value in _flattened(file.table):
+        if name.startswith(f"{PLUGINS}.") and isinstance(value, dict):
+            found[name] = _Given(value, source)
+            if not isinstance(enabled := value.get("enabled", True), bool):
+                problems.append(f"{file.place(name)}: {name}.enabled must be true or false, not {enabled!r}")
+            continue
         setting = catalogue().get(name)
         if setting is None:
             problems.append(f"{file.place(name)}: {unknown(name)}")

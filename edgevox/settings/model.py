@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -28,6 +28,7 @@ _UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 _Threads: TypeAlias = Annotated[int, Field(ge=1, le=256)] | Literal["auto"]
 _Text = Annotated[str, Field(min_length=1)]
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
+_ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,54 @@ class RecordSettings(Section):
     keep_text: bool = Field(default=True, description="keep what was said, not only how long it took")
 
 
+class ToolSettings(Section):
+    """What the assistant may do."""
+
+    disabled: tuple[str, ...] = Field(default=(), description="tools that are not offered")
+    timeout_s: _Seconds = Field(default=30.0, description="a tool that takes longer is given up")
+    timeouts_s: Mapping[str, _Seconds] = Field(
+        default={}, description="the same for single tools: search_corpus = 60"
+    )
+    confirm_within_s: _Seconds = Field(default=30.0, description="no answer in this time is a no")
+    confirm_tools: Mapping[str, _ConfirmLevel] = Field(
+        default={}, description='what a tool needs before it runs, whatever else holds: broadcast = "voice"'
+    )
+    confirm_domains: Mapping[str, _ConfirmLevel] = Field(
+        default={},
+        description='the same for what is touched: lock = "screen" (not by voice), "cover.garage" = "never"',
+    )
+    confirm_otherwise: _ConfirmLevel = Field(
+        default="never", description="the same for everything else that changes something"
+    )
+    documents: _UserPath | None = Field(
+        default=None,
+        description="a folder of your own documents that can be searched; each folder in it is a corpus",
+        examples=["~/Documents/house"],
+    )
+    sound_folders: tuple[_UserPath, ...] = Field(
+        default=(), description="folders whose sound files may be written down"
+    )
+    plugin_timeout_s: _Seconds = Field(
+        default=10.0, description="a plugin that takes longer to start is switched off"
+    )
+
+
+class PluginTables(Section):
+    """The tables [plugins.NAME]: what is in one is the plugin's affair, but for `enabled`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.model_extra or {})
+
+    def is_enabled(self, name: str) -> bool:
+        return self.table(name).get("enabled") is not False
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """What is set for one plugin; nothing where there is no table of its name."""
+        return MappingProxyType((self.model_extra or {}).get(name, {}))
+
+
 class Settings(Section):
     """Every setting; `sources` says where each value came from, by its dotted name."""
 
@@ -199,6 +248,8 @@ class Settings(Section):
     audio: AudioSettings = AudioSettings()
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
+    tools: ToolSettings = ToolSettings()
+    plugins: PluginTables = PluginTables()
 
     _sources: Mapping[str, Source] = PrivateAttr(default_factory=lambda: MappingProxyType({}))
 
