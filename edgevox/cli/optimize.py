@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
     is_asked_for = bool(args.type or adapter)
     if not args.no_measure and not _gains(context, original, copy) and not is_asked_for:
         store.discard_optimised(args.id, copy)
-        _say(context, "the copy is not faster here, so it was not kept")
+        _say(context, "the copy is not faster here, so it was not kept; llm.optimize = false makes no more")
         return 0
     _say(context, f"kept {copy.path}: {'as asked for' if is_asked_for else verdict.reason}")
     _say(context, _use(args, adapter, copy))
