@@ -15,9 +15,11 @@ from edgevox.errors import ModelError
 _MAX_PIECE_BYTES = 64
 
 
-@llama_cpp.llama_log_callback
 def _keep_quiet(level: int, text: bytes, data: object) -> None:
     """Fifty lines about a vocabulary are of no use to anyone who tries a text."""
+
+
+_QUIET = llama_cpp.llama_log_callback(_keep_quiet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class GrammarChecker:
 
     def __init__(self, model: Path) -> None:
         """Raises ModelError when the file cannot be read."""
-        llama_cpp.llama_log_set(_keep_quiet, ctypes.c_void_p(0))
+        llama_cpp.llama_log_set(_QUIET, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
         params = llama_cpp.llama_model_default_params()
         params.vocab_only = True

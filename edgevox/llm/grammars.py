@@ -2,8 +2,8 @@
 
 The calls are in the wrapper that the format's detector reads, and each tool's arguments are held to its own
 schema. What cannot be said in a grammar is left to the validation behind it, with a warning that names the
-tool; one bad schema never spoils the other tools. White space is fixed, and strings and arrays are bounded, so
-that a call always closes.
+tool; one bad schema never spoils the other tools. White space is fixed, and strings and arrays are bounded,
+so that a call always closes.
 """
 
 from __future__ import annotations

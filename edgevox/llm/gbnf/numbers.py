@@ -31,14 +31,24 @@ _DIGIT = chars((0x30, 0x39))
 _NONZERO = chars((0x31, 0x39))
 _FRACTION = seq(Text("."), repeat(_DIGIT, 1, _MAX_FRACTION_DIGITS))
 _WHOLE = alt(Text("0"), seq(_NONZERO, repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1)))
-_EXPONENT = seq(chars("eE"), optional(chars("+-")), repeat(_DIGIT, 1, 3))
-ANY_NUMBER = seq(optional(Text("-")), _WHOLE, optional(_FRACTION), optional(_EXPONENT))
 
 # Python and most programs write a number with an exponent below and above these.
 _SMALLEST_PLAIN = Decimal("1e-4")
 _FIRST_EXPONENT = 16
 _LAST_EXPONENT = 308
 _MANTISSA = seq(_NONZERO, optional(seq(Text("."), repeat(_DIGIT, 1, 17))))
+# A number of forty digits with a large exponent would be infinite.
+_SMALL_EXPONENT = alt(seq(Text("-"), repeat(_DIGIT, 1, 3)), seq(optional(Text("+")), repeat(_DIGIT, 1, 2)))
+_LARGE_EXPONENT = seq(
+    optional(Text("+")), alt(seq(chars("12"), _DIGIT, _DIGIT), seq(Text("30"), chars((0x30, 0x37))))
+)
+ANY_NUMBER = seq(
+    optional(Text("-")),
+    alt(
+        seq(_WHOLE, optional(_FRACTION), optional(seq(chars("eE"), _SMALL_EXPONENT))),
+        seq(_MANTISSA, chars("eE"), _LARGE_EXPONENT),
+    ),
+)
 
 
 @lru_cache(maxsize=512)

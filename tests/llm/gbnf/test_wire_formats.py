@@ -14,7 +14,7 @@ from edgevox.types import ToolCall
 from tests.llm.gbnf.engines import lark_accepts, sample
 from tests.llm.gbnf.schemas import obj
 
-_SEEDS = 6
+_SEEDS = 4
 
 
 def tool(name: str, parameters: Any) -> dict[str, Any]:
