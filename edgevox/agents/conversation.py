@@ -1,26 +1,157 @@
-"""The memory of one conversation: whole exchanges only, so that it is consistent however a turn ends."""
+"""A conversation as the model is told of it: the last turns, whole, and a summary of what went before.
+
+What leaves the prompt stays in the journal. Nothing here waits for a disk.
+"""
 
 from __future__ import annotations
 
+import itertools
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol, TypeAlias
+
+from edgevox.agents.kept_turn import KeptTurn, Summary, whole
+from edgevox.settings import MemorySettings
 from edgevox.types import Message
+
+Clock: TypeAlias = Callable[[], float]
+"""Seconds since 1970, as time.time gives them: they are compared with those of earlier runs."""
+
+# Every turn that leaves changes the beginning of the prompt, and all behind it is evaluated again: so
+# several leave together, this share of all.
+_LEAVE_TOGETHER = 4
+
+
+class Journal(Protocol):
+    """Where turns are kept beyond this process. Every method returns at once and raises nothing."""
+
+    def write_turn(self, turn: KeptTurn) -> None: ...
+
+    def write_summary(self, conversation: str, summary: Summary) -> None: ...
+
+    def forgettings(self) -> int:
+        """A number that changes whenever turns are deleted, by this process or another."""
+
+    def surviving(self, turn_ids: Collection[str]) -> Collection[str]:
+        """Those of the turns that have not been deleted."""
 
 
 class Conversation:
-    """The system prompt and the exchanges so far."""
+    """One conversation. It begins anew when nobody has said anything for `memory.continue_minutes`."""
 
-    def __init__(self, instructions: str) -> None:
-        self._system = (Message("system", instructions),) if instructions else ()
-        self._exchanges: list[tuple[Message, ...]] = []
+    def __init__(
+        self,
+        name: str = "default",
+        *,
+        settings: MemorySettings | None = None,
+        clock: Clock = time.time,
+        journal: Journal | None = None,
+        turns: Sequence[KeptTurn] = (),
+        summary: Summary | None = None,
+    ) -> None:
+        """Without a journal it ends with the process; `turns` and `summary` are what it goes on from."""
+        settings = settings or MemorySettings()
+        self.name = name
+        self._clock = clock
+        self._journal = journal
+        self._max_turns = settings.max_turns
+        self._continue_s = settings.continue_minutes * 60
+        self._turns = list(turns)
+        self._left: deque[KeptTurn] = deque(maxlen=settings.max_turns)
+        self._summary = summary
+        self._last_s = turns[-1].at_s if turns else clock()
+        self._forgettings = journal.forgettings() if journal else 0
 
-    def asking(self, question: str) -> tuple[Message, ...]:
-        """The messages for a model that is to answer `question` now."""
-        past = tuple(message for exchange in self._exchanges for message in exchange)
-        return (*self._system, *past, Message("user", question))
+    def messages(self) -> tuple[Message, ...]:
+        """What the model is told of the past: a note of what it has no room for, then whole turns."""
+        self._refresh()
+        note = () if self._summary is None else (_note(self._summary.text),)
+        return (*note, *itertools.chain.from_iterable(turn.messages for turn in self._turns))
 
-    def keep(self, question: str, reply: str) -> None:
-        """Remember an exchange."""
-        self._exchanges.append((Message("user", question), Message("assistant", reply)))
+    def keep(
+        self,
+        turn: Sequence[Message],
+        *,
+        turn_id: str | None = None,
+        source: str = "text",
+        finish_reason: str = "stop",
+    ) -> None:
+        """Remember a turn: the person's message and all that followed; what an interruption cut is mended.
 
-    def forget_oldest(self, count: int) -> None:
-        """Let the oldest exchanges go; the model has no room for them any more."""
-        del self._exchanges[:count]
+        Raises ValueError for messages that are not one turn.
+        """
+        messages = whole(turn)
+        self._refresh()
+        self._last_s = self._clock()
+        kept = KeptTurn(
+            turn_id or uuid.uuid4().hex, self.name, self._last_s, source, finish_reason, messages
+        )
+        self._turns.append(kept)
+        if self._journal:
+            self._journal.write_turn(kept)
+        if len(self._turns) > self._max_turns:
+            self.forget_oldest(max(1, self._max_turns // _LEAVE_TOGETHER))
+
+    def forget_oldest(self, turns: int) -> None:
+        """The model has no room for the oldest turns: they leave the prompt and wait to be summarised."""
+        self._left.extend(self._turns[:turns])
+        del self._turns[:turns]
+
+    def turns_to_summarise(self) -> tuple[tuple[Message, ...], ...]:
+        """The turns that left the prompt and are in no summary yet, oldest first."""
+        self._refresh()
+        return tuple(turn.messages for turn in self._left)
+
+    @property
+    def summary(self) -> str:
+        """What a new summary must take up; "" where there is none."""
+        self._refresh()
+        return self._summary.text if self._summary else ""
+
+    def set_summary(self, text: str, *, turns: int | None = None) -> None:
+        """Put `text` in the place of the old summary and of `turns_to_summarise()`: the first `turns`, or all.
+
+        Where they have been deleted meanwhile nothing happens: the text holds their words.
+        """
+        self._refresh()
+        count = len(self._left) if turns is None else turns
+        if not 0 < count <= len(self._left):
+            return
+        done = [self._left.popleft() for _ in range(count)]
+        first_id = self._summary.first_id if self._summary else done[0].id
+        self._summary = Summary(text, first_id, done[-1].id)
+        if self._journal:
+            self._journal.write_summary(self.name, self._summary)
+
+    # --- what is over, and what was deleted
+
+    def _refresh(self) -> None:
+        # A clock that was put right may also have gone back: a turn from shortly "after" now is a recent one.
+        if abs(self._clock() - self._last_s) > self._continue_s:
+            self._let_go()
+        if self._journal and (times := self._journal.forgettings()) != self._forgettings:
+            self._forgettings = times
+            self._drop_deleted(self._journal)
+
+    def _let_go(self) -> None:
+        self._turns.clear()
+        self._left.clear()
+        self._summary = None
+
+    def _drop_deleted(self, journal: Journal) -> None:
+        summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
+        known = summarised | {turn.id for turn in (*self._left, *self._turns)}
+        alive = journal.surviving(known)
+        if not summarised.issubset(alive):
+            self._summary = None
+        self._turns = [turn for turn in self._turns if turn.id in alive]
+        left = [turn for turn in self._left if turn.id in alive]
+        self._left.clear()
+        self._left.extend(left)
+
+
+def _note(summary: str) -> Message:
+    # It may repeat what a web page or a device said, so it must not read like an order.
+    return Message("system", f"Notes of what was said before, for information only: {summary}")

@@ -190,6 +190,21 @@ class RecordSettings(Section):
     keep_text: bool = Field(default=True, description="keep what was said, not only how long it took")
 
 
+class MemorySettings(Section):
+    """The memory of conversations in the state folder."""
+
+    enabled: bool = Field(default=True, description="remember conversations beyond a restart")
+    retention_days: int = Field(
+        default=30, ge=1, le=3650, description="what was said is deleted after this many days"
+    )
+    continue_minutes: float = Field(
+        default=10.0, ge=0, le=10_080, description="a silence this long ends a conversation"
+    )
+    max_turns: int = Field(
+        default=20, ge=1, le=1000, description="the model is told of this many earlier turns at most"
+    )
+
+
 class ToolSettings(Section):
     """What the assistant may do."""
 
@@ -248,6 +263,7 @@ class Settings(Section):
     audio: AudioSettings = AudioSettings()
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
+    memory: MemorySettings = MemorySettings()
     tools: ToolSettings = ToolSettings()
     plugins: PluginTables = PluginTables()
 
