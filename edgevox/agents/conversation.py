@@ -85,9 +85,7 @@ class Conversation:
         messages = whole(turn)
         self._refresh()
         self._last_s = self._clock()
-        kept = KeptTurn(
-            turn_id or uuid.uuid4().hex, self.name, self._last_s, source, finish_reason, messages
-        )
+        kept = KeptTurn(turn_id or uuid.uuid4().hex, self.name, self._last_s, source, finish_reason, messages)
         self._turns.append(kept)
         if self._journal:
             self._journal.write_turn(kept)
@@ -111,7 +109,7 @@ class Conversation:
         return self._summary.text if self._summary else ""
 
     def set_summary(self, text: str, *, turns: int | None = None) -> None:
-        """Put `text` in the place of the old summary and of `turns_to_summarise()`: the first `turns`, or all.
+        """Put `text` in the place of the old summary and of the first `turns` to summarise, or of all.
 
         Where they have been deleted meanwhile nothing happens: the text holds their words.
         """
