@@ -28,6 +28,7 @@ from edgevox.llm.tool_parsers.notation import JSON, Notation
 MOST_ITEMS = 1000
 _MOST_NESTED = 60
 _MOST_RULES = 20_000
+_MOST_COUNTED = 5000
 # How many values of an enum stand in the rule that uses them.
 _MOST_IN_PLACE = 8
 
@@ -257,8 +258,11 @@ class SchemaCompiler:
         return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
     def count(self, flat: Flat, key: str) -> int | None:
+        """A length or a number of members; None where there is none that can be used."""
         value = self.amount(flat, key)
-        return None if value is None else max(0, int(value))
+        if value is not None and value > _MOST_COUNTED and key.startswith("min"):
+            self.warn(f"{key} {value:.0f} is more than can be counted")
+        return None if value is None else max(0, min(int(value), _MOST_COUNTED))
 
 
 _ASKING = frozenset(

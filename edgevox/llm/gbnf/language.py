@@ -108,10 +108,6 @@ class Rules:
         self.by_name[name] = Rule(node, token)
 
 
-def text(value: str) -> Node:
-    return Text(value)
-
-
 def seq(*parts: Node) -> Node:
     """One after the other; neighbouring texts become one."""
     flat: list[Node] = []

@@ -25,6 +25,7 @@ from edgevox.llm.gbnf.schema_error import Inexpressible
 # has 17 that count.
 MAX_INTEGER_DIGITS = 40
 _MAX_FRACTION_DIGITS = 24
+_MAX_BOUND_PLACES = 16
 _MOST_LISTED = 1000
 
 _DIGIT = chars((0x30, 0x39))
@@ -133,31 +134,40 @@ def _integers_from_zero(low: int, high: int | None) -> Node:
 
 
 def same_length(low: str, high: str, digits: str = "0123456789") -> Node:
-    """The digit strings from `low` to `high`, which are equally long. Letters count in either case."""
-    if not low:
-        return EMPTY
-    if low == digits[0] * len(low) and high == digits[-1] * len(high):
-        return repeat(_digit_class(digits, digits[0], digits[-1]), len(low), len(low))
-    if low[0] == high[0]:
-        return seq(_digit_class(digits, low[0], low[0]), same_length(low[1:], high[1:], digits))
-    lowest, highest = digits[0] * (len(low) - 1), digits[-1] * (len(low) - 1)
-    first, last = digits.index(low[0]), digits.index(high[0])
-    choices = []
-    if low[1:] != lowest:
-        choices.append(seq(_digit_class(digits, low[0], low[0]), same_length(low[1:], highest, digits)))
-        first += 1
-    top: Node = NEVER
-    if high[1:] != highest:
-        top = seq(_digit_class(digits, high[0], high[0]), same_length(lowest, high[1:], digits))
-        last -= 1
-    if first <= last:
-        middle = _digit_class(digits, digits[first], digits[last])
-        choices.append(seq(middle, same_length(lowest, highest, digits)))
-    return alt(*choices, top)
+    """The digit strings from `low` to `high`, which are equally long. Letters count in either case.
+
+    Each choice is a beginning, one digit that differs, and free digits: nothing is nested, as llguidance
+    takes only so much of that.
+    """
+    size = len(low)
+    fork = next((at for at in range(size) if low[at] != high[at]), size)
+    if fork == size:
+        return _beginning(low, digits)
+    top = len(digits) - 1
+    first, last = digits.index(low[fork]), digits.index(high[fork])
+    choices: list[Node] = []
+
+    def add(beginning: str, lowest: int, highest: int) -> None:
+        if lowest <= highest:
+            free = repeat(_digit_class(digits, 0, top), *[size - len(beginning) - 1] * 2)
+            choices.append(seq(_beginning(beginning, digits), _digit_class(digits, lowest, highest), free))
+
+    # Lowest digits at the end of the lower bound are no bound, and neither are highest ones of the upper.
+    low_end, high_end = len(low.rstrip(digits[0])), len(high.rstrip(digits[-1]))
+    for at in range(fork + 1, low_end):
+        add(low[:at], digits.index(low[at]) + (at < low_end - 1), top)
+    for at in range(fork + 1, high_end):
+        add(high[:at], 0, digits.index(high[at]) - (at < high_end - 1))
+    add(low[:fork], first + (low_end > fork + 1), last - (high_end > fork + 1))
+    return alt(*choices)
 
 
-def _digit_class(digits: str, first: str, last: str) -> Node:
-    meant = digits[digits.index(first) : digits.index(last) + 1]
+def _beginning(written: str, digits: str) -> Node:
+    return seq(*(_digit_class(digits, *[digits.index(char)] * 2) for char in written))
+
+
+def _digit_class(digits: str, first: int, last: int) -> Node:
+    meant = digits[first : last + 1]
     return chars(meant + meant.upper()) if meant.upper() != meant else chars(meant)
 
 
@@ -187,8 +197,8 @@ def _decimals(low: Decimal, high: Decimal | None, excludes_low: bool, excludes_h
 
 
 def _rounded(value: Decimal, rounding: str) -> Decimal:
-    """To as many places as a fraction may have: towards the inside of the range."""
-    places = Decimal(1).scaleb(-_MAX_FRACTION_DIGITS)
+    """To as many places as matter: towards the inside of the range."""
+    places = Decimal(1).scaleb(-_MAX_BOUND_PLACES)
     try:
         return value.quantize(places, rounding=rounding)
     except InvalidOperation:
