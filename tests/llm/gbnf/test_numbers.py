@@ -32,12 +32,14 @@ def test_decimals_keep_to_their_bounds(seed: int, keyword: str, checker: Grammar
     choice = random.Random(seed)
     places = choice.randint(0, 4)
     low, high = sorted(round(choice.uniform(-(10**places), 10**places), places) for _ in range(2))
+    high += low == high  # so that something fits
     grammar = build_json_grammar({"type": "number", keyword: low, "maximum": high})
     step = 10.0 ** -choice.randint(1, 5)
     near = [round(value, 8) for value in (low - step, low + step, high - step, high + step)]
     anywhere = [round(choice.uniform(low - 1, high + 1), choice.randint(0, 6)) for _ in range(20)]
-    # Very small numbers have exponents, of which only some are accepted; and there are two ways to write zero.
+    # Very small numbers have exponents, of which only some are accepted; zero can be written in two ways.
     values = [value for value in (low, high, *near, *anywhere) if "e" not in repr(value) and value != 0]
     verdicts = checker.check_all(grammar.gbnf, list(map(json.dumps, values)))
-    beyond = (lambda value: low <= value) if keyword == "minimum" else (lambda value: low < value)
-    assert [verdict.accepted for verdict in verdicts] == [beyond(value) and value <= high for value in values]
+    is_excluded = low if keyword == "exclusiveMinimum" else None
+    expected = [low <= value <= high and value != is_excluded for value in values]
+    assert [verdict.accepted for verdict in verdicts] == expected
