@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
+import math
+import os
 from pathlib import Path
 
 from edgevox.errors import StateError
@@ -39,6 +42,22 @@ class TurnLog:
                 hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
             ) from error
 
+    def moments(self) -> dict[str, float]:
+        """When each recorded turn ended, in seconds since 1970, by its id. Raises StateError."""
+        records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
+        return {record.turn_id: _moment_s(record) for record in records if record}
+
+    def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
+        """Delete the records of a time, and every line that cannot be read. Raises StateError."""
+        deleted = 0
+        for path in (self._older, self._path):
+            lines = _lines(path)
+            kept = [line for line in lines if _is_outside(line, from_s, until_s)]
+            if len(kept) < len(lines):
+                _replace(path, kept)
+                deleted += len(lines) - len(kept)
+        return deleted
+
     def last(self) -> TurnRecord | None:
         """The newest record that can be read, or None. Raises StateError."""
         for path in (self._path, self._older):
@@ -55,6 +74,32 @@ def _lines(path: Path) -> list[str]:
         return []
     except OSError as error:
         raise StateError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
+
+
+def _is_outside(line: str, from_s: float, until_s: float) -> bool:
+    record = _parse(line)
+    return record is not None and not from_s <= _moment_s(record) < until_s
+
+
+def _moment_s(record: TurnRecord) -> float:
+    try:
+        return dt.datetime.fromisoformat(record.at).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return -math.inf
+
+
+def _replace(path: Path, lines: list[str]) -> None:
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise StateError(
+            f"{path} cannot be changed: {error.strerror}", hint="check its permissions"
+        ) from error
 
 
 def _parse(line: str) -> TurnRecord | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -70,6 +71,20 @@ class DemoHome:
     async def announce(self, message: str) -> None:
         """Nobody else lives here: it is only noted, and not kept."""
         self.announcements.append(message)
+
+    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
+        """Delete list items and titles that are to be forgotten, and return how many. Raises StateError."""
+        forgotten = 0
+        with self._file.changing() as content:
+            for lines in content.lists.values():
+                kept = [line for line in lines if not is_forgotten(line.text)]
+                forgotten += len(lines) - len(kept)
+                lines[:] = kept
+            for thing in content.things.values():
+                if is_forgotten(str(thing.attributes.get("media_title", ""))):
+                    thing.attributes["media_title"] = ""
+                    forgotten += 1
+        return forgotten
 
     def _apply(self, action: Action) -> tuple[Entity, ...]:
         with self._file.changing() as content:

@@ -100,6 +100,16 @@ class Timers:
         with self._file.changing() as content:
             content.timers = [timer for timer in content.timers if timer.id not in gone]
 
+    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
+        """Take the name and the command from timers whose words are to be forgotten, and return how many.
+
+        They run on, and ring.
+        """
+        timers = [timer for timer in self.all() if is_forgotten(timer.name) or is_forgotten(timer.command)]
+        for timer in timers:
+            self._replace(timer.model_copy(update={"name": "", "command": ""}))
+        return len(timers)
+
     def _replace(self, changed: Timer) -> Timer:
         with self._file.changing() as content:
             content.timers = [changed if timer.id == changed.id else timer for timer in content.timers]

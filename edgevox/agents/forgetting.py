@@ -1,0 +1,200 @@
+"""Forgetting: takes what was said out of every place in the state folder where words are kept.
+
+Whoever adds such a place adds it here. Each function goes on to the next place when one cannot be changed,
+and raises the first StateError at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from types import TracebackType
+
+from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
+from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.errors import StateError
+from edgevox.tools.home import DemoHome, Timers
+from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
+from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
+from edgevox.turn_log import FILE_NAME as LOG_FILE
+from edgevox.turn_log import TurnLog
+from edgevox.types import ToolCall
+
+_DAY_S = 86_400.0
+PROMPTS_FOLDER = "prompts"
+
+
+@dataclass(slots=True)
+class Forgotten:
+    """How much was deleted; `things` are list items and titles of the demo home."""
+
+    turns: int = 0
+    records: int = 0
+    timers: int = 0
+    things: int = 0
+    files: int = 0
+
+    def __bool__(self) -> bool:
+        return any(astuple(self))
+
+
+def start_of_last(folder: Path, turns: int) -> float | None:
+    """The moment from which on the last so many turns were; None where there are none. Raises StateError."""
+    moments = _log(folder).moments()
+    if file := MemoryFile.open_to_read(folder):
+        with closing(file):
+            # A turn is kept before it is logged: this is the earlier of both moments.
+            moments |= {turn.id: turn.at_s for turn in file.turns()}
+    newest = sorted(moments.values(), reverse=True)
+    return newest[min(turns, len(newest)) - 1] if newest else None
+
+
+def forget_since(folder: Path, since_s: float) -> Forgotten:
+    """Delete what was said since then, also where the calls of those turns put it: in lists and timers."""
+    done, failures, words = Forgotten(), _Failures(), {""}
+    with failures:
+        words = _delete_turns(folder, done, from_s=since_s)
+    with failures:
+        done.records = _log(folder).delete(from_s=since_s)
+    _forget_words(folder, lambda text: _plain(text) in words, done, failures)
+    failures.raise_first()
+    return done
+
+
+def forget_all(folder: Path) -> Forgotten:
+    """Delete everything that was said, and everything that was made from it."""
+    done, failures = Forgotten(), _Failures()
+    with failures:
+        _delete_turns(folder, done)
+    with failures:
+        done.records = _log(folder).delete()
+    _forget_words(folder, bool, done, failures)
+    # Last: a broken file is set aside when it is opened.
+    for path in (*_left_behind(folder), *(folder / PROMPTS_FOLDER).glob("*")):
+        with failures:
+            done.files += _unlink(path)
+    failures.raise_first()
+    return done
+
+
+def forget_expired(folder: Path, retention_days: int, now_s: float) -> Forgotten:
+    """Delete what is older than the settings allow. Lists and timers stay until their owner ends them."""
+    until_s = now_s - retention_days * _DAY_S
+    done, failures = Forgotten(), _Failures()
+    with failures:
+        _delete_turns(folder, done, until_s=until_s)
+    with failures:
+        done.records = _log(folder).delete(until_s=until_s)
+    for path in _left_behind(folder):
+        with failures:
+            if _modified_s(path) < until_s:
+                done.files += _unlink(path)
+    failures.raise_first()
+    return done
+
+
+# --- the places
+
+
+def _delete_turns(
+    folder: Path, done: Forgotten, *, from_s: float = -math.inf, until_s: float = math.inf
+) -> set[str]:
+    """Delete the turns of a time from the memory, and return the texts that their calls were given."""
+    if not (folder / MEMORY_FILE).exists():
+        return set()
+    with closing(MemoryFile.open(folder)) as file:
+        turns = [turn for turn in file.turns(from_s=from_s) if turn.at_s < until_s]
+        done.turns = file.delete(from_s=from_s, until_s=until_s)
+        if done.turns or until_s == math.inf:  # even for none: an earlier forgetting may have been cut off
+            file.wipe()
+    return {_plain(text) for turn in turns for text in _texts(turn.calls)} - {""}
+
+
+def _log(folder: Path) -> TurnLog:
+    return TurnLog(folder, max_bytes=0)  # nothing is appended here
+
+
+def _forget_words(
+    folder: Path, is_forgotten: Callable[[str], bool], done: Forgotten, failures: _Failures
+) -> None:
+    if (path := folder / TIMERS_FILE).exists():
+        with failures:
+            done.timers = Timers(time.time, path).forget_words(is_forgotten)
+    if (path := folder / HOME_FILE).exists():
+        with failures:
+            done.things = DemoHome(path).forget_words(is_forgotten)
+
+
+def _left_behind(folder: Path) -> Iterator[Path]:
+    """What broke, and what a power cut left half written."""
+    for name in (MEMORY_FILE, TIMERS_FILE, HOME_FILE):
+        yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
+        yield from (path for path in folder.glob(f".{name}.*") if path.suffix != ".lock")
+    yield from folder.glob(f"{LOG_FILE}.new")
+
+
+def _unlink(path: Path) -> bool:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StateError(f"{path} cannot be deleted: {error.strerror}", hint="delete it yourself") from error
+    return True
+
+
+def _modified_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return math.inf
+
+
+# --- words
+
+
+def _texts(calls: Iterable[ToolCall]) -> Iterator[str]:
+    for call in calls:
+        try:
+            values: list[object] = [json.loads(call.arguments)]
+        except (ValueError, RecursionError):
+            continue
+        while values:
+            match values.pop():
+                case str(text):
+                    yield text
+                case dict(inner):
+                    values.extend(inner.values())
+                case list(inner):
+                    values.extend(inner)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+class _Failures:
+    """Notes the StateErrors of the blocks that it is used with."""
+
+    def __init__(self) -> None:
+        self._errors: list[StateError] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, StateError):
+            self._errors.append(error)
+            return True
+        return False
+
+    def raise_first(self) -> None:
+        if self._errors:
+            raise self._errors[0]

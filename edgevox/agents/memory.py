@@ -1,0 +1,171 @@
+"""The memory of conversations: loads what is recent, and writes every turn from a thread of its own.
+
+A turn costs an fsync, which may take a second on a memory card: the event loop, which the sound depends on,
+must not wait for it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TypeAlias
+
+from edgevox.agents.conversation import Clock, Conversation
+from edgevox.agents.forgetting import forget_expired
+from edgevox.agents.kept_turn import KeptTurn, Summary
+from edgevox.agents.memory_file import MemoryFile
+from edgevox.errors import StateError
+from edgevox.settings import MemorySettings
+
+_CLOSE_WITHIN_S = 5.0
+
+_Job: TypeAlias = Callable[[MemoryFile], None]
+
+
+class ConversationStore:
+    """All conversations. Where nothing can be kept they work just the same, and end with the process.
+
+    `problem` is the first thing that went wrong, if any. Close it, so that the last turn is written.
+    """
+
+    def __init__(self, settings: MemorySettings, *, clock: Clock = time.time) -> None:
+        """A store without a file; `open` makes one that lasts."""
+        self.problem: StateError | None = None
+        self._settings = settings
+        self._clock = clock
+        self._conversations: dict[str, Conversation] = {}
+        self._journal: _FileJournal | None = None
+
+    @classmethod
+    def open(cls, folder: Path, settings: MemorySettings, *, clock: Clock = time.time) -> ConversationStore:
+        """The memory in the state folder, once what is too old is deleted there. Blocks for milliseconds."""
+        store = cls(settings, clock=clock)
+        try:
+            if settings.enabled:
+                store._open(folder)
+            forget_expired(folder, settings.retention_days, clock())
+        except StateError as error:
+            store._report(error)
+        return store
+
+    def conversation(self, name: str = "default") -> Conversation:
+        """The conversation of that name; it goes on where it was, unless it ended too long ago."""
+        if name not in self._conversations:
+            turns, summary = self._recent(name)
+            self._conversations[name] = Conversation(
+                name,
+                settings=self._settings,
+                clock=self._clock,
+                journal=self._journal,
+                turns=turns,
+                summary=summary,
+            )
+        return self._conversations[name]
+
+    def close(self) -> None:
+        """Write what is still to be written; a disk that hangs is not waited for. Blocks."""
+        if self._journal:
+            self._journal.close()
+
+    def __enter__(self) -> ConversationStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self, folder: Path) -> None:
+        file = MemoryFile.open(folder)
+        if file.set_aside:
+            self._report(
+                StateError(
+                    f"{file.path} was broken: it is kept as {file.set_aside}, and a new one was begun",
+                    hint="edgevox forget --all deletes both",
+                )
+            )
+        self._journal = _FileJournal(file, file.reader(), self._report)
+
+    def _recent(self, name: str) -> tuple[tuple[KeptTurn, ...], Summary | None]:
+        """What a conversation goes on from: the turns since its last long silence."""
+        if self._journal is None:
+            return (), None
+        silence_s = self._settings.continue_minutes * 60
+        try:
+            turns, summary = self._journal.reader.last_turns(name, self._settings.max_turns)
+            recent: list[KeptTurn] = []
+            next_s = self._clock()
+            for turn in reversed(turns):
+                if abs(next_s - turn.at_s) > silence_s:
+                    return tuple(recent), None
+                recent.insert(0, turn)
+                next_s = turn.at_s
+            summarised_s = self._journal.reader.at_s(summary.last_id) if summary else None
+        except StateError as error:
+            self._report(error)
+            return (), None
+        goes_on = summarised_s is not None and abs(next_s - summarised_s) <= silence_s
+        return tuple(recent), summary if goes_on else None
+
+    def _report(self, error: StateError) -> None:
+        self.problem = self.problem or error
+
+
+class _FileJournal:
+    """Hands turns to the thread that alone writes; reads, which never wait in SQLite's WAL, are done here."""
+
+    def __init__(self, file: MemoryFile, reader: MemoryFile, report: Callable[[StateError], None]) -> None:
+        self.reader = reader
+        self._file = file
+        self._report = report
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._unwritten: set[str] = set()
+        self._known_forgettings = 0
+        self._thread = threading.Thread(target=self._write, name="memory", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._jobs.put(None)
+        self._thread.join(_CLOSE_WITHIN_S)
+        self.reader.close()
+
+    def write_turn(self, turn: KeptTurn) -> None:
+        self._unwritten.add(turn.id)
+
+        def job(file: MemoryFile) -> None:
+            try:
+                file.add(turn)
+            finally:
+                self._unwritten.discard(turn.id)
+
+        self._jobs.put(job)
+
+    def write_summary(self, conversation: str, summary: Summary) -> None:
+        self._jobs.put(lambda file: file.summarise(conversation, summary))
+
+    def forgettings(self) -> int:
+        try:
+            self._known_forgettings = self.reader.forgettings()
+        except StateError as error:
+            self._report(error)
+        return self._known_forgettings
+
+    def surviving(self, turn_ids: Collection[str]) -> Collection[str]:
+        unwritten = set(self._unwritten)  # before the file: in between they are written
+        try:
+            return self.reader.surviving(turn_ids) | unwritten
+        except StateError as error:
+            self._report(error)
+            return unwritten  # what may have been deleted is not told again
+
+    def _write(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job(self._file)
+            except StateError as error:  # the disk may be full now and free for the next turn
+                self._report(error)
+        self._file.close()

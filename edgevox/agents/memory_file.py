@@ -1,0 +1,313 @@
+"""The file that holds turns and summaries: one SQLite database in the state folder. Every method blocks.
+
+Deleted means gone: its bytes are overwritten, in the file and in its write-ahead log.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from edgevox.agents.kept_turn import KeptTurn, Summary, messages_as_json, messages_from_json
+from edgevox.errors import StateError
+
+FILE_NAME = "memory.sqlite"
+BROKEN_SUFFIX = ".broken"
+
+_VERSION = 1
+_SCHEMA = (
+    """CREATE TABLE turns (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        conversation TEXT NOT NULL,
+        at_s REAL NOT NULL,
+        source TEXT NOT NULL,
+        finish_reason TEXT NOT NULL,
+        messages TEXT NOT NULL
+    )""",
+    "CREATE INDEX turns_of_conversation ON turns (conversation, number)",
+    """CREATE TABLE summaries (
+        conversation TEXT PRIMARY KEY,
+        text TEXT NOT NULL,
+        first_turn INTEGER NOT NULL,
+        last_turn INTEGER NOT NULL
+    )""",
+    "CREATE TABLE forgettings (times INTEGER NOT NULL)",
+    "INSERT INTO forgettings VALUES (0)",
+    # A summary holds the words of its turns: it goes with the first of them.
+    """CREATE TRIGGER turn_deleted AFTER DELETE ON turns BEGIN
+        DELETE FROM summaries
+        WHERE conversation = OLD.conversation AND OLD.number BETWEEN first_turn AND last_turn;
+        UPDATE forgettings SET times = times + 1;
+    END""",
+)
+_BUSY_S = 5.0
+_READER_BUSY_S = 0.2  # a reader is used on the event loop, and waits only while a cut-off log is recovered
+# Of SQLite's result codes, those that mean that the content of the file is not what it was.
+_BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+_HINT = "make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder"
+
+
+class MemoryFile:
+    """An open file. It may be handed to another thread, but not used by two at once.
+
+    Every method raises StateError when the file cannot be used.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.path = path
+        self.set_aside: Path | None = None
+        """Where the file that was there before lies now, if it was broken."""
+        self._connection = connection
+
+    @classmethod
+    def open(cls, folder: Path) -> MemoryFile:
+        """Open the file to read and write; a missing one is begun, a broken one is set aside first."""
+        path = folder / FILE_NAME
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S):
+                try:
+                    return cls._open(path)
+                except sqlite3.DatabaseError as error:
+                    if not _is_broken(error):
+                        raise
+                kept = _set_aside(path)
+                fresh = cls._open(path)
+                fresh.set_aside = kept
+                return fresh
+        except (OSError, Timeout, sqlite3.Error) as error:
+            raise _unusable(path, error) from error
+
+    @classmethod
+    def open_to_read(cls, folder: Path) -> MemoryFile | None:
+        """Open the file if there is one, and change nothing."""
+        path = folder / FILE_NAME
+        if not path.exists():
+            return None
+        file = cls._reading(path)
+        try:
+            with file._explaining():
+                file._check_version()
+        except StateError:
+            file.close()
+            raise
+        return file
+
+    def reader(self) -> MemoryFile:
+        """The same file for another thread, which only reads: writing does not hold it up."""
+        return self._reading(self.path)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # --- writing
+
+    def add(self, turn: KeptTurn) -> None:
+        values = (turn.id, turn.conversation, turn.at_s, turn.source, turn.finish_reason)
+        with self._changing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+                (*values, messages_as_json(turn.messages)),
+            )
+
+    def summarise(self, conversation: str, summary: Summary) -> None:
+        """Replace the summary of a conversation; without effect if its turns have been deleted."""
+        with self._changing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO summaries SELECT ?, ?, first.number, last.number "
+                "FROM turns AS first, turns AS last WHERE first.id = ? AND last.id = ?",
+                (conversation, summary.text, summary.first_id, summary.last_id),
+            )
+
+    def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
+        """Delete the turns of a time, and return how many there were; `wipe` makes sure of their bytes."""
+        with self._changing():
+            return self._connection.execute(
+                "DELETE FROM turns WHERE at_s >= ? AND at_s < ?", (from_s, until_s)
+            ).rowcount
+
+    def wipe(self) -> None:
+        """Leave no byte of what was deleted in the file, nor in what SQLite keeps beside it."""
+        with self._explaining():
+            # Zeroed pages are not enough: SQLite moves rows about, and the log holds earlier pages.
+            self._connection.execute("VACUUM")
+            (busy, _pages, _moved) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StateError(
+                f"the turns are deleted, but another program reads {self.path}: their bytes are still there",
+                hint="end that program, or run the command again",
+            )
+
+    # --- reading
+
+    def turns(self, *, from_s: float = -math.inf) -> Iterator[KeptTurn]:
+        """Every turn since `from_s`, newest first; one that cannot be read is passed over."""
+        with self._explaining():
+            rows = self._connection.execute(
+                "SELECT * FROM turns WHERE at_s >= ? ORDER BY number DESC", (from_s,)
+            ).fetchall()
+        return _readable(rows)
+
+    def count(self) -> int:
+        with self._explaining():
+            return int(self._connection.execute("SELECT count(*) FROM turns").fetchone()[0])
+
+    def last_turns(self, conversation: str, limit: int) -> tuple[tuple[KeptTurn, ...], Summary | None]:
+        """The summary of a conversation, if any, and the last turns that are not in it."""
+        with self._explaining():
+            row = self._connection.execute(
+                "SELECT text, first.id, last.id, last_turn FROM summaries "
+                "JOIN turns AS first ON first.number = first_turn "
+                "JOIN turns AS last ON last.number = last_turn "
+                "WHERE summaries.conversation = ?",
+                (conversation,),
+            ).fetchone()
+            summary, after = (Summary(*row[:3]), row[3]) if row else (None, 0)
+            rows = self._connection.execute(
+                "SELECT * FROM turns WHERE conversation = ? AND number > ? ORDER BY number DESC LIMIT ?",
+                (conversation, after, limit),
+            ).fetchall()
+        return tuple(reversed(tuple(_readable(rows)))), summary
+
+    def at_s(self, turn_id: str) -> float | None:
+        """When a turn was, if it is still there."""
+        with self._explaining():
+            row = self._connection.execute("SELECT at_s FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        return row[0] if row else None
+
+    def surviving(self, turn_ids: Collection[str]) -> frozenset[str]:
+        """Those of the turns that have not been deleted."""
+        with self._explaining():
+            rows = self._connection.execute(
+                "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(turn_ids)),),
+            ).fetchall()
+        return frozenset(row[0] for row in rows)
+
+    def forgettings(self) -> int:
+        """A number that grows with every turn that is deleted."""
+        with self._explaining():
+            return int(self._connection.execute("SELECT times FROM forgettings").fetchone()[0])
+
+    # --- opening
+
+    @classmethod
+    def _open(cls, path: Path) -> MemoryFile:
+        # SQLite gives its other files the permissions of this one.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        file = cls(_connect(path, mode="rw", busy_s=_BUSY_S), path)
+        try:
+            file._prepare()
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    @classmethod
+    def _reading(cls, path: Path) -> MemoryFile:
+        try:
+            return cls(_connect(path, mode="ro", busy_s=_READER_BUSY_S), path)
+        except sqlite3.Error as error:
+            raise _unusable(path, error) from error
+
+    def _prepare(self) -> None:
+        run = self._connection.execute
+        run("PRAGMA journal_mode = WAL")
+        # One fsync for a turn, off the event loop: a turn that switched something survives a power cut.
+        run("PRAGMA synchronous = FULL")
+        run("PRAGMA secure_delete = ON")
+        run("PRAGMA temp_store = MEMORY")  # VACUUM must not leave words in a temporary folder
+        self._check_version()
+        if run("PRAGMA user_version").fetchone()[0] == 0:
+            run("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                run(statement)
+            run(f"PRAGMA user_version = {_VERSION}")
+            run("COMMIT")
+        if run("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise _Broken("its pages do not fit together")
+        if run("SELECT times FROM forgettings").fetchone() is None:
+            raise _Broken("a part is missing")
+
+    def _check_version(self) -> None:
+        if self._connection.execute("PRAGMA user_version").fetchone()[0] > _VERSION:
+            raise StateError(
+                f"{self.path} was written by a newer version of EdgeVox",
+                hint="use that version, or move the file away",
+            )
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._explaining():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from error
+
+
+class _Broken(sqlite3.DatabaseError):
+    """A file that SQLite can open and that is not whole."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
+def _connect(path: Path, *, mode: str, busy_s: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=busy_s,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+    return connection
+
+
+def _is_broken(error: sqlite3.Error) -> bool:
+    # The low byte is the kind of error; the rest says more.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in _BROKEN_CODES
+
+
+def _set_aside(path: Path) -> Path:
+    """Move the file and what belongs to it to names that nothing reads; an earlier one there is replaced."""
+    for suffix in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.replace(path.with_name(path.name + BROKEN_SUFFIX + suffix))
+    return path.with_name(path.name + BROKEN_SUFFIX)
+
+
+def _readable(rows: list[Any]) -> Iterator[KeptTurn]:
+    for _number, turn_id, conversation, at_s, source, finish_reason, messages in rows:
+        try:
+            yield KeptTurn(
+                turn_id, conversation, float(at_s), source, finish_reason, messages_from_json(messages)
+            )
+        except ValueError:
+            continue
+
+
+def _unusable(path: Path, error: Exception) -> StateError:
+    if isinstance(error, sqlite3.Error) and _is_broken(error):
+        return StateError(f"{path} is broken: {error}", hint="edgevox run sets it aside and begins a new one")
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return StateError(f"conversations cannot be kept in {path}: {reason}", hint=_HINT)
