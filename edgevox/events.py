@@ -102,6 +102,51 @@ class ModelFinished(TurnEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnsForgotten(TurnEvent):
+    """The model had no room for the oldest turns: they left its prompt."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(TurnEvent):
+    """A tool was called; `arguments` is JSON text."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished(TurnEvent):
+    """A tool's result is there; `code` says what went wrong, if anything did."""
+
+    call_id: str
+    name: str
+    code: str | None
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationRequired(TurnEvent):
+    """A person has to agree before a call is made; `level` is `screen` where a voice is not enough."""
+
+    token: str
+    name: str
+    question: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationDecided(TurnEvent):
+    """The answer to that."""
+
+    token: str
+    granted: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisStarted(TurnEvent):
     text: str
 

@@ -1,0 +1,79 @@
+"""One generation, read while it is written: text that may be spoken, and the calls in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import assert_never
+
+from edgevox.hooks import ModelReply
+from edgevox.llm.hooks_slm import speakable_chars
+from edgevox.llm.tool_parsers import ParseDelta, StreamingToolParser, ToolCallItem
+from edgevox.turn import CancelFlag
+from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
+
+
+class Reply:
+    """Iterate `spoken` to its end, then read the rest. One generation each."""
+
+    def __init__(self, model: ChatModel, parsers: tuple[str, ...], ids: Iterator[int]) -> None:
+        self._model = model
+        self._parsers = parsers
+        self._ids = ids
+        self.text = ""
+        self.said = ""
+        self.calls: list[ToolCall] = []
+        self.problems: list[str] = []
+        self.done = ChatDone("cancelled", 0, 0, 0)  # a model that is cancelled may just end
+
+    async def spoken(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[str, None]:
+        """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError."""
+        parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
+        async with aclosing(self._model.stream(request, cancel)) as replies:
+            async for reply in replies:
+                match reply:
+                    case ChatDelta():
+                        piece = self._take(parser.feed(reply.text))
+                    case ChatDone():
+                        self.done = reply
+                        piece = self._take(parser.finish())
+                    case _:
+                        assert_never(reply)
+                if piece:
+                    yield piece
+
+    def read(self) -> ModelReply:
+        """The whole of it, for hooks and for the conversation."""
+        text = self.text.strip()
+        return ModelReply(text, tuple(self.calls), tuple(self.problems), self.done.finish_reason)
+
+    def _take(self, delta: ParseDelta) -> str:
+        """Keep what was found; the text of it that may be spoken now."""
+        if delta.retracts:  # it was reasoning; what was said of it is not part of the answer
+            self.text = self.said = ""
+        self.text += delta.text
+        self.calls += [self._numbered(item) for item in delta.calls if item.error is None]
+        self.problems += [f"{item.name}: {item.error}" for item in delta.calls if item.error is not None]
+        self.problems += [f"{rejected.name}: {rejected.reason}" for rejected in delta.rejected]
+        # Templates put white space in front of an answer; nobody can say it. What may be data that the model
+        # reads aloud waits until the hooks have seen all of it.
+        text = self.text.lstrip()
+        piece = text[len(self.said) : speakable_chars(text)]
+        self.said += piece
+        return piece
+
+    def _numbered(self, item: ToolCallItem) -> ToolCall:
+        # The ids of a reply are its own; a turn has several replies.
+        call = ToolCall(item.id, item.name, item.arguments)
+        return call if len(item.id) == _MISTRAL_ID_CHARS else replace(call, id=f"call_{next(self._ids)}")
+
+
+# Mistral's templates demand ids of nine letters and digits, and the model writes them itself.
+_MISTRAL_ID_CHARS = 9
+
+
+def call_numbers() -> Iterator[int]:
+    """Numbers for the calls of one turn."""
+    return itertools.count(1)
