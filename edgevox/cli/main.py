@@ -37,6 +37,8 @@ COMMANDS = {
     "devices": Command("devices", "list the microphones and loudspeakers"),
     "doctor": Command("doctor", "check every part and say how to fix what is wrong"),
     "last": Command("last", "show where the time of the last turn went"),
+    "history": Command("history", "show what was said and done"),
+    "forget": Command("forget", "delete what was said, in every place where it is kept"),
     "presets": Command("presets", "list the models that can be used, and what fits this machine"),
     "models": Command("models", "list, download, verify and remove models"),
     "config": Command("config", "show every setting and where it came from"),
