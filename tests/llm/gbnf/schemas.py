@@ -59,7 +59,7 @@ _NOT_GENERATED = frozenset(
             "json-value",
             "mutual",
         ),
-        *("endless-branch", "ref-to-itself-or-number"),
+        *("endless-branch", "ref-to-itself-or-number", "two-patterns"),
     )
 )
 
