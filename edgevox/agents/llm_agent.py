@@ -177,10 +177,11 @@ class LLMAgent:
         is_last = work.run.hop >= self._max_iterations
         if is_last:
             work.hints.append(_NO_MORE_TOOLS)
+        # A call that is to be written again is a first hop anew.
         plan = plan_hop(
             self._executor.native_definitions,
             policy=self._policy,
-            hop=work.run.hop,
+            hop=0 if work.forced_choice else work.run.hop,
             choice="none" if is_last else work.forced_choice or choice,
         )
         request = ChatRequest(
