@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeAlias
 
@@ -59,7 +58,8 @@ class Conversation:
         self._max_turns = settings.max_turns
         self._continue_s = settings.continue_minutes * 60
         self._turns = list(turns)
-        self._left: deque[KeptTurn] = deque(maxlen=settings.max_turns)
+        self._left: list[KeptTurn] = []
+        self._handed_out: list[KeptTurn] = []
         self._summary = summary
         self._last_s = turns[-1].at_s if turns else clock()
         self._forgettings = journal.forgettings() if journal else 0
@@ -94,13 +94,15 @@ class Conversation:
 
     def forget_oldest(self, turns: int) -> None:
         """The model has no room for the oldest turns: they leave the prompt and wait to be summarised."""
-        self._left.extend(self._turns[:turns])
+        self._left += self._turns[:turns]
         del self._turns[:turns]
+        del self._left[: -self._max_turns]  # nobody summarises them
 
     def turns_to_summarise(self) -> tuple[tuple[Message, ...], ...]:
         """The turns that left the prompt and are in no summary yet, oldest first."""
         self._refresh()
-        return tuple(turn.messages for turn in self._left)
+        self._handed_out = list(self._left)
+        return tuple(turn.messages for turn in self._handed_out)
 
     @property
     def summary(self) -> str:
@@ -108,16 +110,16 @@ class Conversation:
         self._refresh()
         return self._summary.text if self._summary else ""
 
-    def set_summary(self, text: str, *, turns: int | None = None) -> None:
-        """Put `text` in the place of the old summary and of the first `turns` to summarise, or of all.
+    def set_summary(self, text: str) -> None:
+        """Put `text` in the place of the old summary and of what `turns_to_summarise` gave last.
 
-        Where they have been deleted meanwhile nothing happens: the text holds their words.
+        Where a part of that was deleted meanwhile nothing happens: the text may hold its words.
         """
         self._refresh()
-        count = len(self._left) if turns is None else turns
-        if not 0 < count <= len(self._left):
+        if not self._handed_out:
             return
-        done = [self._left.popleft() for _ in range(count)]
+        done, self._handed_out = self._handed_out, []
+        self._left = [turn for turn in self._left if turn not in done]
         first_id = self._summary.first_id if self._summary else done[0].id
         self._summary = Summary(text, first_id, done[-1].id)
         if self._journal:
@@ -136,18 +138,20 @@ class Conversation:
     def _let_go(self) -> None:
         self._turns.clear()
         self._left.clear()
+        self._handed_out.clear()
         self._summary = None
 
     def _drop_deleted(self, journal: Journal) -> None:
         summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
-        known = summarised | {turn.id for turn in (*self._left, *self._turns)}
+        known = summarised | {turn.id for turn in (*self._left, *self._handed_out, *self._turns)}
         alive = journal.surviving(known)
+        if known.issubset(alive):
+            return
+        self._handed_out.clear()
         if not summarised.issubset(alive):
             self._summary = None
+        self._left = [turn for turn in self._left if turn.id in alive]
         self._turns = [turn for turn in self._turns if turn.id in alive]
-        left = [turn for turn in self._left if turn.id in alive]
-        self._left.clear()
-        self._left.extend(left)
 
 
 def _note(summary: str) -> Message:
