@@ -22,6 +22,7 @@ _MIN_NUMBER_CHARS = 200
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？\n]")
+_DANGLING = re.compile(r"[\s,](?:and|but|or|so|then)$", re.IGNORECASE)
 _CALM_END = re.compile(r"[.?\n。？]")
 
 
@@ -78,7 +79,7 @@ def _said_once(text: str, words: list[_Word], first: int, size: int, run: int) -
     if _SENTENCE_END.search(rest) is None:
         rest = ""  # a piece of the next round
     if not _SENTENCE_END.match(kept[-1]):
-        kept += "."
+        kept = f"{_DANGLING.sub('', kept.rstrip(',;:–- '))}."
     return f"{kept} {rest}".rstrip()
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable
 
 # An object with a quoted key, or a list of objects or quoted texts: [1] and {name} are nobody's payload.
-_BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{1,60}+["']\s*+:|\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])""")
+_BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])""")
 _MAY_BEGIN = re.compile(
-    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\(system\b""", re.IGNORECASE
+    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\(system\s*+(?::|$)""",
+    re.IGNORECASE,
 )
 _MACHINE_WORDS = re.compile(
     r"\b(?:invalid_arguments|internal_error|unknown_tool|token_scope_insufficient|requires_confirmation"
-    r"|bad_request|tool_denied|tool_error)\b|^\s*+\(system\b|</?tool_(?:call|response|result)s?\b",
+    r"|bad_request|tool_denied|tool_error)\s*+:|^\s*+\(system\s*+:|</?tool_(?:call|response|result)s?\b",
     re.IGNORECASE,
 )
 _DEFINITION_KEYS = ("properties", "parameters", "arguments", "function", "tool_calls", "$defs")
@@ -52,7 +53,7 @@ def holds_machine_words(text: str) -> bool:
 
 
 def speakable_chars(text: str) -> int:
-    """How much of a reply that is still being written can be spoken: what may be a payload waits for the end."""
+    """How much of an unfinished reply can be spoken: what may be a payload waits for the end."""
     found = _MAY_BEGIN.search(text)
     return len(text) if found is None else found.start()
 

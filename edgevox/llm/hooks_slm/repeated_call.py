@@ -28,7 +28,20 @@ _READS = {
         "look",
         "lookup",
     ),
-    *("query", "read", "search", "show", "state", "status", "transcribe", "what", "when", "where", "who"),
+    *(
+        "lookup",
+        "query",
+        "read",
+        "search",
+        "show",
+        "state",
+        "status",
+        "transcribe",
+        "what",
+        "when",
+        "where",
+        "who",
+    ),
 }
 _WRITES = {
     *("add", "cancel", "clear", "complete", "create", "decrease", "delete", "increase", "mark", "move"),

@@ -72,11 +72,11 @@ def value_words(value: JsonValue) -> str:
 
 
 def as_sentence(words: str) -> str:
-    """The words with a capital, a full stop and nothing in them that only a program reads."""
+    """The words with a capital, a full stop and nothing in them that only a program reads; else empty."""
     plain = _SPACE.sub(" ", _BRACKETS.sub("", words)).strip(" ,;:")
     if len(plain) > _MAX_CHARS:
         plain = f"{plain[:_MAX_CHARS].rsplit(' ', 1)[0]}…"
-    if not plain:
+    if not any(char.isalnum() for char in plain):
         return ""
     plain = plain[0].upper() + plain[1:]
     return plain if plain.endswith(_ENDS) else f"{plain}."
