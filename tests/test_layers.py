@@ -32,12 +32,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 SIBLINGS_APART = LAYERS[2]
 
-# Only these may catch everything: the top level of a process, or the border to a tool's own code.
+# Only these may catch everything: the top level of a process, or the border to a tool's or a plugin's own code.
 MAY_CATCH_ALL = {
     "edgevox.engine.child",
     "edgevox.cli.main",
     "edgevox.tools.executor",
     "edgevox.tools.running",
+    "edgevox.tools.plugins",
     "edgevox.hooks",
 }
 # Only this file may import what is under the GPL.

@@ -1,0 +1,51 @@
+"""Trying a plugin in a test: loaded, started, one of its tools called, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from edgevox.errors import ConfigError
+from edgevox.settings import PluginTables
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.plugin_sources import PluginSource, load_file, loaded
+from edgevox.tools.plugins import Plugins
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.results import ToolResult
+from edgevox.types import ToolCall
+
+
+def try_plugin(
+    plugin: Path | ModuleType, tool: str, arguments: Mapping[str, Any], **settings: object
+) -> ToolResult:
+    """What the model would get from one call, with `settings` as the table [plugins.NAME].
+
+    Raises ConfigError when the plugin would be disabled.
+    """
+    return asyncio.run(_tried(_source(plugin), tool, arguments, settings))
+
+
+def _source(plugin: Path | ModuleType) -> PluginSource:
+    if isinstance(plugin, Path):
+        return PluginSource(plugin.stem, str(plugin), lambda: load_file(plugin))
+    return PluginSource(plugin.__name__.rpartition(".")[2], str(plugin.__file__), lambda: loaded(plugin))
+
+
+async def _tried(
+    source: PluginSource, tool: str, arguments: Mapping[str, Any], settings: Mapping[str, object]
+) -> ToolResult:
+    registry = ToolRegistry()
+    tables = PluginTables.model_validate({source.name: dict(settings)})
+    plugins = Plugins(registry, [source], tables)
+    await plugins.start()
+    try:
+        (report,) = plugins.reports()
+        if report.status == "disabled":
+            raise ConfigError(f"the plugin {report.name} is disabled: {report.reason}", hint=report.fix)
+        return await ToolExecutor(registry).dispatch(ToolCall("trial", tool, json.dumps(arguments)))
+    finally:
+        await plugins.stop()

@@ -1,0 +1,147 @@
+"""The tools of one installation, put together from its settings: home, documents, sound files, plugins."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import time
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from types import TracebackType
+
+from edgevox.errors import StateError
+from edgevox.folders import Folders
+from edgevox.hooks import Hook
+from edgevox.settings import Settings
+from edgevox.tools.confirmation import ConfirmationRule
+from edgevox.tools.corpus import NAMES as CORPUS_TOOLS
+from edgevox.tools.corpus import corpus_tools
+from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.home import DemoHome, Home, Timers, home_tools
+from edgevox.tools.home.demo import FILE_NAME as DEMO_FILE
+from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
+from edgevox.tools.plugin_sources import PluginSource, plugin_sources
+from edgevox.tools.plugin_troubles import FILE_NAME as TROUBLES_FILE
+from edgevox.tools.plugins import Plugins, StartTroubles
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.stats import ToolStats
+from edgevox.tools.tool import Tool
+from edgevox.tools.transcribe import NAME as TRANSCRIBE_TOOL
+from edgevox.tools.transcribe import Transcribe, transcribe_tool
+
+_log = logging.getLogger(__name__)
+
+
+class Toolbox:
+    """Every tool that is offered, and what runs them. Use it with `async with`: plugins start and stop.
+
+    Making one takes a quarter of a second and runs the code of the plugins. Without `home` it is the demo
+    home; without `transcribe` no sound file can be written down. It raises nothing: what a plugin does wrong
+    is in `plugins.reports()`, and what is not offered, and why, is in `not_offered`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        folders: Folders,
+        *,
+        home: Home | None = None,
+        transcribe: Transcribe | None = None,
+        stats: ToolStats | None = None,
+        sources: Iterable[PluginSource] | None = None,
+    ) -> None:
+        self.home: Home = home or DemoHome(folders.state / DEMO_FILE)
+        self.timers = Timers(time.time, folders.state / TIMERS_FILE)
+        self.stats = stats or ToolStats(folders.state)
+        self.registry = ToolRegistry()
+        self.not_offered: dict[str, str] = {}
+        self._settings = settings.tools
+        self._add_built_in(folders, transcribe)
+        self.plugins = Plugins(
+            self.registry,
+            plugin_sources(folders) if sources is None else sources,
+            settings.plugins,
+            adjust=self._adjusted,
+            start_timeout_s=self._settings.plugin_timeout_s,
+            troubles=StartTroubles(folders.state / TROUBLES_FILE),
+        )
+        self.executor = ToolExecutor(
+            self.registry,
+            rule=ConfirmationRule(
+                tools=self._settings.confirm_tools,
+                domains=self._settings.confirm_domains,
+                otherwise=self._settings.confirm_otherwise,
+            ),
+            timeout_s=self._settings.timeout_s,
+            confirm_within_s=self._settings.confirm_within_s,
+            stats=self.stats,
+        )
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """The hooks of the plugins that are at work: ask once they have started."""
+        return self.plugins.hooks
+
+    @property
+    def unknown_names(self) -> tuple[str, ...]:
+        """Names in the settings of tools that no tool has."""
+        tools = self._settings
+        known = {*self.registry.names, *self.not_offered}
+        named = (*tools.disabled, *tools.timeouts_s, *tools.confirm_tools)
+        return tuple(dict.fromkeys(name for name in named if name not in known))
+
+    async def start(self, plugins: Collection[str] | None = None) -> None:
+        """Start every plugin, or those of these names; in bounded time, and without raising."""
+        await self.plugins.start(plugins)
+
+    async def stop(self) -> None:
+        """Stop the plugins and keep the counts; in bounded time, and without raising."""
+        await self.plugins.stop()
+        try:
+            await asyncio.to_thread(self.stats.save)
+        except StateError as error:
+            _log.warning("%s", error.message)
+
+    async def __aenter__(self) -> Toolbox:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    # --- which tools
+
+    def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
+        tools = self._settings
+        self._add(home_tools(self.home, self.timers, now=lambda: datetime.now().astimezone()))
+        if tools.documents is None:
+            self._leave_out(CORPUS_TOOLS, "no folder of documents is set (tools.documents)")
+        else:
+            self._add(corpus_tools(tools.documents, folders.state / DOCUMENTS_FILE))
+        if not tools.sound_folders:
+            self._leave_out((TRANSCRIBE_TOOL,), "no folder of sound files is set (tools.sound_folders)")
+        elif transcribe is None:
+            self._leave_out((TRANSCRIBE_TOOL,), "there is no recogniser here")
+        else:
+            self._add((transcribe_tool(transcribe, tools.sound_folders),))
+
+    def _add(self, tools: Iterable[Tool]) -> None:
+        for tool in tools:
+            if (adjusted := self._adjusted(tool)) is not None:
+                self.registry.add(adjusted)
+
+    def _adjusted(self, tool: Tool) -> Tool | None:
+        """The tool as the settings want it; None when they switch it off."""
+        if tool.name in self._settings.disabled:
+            self._leave_out((tool.name,), "it is switched off (tools.disabled)")
+            return None
+        if tool.name in self._settings.timeouts_s:
+            return dataclasses.replace(tool, timeout_s=self._settings.timeouts_s[tool.name])
+        return tool
+
+    def _leave_out(self, names: Iterable[str], reason: str) -> None:
+        self.not_offered |= dict.fromkeys(names, reason)
