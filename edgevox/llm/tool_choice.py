@@ -22,7 +22,7 @@ RESPOND: JsonObject = {
         "description": "Say something to the person, when no other tool fits.",
         "parameters": {
             "type": "object",
-            "properties": {"text": {"type": "string", "minLength": 1}},
+            "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1000}},
             "required": ["text"],
             "additionalProperties": False,
         },
