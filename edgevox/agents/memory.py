@@ -21,7 +21,7 @@ from edgevox.agents.memory_file import MemoryFile
 from edgevox.errors import StateError
 from edgevox.settings import MemorySettings
 
-_CLOSE_WITHIN_S = 5.0
+_WRITE_WITHIN_S = 5.0
 
 _Job: TypeAlias = Callable[[MemoryFile], None]
 
@@ -66,8 +66,13 @@ class ConversationStore:
             )
         return self._conversations[name]
 
+    def flush(self) -> None:
+        """Wait until what has been kept is on the disk, or the disk takes too long. Blocks."""
+        if self._journal:
+            self._journal.flush()
+
     def close(self) -> None:
-        """Write what is still to be written; a disk that hangs is not waited for. Blocks."""
+        """Write what is still to be written, within the same bound. Blocks."""
         if self._journal:
             self._journal.close()
 
@@ -128,10 +133,15 @@ class _FileJournal:
         self._thread = threading.Thread(target=self._write, name="memory", daemon=True)
         self._thread.start()
 
+    def flush(self) -> None:
+        written = threading.Event()
+        self._jobs.put(lambda _file: written.set())
+        written.wait(_WRITE_WITHIN_S)
+
     def close(self) -> None:
+        self.reader.close()  # first: only a connection that may write can empty the log when it is the last
         self._jobs.put(None)
-        self._thread.join(_CLOSE_WITHIN_S)
-        self.reader.close()
+        self._thread.join(_WRITE_WITHIN_S)
 
     def write_turn(self, turn: KeptTurn) -> None:
         self._unwritten.add(turn.id)

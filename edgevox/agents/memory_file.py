@@ -51,6 +51,8 @@ _SCHEMA = (
 )
 _BUSY_S = 5.0
 _READER_BUSY_S = 0.2  # a reader is used on the event loop, and waits only while a cut-off log is recovered
+# Python cannot read SQLite's message when that quotes a damaged schema.
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 # Of SQLite's result codes, those that mean that the content of the file is not what it was.
 _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 _HINT = "make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder"
@@ -77,14 +79,14 @@ class MemoryFile:
             with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S):
                 try:
                     return cls._open(path)
-                except sqlite3.DatabaseError as error:
+                except _TROUBLE as error:
                     if not _is_broken(error):
                         raise
                 kept = _set_aside(path)
                 fresh = cls._open(path)
                 fresh.set_aside = kept
                 return fresh
-        except (OSError, Timeout, sqlite3.Error) as error:
+        except (OSError, Timeout, *_TROUBLE) as error:
             raise _unusable(path, error) from error
 
     @classmethod
@@ -260,7 +262,7 @@ class MemoryFile:
     def _explaining(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except _TROUBLE as error:
             raise _unusable(self.path, error) from error
 
 
@@ -282,9 +284,10 @@ def _connect(path: Path, *, mode: str, busy_s: float) -> sqlite3.Connection:
     return connection
 
 
-def _is_broken(error: sqlite3.Error) -> bool:
+def _is_broken(error: Exception) -> bool:
     # The low byte is the kind of error; the rest says more.
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in _BROKEN_CODES
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+    return code in _BROKEN_CODES or isinstance(error, UnicodeDecodeError)
 
 
 def _set_aside(path: Path) -> Path:
@@ -307,7 +310,7 @@ def _readable(rows: list[Any]) -> Iterator[KeptTurn]:
 
 
 def _unusable(path: Path, error: Exception) -> StateError:
-    if isinstance(error, sqlite3.Error) and _is_broken(error):
+    if _is_broken(error):
         return StateError(f"{path} is broken: {error}", hint="edgevox run sets it aside and begins a new one")
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return StateError(f"conversations cannot be kept in {path}: {reason}", hint=_HINT)
