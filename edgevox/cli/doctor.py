@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -23,6 +24,7 @@ from edgevox.errors import EdgevoxError, StateError
 from edgevox.events import EngineName
 from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
+from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import CancelFlag, Turn
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
@@ -69,6 +71,8 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
     if context.chosen_preset is None:
         yield Finding("note", "models", "not checked: the settings come first")
         return
+    yield from _tools(context)
+    yield _constraints(context.settings.llm.constraint_engine)
     store = open_store(context.folders)
     try:
         daemon = Daemon(context.settings, context.folders, store, _ENGINES)
@@ -129,6 +133,36 @@ def _sound() -> Finding:
     if inputs and outputs:
         return Finding("ok", "sound", detail)
     return Finding("note", "sound", f"{detail}; answers can still be read")
+
+
+def _tools(context: Context) -> Iterator[Finding]:
+    toolbox = Toolbox(context.settings, context.folders)
+    if toolbox.unknown_names:
+        yield Finding(
+            "note", "tools", f"the settings name what no tool is: {', '.join(toolbox.unknown_names)}"
+        )
+    reports = toolbox.plugins.reports()
+    at_work = [report.name for report in reports if report.status == "on"]
+    yield Finding("ok", "plugins", ", ".join(at_work) if at_work else "none")
+    for report in reports:
+        part = f"plugin {report.name}"
+        match report.status:
+            case "disabled":
+                yield Finding("problem", part, f"is disabled: {report.reason}", report.fix)
+            case "off":
+                yield Finding("note", part, "is switched off in the settings")
+            case "on" if report.trouble:
+                yield Finding("problem", part, f"was disabled when it last ran: {report.trouble}", report.fix)
+    for name in toolbox.plugins.unknown_tables():
+        yield Finding("note", f"plugin {name}", f"is not there, but the settings have [plugins.{name}]")
+
+
+def _constraints(engine: str) -> Finding:
+    if engine == "llguidance":
+        detail = f"llguidance {version('llguidance')} holds tool calls to their form"
+    else:
+        detail = "llama.cpp's own sampler holds tool calls to their form (llm.constraint_engine)"
+    return Finding("ok", "constraints", detail)
 
 
 def _engines(daemon: Daemon) -> Iterator[Finding]:

@@ -68,7 +68,11 @@ def _print_list(reports: tuple[PluginReport, ...], context: Context) -> None:
         if report.reason:
             _say(context, f"\n{report.name}: {report.reason}", f"  → {report.fix}")
         if report.trouble:
-            _say(context, f"\n{report.name} was disabled when it last ran: {report.trouble}")
+            _say(
+                context,
+                f"\n{report.name} was disabled when it last ran: {report.trouble}",
+                f"  → {report.fix}",
+            )
 
 
 def _say(context: Context, *lines: str) -> None:

@@ -47,7 +47,9 @@ def run(args: argparse.Namespace, context: Context) -> int:
     )
     for report in toolbox.plugins.reports():
         if report.status == "disabled":
-            context.err.print(f"the plugin {report.name} is disabled: {report.reason}", markup=False)
+            context.err.print(
+                f"the plugin {report.name} is disabled: {report.reason}", markup=False, soft_wrap=True
+            )
     match args.action:
         case "list" if args.json:
             context.write(_json(toolbox.registry.openai_schemas()))
@@ -76,10 +78,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 async def _call(call: ToolCall, toolbox: Toolbox, context: Context) -> ToolResult:
-    owner = toolbox.registry.owner(call.name)
     await toolbox.start([report.name for report in toolbox.plugins.reports() if call.name in report.tools])
-    if call.name not in toolbox.registry:
-        context.err.print(f"{owner} did not start: edgevox plugins list says why", markup=False)
     try:
         result = await toolbox.executor.dispatch(call)
         if result.confirmation is not None:

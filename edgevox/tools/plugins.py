@@ -107,18 +107,19 @@ class Plugins:
 
     def reports(self) -> tuple[PluginReport, ...]:
         troubles = self._troubles.read()
-        return tuple(
-            PluginReport(
-                plugin.name,
-                plugin.source.place,
-                plugin.status,
-                tools=tuple(t.name for t in self._registry if self._registry.owner(t.name) == plugin.owner),
-                hooks=tuple(hook.name for hook in plugin.given.hooks),
-                reason=plugin.reason,
-                fix=plugin.fix,
-                trouble=troubles.get(plugin.name, "") if plugin.status == "on" else "",
-            )
-            for plugin in self._plugins
+        return tuple(self._report(plugin, troubles.get(plugin.name, "")) for plugin in self._plugins)
+
+    def _report(self, plugin: _Plugin, trouble: str) -> PluginReport:
+        trouble = trouble if plugin.status == "on" else ""
+        return PluginReport(
+            plugin.name,
+            plugin.source.place,
+            plugin.status,
+            tools=tuple(t.name for t in self._registry if self._registry.owner(t.name) == plugin.owner),
+            hooks=tuple(hook.name for hook in plugin.given.hooks),
+            reason=plugin.reason,
+            fix=plugin.fix or (_switch_off(plugin.name) if trouble else ""),
+            trouble=trouble,
         )
 
     def unknown_tables(self) -> tuple[str, ...]:
@@ -182,7 +183,6 @@ class Plugins:
         plugin.reason = reason
         plugin.fix = fix or _switch_off(plugin.name)
         self._close(plugin)
-        _log.warning("the plugin %s is disabled: %s", plugin.name, reason)
 
     def _close(self, plugin: _Plugin) -> None:
         plugin.given.is_open = False
@@ -193,15 +193,15 @@ class Plugins:
 
     async def start(self, names: Collection[str] | None = None) -> None:
         """Start every plugin, or those of `names`, side by side. One that cannot start is disabled."""
-        chosen = [
-            plugin
-            for plugin in self._plugins
-            if plugin.status == "on" and not plugin.has_begun and (names is None or plugin.name in names)
-        ]
+        wanted = [plugin for plugin in self._plugins if names is None or plugin.name in names]
+        chosen = [plugin for plugin in wanted if plugin.status == "on" and not plugin.has_begun]
         async with asyncio.TaskGroup() as group:
             for plugin in chosen:
                 plugin.has_begun = True
                 group.create_task(self._start(plugin))
+        for plugin in wanted:
+            if plugin.status == "disabled":
+                _log.warning("the plugin %s is disabled: %s", plugin.name, plugin.reason)
         self._troubles.note({plugin.name: plugin.reason for plugin in chosen})
 
     async def stop(self) -> None:
