@@ -18,17 +18,16 @@ from pathlib import Path
 
 import llama_cpp
 
+from benchmarks.default_model import default_model
 from benchmarks.forced_calls import tool, tool_sets
 from benchmarks.hardware import describe
 from benchmarks.random_model import write_random_model
-from edgevox.folders import user_folders
 from edgevox.llm.generation import CallRule, Generation
 from edgevox.llm.grammars import CallGrammar, GrammarCache, build_call_grammar
 from edgevox.llm.native.constraints import Constrainer, Constraint, ConstraintEngine
 from edgevox.llm.native.context import LlamaContext
 from edgevox.llm.native.sampler import Candidates, Sampler
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
-from edgevox.modelstore import open_store
 from edgevox.turn import CancelFlag
 from edgevox.types import Sampling
 
@@ -181,7 +180,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file; the default model where none is given")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     args = parser.parse_args()
-    model = args.model or open_store(user_folders()).pull("smollm2-135m-instruct")
+    model = args.model or default_model()
     sets = tool_sets()
     five = build_call_grammar(sets[16])
     print(describe(), model.name)

@@ -15,14 +15,13 @@ from pathlib import Path
 
 import llama_cpp
 
+from benchmarks.default_model import default_model
 from benchmarks.hardware import describe
-from edgevox.folders import user_folders
 from edgevox.llm.generation import Generation
 from edgevox.llm.native.constraints import Constrainer
 from edgevox.llm.native.context import LlamaContext
 from edgevox.llm.native.sampler import Candidates, Sampler
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
-from edgevox.modelstore import open_store
 from edgevox.turn import CancelFlag
 from edgevox.types import Sampling
 
@@ -92,7 +91,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file; the default model where none is given")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     args = parser.parse_args()
-    model = args.model or open_store(user_folders()).pull("smollm2-135m-instruct")
+    model = args.model or default_model()
     figures: dict[str, object] = {"hardware": describe(), "model": model.name}
     for threads in range(1, len(os.sched_getaffinity(0)) + 1):
         bench = Bench(model, threads)

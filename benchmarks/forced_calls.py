@@ -17,12 +17,11 @@ from typing import Any
 
 import jsonschema
 
+from benchmarks.default_model import default_model
 from benchmarks.hardware import describe
 from edgevox.engine.threads import plan_threads
-from edgevox.folders import user_folders
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.modelstore import open_store
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatRequest, JsonObject, Message, Sampling
 
@@ -156,7 +155,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file; the default model where none is given")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     args = parser.parse_args()
-    model = args.model or open_store(user_folders()).pull("smollm2-135m-instruct")
+    model = args.model or default_model()
     plan = plan_threads()
     engine = LlamaEngine(
         model,

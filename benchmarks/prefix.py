@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.default_model import default_model
 from benchmarks.hardware import describe
 from edgevox.engine.threads import plan_threads
-from edgevox.folders import user_folders
 from edgevox.llm.llamacpp import LlamaEngine
-from edgevox.modelstore import open_store
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatRequest, Message, Sampling
 
@@ -143,7 +142,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file; the default model where none is given")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     args = parser.parse_args()
-    bench = Bench(args.model or open_store(user_folders()).pull("smollm2-135m-instruct"))
+    bench = Bench(args.model or default_model())
     print(describe(), bench.model.name)
     figures = {
         "hardware": describe(),

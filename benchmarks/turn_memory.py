@@ -10,12 +10,11 @@ import json
 import os
 from pathlib import Path
 
+from benchmarks.default_model import default_model
 from benchmarks.forced_calls import tool_sets
 from benchmarks.hardware import describe
 from edgevox.engine.threads import plan_threads
-from edgevox.folders import user_folders
 from edgevox.llm.llamacpp import LlamaEngine
-from edgevox.modelstore import open_store
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatRequest, Message, Sampling
 
@@ -35,7 +34,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="a GGUF file; the default model where none is given")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     args = parser.parse_args()
-    model = args.model or open_store(user_folders()).pull("smollm2-135m-instruct")
+    model = args.model or default_model()
     plan = plan_threads()
     engine = LlamaEngine(model, context_tokens=2048, threads=plan.llama, prompt_threads=plan.llama_prompt)
     engine.load()

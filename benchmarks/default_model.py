@@ -1,0 +1,18 @@
+"""The default language model as it is used: downloaded, and copied for this processor where that helps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from edgevox.folders import user_folders
+from edgevox.llm.optimise import model_files, optimise_on_first_use
+from edgevox.modelstore import open_store
+
+MODEL_ID = "smollm2-135m-instruct"
+
+
+def default_model() -> Path:
+    store = open_store(user_folders())
+    store.pull(MODEL_ID)
+    optimise_on_first_use(store, MODEL_ID, print)
+    return model_files(store, MODEL_ID).model
