@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from edgevox.folders import user_folders
-from edgevox.llm.optimise import model_files, optimise_on_first_use
+from edgevox.llm.optimise import optimise_on_first_use
 from edgevox.modelstore import open_store
 
 MODEL_ID = "smollm2-135m-instruct"
@@ -15,4 +15,5 @@ def default_model() -> Path:
     store = open_store(user_folders())
     store.pull(MODEL_ID)
     optimise_on_first_use(store, MODEL_ID, print)
-    return model_files(store, MODEL_ID).model
+    copy = store.optimised(MODEL_ID)
+    return copy.path if copy is not None else store.path(MODEL_ID)

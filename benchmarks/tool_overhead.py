@@ -1,8 +1,8 @@
 """What tool calling costs beside the model's own work: `python -m benchmarks.tool_overhead`.
 
-The time and the memory of schemas, grammars, constraints and parsing, each beside its target; and how many of
-the calls are valid that the default model writes when it is only told of the tools, told by its chat template,
-and held to a grammar.
+The time and the memory of schemas, grammars, constraints and parsing, each beside its target; and how many
+of the calls are valid that the default model writes when it is only told of the tools, told by its chat
+template, and held to a grammar.
 """
 
 from __future__ import annotations
