@@ -174,6 +174,18 @@ async def test_a_call_written_twice_in_one_reply_is_made_once() -> None:
     assert played.reply == "Skipped."
 
 
+async def test_a_call_whose_twin_is_still_running_is_not_made_and_leaves_its_result_alone() -> None:
+    hooks = Hooks(default_slm_hooks())
+    run = Run("test", "turn-1", "is it on?")
+    first, twin = ToolCall("a", *GET), ToolCall("b", *GET)
+    assert await hooks.before_tool(run, first) == first
+    denied = await hooks.before_tool(run, twin)
+    assert isinstance(denied, Deny)
+    await hooks.after_tool(run, first, ToolOutcome(ON))
+    await hooks.after_tool(run, twin, ToolOutcome(denied.reason, is_error=True, code="tool_denied"))
+    assert await hooks.after_llm(run, calls(GET)) == Answer("State on, brightness 50.")
+
+
 @pytest.mark.parametrize(
     ("text", "times"), [("skip two songs", 2), ("Next, twice.", 2), ("next song 3 times", 3)]
 )
@@ -290,6 +302,8 @@ async def test_a_schema_a_call_or_a_code_read_aloud_gives_way_to_the_last_result
     [
         ("give me an example of JSON", f"Sure: {ON}"),
         ("write some code", 'd = {"a": 1}'),
+        ('what does {"a": 1} mean?', 'In {"a": 1} the key is a.'),
+        ("what is a dict?", 'Something like dict["key"], or so.'),
         ("when?", "At noon [1], or so {they say}."),
         ("who said it?", 'He said "on" and left.'),
         ("what is the range?", "It is [0, 100]."),
@@ -423,6 +437,7 @@ async def test_a_turn_that_was_cancelled_or_meant_a_call_is_left_to_the_agent() 
         ),
         ("Hi. Here I am. You? Here I am. You? Here I am. You? Goodbye.", "Hi. Here I am. You? Goodbye."),
         ("Good" + " very" * 40, "Good very."),
+        ("Here:\n" + "".join(f"{n}. The White House\n" for n in range(1, 20)), "Here:\n1. The White House."),
         ("Well: " + "ha" * 60, "Well: ha"),
         ("Right." + " ab ab" * 20, "Right. ab."),
         ("Nun. " + "好的" * 30, "Nun. 好的"),
@@ -457,6 +472,7 @@ Life is but a dream."""
         f"{REFRAIN}\n\nThe oars go in.\n\n{REFRAIN}\n\nThe oars come out.\n\n{REFRAIN}",
         "Monday 20 degrees, Tuesday 20 degrees, Wednesday 20 degrees, Thursday 20 degrees.",
         "Lamp 1 is on. Lamp 2 is on. Lamp 3 is on. Lamp 4 is on.",
+        "Here is the list:\n1. Milk\n2. Milk\n3. Eggs\n4. Bread",
         "A septillion is 1,000,000,000,000,000,000,000,000.",
         f"It is written 1{'0' * 60}.",
         "Call 0800 00 00 00 00.",

@@ -11,7 +11,8 @@ from edgevox.llm.hooks_slm.payload import holds_machine_words, is_definition, pa
 from edgevox.llm.hooks_slm.result_words import as_sentence, content_words, turn_sentence, value_words
 
 _ASKED_FOR = re.compile(
-    r"\b(?:json|yaml|schema|payload|python|javascript|snippet|(?:source|some|example) code)\b", re.IGNORECASE
+    r"\b(?:json|yaml|schema|payload|python|javascript|snippet|tool calls?|tags?|source code|some code)\b",
+    re.IGNORECASE,
 )
 _FENCES = re.compile(r"`{3}\w*+")
 _HINT = "That was data. Say what it means to the user, in one short sentence of plain words, without JSON."
@@ -24,13 +25,15 @@ class _Hinted:
 
 class EchoedPayload(Hook):
     """Sees a reply that holds JSON, a schema or a tool's error code: asks for a sentence, once; after that
-    the data itself is put in plain words. A person who asked for JSON gets it."""
+    the data itself is put in plain words. A person who speaks of JSON gets it."""
 
     name = "slm.echoed_payload"
     priority = -120
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Again | Answer | None:
-        if reply.calls or reply.finish_reason == "cancelled" or _ASKED_FOR.search(run.text):
+        if reply.calls or reply.finish_reason == "cancelled":
+            return None
+        if _ASKED_FOR.search(run.text) or payloads(run.text):
             return None
         if not payloads(reply.text) and not holds_machine_words(reply.text):
             return None

@@ -20,7 +20,8 @@ _MIN_TAIL_CHARS = 24
 _MIN_NUMBER_REPEATS = 25
 _MIN_NUMBER_CHARS = 200
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+# The numbers of a list are no words: they differ where the entries are the same.
+_WORD = re.compile(r"(?!(?<=\n)\d+[.)]\s)\b\w+(?:['’]\w+)*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？\n]")
 _DANGLING = re.compile(r"[\s,](?:and|but|or|so|then)$", re.IGNORECASE)
 _CALM_END = re.compile(r"[.?\n。？]")

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable
 
 # An object with a quoted key, or a list of objects or quoted texts: [1] and {name} are nobody's payload.
-_BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])""")
+_BEGINS = re.compile(
+    r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|(?<!\w)\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])"""
+)
 _MAY_BEGIN = re.compile(
     r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\(system\s*+(?::|$)""",
     re.IGNORECASE,
