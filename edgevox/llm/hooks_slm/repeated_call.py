@@ -14,34 +14,9 @@ from edgevox.types import ToolCall
 
 _MAX_SHOWN_CHARS = 160
 _READS = {
-    *(
-        "calculate",
-        "check",
-        "count",
-        "describe",
-        "fetch",
-        "find",
-        "get",
-        "has",
-        "is",
-        "list",
-        "look",
-        "lookup",
-    ),
-    *(
-        "lookup",
-        "query",
-        "read",
-        "search",
-        "show",
-        "state",
-        "status",
-        "transcribe",
-        "what",
-        "when",
-        "where",
-        "who",
-    ),
+    *("calculate", "check", "count", "describe", "fetch", "find", "get", "has", "is", "list", "look"),
+    *("lookup", "query", "read", "search", "show", "state", "status", "transcribe", "what", "when"),
+    *("where", "who"),
 }
 _WRITES = {
     *("add", "cancel", "clear", "complete", "create", "decrease", "delete", "increase", "mark", "move"),
