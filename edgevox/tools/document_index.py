@@ -223,6 +223,7 @@ def _learn(connection: sqlite3.Connection, document: Document, passages: list[st
 
 def _words(query: str) -> list[str]:
     """The words to look for; only letters and digits, so nothing in them is syntax."""
-    words = list(dict.fromkeys(re.findall(r"[^\W_]+", query.casefold())))
+    # lower, not casefold: the index keeps the ß as it is.
+    words = list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
     telling = [word for word in words if word not in _EMPTY_WORDS]
     return (telling or words)[:_MAX_WORDS]

@@ -300,7 +300,7 @@ async def test_start_and_stop_are_called_in_order_sync_and_async() -> None:
     await plugins.start()
     assert story == ["connect", "begin"]
     assert registry.names == ("harmless",)
-    assert len(plugins.hooks) == 1
+    assert [hook.name for hook in plugins.hooks] == ["hook"]
     await plugins.stop()
     assert story == ["connect", "begin", "end"]
     assert len(registry) == 0
