@@ -67,3 +67,28 @@ def test_a_folder_that_cannot_be_written_gets_a_message(folder: str) -> None:
     with pytest.raises(StateError, match="could not be recorded") as caught:
         TurnLog(Path(folder), max_bytes=100_000).append(RECORD)
     assert "EDGEVOX_STATE_DIR" in caught.value.hint
+
+
+def at(number: int, minute: int) -> TurnRecord:
+    return dataclasses.replace(numbered(number), at=f"2026-01-01T00:{minute:02}:00.000+00:00")
+
+
+def test_the_records_of_a_time_are_deleted_from_both_files(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=2500)
+    for minute in range(4):
+        log.append(at(minute, minute))
+    assert len(list(tmp_path.iterdir())) == 2
+    moments = log.moments()
+    assert log.delete(from_s=moments["1"], until_s=moments["3"]) == 2
+    assert list(log.moments()) == ["0", "3"]
+    assert log.last() == at(3, 3)
+
+
+def test_lines_that_cannot_be_read_go_with_the_first_that_is_deleted(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=100_000)
+    log.append(at(1, 1))
+    with (tmp_path / FILE_NAME).open("a") as file:
+        file.write('{"heard": "täst')
+    assert log.delete(from_s=log.moments()["1"] + 1) == 1
+    assert log.last() == at(1, 1)
+    assert (tmp_path / FILE_NAME).read_text(encoding="utf-8").count("\n") == 1

@@ -108,7 +108,7 @@ def _delete_turns(
     if not (folder / MEMORY_FILE).exists():
         return set()
     with closing(MemoryFile.open(folder)) as file:
-        turns = [turn for turn in file.turns(from_s=from_s) if turn.at_s < until_s]
+        turns = list(file.turns(from_s=from_s, until_s=until_s))
         done.turns = file.delete(from_s=from_s, until_s=until_s)
         if done.turns or until_s == math.inf:  # even for none: an earlier forgetting may have been cut off
             file.wipe()

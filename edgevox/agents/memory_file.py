@@ -140,7 +140,7 @@ class MemoryFile:
     def wipe(self) -> None:
         """Leave no byte of what was deleted in the file, nor in what SQLite keeps beside it."""
         with self._explaining():
-            # Zeroed pages are not enough: SQLite moves rows about, and the log holds earlier pages.
+            # Deleted rows are zeroed already; the space is given back, and the log holds earlier pages.
             self._connection.execute("VACUUM")
             (busy, _pages, _moved) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -151,11 +151,11 @@ class MemoryFile:
 
     # --- reading
 
-    def turns(self, *, from_s: float = -math.inf) -> Iterator[KeptTurn]:
-        """Every turn since `from_s`, newest first; one that cannot be read is passed over."""
+    def turns(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> Iterator[KeptTurn]:
+        """The turns of a time, newest first; one that cannot be read is passed over."""
         with self._explaining():
             rows = self._connection.execute(
-                "SELECT * FROM turns WHERE at_s >= ? ORDER BY number DESC", (from_s,)
+                "SELECT * FROM turns WHERE at_s >= ? AND at_s < ? ORDER BY number DESC", (from_s, until_s)
             ).fetchall()
         return _readable(rows)
 

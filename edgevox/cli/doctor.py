@@ -8,6 +8,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,8 +17,11 @@ from typing import Literal, TypeAlias
 from rich.markup import escape
 
 from edgevox import __version__
+from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
+from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.audio.portaudio import portaudio
 from edgevox.cli.context import Context
+from edgevox.cli.history import retention
 from edgevox.cli.loop import run_until_done
 from edgevox.daemon import Daemon
 from edgevox.errors import EdgevoxError, StateError
@@ -67,6 +71,7 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
     )
     yield from _check("settings", lambda: _settings(context))
     yield from _check("state folder", lambda: _state_folder(context.folders.state))
+    yield from _check("conversations", lambda: _conversations(context))
     yield from _check("sound", _sound)
     if context.chosen_preset is None:
         yield Finding("note", "models", "not checked: the settings come first")
@@ -122,6 +127,19 @@ def _state_folder(folder: Path) -> Finding:
             hint="make it writable, or set EDGEVOX_STATE_DIR to another folder",
         ) from error
     return Finding("ok", "state folder", f"{folder}, {free_mb:,} MB free")
+
+
+def _conversations(context: Context) -> Finding:
+    folder = context.folders.state
+    kept = 0
+    if file := MemoryFile.open_to_read(folder):
+        with closing(file):
+            kept = file.count()
+    detail = f"{kept} turns kept in {folder}. {retention(context.settings.memory)}"
+    broken = folder / f"{MEMORY_FILE}{BROKEN_SUFFIX}"
+    if broken.exists():
+        return Finding("note", "conversations", f"{detail} A broken file lies there: {broken.name}")
+    return Finding("ok", "conversations", detail)
 
 
 def _sound() -> Finding:

@@ -129,3 +129,14 @@ def test_a_broken_memory_gets_a_message(state_folder: Path, capsys: pytest.Captu
 def test_no_turns_cannot_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["history", "--limit", "0"]) == 2
     assert "--limit" in capsys.readouterr().err
+
+
+def test_doctor_says_how_much_is_kept_and_how_long(
+    state_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(state_folder, talk(1), talk(2))
+    (state_folder / f"{FILE_NAME}.broken").write_bytes(b"")
+    main(["doctor", "--quick"])
+    line = next(line for line in capsys.readouterr().out.splitlines() if "conversations" in line)
+    for part in ("2 turns", "after 30 days", f"{FILE_NAME}.broken"):
+        assert part in line
