@@ -26,6 +26,7 @@ from edgevox.events import (
 )
 from edgevox.hooks import Again, Answer, Deny, Hook, Hooks, ModelReply, Run, SafetyHookFailed, ToolOutcome
 from edgevox.llm.hooks_slm import default_slm_hooks
+from edgevox.llm.hooks_slm.result_words import NO_ANSWER
 from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy, plan_hop
 from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.confirmation import Channel, PendingConfirmation
@@ -39,8 +40,6 @@ Publish: TypeAlias = Callable[[Event], None]
 
 MAX_ITERATIONS = 6
 
-# Spoken when a model says nothing that can be said: the user always gets a sentence.
-NOTHING_TO_SAY = "Sorry, I have no answer to that."
 _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
 _NO_MORE_TOOLS = (
     "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
@@ -166,7 +165,7 @@ class LLMAgent:
             work.reply = work.said.strip()
             return
         assert answer is not None
-        work.reply = answer.text.strip() or work.said.strip() or work.last_words or NOTHING_TO_SAY
+        work.reply = answer.text.strip() or work.said.strip() or work.last_words or NO_ANSWER
         if rest := _unsaid(work.reply, work.said):
             yield rest
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from edgevox.agents import LLMAgent
-from edgevox.agents.llm_agent import NOTHING_TO_SAY
 from edgevox.errors import EngineFailed
+from edgevox.llm.hooks_slm.result_words import NO_ANSWER
 from edgevox.testing import ScriptedModel
 from edgevox.turn import Turn
 from edgevox.types import Message
@@ -41,7 +41,7 @@ async def test_reasoning_of_which_only_the_end_is_marked_is_not_part_of_the_answ
 
 
 async def test_a_model_that_says_nothing_still_gives_a_sentence() -> None:
-    assert (await agent(ScriptedModel(["<think>hm</think>", "", ""])).run("Well?")).reply == NOTHING_TO_SAY
+    assert (await agent(ScriptedModel(["<think>hm</think>", "", ""])).run("Well?")).reply == NO_ANSWER
 
 
 async def test_a_failed_turn_leaves_no_trace_in_the_conversation() -> None:
