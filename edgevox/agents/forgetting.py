@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 
-from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
+from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryBroken, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.errors import StateError
 from edgevox.tools.home import DemoHome, Timers
@@ -56,12 +56,16 @@ def start_of_last(folder: Path, turns: int) -> float | None:
 
 def forget_since(folder: Path, since_s: float) -> Forgotten:
     """Delete what was said since then, also where the calls of those turns put it: in lists and timers."""
-    done, failures, words = Forgotten(), _Failures(), {""}
+    done, failures = Forgotten(), _Failures()
+    words: set[str] = set()
     with failures:
         words = _delete_turns(folder, done, from_s=since_s)
     with failures:
         done.records = _log(folder).delete(from_s=since_s)
-    _forget_words(folder, lambda text: _plain(text) in words, done, failures)
+    if words:
+        _forget_words(folder, lambda text: _plain(text) in words, done, failures)
+    with failures:
+        _check_nothing_broke(folder, since_s)
     failures.raise_first()
     return done
 
@@ -70,7 +74,10 @@ def forget_all(folder: Path) -> Forgotten:
     """Delete everything that was said, and everything that was made from it."""
     done, failures = Forgotten(), _Failures()
     with failures:
-        _delete_turns(folder, done)
+        try:
+            _delete_turns(folder, done)
+        except MemoryBroken:
+            done.files += sum(map(_unlink, folder.glob(f"{MEMORY_FILE}*")))
     with failures:
         done.records = _log(folder).delete()
     _forget_words(folder, bool, done, failures)
@@ -115,6 +122,15 @@ def _delete_turns(
     return {_plain(text) for turn in turns for text in _texts(turn.calls)} - {""}
 
 
+def _check_nothing_broke(folder: Path, since_s: float) -> None:
+    broken = [path.name for path in _broken(folder) if _modified_s(path) >= since_s]
+    if broken:
+        raise StateError(
+            f"a file was broken, and what was said may still be in it: {', '.join(broken)} in {folder}",
+            hint="edgevox forget --all deletes it",
+        )
+
+
 def _log(folder: Path) -> TurnLog:
     return TurnLog(folder, max_bytes=0)  # nothing is appended here
 
@@ -130,10 +146,15 @@ def _forget_words(
             done.things = DemoHome(path).forget_words(is_forgotten)
 
 
-def _left_behind(folder: Path) -> Iterator[Path]:
-    """What broke, and what a power cut left half written."""
+def _broken(folder: Path) -> Iterator[Path]:
     for name in (MEMORY_FILE, TIMERS_FILE, HOME_FILE):
         yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
+
+
+def _left_behind(folder: Path) -> Iterator[Path]:
+    """What broke, and what a power cut left half written."""
+    yield from _broken(folder)
+    for name in (TIMERS_FILE, HOME_FILE):
         yield from (path for path in folder.glob(f".{name}.*") if path.suffix != ".lock")
     yield from folder.glob(f"{LOG_FILE}.new")
 

@@ -58,6 +58,10 @@ _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_E
 _HINT = "make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder"
 
 
+class MemoryBroken(StateError):
+    """The file holds something else than what was written to it."""
+
+
 class MemoryFile:
     """An open file. It may be handed to another thread, but not used by two at once.
 
@@ -235,7 +239,8 @@ class MemoryFile:
                 run(statement)
             run(f"PRAGMA user_version = {_VERSION}")
             run("COMMIT")
-        if run("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        # The whole check: a quick one leaves out the indexes, without which nothing can be deleted.
+        if run("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise _Broken("its pages do not fit together")
         if run("SELECT times FROM forgettings").fetchone() is None:
             raise _Broken("a part is missing")
@@ -253,10 +258,11 @@ class MemoryFile:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # some errors have ended it already
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -264,6 +270,15 @@ class MemoryFile:
             yield
         except _TROUBLE as error:
             raise _unusable(self.path, error) from error
+
+
+def _set_aside(path: Path) -> Path:
+    """Move a broken file and what belongs to it to names that nothing reads; earlier ones are replaced."""
+    for suffix in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.replace(path.with_name(path.name + BROKEN_SUFFIX + suffix))
+    return path.with_name(path.name + BROKEN_SUFFIX)
 
 
 class _Broken(sqlite3.DatabaseError):
@@ -290,15 +305,6 @@ def _is_broken(error: Exception) -> bool:
     return code in _BROKEN_CODES or isinstance(error, UnicodeDecodeError)
 
 
-def _set_aside(path: Path) -> Path:
-    """Move the file and what belongs to it to names that nothing reads; an earlier one there is replaced."""
-    for suffix in ("-wal", "-shm", ""):
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.replace(path.with_name(path.name + BROKEN_SUFFIX + suffix))
-    return path.with_name(path.name + BROKEN_SUFFIX)
-
-
 def _readable(rows: list[Any]) -> Iterator[KeptTurn]:
     for _number, turn_id, conversation, at_s, source, finish_reason, messages in rows:
         try:
@@ -311,6 +317,6 @@ def _readable(rows: list[Any]) -> Iterator[KeptTurn]:
 
 def _unusable(path: Path, error: Exception) -> StateError:
     if _is_broken(error):
-        return StateError(f"{path} is broken: {error}", hint="edgevox run sets it aside and begins a new one")
+        return MemoryBroken(f"{path} is broken: {error}", hint="edgevox run sets it aside, and begins anew")
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return StateError(f"conversations cannot be kept in {path}: {reason}", hint=_HINT)

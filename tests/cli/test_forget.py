@@ -13,6 +13,7 @@ import pytest
 
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.agents.memory_file import MemoryBroken, MemoryFile
 from edgevox.cli.forget import moment
 from edgevox.cli.main import main
 from edgevox.errors import ConfigError
@@ -122,6 +123,29 @@ def leave_behind(folder: Path) -> None:
 def test_a_broken_file_is_forgotten_too(state_folder: Path, name: str) -> None:
     state_folder.mkdir()
     (state_folder / name).write_text(f"{{ {SECRET}" * 100, encoding="utf-8")
+    assert main(["forget", "--all", "--yes"]) == 0
+    assert holders(state_folder, SECRET) == []
+
+
+def test_a_part_cannot_be_forgotten_in_a_file_that_broke_and_that_is_said(
+    state_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say(state_folder, SECRET, turn_id="t0")
+    (state_folder / MEMORY_FILE).write_text(SECRET * 100, encoding="utf-8")
+    assert main(["forget", "--since", "1h", "--yes"]) == 6
+    assert f"{MEMORY_FILE}.broken" in capsys.readouterr().err
+    assert "turns.jsonl" not in holders(state_folder, SECRET)
+
+
+def test_a_memory_that_breaks_while_it_is_forgotten_is_deleted_all_the_same(
+    state_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(state_folder, SECRET, turn_id="t0")
+
+    def breaks(_file: MemoryFile, **_times: float) -> int:
+        raise MemoryBroken("malformed")
+
+    monkeypatch.setattr(MemoryFile, "delete", breaks)
     assert main(["forget", "--all", "--yes"]) == 0
     assert holders(state_folder, SECRET) == []
 
