@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -43,30 +44,30 @@ def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
             corpus: search only this collection of documents
         """
         try:
-            name = None if corpus is None else _corpus_named(corpus, index)
+            name = None if corpus is None else _matching(corpus, index.corpora(), folder.name)
             passages = index.search(query, corpus=name)
         except StateError as error:
             raise ToolError(error.message) from error
-        found = tuple(Found(passage.file, passage.text) for passage in passages)
-        return found or "Nothing in the documents fits."
+        return tuple(Found(passage.file, passage.text) for passage in passages) or "Nothing fits."
 
     @tool(examples=["which documents can you search"])
     def list_corpora() -> dict[str, int] | str:
         """List the collections of the user's own documents, with how many each has."""
         try:
-            return _corpora(index) or "There are no documents yet."
+            corpora = index.corpora()
         except StateError as error:
             raise ToolError(error.message) from error
-
-    def _corpora(index: DocumentIndex) -> dict[str, int]:
-        return {name or folder.name: count for name, count in index.corpora().items()}
-
-    def _corpus_named(wanted: str, index: DocumentIndex) -> str:
-        corpora = index.corpora()
-        for name in corpora:
-            if (name or folder.name).casefold() == wanted.strip().casefold():
-                return name
-        names = ", ".join(name or folder.name for name in corpora) or "none"
-        raise ToolError(f"there is no corpus called {wanted}; there are: {names}")
+        return {
+            name or folder.name: count for name, count in corpora.items()
+        } or "There are no documents yet."
 
     return search_corpus, list_corpora
+
+
+def _matching(wanted: str, corpora: Iterable[str], whole: str) -> str:
+    """The corpus that is called so; loose files go by the name of the whole folder. Raises ToolError."""
+    names = {(corpus or whole).casefold(): corpus for corpus in corpora}
+    if wanted.strip().casefold() not in names:
+        there = ", ".join(corpus or whole for corpus in names.values()) or "none"
+        raise ToolError(f"there is no corpus called {wanted}; there are: {there}")
+    return names[wanted.strip().casefold()]

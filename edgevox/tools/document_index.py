@@ -80,7 +80,9 @@ class DocumentIndex:
         """The number of documents in each corpus; those that lie in no sub-folder are in the corpus ""."""
         with self._open() as connection:
             self._update(connection)
-            rows = connection.execute("select corpus, count(*) from files group by corpus order by corpus")
+            rows = connection.execute(
+                "select corpus, count(*) from files where row_count > 0 group by corpus order by corpus"
+            )
             return {str(corpus): int(count) for corpus, count in rows}
 
     def search(self, query: str, *, corpus: str | None = None, limit: int = 3) -> tuple[Passage, ...]:
@@ -116,9 +118,10 @@ class DocumentIndex:
             if known.get(document.path) != (document.size_bytes, document.mtime_ns):
                 changed.append(document)
         try:
-            with _writing(connection):
-                for path in known.keys() - there:
-                    _forget(connection, path)
+            if gone := known.keys() - there:
+                with _writing(connection):
+                    for path in gone:
+                        _forget(connection, path)
             for start in range(0, len(changed), _BATCH):
                 with _writing(connection):
                     for document in changed[start : start + _BATCH]:

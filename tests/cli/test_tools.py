@@ -16,7 +16,7 @@ from edgevox.cli.main import main
 from edgevox.tools.home import DemoHome
 from edgevox.tools.home.demo import FILE_NAME
 from edgevox.tools.stats import ToolStats
-from tests.cli.command import BOUND_S, environment
+from tests.cli.command import BOUND_S, edgevox, environment
 
 UNLOCK = ("turn_off", '{"name": "front door"}')
 
@@ -146,6 +146,15 @@ def test_documents_can_be_searched(
     monkeypatch.setenv("EDGEVOX_TOOLS__DOCUMENTS", str(tmp_path / "papers"))
     assert main(["tools", "call", "search_corpus", '{"query": "error five"}']) == 0
     assert "the door is open" in capsys.readouterr().out
+
+
+@pytest.mark.engine
+def test_a_recording_is_written_down(tmp_path: Path) -> None:
+    env = environment(tmp_path, EDGEVOX_TOOLS__SOUND_FOLDERS=str(tmp_path))
+    assert edgevox("say", "Please water the plants.", "-o", tmp_path / "memo.wav", env=env).returncode == 0
+    result = edgevox("tools", "call", "transcribe_audio", '{"file": "memo.wav"}', env=env)
+    assert result.returncode == 0
+    assert "water the plants" in result.stdout.lower()
 
 
 # --- confirmation

@@ -74,7 +74,7 @@ async def test_an_unknown_corpus_is_answered_with_those_there_are(folder: Path) 
 
 async def test_nothing_found_is_said_in_a_sentence(folder: Path) -> None:
     result = await call(folder, "search_corpus", '{"query": "submarine"}')
-    assert result.content == '"Nothing in the documents fits."'
+    assert result.content == '"Nothing fits."'
 
 
 async def test_the_corpora_are_the_folders_and_loose_files_belong_to_the_whole(folder: Path) -> None:
@@ -175,6 +175,7 @@ def test_what_is_no_document_is_left_out(folder: Path, tmp_path: Path) -> None:
     (folder / "linked").symlink_to(tmp_path)
     os.mkfifo(folder / "manuals" / "pipe.txt")
     assert files(folder, "leeks") == ["recipes/soup.html"]
+    assert index_of(folder).corpora() == {"manuals": 2, "recipes": 1}
 
 
 def test_a_file_in_an_old_encoding_is_read(folder: Path) -> None:
