@@ -152,9 +152,9 @@ async def _ask_in_form(daemon: Daemon, text: str, form: _Form, turn: Turn) -> Ag
     )
     calls = [ToolCall(call.id, call.name, call.arguments) for call in read.calls if call.error is None]
     said = [call for call in calls if call.name == RESPOND_NAME and RESPOND not in form.tools]
-    reply = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in said))).strip()
+    answer = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in said))).strip()
     own = tuple(call for call in calls if call not in said)
-    return AgentResult(reply, own, "tool_calls" if own else done.finish_reason)
+    return AgentResult(answer, own, "tool_calls" if own else done.finish_reason)
 
 
 def _answer(daemon: Daemon, turn: Turn, result: AgentResult) -> dict[str, object]:
