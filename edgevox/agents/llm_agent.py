@@ -31,7 +31,7 @@ from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy, plan_hop
 from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.confirmation import Channel, PendingConfirmation
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.results import ToolResult
+from edgevox.tools.results import ToolResult, sentence
 from edgevox.tools.scopes import LOCAL, Caller
 from edgevox.turn import Turn
 from edgevox.types import ChatModel, ChatRequest, FinishReason, Message, Sampling, ToolCall, ToolChoice
@@ -141,7 +141,11 @@ class LLMAgent:
                 self._publish(ReplyDelta(turn_id=turn.id, text=piece))
                 yield piece
         if work.reply or work.results:
-            self._conversation.keep((*work.messages, Message("assistant", work.reply)))
+            self._conversation.keep(
+                (*work.messages, Message("assistant", work.reply)),
+                turn_id=turn.id,
+                finish_reason=work.finish,
+            )
         await self._hooks.run_end(work.run, work.reply)
         yield AgentResult(work.reply, tuple(work.run.calls), work.finish, tuple(work.results))
 
@@ -276,9 +280,10 @@ class LLMAgent:
             match await self._hooks.after_tool(work.run, call, outcome):
                 case Answer() as answer:
                     answers.append(answer)
-                case ToolOutcome() as other:
-                    result = replace(result, content=other.content, is_error=other.is_error)
-                    outcome = other
+                case ToolOutcome() as other if other is not outcome:
+                    # It may quote what it read: what was fenced already stays as it is.
+                    outcome = replace(other, content=sentence(other.content))
+                    result = replace(result, content=outcome.content, is_error=outcome.is_error)
             results.append(result)
             work.run.calls.append(call)
             work.run.outcomes.append(outcome)
@@ -373,7 +378,9 @@ def _unsaid(reply: str, said: str) -> str:
 
 def refused(call: ToolCall, reason: str) -> ToolResult:
     """The result of a call that a hook did not let through."""
-    return ToolResult(tool_call_id=call.id, name=call.name, content=reason, is_error=True, code="tool_denied")
+    return ToolResult(
+        tool_call_id=call.id, name=call.name, content=sentence(reason), is_error=True, code="tool_denied"
+    )
 
 
 def spoken_text(call: ToolCall) -> str:

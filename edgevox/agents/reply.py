@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import assert_never
 
 from edgevox.hooks import ModelReply
@@ -54,7 +54,9 @@ class Reply:
         if delta.retracts:  # it was reasoning; what was said of it is not part of the answer
             self.text = self.said = ""
         self.text += delta.text
-        self.calls += [self._numbered(item) for item in delta.calls if item.error is None]
+        for item in delta.calls:
+            if item.error is None:
+                self.calls.append(self._numbered(item))
         self.problems += [f"{item.name}: {item.error}" for item in delta.calls if item.error is not None]
         self.problems += [f"{rejected.name}: {rejected.reason}" for rejected in delta.rejected]
         # Templates put white space in front of an answer; nobody can say it. What may be data that the model
@@ -65,13 +67,15 @@ class Reply:
         return piece
 
     def _numbered(self, item: ToolCallItem) -> ToolCall:
-        # The ids of a reply are its own; a turn has several replies.
-        call = ToolCall(item.id, item.name, item.arguments)
-        return call if len(item.id) == _MISTRAL_ID_CHARS else replace(call, id=f"call_{next(self._ids)}")
+        # The ids of a reply are its own; a turn has several replies. And a model may give one id twice.
+        is_taken = any(call.id == item.id for call in self.calls)
+        keeps_id = _MISTRAL_ID.fullmatch(item.id) and not is_taken
+        call_id = item.id if keeps_id else f"call{next(self._ids):05}"
+        return ToolCall(call_id, item.name, item.arguments)
 
 
 # Mistral's templates demand ids of nine letters and digits, and the model writes them itself.
-_MISTRAL_ID_CHARS = 9
+_MISTRAL_ID = re.compile("[A-Za-z0-9]{9}")
 
 
 def call_numbers() -> Iterator[int]:

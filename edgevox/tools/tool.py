@@ -130,20 +130,44 @@ class Tool:
         return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
+# What in a schema is for readers; what is a value, which must stay as it is to be written again; and where
+# the keys are names of the author's.
+_FOR_READERS = frozenset({"title", "description", "$comment", "examples"})
+_VALUES = frozenset({"enum", "const", "default"})
+_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+
+
 def _harmless(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """The schema with harmless descriptions: a device's name in one must not speak for the system."""
-    if isinstance(schema, list):
-        return [_harmless(member) for member in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {
-        key: neutral_text(value)
-        if key == "description" and isinstance(value, str)
-        else value
-        if key in ("enum", "const", "default")
-        else _harmless(value)
-        for key, value in schema.items()
-    }
+    """The schema in harmless words: a device's name in one must not speak for the system."""
+    match schema:
+        case list():
+            return [_harmless(member) for member in schema]
+        case Mapping():
+            return {key: _harmless_member(key, member) for key, member in schema.items()}
+        case _:
+            return schema
+
+
+def _harmless_member(key: str, member: Any) -> Any:  # noqa: ANN401 - JSON
+    if key in _FOR_READERS:
+        return _harmless_words(member)
+    if key in _VALUES:
+        return member
+    if key in _BY_NAME and isinstance(member, Mapping):
+        return {name: _harmless(part) for name, part in member.items()}
+    return _harmless(member)
+
+
+def _harmless_words(value: Any) -> Any:  # noqa: ANN401 - JSON
+    match value:
+        case str():
+            return neutral_text(value)
+        case list():
+            return [_harmless_words(member) for member in value]
+        case Mapping():
+            return {key: _harmless_words(member) for key, member in value.items()}
+        case _:
+            return value
 
 
 class ToolBuilder:
