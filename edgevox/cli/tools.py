@@ -60,7 +60,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
         case "show":
             _print_sheet(toolbox.registry.get(args.name), toolbox, context)
         case "call":
-            call = ToolCall("edgevox-tools-call", toolbox.registry.get(args.name).name, args.arguments)
+            call = ToolCall("edgevox-tools-call", args.name, args.arguments)
             result = run_until_done(_call(call, toolbox, context))
             if args.json:
                 context.write(_json(_outcome(result)))
@@ -78,7 +78,9 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 async def _call(call: ToolCall, toolbox: Toolbox, context: Context) -> ToolResult:
-    await toolbox.start([report.name for report in toolbox.plugins.reports() if call.name in report.tools])
+    owners = [report.name for report in toolbox.plugins.reports() if call.name in report.tools]
+    # A tool that nobody has may be one that a plugin brings when it starts.
+    await toolbox.start(owners if call.name in toolbox.registry else None)
     try:
         result = await toolbox.executor.dispatch(call)
         if result.confirmation is not None:

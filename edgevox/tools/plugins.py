@@ -110,12 +110,13 @@ class Plugins:
         return tuple(self._report(plugin, troubles.get(plugin.name, "")) for plugin in self._plugins)
 
     def _report(self, plugin: _Plugin, trouble: str) -> PluginReport:
-        trouble = trouble if plugin.status == "on" else ""
+        is_on, names = plugin.status == "on", self._registry.names
+        trouble = trouble if is_on else ""
         return PluginReport(
             plugin.name,
             plugin.source.place,
             plugin.status,
-            tools=tuple(t.name for t in self._registry if self._registry.owner(t.name) == plugin.owner),
+            tools=tuple(name for name in names if is_on and self._registry.owner(name) == plugin.owner),
             hooks=tuple(hook.name for hook in plugin.given.hooks),
             reason=plugin.reason,
             fix=plugin.fix or (_switch_off(plugin.name) if trouble else ""),
@@ -131,27 +132,27 @@ class Plugins:
 
     def _load(self, source: PluginSource) -> None:
         plugin = _Plugin(source)
+        namesake = next((other for other in self._plugins if other.name == source.name), None)
+        self._plugins.append(plugin)
+        if namesake is not None:
+            # Not by `_disable`: the tools of this name are the other's.
+            plugin.status = "disabled"
+            plugin.reason = f"{namesake.source.place} is a plugin of the same name"
+            plugin.fix = "remove one of them, or rename the file"
+            return
         if not self._settings.is_enabled(source.name):
             plugin.status = "off"
-            plugin.given.is_open = False
-        else:
-            try:
-                self._register(plugin)
-            except EdgevoxError as error:
-                self._disable(plugin, error.message, error.hint)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin fails alone, even by sys.exit()
-                _log.debug("the plugin %s failed", source.name, exc_info=error)
-                self._disable(plugin, _reason(error), _fix(error, source.name))
-        self._plugins.append(plugin)
+            return
+        try:
+            self._register(plugin)
+        except EdgevoxError as error:
+            self._disable(plugin, error.message, error.hint)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin fails alone, even by sys.exit()
+            _log.debug("the plugin %s failed", source.name, exc_info=error)
+            self._disable(plugin, _reason(error), _fix(error, source.name))
 
     def _register(self, plugin: _Plugin) -> None:
         check_name(plugin.name)
-        for other in self._plugins:
-            if other.name == plugin.name:
-                raise ConfigError(
-                    f"{other.source.place} is a plugin of the same name",
-                    hint="remove one of them, or rename the file",
-                )
         loaded = plugin.source.load()
         if loaded.api_version != API_VERSION:
             raise ConfigError(

@@ -138,6 +138,26 @@ def test_a_plugins_tool_is_called_with_its_plugin_started(
     assert "connected" in capsys.readouterr().out
 
 
+def test_a_tool_that_a_plugin_brings_when_it_starts_can_be_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_plugin(
+        tmp_path / "config",
+        "late",
+        "from edgevox import tool\n"
+        "@tool\n"
+        "def late_state() -> str:\n"
+        "    'How it is.'\n"
+        "    return 'here'\n"
+        "def register(host):\n"
+        "    host.on_start(lambda: host.add_tool(late_state))\n",
+    )
+    assert main(["tools", "call", "late_state"]) == 0
+    assert "here" in capsys.readouterr().out
+    assert main(["tools", "call", "late_stat"]) == 1
+    assert "did you mean late_state" in capsys.readouterr().err
+
+
 def test_documents_can_be_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

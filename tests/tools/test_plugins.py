@@ -248,6 +248,8 @@ def test_of_two_plugins_of_one_name_the_second_is_disabled() -> None:
     first, second = plugins.reports()
     assert (first.status, second.status) == ("on", "disabled")
     assert second.reason == "twin (test) is a plugin of the same name"
+    assert (first.tools, second.tools) == (("harmless",), ())
+    assert registry.names == ("harmless",)
 
 
 def test_a_name_that_could_not_stand_in_the_settings_is_refused(folder: Path) -> None:
