@@ -9,6 +9,9 @@ from types import TracebackType
 from typing import TypeAlias, assert_never
 
 from edgevox.agents import LLMAgent
+from edgevox.agents.conversation import Conversation
+from edgevox.agents.forgetting import PROMPTS_FOLDER
+from edgevox.agents.memory import ConversationStore
 from edgevox.audio.segmenter import Segmenter
 from edgevox.bus import Bus
 from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
@@ -40,7 +43,6 @@ from edgevox.types import (
 from edgevox.voice import Ear, Hearing, Loudspeaker, Pipeline, Voice, VoiceLoop
 
 _AUTO = "auto"
-_PROMPTS = "prompts"
 
 _Hosted: TypeAlias = SupervisedEngine[RequestT, ReplyT] | LocalEngine[RequestT, ReplyT]
 
@@ -60,6 +62,7 @@ class Daemon:
         self.last_record: TurnRecord | None = None
         self.record_problem: StateError | None = None
         self._folders = folders
+        self._memory: ConversationStore | None = None
         self._store = store
         self._engines = tuple(sorted(set(engines)))
         self._plan = plan_threads()
@@ -87,6 +90,9 @@ class Daemon:
     async def __aenter__(self) -> Daemon:
         self._recording.__enter__()
         try:
+            self._memory = await asyncio.to_thread(
+                ConversationStore.open, self._folders.state, self.settings.memory
+            )
             async with asyncio.TaskGroup() as group:
                 for engine in self._engines:
                     group.create_task(self._hosted(engine).start())
@@ -103,8 +109,15 @@ class Daemon:
     ) -> None:
         await self._close()
 
-    def pipeline(self, loudspeaker: Loudspeaker | None = None) -> Pipeline:
-        """A new conversation, spoken aloud where there is a loudspeaker."""
+    def conversation(self) -> Conversation:
+        """The conversation that goes on from one run to the next, as far as the settings let it."""
+        assert self._memory is not None, "inside `async with`"
+        return self._memory.conversation()
+
+    def pipeline(
+        self, loudspeaker: Loudspeaker | None = None, conversation: Conversation | None = None
+    ) -> Pipeline:
+        """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker."""
         agent = LLMAgent(
             "edgevox",
             model=self._llama,
@@ -113,6 +126,7 @@ class Daemon:
             sampling=self.settings.llm.sampling,
             stop=self.preset.stop,
             thinking=self.settings.llm.thinking,
+            conversation=conversation,
             publish=self.bus.publish,
         )
         return Pipeline(
@@ -130,8 +144,9 @@ class Daemon:
         return self._llama
 
     def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
-        """A new conversation by voice."""
-        return VoiceLoop(ear, Segmenter(self.settings.audio), self.pipeline(loudspeaker), self.bus.publish)
+        """The conversation by voice."""
+        pipeline = self.pipeline(loudspeaker, self.conversation())
+        return VoiceLoop(ear, Segmenter(self.settings.audio), pipeline, self.bus.publish)
 
     def voice(self) -> Voice:
         """The voice that the settings choose."""
@@ -163,7 +178,7 @@ class Daemon:
             adapter_path=files.adapter,
             adapter_scale=files.adapter_scale,
             kv_type=llm.kv_type,
-            snapshot_dir=self._folders.state / _PROMPTS if llm.keep_prompts else None,
+            snapshot_dir=self._folders.state / PROMPTS_FOLDER if llm.keep_prompts else None,
             constraint_engine=llm.constraint_engine,
         )
         return self._host(
@@ -261,6 +276,9 @@ class Daemon:
             self.record_problem = error
 
     async def _close(self) -> None:
+        if self._memory is not None:
+            await asyncio.to_thread(self._memory.close)
+            self.record_problem = self.record_problem or self._memory.problem
         for name in ("_llama", "_whisper", "_piper"):
             hosted = self.__dict__.get(name)  # a cached property that was never asked for has no engine
             if hosted is not None:

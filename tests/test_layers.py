@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 SIBLINGS_APART = LAYERS[2]
 
-# Only these may catch everything: the top level of a process, or the border to a tool's or a plugin's own code.
+# Only these may catch everything: the top level of a process, or the border to code of a tool or a plugin.
 MAY_CATCH_ALL = {
     "edgevox.engine.child",
     "edgevox.cli.main",

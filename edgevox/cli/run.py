@@ -142,7 +142,7 @@ async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | N
         running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
         if interactive:
             context.err.print("Ask me something. Ctrl-D or Ctrl-C ends.")
-        pipeline = daemon.pipeline(speaker)
+        pipeline = daemon.pipeline(speaker, daemon.conversation())
         async for line in stdin_lines(prompt):
             exit_code = await _one_turn(pipeline, context, line)
     return 0 if interactive else exit_code
