@@ -41,7 +41,7 @@ Publish: TypeAlias = Callable[[Event], None]
 MAX_ITERATIONS = 6
 
 _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
-_NO_MORE_TOOLS = (
+NO_MORE_TOOLS = (
     "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
 )
 
@@ -78,7 +78,10 @@ class AgentResult:
 
 
 class LLMAgent:
-    """A language model with instructions, tools and a memory. One turn at a time."""
+    """A language model with instructions, tools and a memory. One turn at a time.
+
+    `offered` are the names of the tools that the model is told of; without them it is all.
+    """
 
     def __init__(
         self,
@@ -91,6 +94,7 @@ class LLMAgent:
         max_iterations: int = MAX_ITERATIONS,
         *,
         model: ChatModel,
+        offered: Sequence[str] | None = None,
         parsers: tuple[str, ...] = (),
         sampling: Sampling | None = None,
         stop: tuple[str, ...] = (),
@@ -104,6 +108,7 @@ class LLMAgent:
         self.description = description
         self._system = (Message("system", instructions),) if instructions else ()
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
+        self._offered = offered
         self._hooks = Hooks(default_slm_hooks(self._only_reads) if hooks is None else hooks)
         self._policy = tool_choice_policy
         self._max_iterations = max_iterations
@@ -118,9 +123,13 @@ class LLMAgent:
         self._publish = publish
 
     async def run(
-        self, text: str, turn: Turn | None = None, *, tool_choice: ToolChoice = "auto"
+        self, text: str | Sequence[Message], turn: Turn | None = None, *, tool_choice: ToolChoice = "auto"
     ) -> AgentResult:
-        """Answer `text` and return the whole reply. Raises EngineFailed and ModelError."""
+        """Answer `text` and return the whole reply. Raises EngineFailed and ModelError.
+
+        In the place of a text, a turn that has begun elsewhere is taken up: the person's message, then the
+        calls that were made for it and their results.
+        """
         result: AgentResult | None = None
         async for piece in self.stream(text, turn or Turn(), tool_choice=tool_choice):
             if isinstance(piece, AgentResult):
@@ -129,13 +138,14 @@ class LLMAgent:
         return result
 
     async def stream(
-        self, text: str, turn: Turn, *, tool_choice: ToolChoice = "auto"
+        self, text: str | Sequence[Message], turn: Turn, *, tool_choice: ToolChoice = "auto"
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
 
         A cancelled turn keeps what was said so far, a failed one leaves no trace in the conversation.
         """
-        work = _Work(Run(self.name, turn.id, text), [Message("user", text)])
+        begun = [Message("user", text)] if isinstance(text, str) else list(text)
+        work = _Work(Run(self.name, turn.id, begun[0].content), begun)
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
                 self._publish(ReplyDelta(turn_id=turn.id, text=piece))
@@ -179,10 +189,10 @@ class LLMAgent:
         """One generation; what of it may be said is said at once."""
         is_last = work.run.hop >= self._max_iterations
         if is_last:
-            work.hints.append(_NO_MORE_TOOLS)
+            work.hints.append(NO_MORE_TOOLS)
         # A call that is to be written again is a first hop anew.
         plan = plan_hop(
-            self._executor.native_definitions,
+            self._executor.registry.openai_schemas(self._offered),
             policy=self._policy,
             hop=0 if work.forced_choice else work.run.hop,
             choice="none" if is_last else work.forced_choice or choice,
@@ -336,7 +346,7 @@ class LLMAgent:
 
     @property
     def _names(self) -> Sequence[str]:
-        return self._executor.registry.names
+        return self._executor.registry.names if self._offered is None else self._offered
 
 
 class _Work:
@@ -352,7 +362,7 @@ class _Work:
         self.finish: FinishReason = "stop"
         self.forced_choice: ToolChoice | None = None
         self.is_regenerated = False
-        self.numbers = call_numbers()
+        self.numbers = call_numbers(after=sum(len(message.tool_calls) for message in messages))
 
     @property
     def last_words(self) -> str:

@@ -78,6 +78,6 @@ class Reply:
 _MISTRAL_ID = re.compile("[A-Za-z0-9]{9}")
 
 
-def call_numbers() -> Iterator[int]:
-    """Numbers for the calls of one turn."""
-    return itertools.count(1)
+def call_numbers(after: int = 0) -> Iterator[int]:
+    """Numbers for the calls of one turn that has made `after` of them already."""
+    return itertools.count(after + 1)

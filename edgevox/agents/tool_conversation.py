@@ -1,0 +1,168 @@
+"""A conversation for programs that run the tools themselves: the model's calls out, their results in.
+
+chat = ToolConversation(model, tools, parsers=("hermes",))
+turn = await chat.send_message("Is it raining?")
+while turn.tool_calls:
+    turn = await chat.submit_tool_results({call.id: run(call) for call in turn.tool_calls})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from edgevox.agents.conversation import Conversation
+from edgevox.agents.llm_agent import MAX_ITERATIONS, NO_MORE_TOOLS, spoken_text
+from edgevox.agents.reply import Reply, call_numbers
+from edgevox.errors import ToolError
+from edgevox.hooks import ModelReply
+from edgevox.llm.hooks_slm.result_words import NO_ANSWER
+from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy, plan_hop
+from edgevox.tools import Tool, ToolRegistry, ToolResult
+from edgevox.tools.results import render, sentence
+from edgevox.turn import CancelFlag
+from edgevox.types import ChatModel, ChatRequest, Message, Sampling, ToolCall, ToolChoice
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationTurn:
+    """What the model said. With `tool_calls`, it waits for their results."""
+
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+class ToolConversation:
+    """A model that is offered tools which it does not run. One message at a time.
+
+    Permissions and confirmation are the program's own: nothing is asked here. After `max_iterations` rounds
+    of calls the model has to answer in words.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        tools: ToolRegistry | Sequence[Tool],
+        *,
+        instructions: str = "",
+        parsers: tuple[str, ...] = (),
+        tool_choice_policy: ToolChoicePolicy = "auto",
+        max_iterations: int = MAX_ITERATIONS,
+        sampling: Sampling | None = None,
+        stop: tuple[str, ...] = (),
+        thinking: bool = False,
+        conversation: Conversation | None = None,
+    ) -> None:
+        self._model = model
+        self._tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        self._system = (Message("system", instructions),) if instructions else ()
+        self._parsers = parsers
+        self._policy = tool_choice_policy
+        self._max_iterations = max_iterations
+        self._sampling = sampling or Sampling()
+        self._stop = stop
+        self._thinking = thinking
+        self._conversation = conversation or Conversation()
+        self._numbers = call_numbers()
+        self._choice: ToolChoice = "auto"
+        self._turn: tuple[Message, ...] = ()
+
+    @property
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """The calls whose results the model waits for."""
+        return self._turn[-1].tool_calls if self._turn else ()
+
+    async def send_message(
+        self, text: str, *, tool_choice: ToolChoice = "auto", cancel: CancelFlag | None = None
+    ) -> ConversationTurn:
+        """Say something to the model. Raises ValueError while calls are open, EngineFailed and ModelError."""
+        if self.open_calls:
+            raise ValueError(f"submit the results of {_named(self.open_calls)} first")
+        self._choice = tool_choice
+        return await self._answer((Message("user", text),), cancel or CancelFlag())
+
+    async def submit_tool_results(
+        self, results: Mapping[str, object], *, cancel: CancelFlag | None = None
+    ) -> ConversationTurn:
+        """Give the results of all open calls, by their ids: what a tool returned, or the ToolError it raised.
+
+        A result is fenced for the model; a ToolResult is so already. Raises ValueError when a result is
+        missing or nobody asked for it, and EngineFailed and ModelError: the calls are then still open.
+        """
+        calls = self.open_calls
+        if not calls:
+            raise ValueError("no call is open: send a message first")
+        if unknown := results.keys() - {call.id for call in calls}:
+            raise ValueError(f"no open call has the id {', '.join(sorted(unknown))}")
+        if missing := [call for call in calls if call.id not in results]:
+            raise ValueError(f"there is no result for {_named(missing)}")
+        given = tuple(self._result(call, results[call.id]) for call in calls)
+        return await self._answer((*self._turn, *given), cancel or CancelFlag())
+
+    # --- one reply
+
+    async def _answer(self, begun: tuple[Message, ...], cancel: CancelFlag) -> ConversationTurn:
+        hop = sum(bool(message.tool_calls) for message in begun)
+        is_last = hop >= self._max_iterations
+        if is_last:
+            read = await self._generated((*begun, Message("user", NO_MORE_TOOLS)), cancel, hop, "none")
+        else:
+            read = await self._generated(begun, cancel, hop, self._choice)
+            if read.problems and not read.calls and not cancel.is_set():
+                # Something was meant to be a call: written again, as if first, the grammar makes it one.
+                read = await self._generated(begun, cancel, 0, "required")
+        if cancel.is_set():
+            return self._ended(begun, read.text)
+        talk = [spoken_text(call) for call in read.calls if self._is_talk(call)]
+        calls = tuple(call for call in read.calls if not self._is_talk(call))
+        if not calls or is_last:
+            return self._ended(begun, " ".join(filter(None, (read.text, *talk))) or NO_ANSWER)
+        self._turn = (*begun, Message("assistant", read.text, tool_calls=calls))
+        return ConversationTurn(read.text, calls)
+
+    async def _generated(
+        self, begun: tuple[Message, ...], cancel: CancelFlag, hop: int, choice: ToolChoice
+    ) -> ModelReply:
+        plan = plan_hop(self._tools.openai_schemas(), policy=self._policy, hop=hop, choice=choice)
+        request = ChatRequest(
+            (*self._system, *self._conversation.messages(), *begun),
+            tools=plan.tools,
+            sampling=self._sampling,
+            stop=self._stop,
+            thinking=self._thinking,
+            tool_choice=plan.tool_choice,
+            wire_format=self._parsers[0] if self._parsers else None,
+            parallel_calls=True,
+        )
+        reply = Reply(self._model, self._parsers, self._numbers)
+        async with aclosing(reply.spoken(request, cancel)) as pieces:
+            async for _piece in pieces:
+                pass
+        if reply.done.dropped_turns:
+            self._conversation.forget_oldest(reply.done.dropped_turns)
+        return reply.read()
+
+    def _ended(self, begun: tuple[Message, ...], words: str) -> ConversationTurn:
+        self._turn = ()
+        if words or len(begun) > 1:  # a question that was cancelled before the first word was not asked
+            self._conversation.keep((*begun, Message("assistant", words)))
+        return ConversationTurn(words)
+
+    def _is_talk(self, call: ToolCall) -> bool:
+        """True for the built-in `respond`: plain talk, written as a call."""
+        return call.name == RESPOND_NAME and RESPOND_NAME not in self._tools
+
+    def _result(self, call: ToolCall, value: object) -> Message:
+        match value:
+            case ToolResult():
+                content = value.content
+            case ToolError():
+                content = sentence(value.message)
+            case _:
+                content = render(value, names=self._tools.names)
+        return Message("tool", content, tool_call_id=call.id)
+
+
+def _named(calls: Sequence[ToolCall]) -> str:
+    return ", ".join(f"{call.name} ({call.id})" for call in calls)
