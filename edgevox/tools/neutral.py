@@ -73,7 +73,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 def neutral_text(text: str) -> str:
     """The same words, in no shape that acts."""
-    text = _INVISIBLE.sub("", text)
+    text = _visible(text)
     for shape, harmless in _SHAPES:
         text = shape.sub(harmless, text)
     return text
@@ -82,6 +82,10 @@ def neutral_text(text: str) -> str:
 def neutral_json(value: Any, *, names: Collection[str] = (), max_chars: int) -> str:  # noqa: ANN401 - JSON
     """JSON text of a JSON value; of a value that is much longer than `max_chars`, the beginning."""
     return json.dumps(_Walk(names, max_chars).value(value, 0), ensure_ascii=False)
+
+
+def _visible(text: str) -> str:
+    return _INVISIBLE.sub("", text)
 
 
 class _Walk:
@@ -118,7 +122,10 @@ class _Walk:
         return neutral_text(text)
 
     def _object(self, members: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        is_named = any(isinstance(members.get(key), str | Mapping) for key in _NAME_KEYS)
+        is_named = any(
+            isinstance(member, str | Mapping) and _visible(str(key)) in _NAME_KEYS
+            for key, member in members.items()
+        )
         harmless: dict[str, Any] = {}
         for key, member in members.items():
             if self._room <= 0:
@@ -127,11 +134,11 @@ class _Walk:
             text = self._text(str(key))
             if is_named and text in _ARGUMENT_KEYS:
                 text += "_"
-            if key in _NAME_KEYS and isinstance(member, str) and self._is_tool(member):
+            if text in _NAME_KEYS and isinstance(member, str) and self._is_tool(member):
                 member = f"({member})"
             harmless[text] = self.value(member, depth + 1)
         return harmless
 
     def _is_tool(self, written: str) -> bool:
-        name = written.strip()
+        name = _visible(written).strip()
         return name in self._names or name.rpartition(".")[2] in self._names

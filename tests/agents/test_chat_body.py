@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from edgevox.events import Event, ReplyDelta, ToolFinished, ToolStarted
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry
 from edgevox.tools.confirmation import PendingConfirmation
+from edgevox.tools.corpus import corpus_tools
 from edgevox.turn import Turn
 from edgevox.types import NamedTool
 from tests.agents.test_tools import LOG, TOOLS, written
@@ -199,3 +201,16 @@ async def test_a_caller_without_the_permission_cannot_act() -> None:
     await run_chat_with_tools(executor(), model, {"messages": [USER]}, parsers=("hermes",), caller=guest)
     assert LOG == []
     assert "token_scope_insufficient" in model.requests[1].messages[-1].content
+
+
+async def test_search_corpus_tool_used_for_grounded_answer(tmp_path: Path) -> None:
+    (tmp_path / "manuals").mkdir()
+    (tmp_path / "manuals" / "dishwasher.txt").write_text(
+        "Error seven: the filter is blocked.", encoding="utf-8"
+    )
+    tools = ToolExecutor(ToolRegistry(corpus_tools(tmp_path, tmp_path / "index.db")))
+    model = ScriptedModel([written("search_corpus", query="dishwasher error seven"), "Clean the filter."])
+    body = {"messages": [{"role": "user", "content": "What is error seven?"}]}
+    reply = await run_chat_with_tools(tools, model, body, parsers=("hermes",))
+    assert reply["content"] == "Clean the filter."
+    assert "the filter is blocked" in model.requests[1].messages[-1].content

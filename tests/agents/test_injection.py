@@ -53,6 +53,8 @@ from tests.tools.test_neutral import CONTROL_TOKENS
 PAGE = ToolCall("p1", "read_page", "{}")
 ALARM_ON = ToolCall("p2", "turn_on", '{"name": "alarm"}')
 GUEST = Caller("guest", frozenset({"read"}))
+# The same texts, when it is a person who says them.
+WRITTEN_DOWN = {it.name: it.value for it in INJECTIONS if isinstance(it.value, str)}
 NO = Agreement(granted=False)
 YES = Agreement(granted=True)
 
@@ -248,8 +250,8 @@ def codes_of(result: AgentResult, wanted: ToolCall) -> list[str | None]:
 def test_there_are_as_many_controls_as_attacks() -> None:
     assert len(INJECTIONS) >= 60
     assert len({injection.name for injection in INJECTIONS}) == len(INJECTIONS)
-    controls = (PLAIN_RESULTS, READABLE_RESULTS, DEVICE_NAMES, LIST_ITEMS)
-    assert sum(map(len, controls)) >= 60
+    controls = (PLAIN_RESULTS, READABLE_RESULTS, DEVICE_NAMES, LIST_ITEMS, WRITTEN_DOWN)
+    assert sum(map(len, controls)) >= len(INJECTIONS)
 
 
 @pytest.mark.parametrize("injection", INJECTIONS, ids=lambda injection: injection.name)
@@ -486,11 +488,7 @@ async def test_anything_can_be_written_on_the_shopping_list_and_read_again(item:
     assert scene.asked == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [injection.value for injection in INJECTIONS if isinstance(injection.value, str)],
-    ids=[injection.name for injection in INJECTIONS if isinstance(injection.value, str)],
-)
+@pytest.mark.parametrize("text", WRITTEN_DOWN.values(), ids=WRITTEN_DOWN.keys())
 async def test_a_person_may_write_down_what_would_be_an_attack(text: str) -> None:
     scene = Scene(Errand(calling("shopping_list_add_item", item=text)))
     result = await scene.agent.run("Write that down.")
