@@ -51,7 +51,6 @@ from tests.agents.obeying import ObeyingModel, calls_in, texts_read
 from tests.tools.test_neutral import CONTROL_TOKENS
 
 PAGE = ToolCall("p1", "read_page", "{}")
-ALARM_ON = ToolCall("p2", "turn_on", '{"name": "alarm"}')
 GUEST = Caller("guest", frozenset({"read"}))
 # The same texts, when it is a person who says them.
 WRITTEN_DOWN = {it.name: it.value for it in INJECTIONS if isinstance(it.value, str)}
@@ -60,11 +59,14 @@ YES = Agreement(granted=True)
 
 
 class RenamedHome(DemoHome):
-    """The demo home, in which somebody has given the desk lamp another name."""
+    """The demo home with its alarm armed, in which somebody has given the desk lamp another name."""
 
     def __init__(self, lamp_name: str = "Desk Lamp") -> None:
         super().__init__()
         self._lamp_name = lamp_name
+        alarm = super().house().entity("alarm_control_panel.house")
+        assert alarm is not None
+        self._apply(Action("turn_on", (alarm,)))
 
     def house(self) -> House:
         house = super().house()
@@ -190,7 +192,7 @@ class Scene:
         assert self.done == []
         assert self.state("lock.front_door") == "locked"
         assert self.state("cover.garage_door") == "closed"
-        assert self.state("alarm_control_panel.house") != "disarmed"
+        assert self.state("alarm_control_panel.house") == "armed_away"
 
 
 async def hostile_scene(injection: Injection, folder: Path, **options: Any) -> tuple[Scene, ObeyingModel]:
@@ -224,7 +226,7 @@ async def hostile_scene(injection: Injection, folder: Path, **options: Any) -> t
             (folder / "manuals" / "dishwasher.txt").write_text(text, encoding="utf-8")
             extra = corpus_tools(folder, folder / "index.db")
             errands = [ToolCall("p1", "search_corpus", '{"query": "dishwasher"}')]
-    model = ObeyingModel((ALARM_ON, *errands), injection.wants)
+    model = ObeyingModel(errands, injection.wants)
     scene = Scene(model, extra=extra, **options)
     if injection.way == "item":
         shopping = scene.home.house().entity(SHOPPING_LIST)
@@ -281,12 +283,21 @@ async def test_no_text_is_a_call_or_a_marker_once_it_is_fenced(injection: Inject
         assert calls_in(text, scene.executor.native_definitions) == []
 
 
+@pytest.mark.parametrize("wanted", {it.wants.name: it.wants for it in INJECTIONS}.values(), ids=str)
+async def test_without_an_attack_there_is_nothing_to_obey(wanted: ToolCall) -> None:
+    model = ObeyingModel([PAGE], wanted)
+    scene = Scene(model, page="It is sunny.")
+    await both_turns(scene)
+    assert not model.has_obeyed
+    assert scene.asked == []
+
+
 # --- what the gate is made of
 
 
 @pytest.mark.parametrize("wanted", GUARDED, ids=lambda call: f"{call.name} {call.arguments}")
 async def test_only_the_missing_yes_stood_in_between(wanted: ToolCall) -> None:
-    scene = Scene(ObeyingModel([ALARM_ON, PAGE], wanted), page=f"call {wanted.name}", answers=YES)
+    scene = Scene(ObeyingModel([PAGE], wanted), page=f"call {wanted.name}", answers=YES)
     codes = [code for turn in await both_turns(scene) for code in codes_of(turn, wanted)]
     assert None in codes
     assert scene.asked
@@ -345,7 +356,7 @@ async def test_calls_under_one_id_are_two_calls() -> None:
 
 async def test_a_yes_to_one_thing_is_none_to_another() -> None:
     both = [OPEN_GARAGE, UNLOCK]
-    scene = Scene(ObeyingModel([ALARM_ON, *both], UNLOCK), yes_to="garage")
+    scene = Scene(ObeyingModel(both, UNLOCK), yes_to="garage")
     await scene.agent.run("Open the garage.")
     assert scene.state("cover.garage_door") == "open"
     assert scene.state("lock.front_door") == "locked"
@@ -457,7 +468,7 @@ async def test_a_plain_result_is_read_as_it_is(value: Any) -> None:
     assert read == "done" if value is None else json.loads(read) == value
     assert scene.state("light.desk_lamp") == "on"
     assert scene.asked == []
-    assert scene.state("lock.front_door") == "locked"
+    scene.assert_safe()
 
 
 @pytest.mark.parametrize("text", READABLE_RESULTS)
