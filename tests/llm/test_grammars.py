@@ -274,3 +274,32 @@ def test_a_json_grammar_has_no_triggers() -> None:
     assert isinstance(grammar, CallGrammar)
     assert grammar.triggers == ()
     assert grammar.warnings == ()
+
+
+def test_what_contains_itself_comes_to_an_end(checker: GrammarChecker) -> None:
+    node = {
+        "type": "object",
+        "properties": {"name": {"enum": ["a"]}, "child": {"$ref": "#/$defs/node"}},
+        "required": ["name"],
+    }
+    parameters = {
+        "type": "object",
+        "properties": {"tree": node},
+        "required": ["tree"],
+        "$defs": {"node": node},
+    }
+    grammar = build_call_grammar([tool("build", parameters)])
+    assert not grammar.warnings
+
+    def nested(depth: int) -> dict[str, Any]:
+        return {"name": "a", **({"child": nested(depth - 1)} if depth else {})}
+
+    assert checker.check(grammar.gbnf, call("build", {"tree": nested(4)})).complete
+    assert not checker.check(grammar.gbnf, call("build", {"tree": nested(12)})).complete
+
+
+def test_what_must_contain_itself_for_ever_is_not_held_to(checker: GrammarChecker) -> None:
+    parameters = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
+    grammar = build_call_grammar([tool("endless", parameters), LIGHT])
+    assert any("endless" in warning for warning in grammar.warnings)
+    assert checker.check(grammar.gbnf, call("set_light", {"room": "hall"})).complete

@@ -25,7 +25,6 @@ from edgevox.llm.gbnf.language import (
 )
 from edgevox.llm.gbnf.schema import Schema
 from edgevox.llm.gbnf.schema_error import Inexpressible
-from edgevox.llm.gbnf.written import prune
 from edgevox.llm.tool_parsers.notation import JSON, Notation, Wrapper
 from edgevox.types import JsonObject
 
@@ -82,7 +81,7 @@ def add_value(rules: Rules, schema: Schema) -> tuple[Node, list[str]]:
     """One JSON value that fits `schema`."""
     compiler = SchemaCompiler(rules, schema, "json")
     try:
-        node = _finished(rules, compiler, compiler.value(schema, JSON, "json"))
+        node = compiler.value(schema, JSON, "json")
     except _BREAKS as reason:
         return free_value(rules, JSON), [f"the schema is not held to: {_reason(reason)}"]
     if node is NEVER:
@@ -130,16 +129,12 @@ def _arguments(
         return permissive_object(rules, notation), ["its arguments are not held to a schema"]
     compiler = SchemaCompiler(rules, tool.parameters, tool.name)
     try:
-        node = _finished(rules, compiler, compiler.arguments(notation))
+        node = compiler.arguments(notation)
     except _BREAKS as reason:
         return permissive_object(rules, notation), [f"any arguments are taken: {_reason(reason)}"]
     if node is NEVER:
         return permissive_object(rules, notation), ["any arguments are taken: none fit its schema"]
     return node, compiler.problems
-
-
-def _finished(rules: Rules, compiler: SchemaCompiler, node: Node) -> Node:
-    return prune(rules, node) if compiler.is_recursive else node
 
 
 def _reason(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -11,7 +12,6 @@ from edgevox.llm.gbnf.free import DEFAULT_MAX_ITEMS, free_value, literal
 from edgevox.llm.gbnf.language import (
     NEVER,
     Node,
-    Ref,
     Rules,
     Text,
     alt,
@@ -27,6 +27,7 @@ from edgevox.llm.tool_parsers.notation import JSON, Notation
 
 MOST_ITEMS = 1000
 _MOST_NESTED = 60
+_MOST_LEVELS = 5
 _MOST_RULES = 20_000
 _MOST_COUNTED = 5000
 # How many values of an enum stand in the rule that uses them.
@@ -39,12 +40,13 @@ class SchemaCompiler:
     def __init__(self, rules: Rules, root: Schema, name: str) -> None:
         self.rules = rules
         self.problems: list[str] = []
-        self.is_recursive = False
         self._document = Document(root, self.warn)
         self._root = root
         self._name = rule_name(name)
-        self._done: dict[tuple[tuple[int, ...], int], Node] = {}
-        self._open: dict[tuple[tuple[int, ...], int], str | None] = {}
+        # A schema inside itself is another one at each level: what it may contain differs.
+        self._done: dict[tuple[tuple[int, ...], int, int], Node] = {}
+        self._open: collections.Counter[tuple[int, ...]] = collections.Counter()
+        self._level = 0
         # Schemas are told apart by identity, so none may be thrown away meanwhile.
         self._kept: list[Schema] = []
 
@@ -64,29 +66,28 @@ class SchemaCompiler:
         )
 
     def value(self, schema: Schema, notation: Notation, name: str) -> Node:
-        """The values that fit `schema`; a schema that contains itself becomes a rule that does."""
-        key = identity(schema), id(notation)
+        """The values that fit `schema`, which may contain itself a few levels deep, so that a call closes."""
+        own = identity(schema)
+        inside_itself = self._open[own] > 0
+        level = self._level + inside_itself
+        if level > _MOST_LEVELS:
+            return NEVER
+        key = own, id(notation), level
         if key in self._done:
             return self._done[key]
-        if key in self._open:
-            again = self._open[key] or self.rules.reserve(name)
-            self._open[key] = again
-            self.is_recursive = True
-            return Ref(again)
-        if len(self._open) > _MOST_NESTED:
+        if self._open.total() > _MOST_NESTED:
             self.warn(f"nested more than {_MOST_NESTED} deep")
             return free_value(self.rules, notation, 0)
         if len(self.rules.by_name) > _MOST_RULES:
             raise Inexpressible("the schema is too large")
         self._kept.append(schema)
-        self._open[key] = None
+        self._open[own] += 1
+        self._level = level
         try:
             node = self._value(schema, notation, name)
         finally:
-            reserved = self._open.pop(key)
-        if reserved is not None:
-            self.rules.define(reserved, node)
-            node = Ref(reserved)
+            self._open[own] -= 1
+            self._level = level - inside_itself
         self._done[key] = node
         return node
 

@@ -9,7 +9,6 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 
 from edgevox.llm.gbnf.language import (
-    NEVER,
     Alt,
     Chars,
     Node,
@@ -20,9 +19,6 @@ from edgevox.llm.gbnf.language import (
     Rules,
     Seq,
     Text,
-    alt,
-    repeat,
-    seq,
 )
 
 # llama.cpp writes every repetition out, takes no more than 2,000, and needs the square of their number.
@@ -65,52 +61,6 @@ def _lark(found: dict[str, Rule], root: str) -> str:
         writer = in_tokens if rule.token else in_rules
         lines.append(f"{names[name]}: {writer.write(rule.node)}\n")
     return "".join(lines)
-
-
-def prune(rules: Rules, node: Node) -> Node:
-    """`node` without what can never be completed, such as an object that must hold one of its own kind."""
-    ends: set[str] = set()
-    waiting = dict(rules.by_name)
-    while True:
-        done = [name for name, rule in waiting.items() if _can_end(rule.node, ends)]
-        if not done:
-            break
-        ends.update(done)
-        for name in done:
-            del waiting[name]
-    if not waiting:
-        return node
-    for rule in rules.by_name.values():
-        rule.node = _kept(rule.node, waiting)
-    return _kept(node, waiting)
-
-
-def _can_end(node: Node, ends: set[str]) -> bool:
-    match node:
-        case Ref(name):
-            return name in ends
-        case Seq(parts):
-            return all(_can_end(part, ends) for part in parts)
-        case Alt(choices):
-            return any(_can_end(choice, ends) for choice in choices)
-        case Repeat(part, least, _):
-            return least == 0 or _can_end(part, ends)
-        case _:
-            return True
-
-
-def _kept(node: Node, dead: dict[str, Rule]) -> Node:
-    match node:
-        case Ref(name):
-            return NEVER if name in dead else node
-        case Seq(parts):
-            return seq(*(_kept(part, dead) for part in parts))
-        case Alt(choices):
-            return alt(*(_kept(choice, dead) for choice in choices))
-        case Repeat(part, least, most):
-            return repeat(_kept(part, dead), least, most)
-        case _:
-            return node
 
 
 def _reachable(rules: Rules, root: str) -> dict[str, Rule]:
