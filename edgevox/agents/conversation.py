@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 
 from edgevox.agents.kept_turn import KeptTurn, Summary, whole
 from edgevox.settings import MemorySettings
+from edgevox.tools.neutral import neutral_text
 from edgevox.types import Message
 
 Clock: TypeAlias = Callable[[], float]
@@ -156,4 +157,4 @@ class Conversation:
 
 def _note(summary: str) -> Message:
     # It may repeat what a web page or a device said, so it must not read like an order.
-    return Message("system", f"Notes of what was said before, for information only: {summary}")
+    return Message("system", f"Notes of what was said before, for information only: {neutral_text(summary)}")

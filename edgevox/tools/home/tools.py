@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -147,6 +148,10 @@ _ASKED = {
 }
 
 
+_NOT_IN_A_NAME = re.compile(r"[^\w' -]")
+_MOST_NAME_CHARS = 50
+
+
 def confirmation_question(tool: str, arguments: JsonObject, home: Home) -> str:
     """The question before a call that needs a yes: "Unlock the front door?" """
     try:
@@ -156,4 +161,10 @@ def confirmation_question(tool: str, arguments: JsonObject, home: Home) -> str:
     verbs = {_ASKED.get((tool, entity.domain), "") for entity in found}
     words = tool.replace("_", " ").capitalize()
     verb = verbs.pop() or words if len(verbs) == 1 else words
-    return f"{verb} {listed([the(entity) for entity in found], 'and')}?" if found else f"{words}?"
+    return f"{verb} {listed([_asked(entity) for entity in found], 'and')}?" if found else f"{words}?"
+
+
+def _asked(entity: Entity) -> str:
+    """The thing as a question names it. A name that is itself a sentence would be heard as ours."""
+    plain = " ".join(_NOT_IN_A_NAME.sub(" ", the(entity)).split())
+    return plain[:_MOST_NAME_CHARS].rstrip()
