@@ -3,7 +3,7 @@
 A voice is a VITS model in one graph: a front that reads the phonemes and draws the noise, a flow, and a
 HiFi-GAN decoder that makes the samples. Flow and decoder are convolutions: what they make of a frame depends
 on a few frames around it and on nothing else, so they can work through a sentence window by window
-(docs/adr/0015-voices-in-two-parts.md).
+(docs/adr/0015-voices-in-three-parts.md).
 """
 
 from __future__ import annotations
