@@ -109,10 +109,16 @@ class Generation:
                 return forced if constraint.accept(forced) else []
             if constraint.finished():
                 return []
-        elif self._phase == "reasoning" and self._rule is not None and room <= self._limit_tokens // 2:
-            return self._vocabulary.tokenize(f"\n{self._reasoning_end}\n\n", special=True)
+        elif self._phase == "reasoning" and room <= self._limit_tokens // 2:
+            return self._end_of_reasoning()  # whoever thinks for ever answers nothing
         token = self._pick(constraint)
-        return [] if token is None or self._vocabulary.is_end(token) else [token]
+        if token is not None and not self._vocabulary.is_end(token):
+            return [token]
+        owes_more = self._phase == "reasoning" and self._held_at_once
+        return self._end_of_reasoning() if owes_more else []
+
+    def _end_of_reasoning(self) -> list[int]:
+        return self._vocabulary.tokenize(f"\n{self._reasoning_end}\n\n", special=True)
 
     def _pick(self, constraint: Constraint | None) -> int | None:
         # What was written since the last pick is evaluated as one batch, the prompt included.

@@ -167,6 +167,19 @@ def test_a_required_call_waits_for_the_end_of_the_thoughts(bench: Bench) -> None
 def test_thoughts_that_do_not_end_are_ended(bench: Bench) -> None:
     shown = "".join(bench.write("and so on " * 100, AT_ONCE, reasoning="<think>", limit=120))
     assert isinstance(call_in(shown.partition("</think>")[2]), dict)
+    thoughts, tag, answer = "".join(bench.write("and so on " * 100, reasoning="<think>", limit=60)).partition(
+        "</think>"
+    )
+    assert tag
+    assert "and so on" in answer
+    assert len(answer) > len(thoughts) // 3
+
+
+def test_a_model_that_ends_among_its_thoughts_still_owes_the_call(bench: Bench) -> None:
+    shown = "".join(bench.write("the hall, I think", AT_ONCE, reasoning="<think>"))
+    thoughts, _, rest = shown.partition("</think>")
+    assert thoughts.strip() == "the hall, I think"
+    assert isinstance(call_in(rest), dict)
 
 
 def test_a_memory_that_cannot_be_cut_leaves_the_call_as_it_is(
