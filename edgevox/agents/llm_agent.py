@@ -6,6 +6,7 @@ The turn's story is `_turn`. The person always gets a sentence, and the conversa
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -106,6 +107,7 @@ class LLMAgent:
     ) -> None:
         self.name = name
         self.description = description
+        self._client = uuid.uuid4().hex  # each agent's conversation has its own place in the model's memory
         self._system = (Message("system", instructions),) if instructions else ()
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
         self._offered = offered
@@ -211,7 +213,7 @@ class LLMAgent:
             tool_choice=plan.tool_choice,
             wire_format=self._parsers[0] if self._parsers else None,
             parallel_calls=True,
-            client=self.name,
+            client=self._client,
         )
         request = await self._hooks.before_llm(work.run, request)
         work.hints.clear()

@@ -48,8 +48,9 @@ class PrefixCache:
         `prefix_tokens` at the beginning of the prompt are fixed: they are evaluated here where nobody knows
         them. The last token is never known: its scores are wanted. Raises Aborted, NoRoom and ModelError.
         """
-        track = self._track(client)
+        track = self._track(client, prompt[:-1])
         known = self._reuse(track, prompt[:-1])
+        track.used = next(self._clock)
         if known < prefix_tokens < len(prompt) and prefix_tokens >= _WORTH_KEEPING_TOKENS:
             prefix = list(prompt[:prefix_tokens])
             if self._restore(track, prefix):
@@ -89,15 +90,15 @@ class PrefixCache:
 
     # --- finding
 
-    def _track(self, client: str) -> Track:
+    def _track(self, client: str, wanted: Sequence[int]) -> Track:
         for track in self._clients:
             if track.client == client:
-                break
-        else:
-            track = min(self._clients, key=lambda track: track.used)
-            self._empty(track)
-            track.client = client
-        track.used = next(self._clock)
+                return track
+        # A new client takes the place of the one that was silent longest, but not of what it will copy.
+        source = max(self._clients, key=lambda track: _shared(track.tokens, wanted))
+        track = min((track for track in self._clients if track is not source), key=lambda track: track.used)
+        self._empty(track)
+        track.client = client
         return track
 
     def _reuse(self, track: Track, wanted: Sequence[int]) -> int:

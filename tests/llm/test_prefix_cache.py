@@ -120,6 +120,17 @@ def test_more_clients_than_sequences_cost_the_one_that_was_silent_longest_its_pl
     assert ask(cache, context, [*SYSTEM, 0, 0, 5], client="0") == [0, 0, 5]
 
 
+def test_a_conversation_goes_on_under_another_name_while_others_come_and_go() -> None:
+    context = FakeContext()
+    cache = cache_on(context)
+    prompt = [*SYSTEM]
+    for number in range(3 * CLIENTS):
+        prompt += [number, number]
+        evaluated = ask(cache, context, prompt, client=f"part {number}")
+        assert len(evaluated) == (len(prompt) if number == 0 else 2)
+        ask(cache, context, [*SYSTEM, 500, number], client=f"passer-by {number}")
+
+
 def test_other_conversations_make_room_when_the_memory_is_full() -> None:
     context = FakeContext(cells=400)
     cache = cache_on(context)
