@@ -40,6 +40,9 @@ class Bench:
         self.candidates = Candidates(self.vocabulary.size)
         self.constrainer = Constrainer(self.vocabulary, self.candidates, "llguidance")
         self.prompt = self.vocabulary.tokenize(PROMPT, special=True)
+        # llama.cpp's own way to make a batch knows sequence 0 alone: another client takes the other one.
+        self.cache.extend(self.cache.begin("another", self.prompt, 0)[0], self.prompt)
+        assert self.cache.begin("", self.prompt, 0)[0].sequence == 0
 
     def ours(self) -> tuple[float, list[int]]:
         """Seconds, and the tokens that were evaluated; the reply may end before TOKENS."""
@@ -98,7 +101,6 @@ def main() -> None:
         bench.ours()  # from here on both begin with the prompt in memory, all but its last token
         ours, theirs = [], []
         for _ in range(ROUNDS):
-            # llama.cpp numbers the tokens of a batch without positions by itself, in sequence 0: ours too.
             ours_s, ours_tokens = bench.ours()
             theirs_s, theirs_tokens = bench.theirs(len(ours_tokens))
             assert ours_tokens == theirs_tokens, "both must write the same"
