@@ -32,7 +32,7 @@ from edgevox.types import ChatDelta, ChatDone, ChatRequest, JsonObject, Message,
 ROUNDS = 30
 CALLS_PER_WAY = 40
 CALL = '<tool_call>\n{"name": "set_light", "arguments": {"room": "hall", "on": true}}\n</tool_call>'
-SAMPLING = Sampling(temperature=0.7, max_tokens=200)
+SAMPLING = Sampling(temperature=0.7, max_tokens=700)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,10 @@ def validity(model: Path) -> dict[str, float]:
         for number in range(CALLS_PER_WAY):
             tools = sets[number % len(sets)]
             text, done = ask(engine, QUESTIONS[number % len(QUESTIONS)], tools, way)
-            valid += problem(text, done, tools) is None
+            found_problem = problem(text, done, tools)
+            valid += found_problem is None
+            if way == "constrained" and found_problem:
+                print(f"{found_problem}: {text[:300]!r}")
         found[way] = round(100 * valid / CALLS_PER_WAY, 1)
         elapsed_s = time.monotonic() - started_s
         print(f"{way:12} {found[way]:5.1f} % valid calls, {elapsed_s / CALLS_PER_WAY:.2f} s each")
