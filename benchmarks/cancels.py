@@ -21,26 +21,30 @@ from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatRequest, Message, Sampling
 
-GREEDY = Sampling(temperature=0.0, max_tokens=48)
+GREEDY = Sampling(temperature=0.0, max_tokens=20)
 SYSTEM = Message("system", "You are a helpful assistant. " + "Be friendly and give short answers. " * 20)
-LONG = "Here is a list of things that are in the house and what they are good for. " * 40
-QUESTIONS = (f"{LONG} What is good for reading?", "Name three animals.", f"{LONG} Which is the biggest?")
+THINGS = "Here is a list of things that are in the house and what they are good for. " * 12
 
 
 class Bench:
-    def __init__(self, model: Path, seed: int) -> None:
-        plan = plan_threads()
-        self.engine = LlamaEngine(
-            model, context_tokens=4096, threads=plan.llama, prompt_threads=plan.llama_prompt
-        )
-        self.engine.load()
-        self.random = random.Random(seed)
-        self.expected: dict[str, tuple[str, float]] = {}
+    """Two engines, one that is disturbed and one that is not. No two questions are the same, so that neither
+    engine finds a prompt in memory that somebody else has asked: both evaluate the same batches."""
 
-    def ask(self, question: str, client: str, cancel: CancelFlag) -> tuple[str, ChatDone]:
+    def __init__(self, model: Path, seed: int) -> None:
+        self.disturbed, self.undisturbed = (self._engine(model) for _ in range(2))
+        self.random = random.Random(seed)
+
+    def _engine(self, model: Path) -> LlamaEngine:
+        plan = plan_threads()
+        engine = LlamaEngine(model, context_tokens=4096, threads=plan.llama, prompt_threads=plan.llama_prompt)
+        engine.load()
+        return engine
+
+    def ask(self, engine: LlamaEngine, number: int, cancel: CancelFlag) -> tuple[str, ChatDone]:
         text = ""
-        request = ChatRequest((SYSTEM, Message("user", question)), sampling=GREEDY, client=client)
-        for reply in self.engine.run(request, cancel):
+        question = Message("user", f"{number} is your lucky number. {THINGS}What is good for reading?")
+        request = ChatRequest((SYSTEM, question), sampling=GREEDY, client=f"client {number}")
+        for reply in engine.run(request, cancel):
             match reply:
                 case ChatDelta():
                     text += reply.text
@@ -48,17 +52,11 @@ class Bench:
                     return text, reply
         raise RuntimeError("the engine did not finish")
 
-    def learn(self) -> None:
-        """What each question is answered by a client who never cancels, and how long that takes."""
-        for number, question in enumerate(QUESTIONS):
-            started_s = time.perf_counter()
-            text, _ = self.ask(question, f"undisturbed {number}", CancelFlag())
-            self.expected[question] = text, time.perf_counter() - started_s
-
     def cancelled(self, number: int) -> tuple[float, bool, str]:
         """Seconds from the cancel to the return, whether the next answer is right, and where it struck."""
-        question = QUESTIONS[number % len(QUESTIONS)]
-        expected, whole_s = self.expected[question]
+        started_s = time.perf_counter()
+        expected, _ = self.ask(self.undisturbed, number, CancelFlag())
+        whole_s = time.perf_counter() - started_s
         cancel = CancelFlag()
         set_at_s = 0.0
 
@@ -67,16 +65,15 @@ class Bench:
             set_at_s = time.perf_counter()
             cancel.set()
 
-        client = f"client {number}"  # its own sequence, so that every prompt is read anew
         timer = threading.Timer(self.random.uniform(0.0, 0.95) * whole_s, strike)
         timer.start()
-        text, done = self.ask(question, client, cancel)
+        text, done = self.ask(self.disturbed, number, cancel)
         returned_s = time.perf_counter()
         timer.cancel()
         timer.join()
+        again, _ = self.ask(self.disturbed, number, CancelFlag())
         if done.finish_reason != "cancelled":
             return 0.0, True, "too late"
-        again, _ = self.ask(question, client, CancelFlag())
         return returned_s - set_at_s, again == expected, "writing" if text else "reading"
 
 
@@ -89,7 +86,6 @@ def main() -> None:
     args = parser.parse_args()
     model = args.model or default_model()
     bench = Bench(model, args.seed)
-    bench.learn()
     struck: dict[str, list[float]] = {"reading": [], "writing": [], "too late": []}
     wrong = number = 0
     while len(struck["reading"]) + len(struck["writing"]) < args.count:
