@@ -13,11 +13,12 @@ from edgevox.llm.native.context import LlamaContext
 from edgevox.llm.native.sampler import Sampler
 from edgevox.llm.prefix_cache import PrefixCache, Track
 from edgevox.llm.text_watch import TextWatch
+from edgevox.llm.tool_parsers.reasoning import STYLES
 from edgevox.turn import CancelFlag
 from edgevox.types import FinishReason
 
 # What models think between: the end tag of each beginning.
-REASONING_TAGS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
+REASONING_TAGS = {begin.rstrip(): style.ends[0] for style in STYLES for begin in style.begins}
 
 
 @dataclass(frozen=True, slots=True)

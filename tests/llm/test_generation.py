@@ -18,6 +18,7 @@ from edgevox.llm.native.constraints import Constrainer
 from edgevox.llm.native.context import LlamaContext
 from edgevox.llm.native.sampler import Candidates, Sampler
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
+from edgevox.llm.tool_parsers.reasoning import STYLES
 from edgevox.turn import CancelFlag
 
 pytestmark = pytest.mark.engine
@@ -162,6 +163,13 @@ def test_a_required_call_waits_for_the_end_of_the_thoughts(bench: Bench) -> None
     thoughts, _, rest = shown.partition("</think>")
     assert thoughts == "the hall"
     assert isinstance(call_in(rest), dict)
+
+
+@pytest.mark.parametrize("tag", [begin.rstrip() for style in STYLES for begin in style.begins])
+def test_thoughts_in_any_familys_tags_come_before_a_required_call(bench: Bench, tag: str) -> None:
+    shown = "".join(bench.write("the hall, I think", AT_ONCE, reasoning=tag))
+    assert shown.startswith("the hall, I think")
+    assert isinstance(call_in(shown[shown.index("<tool_call>") :]), dict)
 
 
 def test_thoughts_that_do_not_end_are_ended(bench: Bench) -> None:
