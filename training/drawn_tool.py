@@ -1,0 +1,222 @@
+"""A tool that is not the home's, as a scene draws it: its name, its slots, what people ask of it."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from training.number_words import neat_number, said_number
+
+Value: TypeAlias = str | int | float | bool | list[str]
+
+MENTION = re.compile(r"\{(\w+)\}")
+
+_LEFT_OUT_SHARE = 0.08
+_SHUFFLED_SHARE = 0.15
+_EXAMPLES_SHARE = 0.35
+# So many asks stay as requests, whatever a draw leaves out or shows as an example.
+_FEWEST_REQUESTS = 3
+
+_JSON_TYPES = {
+    "text": "string",
+    "enum": "string",
+    "int": "integer",
+    "number": "number",
+    "bool": "boolean",
+    "list": "array",
+}
+_PLURAL_BEHIND = re.compile(r"\s+(?:of us|people|children|[a-z]+(?<!s)s\b)")
+_ARTICLE_BEFORE = re.compile(r"\b([Aa])n?(?= $)")
+_VOWEL = re.compile(r"(?!one\b|once\b|uni|use|euro)[aeiou]|8|11\b|18\b|hour|honest", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a slot, and how it is said (None: a number, in digits or words)."""
+
+    value: str | float | bool
+    said: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A parameter. `names[0]` is what the asks call it."""
+
+    names: tuple[str, ...]
+    kind: str
+    required: bool
+    low: float | None
+    high: float | None
+    about: str
+    choices: tuple[Choice, ...]
+
+    @property
+    def key(self) -> str:
+        return self.names[0]
+
+    def schema(self) -> dict[str, Any]:
+        """The slot as JSON Schema."""
+        schema: dict[str, Any] = {"type": _JSON_TYPES[self.kind]}
+        if self.kind == "list":
+            schema["items"] = {"type": "string"}
+        if self.kind == "enum":
+            schema["enum"] = list(dict.fromkeys(choice.value for choice in self.choices))
+        if self.low is not None and self.high is not None:
+            schema |= {"minimum": self.low, "maximum": self.high}
+        return schema | ({"description": self.about} if self.about else {})
+
+    def fits(self, value: object) -> bool:
+        """Whether `value`, from JSON, can be this slot's argument."""
+        match self.kind:
+            case "bool":
+                return isinstance(value, bool)
+            case "enum":
+                return any(choice.value == value for choice in self.choices)
+            case "list":
+                return isinstance(value, list) and all(isinstance(item, str) for item in value)
+            case "int" | "number":
+                kinds = int if self.kind == "int" else (int, float)
+                is_number = isinstance(value, kinds) and not isinstance(value, bool)
+                return is_number and (self.low is None or self.low <= value <= (self.high or 0))  # type: ignore[operator]  # a number by now
+            case _:
+                return isinstance(value, str)
+
+    def draw(self, rng: random.Random, *, behind: str) -> tuple[str, Value]:
+        """What is said for the slot before the words `behind`, and the argument."""
+        if self.kind == "list":
+            items = rng.sample(self.choices, min(len(self.choices), rng.choice((1, 2, 2, 3, 3, 4))))
+            values = [str(item.value) for item in items]
+            said = " and ".join((", ".join(values[:-1]), values[-1])) if len(values) > 1 else values[0]
+            return said, values
+        if self.choices:
+            choice = rng.choice(self.choices)
+            said = choice.said if choice.said is not None else said_number(float(choice.value), rng)
+            return said, choice.value
+        number = self._draw_number(rng)
+        if number == 1 and _PLURAL_BEHIND.match(behind):
+            number = min(2, int(self.high or 2))
+        return said_number(number, rng), number
+
+    def _draw_number(self, rng: random.Random) -> int | float:
+        assert self.low is not None
+        assert self.high is not None
+        span = self.high - self.low
+        # People say round numbers where the range is wide.
+        steps = [step for step in (5, 10, 50, 100, 500) if step * 6 <= span]
+        if steps and rng.random() < 0.65:
+            step = rng.choice(steps)
+            return step * rng.randint(-int(-self.low // step), int(self.high // step))
+        if self.kind == "int":
+            return rng.randint(int(self.low), int(self.high))
+        step_of_number = rng.choice((1, 1, 0.5, 0.1))
+        drawn = round(rng.uniform(self.low, self.high) / step_of_number) * step_of_number
+        return neat_number(min(max(round(drawn, 1), self.low), self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request with `{slot}` for the values, and the arguments that its words imply."""
+
+    text: str
+    implied: tuple[tuple[str, Value], ...]
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset((*MENTION.findall(self.text), *(key for key, _ in self.implied)))
+
+    def fill(self, slots: Iterable[Slot], rng: random.Random) -> tuple[str, dict[str, Value]]:
+        """The words with values drawn for them, and the arguments by the slots' keys."""
+        by_key = {slot.key: slot for slot in slots}
+        said_so_far: set[str] = set()
+        arguments = dict(self.implied)
+        words = ""
+        place = 0
+        for mention in MENTION.finditer(self.text):
+            slot = by_key[mention[1]]
+            behind = self.text[mention.end() :]
+            said, arguments[slot.key] = slot.draw(rng, behind=behind)
+            # Nobody travels from Rome to Rome.
+            for _ in range(8):
+                if said not in said_so_far:
+                    break
+                said, arguments[slot.key] = slot.draw(rng, behind=behind)
+            said_so_far.add(said)
+            words += self.text[place : mention.start()]
+            words = _ARTICLE_BEFORE.sub(r"\1n" if _VOWEL.match(said) else r"\1", words) + said
+            place = mention.end()
+        return words + self.text[place:], arguments
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTool:
+    """A tool as one scene offers it. `slots` pairs each name in the schema with its slot, in order."""
+
+    schema: dict[str, Any]
+    slots: tuple[tuple[str, Slot], ...]
+    asks: tuple[Ask, ...]
+    results: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        return str(self.schema["function"]["name"])
+
+    def request(self, rng: random.Random) -> tuple[str, dict[str, Value]]:
+        """What a person says, and the arguments of the call in the order of the schema."""
+        text, by_key = rng.choice(self.asks).fill((slot for _, slot in self.slots), rng)
+        return text, {name: by_key[slot.key] for name, slot in self.slots if slot.key in by_key}
+
+    def result(self, rng: random.Random) -> tuple[str, str] | None:
+        """What the tool gives back, and the sentence to say then; None where the data has none."""
+        return rng.choice(self.results) if self.results else None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTool:
+    """A tool of a data file, with all it may be called. `where` is `file:line`."""
+
+    where: str
+    names: tuple[str, ...]
+    abouts: tuple[str, ...]
+    slots: tuple[Slot, ...]
+    asks: tuple[Ask, ...]
+    results: tuple[tuple[str, str], ...]
+
+    def draw(self, rng: random.Random) -> DrawnTool:
+        """The tool under one of its names, its slots renamed, reordered or fewer, maybe with examples."""
+        slots = list(self._drawn_slots(rng))
+        if rng.random() < _SHUFFLED_SHARE:
+            rng.shuffle(slots)
+        named = tuple((rng.choice(slot.names), slot) for slot in slots)
+        asks = self._asks_within(slots)
+        function: dict[str, Any] = {
+            "name": rng.choice(self.names),
+            "description": rng.choice(self.abouts),
+            "parameters": {
+                "type": "object",
+                "properties": {name: slot.schema() for name, slot in named},
+                "required": [name for name, slot in named if slot.required],
+                "additionalProperties": False,
+            },
+        }
+        if rng.random() < _EXAMPLES_SHARE:
+            shown = rng.sample(asks, min(rng.choice((1, 2)), max(0, len(asks) - _FEWEST_REQUESTS)))
+            if shown:
+                function["examples"] = [ask.fill(slots, rng)[0] for ask in shown]
+                asks = [ask for ask in asks if ask not in shown]
+        return DrawnTool({"type": "function", "function": function}, named, tuple(asks), self.results)
+
+    def _drawn_slots(self, rng: random.Random) -> Sequence[Slot]:
+        optional = [slot for slot in self.slots if not slot.required]
+        if optional and rng.random() < _LEFT_OUT_SHARE:
+            left_out = rng.choice(optional)
+            slots = [slot for slot in self.slots if slot is not left_out]
+            if len(self._asks_within(slots)) >= _FEWEST_REQUESTS:
+                return slots
+        return self.slots
+
+    def _asks_within(self, slots: Iterable[Slot]) -> list[Ask]:
+        keys = {slot.key for slot in slots}
+        return [ask for ask in self.asks if ask.keys <= keys]
