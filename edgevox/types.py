@@ -104,6 +104,9 @@ class NamedTool:
 
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | NamedTool
 
+ToolsAs: TypeAlias = Literal["template", "lines"]
+"""How a prompt tells of the tools: as the chat template does, or in one line each."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
@@ -111,6 +114,7 @@ class ChatRequest:
 
     `tools` are in OpenAI's form. `wire_format` names the detector in whose form calls are written; without
     one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
+    With `tools_as` lines, no chat template writes tools, calls or results: they are said in words.
     """
 
     messages: tuple[Message, ...]
@@ -120,6 +124,7 @@ class ChatRequest:
     thinking: bool = False
     tool_choice: ToolChoice = "auto"
     wire_format: str | None = None
+    tools_as: ToolsAs = "template"
     parallel_calls: bool = False
     json_schema: JsonObject | None = None
     client: str = ""

@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
+from edgevox.agents.acting import Publish
+from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.kept_turn import KeptTurn, whole
-from edgevox.agents.llm_agent import MAX_ITERATIONS, Confirm, LLMAgent, Publish, nobody_to_ask
+from edgevox.agents.llm_agent import MAX_ITERATIONS, LLMAgent
 from edgevox.tools import LOCAL, Caller, ToolExecutor
 from edgevox.tools.results import render
 from edgevox.turn import Turn

@@ -12,17 +12,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from edgevox.agents.acting import spoken_text
+from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.conversation import Conversation
-from edgevox.agents.llm_agent import MAX_ITERATIONS, NO_MORE_TOOLS, spoken_text
-from edgevox.agents.reply import Reply, call_numbers
+from edgevox.agents.llm_agent import MAX_ITERATIONS, NO_MORE_TOOLS
+from edgevox.agents.reply import call_numbers
 from edgevox.errors import ToolError
 from edgevox.hooks import ModelReply
 from edgevox.llm.hooks_slm.result_words import NO_ANSWER
-from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy, plan_hop
+from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy
 from edgevox.tools import Tool, ToolRegistry, ToolResult
 from edgevox.tools.results import render, sentence
 from edgevox.turn import CancelFlag
-from edgevox.types import ChatModel, ChatRequest, Message, Sampling, ToolCall, ToolChoice
+from edgevox.types import ChatModel, Message, Sampling, ToolCall, ToolChoice, ToolsAs
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +54,15 @@ class ToolConversation:
         sampling: Sampling | None = None,
         stop: tuple[str, ...] = (),
         thinking: bool = False,
+        tools_as: ToolsAs = "template",
         conversation: Conversation | None = None,
     ) -> None:
-        self._model = model
         self._tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self._system = (Message("system", instructions),) if instructions else ()
-        self._parsers = parsers
-        self._policy = tool_choice_policy
+        self._model = AskedModel(
+            model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking
+        )
         self._max_iterations = max_iterations
-        self._sampling = sampling or Sampling()
-        self._stop = stop
-        self._thinking = thinking
         self._conversation = conversation or Conversation()
         self._numbers = call_numbers()
         self._choice: ToolChoice = "auto"
@@ -124,18 +124,9 @@ class ToolConversation:
     async def _generated(
         self, begun: tuple[Message, ...], cancel: CancelFlag, hop: int, choice: ToolChoice
     ) -> ModelReply:
-        plan = plan_hop(self._tools.openai_schemas(), policy=self._policy, hop=hop, choice=choice)
-        request = ChatRequest(
-            (*self._system, *self._conversation.messages(), *begun),
-            tools=plan.tools,
-            sampling=self._sampling,
-            stop=self._stop,
-            thinking=self._thinking,
-            tool_choice=plan.tool_choice,
-            wire_format=self._parsers[0] if self._parsers else None,
-            parallel_calls=True,
-        )
-        reply = Reply(self._model, self._parsers, self._numbers)
+        messages = (*self._system, *self._conversation.messages(), *begun)
+        request = self._model.request(messages, self._tools, hop=hop, choice=choice)
+        reply = self._model.reply(self._numbers)
         async with aclosing(reply.spoken(request, cancel)) as pieces:
             async for _piece in pieces:
                 pass

@@ -17,9 +17,9 @@ from edgevox.cli.context import Context
 from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.session import open_daemon
+from edgevox.llm.tool_lines import tool_line
 from edgevox.tools import PendingConfirmation, Tool, ToolResult, ToolStats, decide_yes_no
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.home import tool_line
 from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import CancelFlag
 from edgevox.types import ToolCall

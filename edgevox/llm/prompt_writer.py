@@ -9,7 +9,7 @@ from edgevox.llm.native.vocabulary import Vocabulary
 from edgevox.llm.prompts import render_prompt, stable_prefix
 from edgevox.llm.template_abilities import abilities, opened_reasoning
 from edgevox.llm.templates import ChatTemplate
-from edgevox.types import ChatRequest, JsonObject, Message
+from edgevox.types import ChatRequest, JsonObject, Message, ToolsAs
 
 _PREFIXES_KEPT = 8
 
@@ -43,7 +43,7 @@ class PromptWriter:
         self._abilities = abilities(template)
         self._vocabulary = vocabulary
         self._control_tokens = tuple(vocabulary.control_tokens.values())
-        self._fixed: OrderedDict[tuple[bool, str | None], _FixedPart] = OrderedDict()
+        self._fixed: OrderedDict[tuple[bool, str | None, ToolsAs], _FixedPart] = OrderedDict()
 
     @property
     def thinks(self) -> bool:
@@ -59,6 +59,7 @@ class PromptWriter:
             tools=request.tools,
             thinking=request.thinking,
             wire_format=request.wire_format,
+            tools_as=request.tools_as,
             control_tokens=self._control_tokens,
         )
         tokens: list[int] = []
@@ -75,7 +76,7 @@ class PromptWriter:
     def _fixed_part(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
         """The tokens of the part that no question changes, up to where the next piece may join its last."""
         system = tuple(message for message in messages[:1] if message.role == "system")
-        key = (request.thinking, request.wire_format)
+        key = (request.thinking, request.wire_format, request.tools_as)
         known = self._fixed.get(key)
         if known is None or known.system != system or known.tools != request.tools:
             text = stable_prefix(
@@ -85,6 +86,7 @@ class PromptWriter:
                 tools=request.tools,
                 thinking=request.thinking,
                 wire_format=request.wire_format,
+                tools_as=request.tools_as,
             )
             tokens = self._with_bos(self._vocabulary.tokenize(text, special=True))
             known = self._fixed[key] = _FixedPart(system, request.tools, tokens)

@@ -16,8 +16,9 @@ from edgevox.errors import ConfigError, ModelError
 from edgevox.llm.control_tokens import Mask, PromptPiece
 from edgevox.llm.template_abilities import TemplateAbilities
 from edgevox.llm.templates import ChatTemplate
+from edgevox.llm.tool_lines import tools_text
 from edgevox.llm.tool_parsers import DETECTORS, BaseFormatDetector
-from edgevox.types import JsonObject, Message, ToolCall
+from edgevox.types import JsonObject, Message, ToolCall, ToolsAs
 
 GENERIC_FORMAT = "generic_xml"
 """The form of calls for models that were trained on none."""
@@ -50,12 +51,13 @@ def render_prompt(
     tools: tuple[JsonObject, ...] = (),
     thinking: bool = False,
     wire_format: str | None = None,
+    tools_as: ToolsAs = "template",
     control_tokens: tuple[str, ...] = (),
 ) -> Prompt:
     """The prompt for the next reply. Raises ModelError when the template refuses the conversation."""
     mask = Mask(control_tokens, messages, tools, template.source)
     # Masked first: what is added from here on (an example of a call) may hold control tokens, and means them.
-    fitted = fit_messages(mask.messages, mask.tools, abilities, wire_format)
+    fitted = fit_messages(mask.messages, mask.tools, abilities, wire_format, tools_as)
     try:
         rendered = template.render(fitted.messages, tools=fitted.tools, thinking=thinking)
     except ModelError:
@@ -76,6 +78,7 @@ def stable_prefix(
     tools: tuple[JsonObject, ...] = (),
     thinking: bool = False,
     wire_format: str | None = None,
+    tools_as: ToolsAs = "template",
 ) -> str:
     """The part of the prompt that no question changes: the first system message and the tools."""
     system = tuple(message for message in messages[:1] if message.role == "system")
@@ -87,6 +90,7 @@ def stable_prefix(
             tools=tools,
             thinking=thinking,
             wire_format=wire_format,
+            tools_as=tools_as,
         ).text
         for question in ("a", "b")
     ]
@@ -99,19 +103,22 @@ def fit_messages(
     tools: tuple[JsonObject, ...],
     abilities: TemplateAbilities,
     wire_format: str | None = None,
+    tools_as: ToolsAs = "template",
 ) -> FittedChat:
     """Say in words what the template has no form for. Raises ConfigError for an unknown wire format.
 
-    Calls are written in `wire_format`; no template teaches the generic one, so with it all is said in words.
+    Calls are written in `wire_format`; no template teaches the generic one, so with it, and with tools in
+    lines, all is said in words.
     """
     detector = _detector(wire_format or GENERIC_FORMAT)
-    own_form = wire_format != GENERIC_FORMAT
+    own_form = wire_format != GENERIC_FORMAT and tools_as == "template"
     # ChatML writes any role. Without its tools or its calls, a template's `tool` messages mean nothing.
     knows_tools = abilities.renders_tools or abilities.renders_tool_calls
     own_results = own_form and abilities.renders_tool_results and knows_tools
     own_calls = own_results and abilities.renders_tool_calls
     if tools and not (own_form and abilities.renders_tools):
-        messages = _with_tools_in_system(messages, tools, detector)
+        about_tools = tools_text(tools) if tools_as == "lines" else _about_tools(tools, detector)
+        messages = _with_system(about_tools, messages)
         tools = ()
     if own_calls and not abilities.renders_parallel_calls:
         messages = tuple(_one_call_at_a_time(messages))
@@ -136,11 +143,8 @@ def _detector(wire_format: str) -> BaseFormatDetector:
 _EXAMPLE = ToolCall("000000000", "tool_name", '{"argument": "value"}')
 
 
-def _with_tools_in_system(
-    messages: tuple[Message, ...], tools: Sequence[JsonObject], detector: BaseFormatDetector
-) -> tuple[Message, ...]:
+def _with_system(about_tools: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
     # The tools go first: a system prompt may end in what changes, and all behind a change is evaluated again.
-    about_tools = _about_tools(tools, detector)
     match messages:
         case (Message("system", content), *rest):
             return (Message("system", f"{about_tools}\n\n{content}"), *rest)

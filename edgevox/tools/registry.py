@@ -19,7 +19,7 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool] = (), *, owner: str = BUILT_IN) -> None:
         self._tools: dict[str, Tool] = {}
         self._owners: dict[str, str] = {}
-        self._schemas: dict[tuple[str, ...] | None, tuple[JsonObject, ...]] = {}
+        self._schemas: dict[tuple[bool, tuple[str, ...] | None], tuple[JsonObject, ...]] = {}
         self._fingerprint: str | None = None
         for tool in tools:
             self.add(tool, owner=owner)
@@ -68,15 +68,21 @@ class ToolRegistry:
         """Whose tool it is. Raises UnknownTool."""
         return self._owners[self.get(name).name]
 
-    def openai_schemas(self, names: Iterable[str] | None = None) -> tuple[JsonObject, ...]:
+    def openai_schemas(
+        self, names: Iterable[str] | None = None, *, with_examples: bool = False
+    ) -> tuple[JsonObject, ...]:
         """The tools, or those of `names`, in OpenAI's form. Raises UnknownTool.
 
-        The answer is kept until the tools change: share it, do not change it.
+        The answer is kept until the tools change: share it, do not change it. OpenAI's form has no place for
+        examples: `with_examples` they stand beside the description.
         """
-        key = None if names is None else tuple(names)
+        wanted = None if names is None else tuple(names)
+        key = (with_examples, wanted)
         if key not in self._schemas:
-            tools = self._tools.values() if key is None else map(self.get, key)
-            self._schemas[key] = tuple(tool.openai_schema for tool in tools)
+            tools = self._tools.values() if wanted is None else map(self.get, wanted)
+            self._schemas[key] = tuple(
+                tool.exemplified_schema if with_examples else tool.openai_schema for tool in tools
+            )
         return self._schemas[key]
 
     @property

@@ -50,7 +50,8 @@ class Tool:
 
     `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
     and `question` how to ask for it. `scope` is the permission a caller needs. `memoize_s` says for how long
-    an answer stays true for the same arguments.
+    an answer stays true for the same arguments. `has_known_words` says that the home model was trained on
+    the tool, so that its examples need not stand in the prompt.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Tool:
     timeout_s: float | None = None
     confirm: ConfirmLevel | None = None
     examples: tuple[str, ...] = ()
+    has_known_words: bool = False
     scope: str = ""
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None
@@ -122,6 +124,14 @@ class Tool:
                 "parameters": _harmless(self.parameters),
             },
         }
+
+    @cached_property
+    def exemplified_schema(self) -> JsonObject:
+        """The same with the examples, where a model needs them."""
+        if not self.examples or self.has_known_words:
+            return self.openai_schema
+        examples = [neutral_text(example) for example in self.examples]
+        return {"type": "function", "function": {**self.openai_schema["function"], "examples": examples}}
 
     @cached_property
     def validator(self) -> Draft202012Validator:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from edgevox.agents import run_chat_with_tools
-from edgevox.agents.llm_agent import Agreement, nobody_to_ask
+from edgevox.agents.confirm import Agreement, nobody_to_ask
 from edgevox.errors import UnknownTool
 from edgevox.events import Event, ReplyDelta, ToolFinished, ToolStarted
 from edgevox.testing import ScriptedModel

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.agents.llm_agent import Agreement
+from edgevox.agents.confirm import Agreement
 from edgevox.errors import ToolError
 from edgevox.hooks import Deny, Hook, Run, ToolOutcome
 from edgevox.testing import ScriptedModel

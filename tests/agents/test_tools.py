@@ -13,15 +13,15 @@ import pytest
 from pydantic import Field
 
 from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents.confirm import Agreement
 from edgevox.agents.conversation import Conversation
-from edgevox.agents.llm_agent import Agreement
 from edgevox.errors import ToolError
 from edgevox.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
 from edgevox.hooks import Deny, Hook, Run
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Speech, Tool, tool
 from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tools.scopes import Caller
+from edgevox.tools.scopes import LOCAL, Caller
 from edgevox.turn import Turn
 from edgevox.types import Message, ToolCall
 
@@ -85,7 +85,11 @@ class Scene:
     """An agent with a scripted model, and everything it did."""
 
     def __init__(
-        self, *lines: str, agrees: Agreement | None = None, hooks: Sequence[Hook] | None = None
+        self,
+        *lines: str,
+        agrees: Agreement | None = None,
+        hooks: Sequence[Hook] | None = None,
+        caller: Caller = LOCAL,
     ) -> None:
         self.model = ScriptedModel(lines)
         self.events: list[Event] = []
@@ -106,6 +110,7 @@ class Scene:
             parsers=("hermes",),
             conversation=self.conversation,
             confirm=confirm,
+            caller=caller,
             publish=self.events.append,
         )
 
@@ -247,8 +252,8 @@ async def test_a_granted_confirmation_acts_once() -> None:
 
 async def test_a_client_cannot_confirm_its_own_call() -> None:
     itself = Caller("page", frozenset({"act", "confirm"}))
-    scene = Scene(written("unlock_door"), "No.", agrees=Agreement(granted=True, by=itself, channel="api"))
-    scene.agent._caller = itself
+    agrees = Agreement(granted=True, by=itself, channel="api")
+    scene = Scene(written("unlock_door"), "No.", agrees=agrees, caller=itself)
     await scene.ask("Unlock the door.")
     assert LOG == []
 

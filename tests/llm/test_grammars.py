@@ -104,7 +104,7 @@ for _ in range(400):
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("wire_format", ["hermes", "pythonic", "qwen3_coder", "gemma"])
+@pytest.mark.parametrize("wire_format", ["hermes", "pythonic", "python_list", "qwen3_coder", "gemma"])
 @pytest.mark.parametrize("name", NASTY)
 def test_a_nasty_schema_harms_no_other_tool(name: str, wire_format: str, checker: GrammarChecker) -> None:
     grammar = build_call_grammar([tool("nasty", NASTY[name]), LIGHT], wire_format=wire_format)

@@ -14,6 +14,7 @@ from edgevox.llm.presets import resolve_preset
 from edgevox.llm.prompts import FittedChat, Prompt, fit_messages, render_prompt, stable_prefix
 from edgevox.llm.template_abilities import abilities
 from edgevox.llm.templates import CHATML, ChatTemplate, shows
+from edgevox.llm.tool_lines import tools_text
 from edgevox.llm.tool_parsers import DETECTORS, parse_reply
 from edgevox.types import JsonObject, Message, ToolCall
 from tests.llm.template_families import (
@@ -122,6 +123,14 @@ def test_past_calls_that_cannot_be_written_are_the_assistants_text(wire_format: 
     assert [(call.name, json.loads(call.arguments)) for call in calls] == [
         (call.name, json.loads(call.arguments)) for call in (CALL, OTHER_CALL)
     ]
+
+
+def test_tools_in_lines_stand_first_and_no_template_writes_them() -> None:
+    fitted = fit_messages(TWO_CALLS, TOOLS, abilities(compiled(QWEN25)), "python_list", "lines")
+    assert not fitted.tools
+    assert fitted.messages[0].content == f"{tools_text(TOOLS)}\n\n{TWO_CALLS[0].content}"
+    assert fitted.messages[2].content.startswith(f"[{CALL.name}(")
+    assert {message.role for message in fitted.messages} == {"system", "user", "assistant"}
 
 
 def test_words_before_a_call_are_kept() -> None:

@@ -8,9 +8,9 @@ from edgevox.tools.home.house import Area, Entity, Floor, House, ListItem
 from edgevox.tools.home.prompt import (
     HOME_INSTRUCTIONS,
     HOME_PROMPT_VERSION,
+    home_instructions,
     home_names,
     home_prompt,
-    tool_line,
 )
 from edgevox.tools.home.timers import Timer, Timers
 from edgevox.tools.home.tools import home_tools
@@ -33,9 +33,9 @@ __all__ = [
     "Timer",
     "Timers",
     "Verb",
+    "home_instructions",
     "home_names",
     "home_prompt",
     "home_tools",
     "targets",
-    "tool_line",
 ]

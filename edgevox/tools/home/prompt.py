@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from edgevox.tools.home.house import Area, Entity, House, Place
 from edgevox.tools.neutral import neutral_text
-from edgevox.types import JsonObject
 
-HOME_PROMPT_VERSION = 1
+HOME_PROMPT_VERSION = 2
 
 HOME_INSTRUCTIONS = (
     "You run this home by voice. For each thing the user asks for, call the tool that does it. Use names, "
@@ -24,8 +22,11 @@ HOME_INSTRUCTIONS = (
 
 _NO_AREA = "Anywhere"
 _MAX_NAME_CHARS = 60
-# A longer list of choices is left to the grammar: it costs more tokens than it tells.
-_MAX_CHOICES = 4
+
+
+def home_instructions(house: House) -> str:
+    """The system prompt of an assistant that runs this home, without its tools; what may change is last."""
+    return f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(house)}"
 
 
 def home_prompt(house: House) -> str:
@@ -38,21 +39,6 @@ def home_names(house: House) -> tuple[str, ...]:
     named: tuple[Entity | Place, ...] = (*house.places, *house.entities)
     names = (neutral_name(name) for thing in named for name in (thing.name, *thing.aliases))
     return tuple(sorted(dict.fromkeys(names), key=lambda name: (name.casefold(), name)))
-
-
-def tool_line(schema: JsonObject) -> str:
-    """A tool (in OpenAI's form) in one line: a quarter of the tokens of its JSON.
-
-    `light_set(name?, area?, brightness?: 0..100): Set the brightness`; a parameter without a type is a text.
-    """
-    function = schema["function"]
-    parameters = function.get("parameters", {})
-    required = parameters.get("required", ())
-    slots = (
-        f"{name}{'' if name in required else '?'}{_type(part)}"
-        for name, part in parameters.get("properties", {}).items()
-    )
-    return f"{function['name']}({', '.join(slots)}): {function.get('description', '')}"
 
 
 def neutral_name(name: str) -> str:
@@ -87,23 +73,3 @@ def _kind(entity: Entity) -> str:
 def _called(thing: Entity | Place) -> str:
     aliases = ", ".join(map(neutral_name, thing.aliases))
     return neutral_name(thing.name) + (f" ({aliases})" if aliases else "")
-
-
-def _type(schema: dict[str, Any]) -> str:
-    text = _type_text(schema)
-    return f": {text}" if text else ""
-
-
-def _type_text(schema: dict[str, Any]) -> str:
-    if "enum" in schema:
-        choices = schema["enum"]
-        return "|".join(map(str, choices)) if len(choices) <= _MAX_CHOICES else ""
-    if "anyOf" in schema:
-        return "|".join(filter(None, map(_type_text, schema["anyOf"])))
-    if "minimum" in schema and "maximum" in schema:
-        return f"{schema['minimum']}..{schema['maximum']}"
-    kind = str(schema.get("type", "string"))
-    return _SHORT.get(kind, kind)
-
-
-_SHORT = {"string": "", "integer": "int", "boolean": "bool", "array": "list"}

@@ -78,6 +78,7 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, now: Now) -> Tool:
         run=run,
         side_effects=tool.has_side_effects,
         examples=tool.examples,
+        has_known_words=True,
         targets=lambda arguments: _risked(tool.name, arguments, home),
         question=lambda arguments: confirmation_question(tool.name, arguments, home),
     )

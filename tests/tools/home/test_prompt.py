@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+from edgevox.llm.tool_lines import tools_text
 from edgevox.tools.home import (
     HOME_INSTRUCTIONS,
     HOME_PROMPT_VERSION,
     DemoHome,
+    home_instructions,
     home_names,
     home_prompt,
-    tool_line,
 )
-from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.demo_house import FIRST_DAY
 from tests.tools.home.conftest import Bench
 from tests.tools.home.houses import house, thing
@@ -21,9 +21,9 @@ from tests.tools.home.houses import house, thing
 
 def test_a_change_of_the_prompt_is_deliberate(bench: Bench) -> None:
     # A model is trained on this. Who changes it raises the version, and trains it again.
-    lines = [tool_line(schema) for schema in bench.registry.openai_schemas()]
-    text = "\n".join((HOME_INSTRUCTIONS, home_prompt(FIRST_DAY), *lines))
-    assert (HOME_PROMPT_VERSION, hashlib.sha256(text.encode()).hexdigest()[:16]) == (1, "4dbc07635384882f")
+    tools = tools_text(bench.registry.openai_schemas(with_examples=True))
+    text = f"{tools}\n\n{home_instructions(FIRST_DAY)}"
+    assert (HOME_PROMPT_VERSION, hashlib.sha256(text.encode()).hexdigest()[:16]) == (2, "92ee14d40c252b10")
 
 
 def test_every_area_has_a_line_with_its_things_by_kind() -> None:
@@ -73,37 +73,6 @@ def test_the_recogniser_gets_every_name_once() -> None:
     assert len(names) == len(set(names))
 
 
-def test_a_tool_is_one_line(bench: Bench) -> None:
-    lines = {tool.name: tool_line(tool.openai_schema) for tool in bench.registry}
-    assert len(lines) == len(CATALOGUE)
-    assert lines["light_set"] == (
-        "light_set(name?, area?, floor?, brightness?: 0..100, color?): "
-        "Set brightness in percent or colour of lights"
-    )
-    assert "volume_step: up|down|-100..100" in lines["set_volume_relative"]
-    assert "minutes?: int" in lines["start_timer"]
-    assert lines["nevermind"] == "nevermind(): Forget the request"
-
-
-def test_a_tool_of_somebody_else_is_one_line_too() -> None:
-    schema = {
-        "type": "function",
-        "function": {
-            "name": "book",
-            "description": "Book a table",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "people": {"type": "integer"},
-                    "when": {"type": "string", "enum": ["noon", "evening"]},
-                    "dishes": {"type": "array", "items": {"type": "string"}},
-                    "outside": {"type": "boolean"},
-                },
-                "required": ["people"],
-            },
-        },
-    }
-    assert tool_line(schema) == (
-        "book(people: int, when?: noon|evening, dishes?: list, outside?: bool): Book a table"
-    )
-    assert tool_line({"function": {"name": "ping"}}) == "ping(): "
+def test_the_home_stands_behind_the_instructions() -> None:
+    text = home_instructions(FIRST_DAY)
+    assert text == f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(FIRST_DAY)}"

@@ -20,6 +20,7 @@ from edgevox.llm.tool_parsers.detectors.mistral import MistralDetector
 from edgevox.llm.tool_parsers.detectors.nemotron import NemotronDetector
 from edgevox.llm.tool_parsers.detectors.olmo3 import Olmo3Detector
 from edgevox.llm.tool_parsers.detectors.phi_functools import PhiFunctoolsDetector
+from edgevox.llm.tool_parsers.detectors.python_list import PythonListDetector
 from edgevox.llm.tool_parsers.detectors.pythonic import PythonicDetector
 from edgevox.llm.tool_parsers.detectors.qwen3_coder import Qwen3CoderDetector
 from edgevox.llm.tool_parsers.detectors.qwen25 import Qwen25Detector
@@ -31,6 +32,7 @@ DETECTORS: dict[str, type[BaseFormatDetector]] = {
     "llama32": Llama32Detector,
     "mistral": MistralDetector,
     "pythonic": PythonicDetector,
+    "python_list": PythonListDetector,
     "xlam": XlamDetector,
     "granite": GraniteDetector,
     "gemma": GemmaDetector,

@@ -1,0 +1,47 @@
+"""What one turn of an agent has come to so far."""
+
+from __future__ import annotations
+
+from edgevox.agents.reply import call_numbers
+from edgevox.hooks import Run
+from edgevox.tools.results import ToolResult
+from edgevox.types import FinishReason, Message, ToolChoice
+
+
+class TurnWork:
+    """Filled step by step. `messages` are kept in the conversation, `hints` are not."""
+
+    def __init__(self, run: Run, messages: list[Message]) -> None:
+        self.run = run
+        self.messages = messages
+        self.hints: list[str] = []
+        self.results: list[ToolResult] = []
+        self.said = ""
+        self.reply = ""
+        self.finish: FinishReason = "stop"
+        self.forced_choice: ToolChoice | None = None
+        self.is_regenerated = False
+        self.numbers = call_numbers(after=sum(len(message.tool_calls) for message in messages))
+
+    @property
+    def last_words(self) -> str:
+        """What the last tool had to say, for a model that finds no words of its own."""
+        for result in reversed(self.results):
+            if result.speech:
+                return result.speech
+        return ""
+
+    def say(self, piece: str, *, begins_reply: bool) -> str:
+        """Add a piece to what was said; as it is to be spoken behind the rest."""
+        if begins_reply and self.said and not self.said[-1].isspace():
+            piece = f" {piece}"
+        self.said += piece
+        return piece
+
+    @property
+    def unsaid(self) -> str:
+        """What of the reply is still to be said. One that was cut after it was said needs no more words."""
+        spoken = self.said.strip()
+        if self.reply.startswith(spoken):
+            return self.reply[len(spoken) :]
+        return "" if spoken.startswith(self.reply) or spoken.endswith(self.reply) else f" {self.reply}"
