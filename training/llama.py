@@ -1,0 +1,186 @@
+"""The Llama of a GGUF file in PyTorch, in GGUF's own layout: the weights that are deployed, frozen.
+
+GGUF's query and key weights are made for rotating neighbouring pairs, so nothing is permuted, neither on
+loading nor in an adapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from gguf import GGUFReader, dequantize
+from torch import Tensor, nn
+from torch.nn import functional
+
+from edgevox.errors import ModelError
+from training.attention import Mask, attention
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a Llama."""
+
+    blocks: int
+    width: int
+    heads: int
+    kv_heads: int
+    rope_base: float
+    norm_epsilon: float
+
+    @property
+    def head_width(self) -> int:
+        return self.width // self.heads
+
+
+class Llama(nn.Module):
+    """A Llama whose output matrix is its embedding."""
+
+    def __init__(self, shape: Shape, weights: dict[str, Tensor]) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embedding = _frozen(weights["token_embd.weight"])
+        self.blocks = nn.ModuleList(Block(shape, weights, f"blk.{n}.") for n in range(shape.blocks))
+        self.norm = Norm(weights["output_norm.weight"], shape.norm_epsilon)
+
+    @classmethod
+    def from_gguf(cls, path: Path, *, dtype: torch.dtype, device: torch.device) -> Llama:
+        """The model in that file, in numbers of that type. Raises ModelError when it is not such a Llama."""
+        reader = GGUFReader(path)
+        facts = {name: field.contents() for name, field in reader.fields.items() if len(field.data) == 1}
+        names = {tensor.name for tensor in reader.tensors}
+        if facts["general.architecture"] != "llama" or "output.weight" in names:
+            raise ModelError(
+                f"{path.name} is not a Llama that shares its embedding with its output",
+                hint="train on a GGUF of SmolLM2",
+            )
+        shape = Shape(
+            blocks=facts["llama.block_count"],
+            width=facts["llama.embedding_length"],
+            heads=facts["llama.attention.head_count"],
+            kv_heads=facts["llama.attention.head_count_kv"],
+            rope_base=facts["llama.rope.freq_base"],
+            norm_epsilon=facts["llama.attention.layer_norm_rms_epsilon"],
+        )
+        weights: dict[str, Tensor] = {}
+        for tensor in reader.tensors:
+            numbers = torch.from_numpy(np.array(dequantize(tensor.data, tensor.tensor_type)))
+            # The norms stay in float32: they are tiny, and llama.cpp has them so.
+            weights[tensor.name] = numbers.to(device, dtype if numbers.ndim > 1 else torch.float32)
+        return cls(shape, weights)
+
+    def rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines for positions (rows, tokens), as (rows, 1, tokens, pairs)."""
+        width = self.shape.head_width
+        exponents = torch.arange(0, width, 2, device=positions.device, dtype=torch.float32) / width
+        angles = positions[:, None, :, None].float() * self.shape.rope_base**-exponents
+        return angles.cos(), angles.sin()
+
+    def forward(
+        self, tokens: Tensor, positions: Tensor, mask: Mask, memory: Sequence[Memory] | None = None
+    ) -> Tensor:
+        """What is known behind each token (rows, tokens, width).
+
+        With a memory, one entry for each block, the mask has a column for every token remembered so far.
+        """
+        rotation = self.rotation(positions)
+        x = functional.embedding(tokens, self.embedding)
+        for block, remembered in zip(self.blocks, memory or [None] * len(self.blocks), strict=True):
+            x = block(x, rotation, mask, remembered)
+        said: Tensor = self.norm(x)
+        return said
+
+    def logits(self, x: Tensor) -> Tensor:
+        """The scores of the next token, in float32."""
+        return functional.linear(x, self.embedding).float()
+
+
+class Memory:
+    """The keys and values of one block for the tokens seen so far, in room that was made for all of them."""
+
+    def __init__(self, shape: Shape, rows: int, room_tokens: int, embedding: Tensor) -> None:
+        room = (rows, shape.kv_heads, room_tokens, shape.head_width)
+        self._keys, self._values = embedding.new_empty(room), embedding.new_empty(room)
+        self._length = 0
+
+    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """All keys and values, the new ones included."""
+        begin, self._length = self._length, self._length + keys.shape[2]
+        self._keys[:, :, begin : self._length] = keys
+        self._values[:, :, begin : self._length] = values
+        return self._keys[:, :, : self._length], self._values[:, :, : self._length]
+
+
+class Block(nn.Module):
+    """Attention, then the two-layer map, each added to what was there."""
+
+    def __init__(self, shape: Shape, weights: dict[str, Tensor], prefix: str) -> None:
+        super().__init__()
+        self.head_width = shape.head_width
+        self.attn_norm = Norm(weights[f"{prefix}attn_norm.weight"], shape.norm_epsilon)
+        self.ffn_norm = Norm(weights[f"{prefix}ffn_norm.weight"], shape.norm_epsilon)
+        # Named as in GGUF: an adapter's tensors are called so.
+        self.attn_q = Linear(weights[f"{prefix}attn_q.weight"])
+        self.attn_k = Linear(weights[f"{prefix}attn_k.weight"])
+        self.attn_v = Linear(weights[f"{prefix}attn_v.weight"])
+        self.attn_output = Linear(weights[f"{prefix}attn_output.weight"])
+        self.ffn_gate = Linear(weights[f"{prefix}ffn_gate.weight"])
+        self.ffn_up = Linear(weights[f"{prefix}ffn_up.weight"])
+        self.ffn_down = Linear(weights[f"{prefix}ffn_down.weight"])
+
+    def forward(
+        self, x: Tensor, rotation: tuple[Tensor, Tensor], mask: Mask, memory: Memory | None
+    ) -> Tensor:
+        seen = self.attn_norm(x)
+        q = rotate(self._heads(self.attn_q(seen)), rotation)
+        k = rotate(self._heads(self.attn_k(seen)), rotation)
+        v = self._heads(self.attn_v(seen))
+        if memory is not None:
+            k, v = memory.extend(k, v)
+        x = x + self.attn_output(attention(q, k, v, mask).transpose(1, 2).flatten(2))
+        seen = self.ffn_norm(x)
+        out: Tensor = x + self.ffn_down(functional.silu(self.ffn_gate(seen)) * self.ffn_up(seen))
+        return out
+
+    def _heads(self, x: Tensor) -> Tensor:
+        return x.unflatten(2, (-1, self.head_width)).transpose(1, 2)
+
+
+class Linear(nn.Module):
+    """A frozen linear map without an offset."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.weight = _frozen(weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.weight)
+
+
+class Norm(nn.Module):
+    """Root mean square norm, computed in float32."""
+
+    def __init__(self, weight: Tensor, epsilon: float) -> None:
+        super().__init__()
+        self.weight = _frozen(weight)
+        self.epsilon = epsilon
+
+    def forward(self, x: Tensor) -> Tensor:
+        exact = x.float()
+        scale = torch.rsqrt(exact.square().mean(-1, keepdim=True) + self.epsilon)
+        return (exact * scale * self.weight).to(x.dtype)
+
+
+def rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    """Rotate neighbouring pairs of (rows, heads, tokens, width)."""
+    cosine, sine = rotation
+    even, odd = x.float().unflatten(-1, (-1, 2)).unbind(-1)
+    turned = torch.stack((even * cosine - odd * sine, even * sine + odd * cosine), dim=-1)
+    return turned.flatten(-2).to(x.dtype)
+
+
+def _frozen(weight: Tensor) -> nn.Parameter:
+    return nn.Parameter(weight, requires_grad=False)
