@@ -88,9 +88,9 @@ class Slot:
         """What is said for the slot before the words `behind`, and the argument."""
         if self.kind == "list":
             items = rng.sample(self.choices, min(len(self.choices), rng.choice((1, 2, 2, 3, 3, 4))))
-            values = [str(item.value) for item in items]
-            said = " and ".join((", ".join(values[:-1]), values[-1])) if len(values) > 1 else values[0]
-            return said, values
+            *others, last = (str(item.said) for item in items)
+            said = f"{', '.join(others)} and {last}" if others else last
+            return said, [str(item.value) for item in items]
         if self.choices:
             choice = rng.choice(self.choices)
             said = choice.said if choice.said is not None else said_number(float(choice.value), rng)
@@ -175,8 +175,12 @@ class DrawnTool:
 
 @dataclass(frozen=True, slots=True)
 class OtherTool:
-    """A tool of a data file, with all it may be called. `where` is `file:line`."""
+    """A tool of a data file, with all it may be called.
 
+    `theme` is the file: tools of one theme are alike, but a request fits only one. `where` is `file:line`.
+    """
+
+    theme: str
     where: str
     names: tuple[str, ...]
     abouts: tuple[str, ...]

@@ -7,7 +7,7 @@ A file holds blocks with a blank line between them; `#` starts a comment line. A
     slot restaurant | place text: Luigi's | Sakura  names of the slot, its type, what people say for it
     slot people int 1..12
     slot time? text (when to come): at noon | seven tonight
-    slot seating? enum: inside | terrace = outside  the argument, and how it is said
+    slot seating? enum: inside | terrace = outside  the argument, and (any type) how it is said
     ask get us a table for {people} at {restaurant}
     ask {restaurant}, {people} of us, in the sun => seating="terrace"
     gives {"booked": true} -> Your table is booked.
@@ -114,6 +114,9 @@ def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
                 f"{len(by_word[word])} lines of {word!r}",
                 "give one tool, one about, and some asks; is a blank line missing?",
             )
+    for name in by_word["tool"][0].parts():
+        if not name.isidentifier():
+            raise block[0].error(f"{name!r} cannot be called", "use letters, digits and _ in a tool's name")
     slots = tuple(_slot(line, shared) for line in by_word["slot"])
     names = [name for slot in slots for name in slot.names]
     if len(set(names)) < len(names):
@@ -122,6 +125,7 @@ def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
     if len({ask.text for ask in asks}) < len(asks):
         raise block[0].error("the same ask twice", "delete one")
     return OtherTool(
+        Path(block[0].where).stem,
         block[0].where,
         by_word["tool"][0].parts(),
         by_word["about"][0].parts(),
@@ -169,9 +173,9 @@ def _slot(line: _Line, shared: dict[str, str]) -> Slot:
 
 
 def _choice(line: _Line, kind: str) -> Choice:
+    written, equals, said = (part.strip() for part in line.text.partition(" = "))
     if kind in {"text", "list"}:
-        return Choice(line.text, line.text)
-    written, equals, said = (part.strip() for part in line.text.partition("="))
+        return Choice(written, said or written)
     if kind == "enum":
         return Choice(written, said or written.replace("_", " "))
     try:

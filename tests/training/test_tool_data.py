@@ -145,6 +145,7 @@ def test_a_slot_that_is_left_out_is_not_asked_for(tmp_path: Path) -> None:
         ('gives {"booked": true} -> Your', 'gives {"booked": yes} -> Your', r"is not JSON"),
         ("slot quiet? bool", "slot people? bool", r"two slots of one name"),
         ("text: @place", "text: @city", r"no list @city: write `values city"),
+        ("tool book_table", "tool book.table", r"'book.table' cannot be called"),
         ("ask somewhere", "asks somewhere", r"begin it with one of tool, about"),
     ],
 )
