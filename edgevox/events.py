@@ -147,6 +147,23 @@ class ConfirmationDecided(TurnEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerHeard(TurnEvent):
+    """What a person said to that question, and how it was understood; an unclear answer is asked for again."""
+
+    token: str
+    text: str
+    answer: Literal["yes", "no", "unclear"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstantWordHeard(TurnEvent):
+    """A word that needs no model: it acts on the turn that is under way, or is a turn of its own."""
+
+    word: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisStarted(TurnEvent):
     text: str
 
@@ -160,12 +177,12 @@ class AudioReady(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybackStarted(TurnEvent):
-    """The first sample of the reply went to the loudspeaker."""
+    """The first sample went to the loudspeaker; a turn that asks something is spoken in several parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybackFinished(TurnEvent):
-    """The last sample of the reply was played."""
+    """The last sample was played."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,21 @@
 """The voice loop: from what was said to what is heard."""
 
+from edgevox.voice.asking import Asking, OpenQuestion
 from edgevox.voice.hearing import Hearing
+from edgevox.voice.instant_words import InstantWords
 from edgevox.voice.loop import Ear, VoiceLoop
-from edgevox.voice.pipeline import Loudspeaker, Pipeline
+from edgevox.voice.mouth import Loudspeaker
+from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.voice import Voice
 
-__all__ = ["Ear", "Hearing", "Loudspeaker", "Pipeline", "Voice", "VoiceLoop"]
+__all__ = [
+    "Asking",
+    "Ear",
+    "Hearing",
+    "InstantWords",
+    "Loudspeaker",
+    "OpenQuestion",
+    "Pipeline",
+    "Voice",
+    "VoiceLoop",
+]

@@ -13,10 +13,17 @@ from edgevox.errors import EdgevoxError
 from edgevox.events import Event, SpeechDropped, SpeechStarted
 from edgevox.turn import Turn
 from edgevox.types import Audio
+from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.pipeline import Pipeline
 
 Publish: TypeAlias = Callable[[Event], None]
+
+# Whoever has said nothing for so long after a question does not agree.
+ANSWER_WITHIN_S = 8.0
+# A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
+# which the turn that is under way needs itself.
+_LONGEST_ASIDE_S = 3.0
 
 
 class Ear(Protocol):
@@ -37,10 +44,12 @@ class Ear(Protocol):
 
 
 class VoiceLoop:
-    """Half duplex: from the end of an utterance to the end of its answer, what is heard is let go.
+    """Half duplex: while the assistant speaks, what is heard is let go.
 
-    While the pause that ends an utterance still lasts, it is transcribed already; nothing is answered or done
-    before the pause has ended. In a file nobody waits for it, and what is said is transcribed once.
+    While it works in silence it listens for the words that need no model, and after a question of its own for
+    the answer. While the pause that ends an utterance still lasts, it is transcribed already; nothing is
+    answered or done before the pause has ended. In a file nobody waits for that, and what is said is
+    transcribed once; a turn is then over, or asks, before more is read.
     """
 
     def __init__(self, ear: Ear, segmenter: segments.Segmenter, pipeline: Pipeline, publish: Publish) -> None:
@@ -49,56 +58,98 @@ class VoiceLoop:
         self._pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
+        self._turn: asyncio.Task[None] | None = None
+        self._aside: asyncio.Task[None] | None = None
+        """What somebody said while a turn was under way is being transcribed."""
+        self._reading: asyncio.Task[None] | None = None
+        """The answer to a question is being transcribed."""
+        self._listening: Listening | None = None
+        self._listened_s = 0.0
 
     async def run(self) -> None:
         """Answer until the sound ends; an answer that fails is told by the events, and the next is tried."""
-        answering: asyncio.Task[None] | None = None
         try:
-            async with aclosing(self._ear.frames()) as frames:
-                async for block in frames:
-                    if answering is not None:
-                        if not answering.done():
-                            continue
-                        self._segmenter.reset()
-                        self._abandon_early()
-                        answering = None
-                    match self._segmenter.feed(block):
-                        case segments.SpeechStarted():
-                            self._publish(SpeechStarted())
-                        case segments.Paused(audio=audio):
-                            self._begin_early(audio)
-                        case segments.Resumed():
-                            self._abandon_early()
-                        case segments.Utterance() as utterance:
-                            answering = asyncio.create_task(self._answer(utterance))
-                            if not self._ear.live:
-                                await answering
-                        case segments.FalseStart():
-                            self._publish(SpeechDropped(reason="too short"))
-                        case None:
-                            pass
-            if isinstance(rest := self._segmenter.finish(), segments.Utterance):
-                await self._answer(rest)
+            with self._pipeline.asking.answerable("voice"):
+                async with aclosing(self._ear.frames()) as frames:
+                    async for block in frames:
+                        if not self._ear.live:
+                            await self._turn_waits()
+                        self._hear(block)
+                await self._end()
         finally:
-            if answering is not None and not answering.done():
-                answering.cancel()
-                await asyncio.gather(answering, return_exceptions=True)
+            for task in (self._turn, self._aside, self._reading):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
             if self._early is not None:
                 await self._early.close()
 
-    def _begin_early(self, audio: Audio) -> None:
-        # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
-        if self._ear.live and (self._early is None or not self._early.is_working):
-            self._early = self._pipeline.transcribe_early(audio)
+    # --- hearing
 
-    def _abandon_early(self) -> None:
-        if self._early is not None:
-            self._early.abandon()
+    def _hear(self, block: Audio) -> None:
+        if self._is_echo():
+            self._forget_speech()
+            return
+        self._note_question(block)
+        match self._segmenter.feed(block):
+            case segments.SpeechStarted():
+                self._tell(SpeechStarted())
+            case segments.Paused(audio=audio):
+                self._begin_early(audio)
+            case segments.Resumed():
+                self._abandon_early()
+            case segments.Utterance() as utterance:
+                self._take(utterance)
+            case segments.FalseStart():
+                self._tell(SpeechDropped(reason="too short"))
+            case None:
+                pass
 
-    async def _answer(self, utterance: segments.Utterance) -> None:
+    def _is_echo(self) -> bool:
+        """Whether the assistant was heard when the last block was recorded."""
+        return self._ear.live and time.monotonic() - self._ear.delay_s < self._pipeline.silent_since_s
+
+    def _note_question(self, block: Audio) -> None:
+        """An answer begins after its question, and does not let itself be waited for for ever."""
+        if self._listening is not (now := self._pipeline.asking.listening):
+            self._listening = now
+            self._listened_s = 0.0
+            self._forget_speech()
+        if now is None:
+            return
+        self._listened_s += block.duration_s
+        if (
+            self._listened_s > ANSWER_WITHIN_S
+            and not self._segmenter.is_in_speech
+            and not _is_at_work(self._reading)
+        ):
+            now.hear_nothing()
+
+    def _take(self, utterance: segments.Utterance) -> None:
+        if not self._is_in_turn:
+            self._turn = asyncio.create_task(self._answer(utterance, self._taken_early()))
+        elif self._listening is not None and not _is_at_work(self._reading):
+            reading = self._hear_answer(self._listening, utterance, self._taken_early())
+            self._reading = asyncio.create_task(reading)
+        elif self._listening is None and self._is_short(utterance.audio) and not _is_at_work(self._aside):
+            self._aside = asyncio.create_task(self._hear_aside(utterance, self._taken_early()))
+        else:
+            self._abandon_early()
+
+    async def _end(self) -> None:
+        """The sound is over: what was being said is taken as it is, and nobody will answer a question."""
+        if isinstance(rest := self._segmenter.finish(), segments.Utterance):
+            self._take(rest)
+        while self._is_in_turn:
+            await self._turn_waits()
+            if listening := self._pipeline.asking.listening:
+                listening.hear_nothing()
+
+    # --- what becomes of it
+
+    async def _answer(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
         # The segmenter counts in samples; an utterance is handed over the moment its last block arrives.
         silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._ear.delay_s
-        early = None if self._early is None or self._early.is_abandoned else self._early
         try:
             await self._pipeline.hear(
                 utterance.audio,
@@ -109,3 +160,64 @@ class VoiceLoop:
             )
         except EdgevoxError:
             return  # its TurnEnded has said what happened and what to do
+
+    async def _hear_answer(
+        self, listening: Listening, utterance: segments.Utterance, early: EarlyTranscription | None
+    ) -> None:
+        text = await self._pipeline.words_in(utterance.audio, early)
+        if text:
+            # Whoever goes on speaking has not said it all: "yes … no, wait".
+            is_whole = not self._segmenter.is_in_speech and not utterance.cut
+            listening.hear(text if is_whole else "")
+
+    async def _hear_aside(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
+        self._pipeline.act_on(await self._pipeline.words_in(utterance.audio, early))
+
+    # --- where it stands
+
+    @property
+    def _is_in_turn(self) -> bool:
+        return _is_at_work(self._turn)
+
+    def _is_short(self, audio: Audio) -> bool:
+        return audio.duration_s <= _LONGEST_ASIDE_S
+
+    async def _turn_waits(self) -> None:
+        """Returns when the turn is over, or waits for an answer that is still to be heard."""
+        for task in (self._aside, self._reading):
+            if task is not None:
+                await task
+        if self._turn is not None and not self._turn.done():
+            asked = asyncio.create_task(self._pipeline.asking.until_listening())
+            await asyncio.wait((self._turn, asked), return_when=asyncio.FIRST_COMPLETED)
+            asked.cancel()
+
+    def _tell(self, event: SpeechStarted | SpeechDropped) -> None:
+        # What is said during a turn does not become one.
+        if not self._is_in_turn:
+            self._publish(event)
+
+    def _forget_speech(self) -> None:
+        self._segmenter.reset()
+        self._abandon_early()
+
+    def _begin_early(self, audio: Audio) -> None:
+        # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
+        is_wanted = not self._is_in_turn or self._listening is not None or self._is_short(audio)
+        if self._ear.live and is_wanted and (self._early is None or not self._early.is_working):
+            self._early = self._pipeline.transcribe_early(audio)
+
+    def _abandon_early(self) -> None:
+        if self._early is not None:
+            self._early.abandon()
+
+    def _taken_early(self) -> EarlyTranscription | None:
+        # From here on it is its taker's: to abandon it would cancel the turn that has begun with it.
+        if self._early is None or self._early.is_abandoned:
+            return None
+        early, self._early = self._early, None
+        return early
+
+
+def _is_at_work(task: asyncio.Task[None] | None) -> bool:
+    return task is not None and not task.done()

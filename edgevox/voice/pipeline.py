@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
-from typing import Protocol, TypeAlias
+from typing import TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.errors import EdgevoxError
+from edgevox.errors import EdgevoxError, EngineFailed
 from edgevox.events import (
-    AudioReady,
     EndpointReached,
     Event,
-    PlaybackFinished,
-    PlaybackStarted,
+    InstantWordHeard,
+    ReplyDelta,
     SpeechEnded,
-    SynthesisStarted,
     TranscriptionStarted,
     TranscriptReady,
     TurnEnded,
@@ -25,30 +24,28 @@ from edgevox.events import (
     TurnSource,
     TurnStarted,
 )
-from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, Transcript
+from edgevox.voice.asking import Asking
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.hearing import Hearing
+from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
+from edgevox.voice.mouth import Loudspeaker, Mouth
+from edgevox.voice.spoken_turn import SpokenTurn
 from edgevox.voice.voice import Voice
+from edgevox.voice.volume import Volume
 
+T = TypeVar("T")
 Publish: TypeAlias = Callable[[Event], None]
 
-# One piece plays, one waits, one is being made: more would be wasted when the person interrupts.
-_PIECES_AHEAD = 1
-
-
-class Loudspeaker(Protocol):
-    """Where the sound goes."""
-
-    async def play(
-        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
-    ) -> None:
-        """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
+_NOTHING_TO_STOP = "there was nothing to stop"
 
 
 class Pipeline:
-    """One turn at a time. Without a voice and a loudspeaker the reply is text in the event stream only."""
+    """One turn at a time. Without a voice and a loudspeaker the reply is text in the event stream only.
+
+    `asking` is what the agent confirms with; without `words` every utterance is the agent's.
+    """
 
     def __init__(
         self,
@@ -59,19 +56,56 @@ class Pipeline:
         hearing: Hearing | None = None,
         voice: Voice | None = None,
         loudspeaker: Loudspeaker | None = None,
+        asking: Asking | None = None,
+        words: InstantWords | None = None,
     ) -> None:
+        self.asking = asking or Asking()
         self._agent = agent
         self._preset = preset
         self._publish = publish
         self._hearing = hearing
-        self._voice = voice
-        self._loudspeaker = loudspeaker
+        self._words = words
+        volume = words.volume if words else Volume()
+        self._mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
+        self._turn: Turn | None = None
+        self._speech: SpokenTurn | None = None
+
+    @property
+    def silent_since_s(self) -> float:
+        """Since when nothing is heard of the assistant; for ever to come while it speaks."""
+        return self._mouth.silent_since_s if self._mouth else -math.inf
 
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
         """Answer a question in words. Raises EdgevoxError, after the turn has been closed in the events."""
-        with self._closing(turn, source, time.monotonic()):
+        with self._open(turn, source, time.monotonic()):
             self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
             return await self._reply(text, turn)
+
+    def act_on(self, text: str) -> bool:
+        """While a turn is under way: do at once what `text` says, if it needs no model; whether it did."""
+        word = instant_word(text, is_busy=True)
+        turn, speech = self._turn, self._speech
+        if self._words is None or word is None or turn is None:
+            return False
+        if word in ("repeat", "help") and speech is None:
+            return False
+        self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
+        said = self._words.act(word)
+        if word in ("stop", "cancel"):
+            turn.cancel.set()
+        elif speech is not None:
+            speech.interject(said)
+        return True
+
+    async def words_in(self, audio: Audio, early: EarlyTranscription | None = None) -> str:
+        """What is said in a sound that is no turn of its own; "" where nothing was understood."""
+        assert self._hearing is not None
+        heard = await early.transcript() if early else None
+        try:
+            heard = heard or await self._hearing.transcribe(audio, CancelFlag())
+        except EngineFailed:
+            return ""  # it is being restarted, and the next turn tells
+        return heard.text
 
     def transcribe_early(self, audio: Audio) -> EarlyTranscription:
         """Begin to transcribe what may be all of an utterance; `hear` takes it if it was."""
@@ -93,7 +127,7 @@ class Pipeline:
         closed in the events.
         """
         assert early is None or early.turn is turn
-        with self._closing(turn, "voice", last_voiced_s):
+        with self._open(turn, "voice", last_voiced_s):
             self._publish(SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
             self._publish(EndpointReached(turn_id=turn.id))
             heard = await self._early_transcript(early) if early else None
@@ -122,9 +156,10 @@ class Pipeline:
         return heard
 
     @contextmanager
-    def _closing(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[None]:
+    def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[None]:
         """Every turn that is opened in the event stream is closed there, however it ends."""
         self._publish(TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
+        self._turn = turn
         try:
             yield
         except EdgevoxError as error:
@@ -142,75 +177,72 @@ class Pipeline:
             turn.cancel.set()
             self._publish(TurnEnded(turn_id=turn.id, outcome="cancelled"))
             raise
+        finally:
+            self._turn = None
 
     async def _reply(self, text: str, turn: Turn) -> AgentResult:
-        if self._voice is None or self._loudspeaker is None:
-            result = await self._agent.run(text, turn)
-        else:
-            result = await self._reply_aloud(text, turn, self._voice, self._loudspeaker)
+        word = instant_word(text) if self._words else None
+        if self._words and word:
+            return await self._reply_instantly(self._words, word, text, turn)
+        result = await self._aloud(turn, lambda write: self._write(text, turn, write))
         outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
+        if self._words and result.reply:
+            self._words.last_reply = result.reply
         self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=result.reply))
         return result
 
-    async def _reply_aloud(
-        self, text: str, turn: Turn, voice: Voice, loudspeaker: Loudspeaker
+    async def _reply_instantly(
+        self, words: InstantWords, word: InstantWord, text: str, turn: Turn
     ) -> AgentResult:
-        """Three at once: the model writes, the voice speaks what is written, the loudspeaker plays."""
-        sentences: asyncio.Queue[str | None] = asyncio.Queue()
-        sounds: asyncio.Queue[Audio | None] = asyncio.Queue(_PIECES_AHEAD)
+        """A turn without the model, and none that the conversation remembers."""
+        self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
+        said = words.act(word)
+
+        async def write(write: Callable[[str], None]) -> None:
+            self._publish(ReplyDelta(turn_id=turn.id, text=said))
+            write(said)
+
+        if said:
+            await self._aloud(turn, write)
+            outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
+            self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=said))
+        else:
+            self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
+        return AgentResult(said, (), "stop")
+
+    async def _aloud(self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]) -> T:
+        """Have something written and, where there is a mouth, spoken at the same time."""
+        if self._mouth is None:
+            return await write(lambda _piece: None)
+        speech = SpokenTurn(self._mouth, turn, self._publish)
+
+        async def written() -> T:
+            result = await write(speech.write)
+            speech.finish()
+            return result
+
+        self._speech = speech
         try:
-            async with asyncio.TaskGroup() as group:
-                writing = group.create_task(self._write(text, turn, sentences))
-                group.create_task(self._speak(voice, sentences, sounds, turn))
-                group.create_task(self._play(loudspeaker, sounds, turn))
+            with self.asking.speaking(speech.say):
+                async with asyncio.TaskGroup() as group:
+                    speech.start(group)
+                    writing = group.create_task(written())
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
+        finally:
+            self._speech = None
         return writing.result()
 
-    async def _write(self, text: str, turn: Turn, sentences: asyncio.Queue[str | None]) -> AgentResult:
-        splitter = SentenceSplitter()
+    async def _write(self, text: str, turn: Turn, write: Callable[[str], None]) -> AgentResult:
         result: AgentResult | None = None
         async with aclosing(self._agent.stream(text, turn)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, AgentResult):
                     result = piece
-                    continue
-                for sentence in splitter.feed(piece):
-                    sentences.put_nowait(sentence)
-        for sentence in splitter.finish():
-            sentences.put_nowait(sentence)
-        sentences.put_nowait(None)
+                else:
+                    write(piece)
         assert result is not None, "an agent's stream ends with its result"
         return result
-
-    async def _speak(
-        self,
-        voice: Voice,
-        sentences: asyncio.Queue[str | None],
-        sounds: asyncio.Queue[Audio | None],
-        turn: Turn,
-    ) -> None:
-        while (sentence := await sentences.get()) is not None:
-            self._publish(SynthesisStarted(turn_id=turn.id, text=sentence))
-            async with aclosing(voice.speak(sentence, turn.cancel)) as pieces:
-                async for sound in pieces:
-                    self._publish(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
-                    await sounds.put(sound)
-        await sounds.put(None)
-
-    async def _play(self, loudspeaker: Loudspeaker, sounds: asyncio.Queue[Audio | None], turn: Turn) -> None:
-        async def upcoming() -> AsyncIterator[Audio]:
-            while (sound := await sounds.get()) is not None:
-                yield sound
-
-        def started() -> None:
-            self._publish(PlaybackStarted(turn_id=turn.id))
-
-        await loudspeaker.play(upcoming(), turn.cancel, started)
-        self._publish(PlaybackFinished(turn_id=turn.id))
-        # Whoever waits for room in the queue, after a cancel, must not wait for ever.
-        while turn.cancel.is_set() and await sounds.get() is not None:
-            pass
 
 
 def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:

@@ -1,0 +1,106 @@
+"""Words that need no model: they are known by heart, act at once and are not part of the conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, assert_never
+
+from edgevox.voice.volume import Volume
+
+InstantWord: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repeat", "help"]
+
+# Whole utterances only: "stop the music" and "louder in the kitchen" are for the home.
+_PHRASES: Mapping[InstantWord, tuple[str, ...]] = {
+    "stop": (
+        *(
+            "stop",
+            "stop it",
+            "stop that",
+            "stop talking",
+            "stop speaking",
+            "stop stop",
+            "no stop",
+            "okay stop",
+        ),
+        *("quiet", "be quiet", "silence", "shut up", "hush", "enough", "thats enough", "that is enough"),
+    ),
+    "cancel": ("cancel", "cancel it", "cancel that", "abort", "abort that"),
+    "louder": (
+        *("louder", "speak louder", "talk louder", "be louder", "a bit louder", "a little louder"),
+        *("speak a bit louder", "speak a little louder", "speak up", "volume up", "turn your volume up"),
+        *("turn up your volume", "raise your volume"),
+        *("i cant hear you", "i cannot hear you", "can you speak louder", "could you speak louder"),
+        *("can you speak up", "could you speak up", "you are too quiet", "youre too quiet"),
+    ),
+    "quieter": (
+        *("quieter", "softer", "speak quieter", "talk quieter", "be quieter", "a bit quieter"),
+        *("a little quieter", "speak a bit quieter", "speak a little quieter", "speak more quietly"),
+        *("speak softer", "speak softly", "not so loud", "volume down", "turn your volume down"),
+        *("turn down your volume", "lower your volume"),
+        *("can you speak quieter", "could you speak quieter", "you are too loud", "youre too loud"),
+    ),
+    "repeat": (
+        *("repeat", "repeat that", "repeat it", "say that again", "say it again"),
+        *("come again", "pardon", "what did you say", "what did you just say", "what was that"),
+        *(
+            "can you repeat that",
+            "could you repeat that",
+            "can you say that again",
+            "could you say that again",
+        ),
+    ),
+    "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
+}
+# These mean stop only while there is something to stop: else they are for the model.
+_CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
+_POLITE = frozenset({"please", "thanks", "now"})
+_WORDS: Mapping[str, InstantWord] = {p: word for word, phrases in _PHRASES.items() for p in phrases}
+
+_MOST_EXAMPLES = 3
+_ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
+
+
+def instant_word(text: str, *, is_busy: bool = False) -> InstantWord | None:
+    """The word that `text` is, and nothing else beside it; `is_busy` while a turn is under way."""
+    # Recognisers write "I can't" with either apostrophe.
+    words = re.findall(r"[^\W_]+", text.casefold().replace("'", "").replace("’", ""))
+    plain = " ".join(word for word in words if word not in _POLITE)
+    if is_busy and plain in _CANCEL_WHILE_BUSY:
+        return "cancel"
+    return _WORDS.get(plain)
+
+
+class InstantWords:
+    """What the words do in one session: it knows how loud the voice is and what was said last.
+
+    `examples` are things that can be said to this home.
+    """
+
+    def __init__(self, examples: Sequence[str] = ()) -> None:
+        self.volume = Volume()
+        self.last_reply = ""
+        self._examples = tuple(examples[:_MOST_EXAMPLES])
+
+    def act(self, word: InstantWord) -> str:
+        """Do it, as far as it does not concern a turn; what is to be said then."""
+        match word:
+            case "stop" | "cancel":
+                return ""
+            case "louder":
+                return "Louder." if self.volume.raise_step() else "That is as loud as I can speak."
+            case "quieter":
+                return "Quieter." if self.volume.lower_step() else "That is as quiet as I can speak."
+            case "repeat":
+                return self.last_reply or "I have not said anything yet."
+            case "help":
+                return f"{_for_example(self._examples)} {_ALWAYS}"
+            case _:
+                assert_never(word)
+
+
+def _for_example(examples: Sequence[str]) -> str:
+    if not examples:
+        return "Ask me something, or tell me what to do in your home."
+    *first, last = (example.strip(" .?!") for example in examples)
+    return f"You can say, for example: {', '.join(first)}{', or ' if first else ''}{last}."

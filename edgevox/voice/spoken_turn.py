@@ -1,0 +1,108 @@
+"""What is said aloud in one turn: text in as it is written, sentence after sentence out of the mouth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from edgevox.events import AudioReady, Event, PlaybackFinished, PlaybackStarted, SynthesisStarted
+from edgevox.tts.sentences import SentenceSplitter
+from edgevox.turn import Turn
+from edgevox.types import Audio
+from edgevox.voice.mouth import Mouth
+
+Publish: TypeAlias = Callable[[Event], None]
+
+# One piece plays, one waits, one is being made: more would be wasted when the person interrupts.
+_PIECES_AHEAD = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _PassageEnd:
+    """Here the mouth falls silent for a while."""
+
+    is_reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class SpokenTurn:
+    """Sentences are synthesized while those before them are played. `start` it, write, `finish`."""
+
+    def __init__(self, mouth: Mouth, turn: Turn, publish: Publish) -> None:
+        self._mouth = mouth
+        self._turn = turn
+        self._publish = publish
+        self._splitter = SentenceSplitter()
+        self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
+        self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
+
+    def write(self, piece: str) -> None:
+        """The next piece of the reply: a sentence is spoken as soon as it is whole."""
+        for sentence in self._splitter.feed(piece):
+            self._sentences.put_nowait(sentence)
+
+    def interject(self, sentence: str) -> None:
+        """Say this behind what is whole by now, before the rest of the reply."""
+        self._sentences.put_nowait(sentence)
+
+    async def say(self, text: str) -> None:
+        """Say this behind all that was written; returns when its last sample was played, or on a cancel."""
+        self._flush()
+        self._sentences.put_nowait(text)
+        end = _PassageEnd()
+        self._sentences.put_nowait(end)
+        await end.is_reached.wait()
+
+    def finish(self) -> None:
+        """Nothing more will be said."""
+        self._flush()
+        self._sentences.put_nowait(None)
+
+    def start(self, group: asyncio.TaskGroup) -> None:
+        """Speak until `finish`, in tasks of `group`, which raise EngineFailed and DeviceUnavailable."""
+        group.create_task(self._synthesize())
+        group.create_task(self._play())
+
+    def _flush(self) -> None:
+        for sentence in self._splitter.finish():
+            self._sentences.put_nowait(sentence)
+
+    async def _synthesize(self) -> None:
+        turn = self._turn
+        while (item := await self._sentences.get()) is not None:
+            if isinstance(item, _PassageEnd):
+                await self._sounds.put(item)
+                continue
+            self._publish(SynthesisStarted(turn_id=turn.id, text=item))
+            async with aclosing(self._mouth.voice.speak(item, turn.cancel)) as pieces:
+                async for sound in pieces:
+                    self._publish(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
+                    await self._sounds.put(sound)
+        await self._sounds.put(None)
+
+    async def _play(self) -> None:
+        while (end := await self._play_passage()) is not None:
+            end.is_reached.set()
+
+    async def _play_passage(self) -> _PassageEnd | None:
+        """Play up to the next end; None at the end of the turn."""
+        ends: list[_PassageEnd | None] = []
+
+        async def upcoming() -> AsyncIterator[Audio]:
+            while isinstance(item := await self._sounds.get(), Audio):
+                yield item
+            ends.append(item)
+
+        def started() -> None:
+            self._publish(PlaybackStarted(turn_id=self._turn.id))
+
+        if not self._turn.cancel.is_set():
+            await self._mouth.play(upcoming(), self._turn.cancel, started)
+            self._publish(PlaybackFinished(turn_id=self._turn.id))
+        # Whoever waits for room in the queue, after a cancel, must not wait for ever.
+        while not ends:
+            if not isinstance(item := await self._sounds.get(), Audio):
+                ends.append(item)
+        return ends[0]
