@@ -45,6 +45,7 @@ COMMANDS = {
     "presets": Command("presets", "list the models that can be used, and what fits this machine"),
     "models": Command("models", "list, download, verify and remove models"),
     "config": Command("config", "show every setting and where it came from"),
+    "eval": Command("eval", "score a model on suites of commands, by text or by speech"),
     "parse": Command("parse", "read tool calls out of raw model output"),
     "grammar": Command("grammar", "show the grammar that forces valid calls, or try a text on it"),
 }

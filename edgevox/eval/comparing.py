@@ -1,0 +1,102 @@
+"""Whether the calls that were made are those that were wanted.
+
+Texts are the same when their words are, whatever the case and the articles; numbers when their values are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from edgevox.eval.suite import Call
+
+Normal: TypeAlias = Callable[[str], str]
+"""One spelling for all texts that count as the same."""
+
+DOMAIN = "domain"
+_ARTICLES = frozenset({"the", "a", "an", "my"})
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+def plain_text(text: str) -> str:
+    """The words without case, articles and the marks that end a sentence."""
+    words = text.replace("’", "'").casefold().strip(" .,!?").split()
+    kept = [word for word in words if word not in _ARTICLES]
+    return " ".join(kept or words)
+
+
+def same_tools(wanted: Sequence[Call], made: Sequence[Call], *, ordered: bool) -> bool:
+    """Whether the same tools were called, each as often."""
+    names, made_names = [call.name for call in wanted], [call.name for call in made]
+    return names == made_names if ordered else sorted(names) == sorted(made_names)
+
+
+def same_calls(
+    wanted: Sequence[Call],
+    made: Sequence[Call],
+    *,
+    ordered: bool,
+    lenient_domain: bool = False,
+    normal: Normal = plain_text,
+) -> bool:
+    """Whether the calls are the same, arguments and all.
+
+    With `lenient_domain` that slot counts only where both sides give it.
+    """
+    if not same_tools(wanted, made, ordered=ordered):
+        return False
+    orders = [tuple(made)] if ordered else itertools.permutations(made)
+    return any(
+        all(
+            one.name == other.name
+            and same_arguments(one.arguments, other.arguments, lenient_domain=lenient_domain, normal=normal)
+            for one, other in zip(wanted, order, strict=True)
+        )
+        for order in orders
+    )
+
+
+def same_arguments(
+    wanted: Mapping[str, Any],
+    made: Mapping[str, Any],
+    *,
+    lenient_domain: bool = False,
+    normal: Normal = plain_text,
+) -> bool:
+    """Whether every slot is the same. One that is null was left out."""
+    one = {slot: value for slot, value in wanted.items() if value is not None}
+    other = {slot: value for slot, value in made.items() if value is not None}
+    if lenient_domain and (DOMAIN not in one or DOMAIN not in other):
+        one.pop(DOMAIN, None)
+        other.pop(DOMAIN, None)
+    return one.keys() == other.keys() and all(same_value(one[slot], other[slot], normal) for slot in one)
+
+
+def same_value(wanted: object, made: object, normal: Normal = plain_text) -> bool:
+    """Whether two JSON values mean the same: "20" is 20 and 20.0, and lists keep their order."""
+    match wanted, made:
+        case Mapping(), Mapping():
+            return same_arguments(wanted, made, normal=normal)
+        case list(), list():
+            return len(wanted) == len(made) and all(
+                same_value(one, other, normal) for one, other in zip(wanted, made, strict=True)
+            )
+        case (Mapping() | list(), _) | (_, Mapping() | list()):
+            return False
+        case bool(), bool():
+            return wanted is made
+        case _:
+            return _scalar(wanted, normal) == _scalar(made, normal)
+
+
+def _scalar(value: object, normal: Normal) -> float | str:
+    match value:
+        case bool():
+            return str(value).casefold()
+        case int() | float():
+            return float(value)
+        case _:
+            text = normal(str(value))
+            return float(text) if _NUMBER.fullmatch(text) else text

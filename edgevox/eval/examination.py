@@ -1,0 +1,129 @@
+"""Asking a model every case of a suite, as the assistant would, and scoring what it does."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents.asked_model import AskedModel
+from edgevox.errors import InvalidArguments, ModelError
+from edgevox.eval.comparing import Normal, plain_text
+from edgevox.eval.scoring import Given, Score, score
+from edgevox.eval.suite import Call, Case
+from edgevox.events import Event, ModelFinished
+from edgevox.tools import ToolRegistry
+from edgevox.tools.arguments import read_arguments
+from edgevox.types import ToolCall
+
+_WRONG = Score(False, False, False, None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one case. `was_cached`: the prompt's fixed part was known, as it is in daily use."""
+
+    case: Case
+    calls: tuple[Call, ...]
+    reply: str
+    score: Score
+    ms: float
+    prompt_tokens: int
+    generated_tokens: int
+    was_cached: bool
+    error: str | None = None
+
+
+async def examine(
+    model: AskedModel, cases: Sequence[Case], normal: Normal = plain_text
+) -> AsyncGenerator[Result, None]:
+    """The result of every case; cases with the same prompt come together. Raises EngineFailed.
+
+    A case that the model cannot take (its prompt is too long) is a wrong one, with the reason.
+    """
+    place = {offer: number for number, offer in enumerate(dict.fromkeys(case.offer for case in cases))}
+    for case in sorted(cases, key=lambda case: place[case.offer]):
+        meter = _Meter()
+        executor = case.offer.executor(case.results)
+        agent = LLMAgent(
+            "eval",
+            instructions=case.offer.instructions,
+            tools=executor,
+            tool_choice_policy=model.policy,
+            model=model.model,
+            parsers=model.parsers,
+            sampling=model.sampling,
+            stop=model.stop,
+            thinking=model.thinking,
+            tools_as=model.tools_as,
+            publish=meter.note,
+        )
+        started_s = time.monotonic()
+        try:
+            answer = await agent.run(case.utterance)
+        except ModelError as error:
+            yield Result(case, (), "", _WRONG, 0.0, 0, 0, was_cached=False, error=error.message)
+            continue
+        ms = (time.monotonic() - started_s) * 1000
+        given = _given(answer, executor.registry)
+        yield Result(
+            case=case,
+            calls=given.calls,
+            reply=given.reply,
+            score=await score(case, given, normal),
+            ms=ms,
+            prompt_tokens=meter.prompt_tokens,
+            generated_tokens=meter.generated_tokens,
+            was_cached=meter.was_cached,
+        )
+
+
+class _Meter:
+    """Counts the tokens of a turn: of the first prompt, and of all that was written."""
+
+    def __init__(self) -> None:
+        self.prompt_tokens = 0
+        self.generated_tokens = 0
+        self.was_cached = False
+
+    def note(self, event: Event) -> None:
+        if not isinstance(event, ModelFinished):
+            return
+        if not self.prompt_tokens:
+            self.prompt_tokens = event.prompt_tokens
+            self.was_cached = 2 * event.cached_tokens >= event.prompt_tokens
+        self.generated_tokens += event.generated_tokens
+
+
+def _given(answer: AgentResult, tools: ToolRegistry) -> Given:
+    """What counts of an answer: the calls that were carried out, or, where none was, those that failed."""
+    made = zip(answer.calls, answer.results, strict=True)
+    done = [call for call, result in made if not result.is_error]
+    last = answer.results[-1] if answer.results else None
+    is_own_words = last is None or not last.speech or last.name == "respond"
+    return Given(
+        calls=tuple(_read(call) for call in done or answer.calls),
+        reply=answer.reply,
+        is_own_words=is_own_words,
+        is_valid=all(_is_valid(call, tools) for call in answer.calls),
+    )
+
+
+def _read(call: ToolCall) -> Call:
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        arguments = {"": call.arguments}  # no tool has such a slot
+    return Call(call.name, arguments if isinstance(arguments, dict) else {"": arguments})
+
+
+def _is_valid(call: ToolCall, tools: ToolRegistry) -> bool:
+    if call.name not in tools:
+        return False
+    try:
+        read_arguments(tools.get(call.name), call.arguments)
+    except InvalidArguments:
+        return False
+    return True

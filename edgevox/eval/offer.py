@@ -1,0 +1,97 @@
+"""What a model is offered in one case: tools that do nothing, and the home that its prompt tells of."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from edgevox.errors import ConfigError
+from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
+from edgevox.tools.home import HOME_INSTRUCTIONS, DemoHome, House, Timers, home_instructions, home_tools
+from edgevox.types import JsonObject
+
+DONE = Speech("Done.")
+"""What every tool answers, so that the turn ends where its calls are known."""
+
+# These say what the model wants said: they stay as they are.
+_TALKING = frozenset({"respond", "nevermind"})
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """Tools and a home that several cases share: each offer is one prompt, and is evaluated once."""
+
+    own_tools: tuple[Tool, ...]
+    has_home_tools: bool
+    house: House | None
+
+    @property
+    def instructions(self) -> str:
+        return HOME_INSTRUCTIONS if self.house is None else home_instructions(self.house)
+
+    @cached_property
+    def registry(self) -> ToolRegistry:
+        """Every tool that is offered. Raises ConfigError when two of them have one name."""
+        home = map(_idle, bound_home_tools(DemoHome())) if self.has_home_tools else ()
+        return ToolRegistry((*home, *self.own_tools))
+
+    def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
+        """Runs calls of the tools; those that `results` names answer with that, and the model words it."""
+        if not results:
+            return ToolExecutor(self.registry)
+        tools = (
+            dataclasses.replace(tool, run=_giving(results[tool.name])) if tool.name in results else tool
+            for tool in self.registry
+        )
+        return ToolExecutor(ToolRegistry(tools))
+
+
+def bound_home_tools(home: DemoHome) -> tuple[Tool, ...]:
+    """The home's tools, working on `home`, with timers of their own."""
+    return home_tools(home, Timers(time.time), now=lambda: datetime.now().astimezone())
+
+
+def tool_of_schema(schema: JsonObject, *, with_examples: bool = True) -> Tool:
+    """A tool in OpenAI's form, with `examples` beside its description. Raises ConfigError."""
+    try:
+        function = _Function.model_validate(schema.get("function", schema))
+    except ValidationError as error:
+        raise ConfigError("a tool is not in OpenAI's form", hint="it needs name, description") from error
+    return Tool(
+        name=function.name,
+        description=function.description,
+        parameters=function.parameters,
+        run=_giving(DONE),
+        side_effects=True,
+        confirm="never",
+        targets=lambda _arguments: (),
+        examples=function.examples if with_examples else (),
+    )
+
+
+class _Function(BaseModel):
+    name: str
+    description: str
+    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    examples: tuple[str, ...] = ()
+
+
+def _idle(tool: Tool) -> Tool:
+    """The tool as the model sees it, but it does nothing."""
+    if tool.name in _TALKING:
+        return tool
+    return dataclasses.replace(tool, run=_giving(DONE), confirm="never", targets=lambda _arguments: ())
+
+
+def _giving(value: object) -> Callable[..., Any]:
+    async def run(**_arguments: object) -> object:
+        return value
+
+    return run

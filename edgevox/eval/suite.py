@@ -1,0 +1,245 @@
+"""Suites: what is said to a model, what it is offered, and what it should do. One JSON object in a line.
+
+docs/guide/evaluation.md describes the format.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from edgevox.errors import ConfigError, InvalidArguments
+from edgevox.eval.homes import HomeText
+from edgevox.eval.offer import Offer, tool_of_schema
+from edgevox.tools.arguments import read_arguments
+from edgevox.tools.home import DemoHome, House
+from edgevox.types import JsonObject
+
+GUIDE = "docs/guide/evaluation.md describes the rows"
+TALK = frozenset({"respond", "nevermind"})
+"""Tools whose call does nothing: where no call is wanted, they are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that was made, or should be."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What is right: these calls (in this order), or none; and how the demo home is afterwards."""
+
+    calls: tuple[Call, ...] = ()
+    no_call: bool = False
+    ordered: bool = False
+    state: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One row of a suite."""
+
+    id: str
+    category: str
+    utterance: str
+    offer: Offer
+    expect: Expectation
+    results: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
+    """The cases of a file; without examples, the tools of its plugins lose those they bring.
+
+    Raises ConfigError that names the file and the line of a row that is of no use.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the name") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not text in UTF-8", hint=GUIDE) from error
+    reader = _Reader(with_examples)
+    cases: list[Case] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            cases += reader.cases(line)
+        except _BadRow as fault:
+            raise ConfigError(f"{path}:{number}: {fault}", hint=GUIDE) from fault
+    if not cases:
+        raise ConfigError(f"{path} holds no rows", hint=GUIDE)
+    return tuple(cases)
+
+
+class _BadRow(Exception):
+    """The row is of no use; the message says why."""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Call(_Line):
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Expect(_Line):
+    calls: list[_Call] = Field(default_factory=list)
+    no_call: bool = False
+    ordered: bool = False
+    state: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
+
+
+class _Row(_Line):
+    id: str = Field(min_length=1)
+    category: str = Field(min_length=1)
+    utterance: str = Field(min_length=1)
+    tools: str | list[str | dict[str, Any]] | None = None
+    tools_with_home: bool = False
+    home: str | HomeText | None = None
+    expect: _Expect
+    results: dict[str, Any] = Field(default_factory=dict)
+    note: str = ""
+
+
+class _Suite(BaseModel):
+    """What a suite says of itself, as it likes, and what its rows refer to by name."""
+
+    plugins: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
+    homes: dict[str, HomeText] = Field(default_factory=dict)
+
+
+class _Header(_Line):
+    suite: _Suite
+
+
+class _Reader:
+    """Reads the lines of one file, in order. Rows that are offered the same share one offer."""
+
+    def __init__(self, with_examples: bool) -> None:
+        self._with_examples = with_examples
+        self._suite = _Suite()
+        self._offers: dict[str, Offer] = {}
+        self._ids: set[str] = set()
+        self._is_first = True
+
+    def cases(self, line: str) -> Iterator[Case]:
+        """The case in the line; the first line, and an empty one, may hold none. Raises _BadRow."""
+        if not line.strip():
+            return
+        is_first, self._is_first = self._is_first, False
+        try:
+            content = json.loads(line)
+        except ValueError as error:
+            raise _BadRow(f"not JSON: {error}") from error
+        try:
+            if is_first and isinstance(content, dict) and "suite" in content:
+                self._suite = _Header.model_validate(content).suite
+                return
+            row = _Row.model_validate(content)
+        except ValidationError as error:
+            raise _BadRow(_faults(error)) from error
+        if row.id in self._ids:
+            raise _BadRow(f"a second row has the id {row.id}")
+        self._ids.add(row.id)
+        try:
+            offer = self._offer(row)
+            expect = _expectation(row.expect, offer)
+        except ConfigError as error:
+            raise _BadRow(error.message) from error
+        yield Case(row.id, row.category, row.utterance, offer, expect, row.results)
+
+    def _offer(self, row: _Row) -> Offer:
+        schemas = tuple(self._schemas(row))
+        home = self._home(row)
+        has_home_tools = row.tools is None or row.tools_with_home
+        key = json.dumps([schemas, home if isinstance(home, str) else home.model_dump(), has_home_tools])
+        if key not in self._offers:
+            tools = tuple(tool_of_schema(schema, with_examples=self._with_examples) for schema in schemas)
+            self._offers[key] = Offer(tools, has_home_tools, _house(home))
+        return self._offers[key]
+
+    def _schemas(self, row: _Row) -> Iterator[JsonObject]:
+        for tool in [row.tools] if isinstance(row.tools, str) else row.tools or ():
+            if not isinstance(tool, str):
+                yield tool
+            elif tool in self._suite.plugins:
+                yield from self._suite.plugins[tool]
+            else:
+                raise _BadRow(f"the first line of the file names no plugin {tool}")
+
+    def _home(self, row: _Row) -> HomeText | Literal["demo", "none"]:
+        match row.home:
+            case None:
+                # Tools of another program come without a home.
+                return "demo" if row.tools is None or row.tools_with_home else "none"
+            case "demo" | "none":
+                return row.home
+            case str():
+                if row.home not in self._suite.homes:
+                    raise _BadRow(f"the first line of the file names no home {row.home}")
+                return self._suite.homes[row.home]
+            case home:
+                return home
+
+
+def _house(home: HomeText | Literal["demo", "none"]) -> House | None:
+    match home:
+        case "demo":
+            return DemoHome().house()
+        case "none":
+            return None
+        case _:
+            return home.house()
+
+
+def _expectation(expect: _Expect, offer: Offer) -> Expectation:
+    calls = tuple(Call(call.name, call.arguments) for call in expect.calls)
+    if expect.no_call and calls:
+        raise _BadRow("expect has calls, and no_call too")
+    if not (expect.no_call or calls or expect.state):
+        raise _BadRow("expect says nothing: give calls, no_call or state")
+    for call in calls:
+        _check(call, offer)
+    if expect.state and offer.house != DemoHome().house():
+        raise _BadRow("only the demo home has a state to compare")
+    state = {
+        thing: {"state": wanted} if isinstance(wanted, str) else wanted
+        for thing, wanted in expect.state.items()
+    }
+    for thing in state:
+        if offer.house is not None and offer.house.entity(thing) is None:
+            raise _BadRow(f"the demo home has no {thing}")
+    is_talk = bool(calls) and all(call.name == "respond" for call in calls)
+    if expect.no_call or is_talk:
+        return Expectation(no_call=True, state=state)
+    return Expectation(calls, ordered=expect.ordered, state=state)
+
+
+def _check(call: Call, offer: Offer) -> None:
+    """A call that cannot be made should not be expected."""
+    if call.name == "respond":
+        return
+    if call.name not in offer.registry:
+        raise _BadRow(f"expect names the tool {call.name}, which is not offered")
+    try:
+        read_arguments(offer.registry.get(call.name), json.dumps(call.arguments))
+    except InvalidArguments as error:
+        raise _BadRow(f"expect has a call of {call.name} that is not valid: {error.message}") from error
+
+
+def _faults(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors(include_url=False, include_context=False):
+        key = ".".join(map(str, fault["loc"]))
+        what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
+        faults.append(f"{key}: {what}" if key else what)
+    return "; ".join(faults)
