@@ -1,0 +1,185 @@
+"""The suites hold: every row can be read, asks for calls that can be made, and says what it asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jsonschema
+import pytest
+
+from edgevox.eval.demo_state import demo_state_is
+from edgevox.eval.suite import read_suite
+from edgevox.tools.home.catalogue import CATALOGUE
+
+Json: TypeAlias = dict[str, Any]
+
+HERE = Path(__file__).parent
+FEWEST_ROWS = {"home": 430, "unseen_tools": 220, "no_call": 130, "talk": 50}
+SUITES = tuple(FEWEST_ROWS)
+HOME_TOOLS = {tool.name: tool.parameters for tool in CATALOGUE}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_evaluation_reads_every_row(suite: str) -> None:
+    assert len(read_suite(HERE / f"{suite}.jsonl")) == len(_rows(suite)) >= FEWEST_ROWS[suite]
+
+
+def test_no_id_and_no_request_comes_twice() -> None:
+    rows = [row for suite in SUITES for row in _rows(suite)]
+    ids = Counter(row["id"] for row in rows)
+    requests = Counter((row.get("home"), _words(row["utterance"])) for row in rows)
+    assert [one for one, count in (*ids.items(), *requests.items()) if count > 1] == []
+
+
+def test_expected_calls_fit_the_schemas() -> None:
+    for row, call, parameters in _expected_calls():
+        try:
+            jsonschema.validate(call["arguments"], {**parameters, "additionalProperties": False})
+        except jsonschema.ValidationError as error:
+            pytest.fail(f"{row['id']}: {error.message}")
+
+
+def test_expected_arguments_stand_in_the_order_of_the_schema() -> None:
+    for row, call, parameters in _expected_calls():
+        order = [slot for slot in parameters["properties"] if slot in call["arguments"]]
+        assert list(call["arguments"]) == order, row["id"]
+
+
+def test_texts_that_are_expected_were_said() -> None:
+    for row, call, parameters in _expected_calls():
+        for slot, value in call["arguments"].items():
+            schema = parameters["properties"][slot]
+            # A state is a word of the home's, and a choice is a word of the tool's.
+            if slot != "state" and schema.get("type") == "string" and "enum" not in schema:
+                assert _is_said(value, row["utterance"]), f"{row['id']}: {slot}={value!r}"
+
+
+# --- the home
+
+
+def test_every_home_tool_is_asked_for_at_least_four_times() -> None:
+    asked = _asked("home")
+    asked["respond"] = sum(row["expect"].get("no_call", False) for row in _rows("home"))
+    assert {tool: asked[tool] for tool in HOME_TOOLS if asked[tool] < 4} == {}
+
+
+def test_hard_ways_to_speak_have_their_share() -> None:
+    counts = Counter(row["category"] for row in _rows("home"))
+    assert counts["several"] >= 40
+    assert counts["corrections"] >= 20
+    assert counts["misheard"] >= 20
+
+
+def test_several_commands_expect_several_calls() -> None:
+    assert all(len(row["expect"]["calls"]) > 1 for row in _rows("home") if row["category"] == "several")
+
+
+def test_two_fifths_of_the_home_suite_are_in_other_homes() -> None:
+    rows = _rows("home")
+    homes = Counter(row["home"] for row in rows if "home" in row)
+    assert len(homes) >= 6
+    assert 0.35 < homes.total() / len(rows) < 0.45
+
+
+async def test_the_expected_calls_bring_about_the_expected_state() -> None:
+    cases = [case for case in read_suite(HERE / "home.jsonl") if case.expect.state]
+    assert len(cases) >= 120
+    wrong = [case.id for case in cases if not await demo_state_is(case.expect.state, case.expect.calls)]
+    assert wrong == []
+
+
+async def test_an_expected_state_is_not_there_from_the_start() -> None:
+    cases = [case for case in read_suite(HERE / "home.jsonl") if case.expect.state]
+    assert [case.id for case in cases if await demo_state_is(case.expect.state, ())] == []
+
+
+# --- tools that no model was trained on
+
+
+def test_the_plugins_are_many_and_each_tool_is_asked_for() -> None:
+    plugins = _plugins("unseen_tools")
+    tools = [tool["function"]["name"] for plugin in plugins.values() for tool in plugin]
+    assert len(plugins) >= 14
+    assert len(set(tools)) == len(tools) >= 45
+    assert all(2 <= len(plugin) <= 5 for plugin in plugins.values())
+    asked = _asked("unseen_tools")
+    assert {tool for tool in tools if asked[tool] < 3} == set()
+
+
+def test_every_plugin_tool_brings_two_examples_that_no_row_repeats() -> None:
+    said = {_words(row["utterance"]) for row in _rows("unseen_tools")}
+    for plugin in _plugins("unseen_tools").values():
+        for tool in plugin:
+            function = tool["function"]
+            assert len(function["examples"]) == 2, function["name"]
+            assert said.isdisjoint(map(_words, function["examples"])), function["name"]
+            jsonschema.Draft202012Validator.check_schema(function["parameters"])
+
+
+def test_two_thirds_of_the_plugin_rows_come_beside_the_home_tools() -> None:
+    rows = _rows("unseen_tools")
+    assert 0.6 < sum(row.get("tools_with_home", False) for row in rows) / len(rows) < 0.73
+
+
+# --- requests that no tool serves
+
+
+@pytest.mark.parametrize("suite", ["no_call", "talk"])
+def test_nothing_is_to_be_called(suite: str) -> None:
+    assert all(row["expect"] == {"no_call": True} for row in _rows(suite))
+
+
+def test_some_requests_without_a_tool_come_beside_a_plugin() -> None:
+    rows = _rows("no_call")
+    beside_plugin = sum("tools" in row for row in rows)
+    assert beside_plugin >= 40
+    assert len(rows) - beside_plugin >= 90
+
+
+# --- reading them, apart from the evaluation's own reader
+
+
+def _lines(suite: str) -> list[Json]:
+    return [json.loads(line) for line in (HERE / f"{suite}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def _rows(suite: str) -> list[Json]:
+    return [line for line in _lines(suite) if "suite" not in line]
+
+
+def _plugins(suite: str) -> dict[str, list[Json]]:
+    plugins: dict[str, list[Json]] = _lines(suite)[0].get("suite", {}).get("plugins", {})
+    return plugins
+
+
+def _asked(suite: str) -> Counter[str]:
+    return Counter(call["name"] for row in _rows(suite) for call in row["expect"].get("calls", ()))
+
+
+def _expected_calls() -> Iterator[tuple[Json, Json, Json]]:
+    """Every row with each of its calls and the parameters of the tool that is called."""
+    for suite in SUITES:
+        plugins = _plugins(suite)
+        for row in _rows(suite):
+            offered: Json = dict(HOME_TOOLS) if "tools" not in row or row.get("tools_with_home") else {}
+            for plugin in row.get("tools", ()):
+                functions = (tool["function"] for tool in plugins[plugin])
+                offered |= {function["name"]: function["parameters"] for function in functions}
+            for call in row["expect"].get("calls", ()):
+                yield row, call, offered[call["name"]]
+
+
+def _is_said(value: str, utterance: str) -> bool:
+    """Every word of it: a self-correction may stand between them ("the left no right lamp")."""
+    said = _words(utterance)
+    return all(f" {word} " in said for word in _words(value).split())
+
+
+def _words(text: str) -> str:
+    words = re.findall(r"[^\W_]+", text.casefold().replace("’", "").replace("'", ""))
+    return f" {' '.join(words)} "
