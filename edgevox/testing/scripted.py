@@ -55,9 +55,11 @@ class MemorySpeaker:
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
+        is_started = False
         async for chunk in chunks:
-            if not self.played:
+            if not is_started:
                 on_start()
+                is_started = True
             self.played.append(chunk)
             if cancel.is_set():
                 return

@@ -1,0 +1,152 @@
+"""A conversation on a stage: a live microphone in front of which things are said when their moment comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from edgevox.audio.segmenter import Segmenter
+from edgevox.audio.vad import BLOCK_SAMPLES
+from edgevox.events import Event, TurnEnded, TurnEvent
+from edgevox.metrics import TurnRecord, TurnRecorder
+from edgevox.settings import AudioSettings
+from edgevox.turn import CancelFlag
+from edgevox.types import (
+    WHISPER_RATE_HZ,
+    Audio,
+    ChatDelta,
+    ChatDone,
+    ChatReply,
+    ChatRequest,
+    TranscribeRequest,
+    Transcript,
+)
+from edgevox.voice import Pipeline, VoiceLoop
+from tests.voice.sounds import silent, voiced
+
+BOUND_S = 10
+
+Cue: TypeAlias = Callable[[Event], bool]
+Publish: TypeAlias = Callable[[Event], None]
+
+
+def after(kind: type[Event], count: int = 1) -> Cue:
+    """The moment at which the `count`-th event of a kind is published."""
+    left = [count]
+
+    def is_now(event: Event) -> bool:
+        left[0] -= isinstance(event, kind)
+        return isinstance(event, kind) and left[0] == 0
+
+    return is_now
+
+
+@dataclass
+class Stage:
+    """Silence, but for an utterance at the start and one at each cue; it ends with the last turn's end."""
+
+    cues: Sequence[Cue] = ()
+    turns: int = 1
+    aside_s: float = 0.6
+    """How long whoever speaks at a cue speaks."""
+    live: bool = True
+    dropped_samples: int = 0
+    delay_s: float = 0.0
+    events: list[Event] = field(default_factory=list)
+    records: list[TurnRecord] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.said_everything = asyncio.Event()
+        self._said = 0
+        self._moments: defaultdict[type[Event], asyncio.Event] = defaultdict(asyncio.Event)
+        self._due = [_utterance(0.6)]
+        self._recorder = TurnRecorder(self.records.append)
+
+    def note(self, event: Event) -> None:
+        """Publish to this."""
+        self.events.append(event)
+        self._recorder(event)
+        self._moments[type(event)].set()
+        self._due += [_utterance(self.aside_s) for cue in self.cues if cue(event)]
+
+    async def frames(self) -> AsyncGenerator[Audio, None]:
+        while len(self.of(TurnEnded)) < self.turns or self._due:
+            is_speech = bool(self._due)
+            sound = self._due.pop(0) if is_speech else silent(BLOCK_SAMPLES / WHISPER_RATE_HZ)
+            for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES):
+                for _ in range(8):
+                    await asyncio.sleep(0)  # let the others work, as in the 20 ms of a real block
+                yield Audio(sound[start : start + BLOCK_SAMPLES], WHISPER_RATE_HZ)
+            self._said += is_speech
+            if self._said == 1 + len(self.cues):
+                self.said_everything.set()
+
+    def of(self, kind: type[TurnEvent]) -> list[TurnEvent]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def until(self, kind: type[Event]) -> None:
+        """Returns when an event of this kind has been published."""
+        await self._moments[kind].wait()
+
+    async def play(self, pipeline: Pipeline) -> None:
+        async with asyncio.timeout(BOUND_S):
+            await VoiceLoop(self, Segmenter(AudioSettings()), pipeline, self.note).run()
+
+
+def _utterance(seconds: float) -> np.ndarray:
+    return np.concatenate([voiced(seconds), silent(0.7)])
+
+
+@dataclass
+class Listener:
+    """A recogniser that hears its lines, one after the other."""
+
+    lines: Sequence[str]
+    heard: list[Audio] = field(default_factory=list)
+
+    async def stream(
+        self, request: TranscribeRequest, cancel: CancelFlag
+    ) -> AsyncGenerator[Transcript, None]:
+        self.heard.append(request.audio)
+        text = self.lines[len(self.heard) - 1]
+        yield Transcript(text, "en", request.audio.duration_s, dropped=None if text else "no speech")
+
+
+@dataclass
+class Ponderer:
+    """A model that thinks until it is stopped, or until it is allowed to answer."""
+
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+    requests: list[ChatRequest] = field(default_factory=list)
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        self.requests.append(request)
+        cancel.add_listener(self.may_answer.set)
+        await self.may_answer.wait()
+        if not cancel.is_set():
+            yield ChatDelta("At last.")
+            yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=2)
+
+
+@dataclass
+class HeldSpeaker:
+    """A loudspeaker that sounds until the test lets it end."""
+
+    may_end: asyncio.Event = field(default_factory=asyncio.Event)
+    is_sounding: bool = False
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
+    ) -> None:
+        async for _ in chunks:
+            if not self.is_sounding:
+                self.is_sounding = True
+                on_start()
+        cancel.add_listener(self.may_end.set)
+        await self.may_end.wait()
+        self.is_sounding = False

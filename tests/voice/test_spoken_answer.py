@@ -1,0 +1,242 @@
+"""A call that needs a yes, in a conversation by voice: the question is heard, then the answer is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from edgevox.agents import LLMAgent
+from edgevox.agents.confirm import Agreement
+from edgevox.agents.conversation import Conversation
+from edgevox.audio.segmenter import Segmenter
+from edgevox.audio.wav_microphone import WavMicrophone
+from edgevox.events import (
+    AnswerHeard,
+    ConfirmationDecided,
+    ConfirmationRequired,
+    Event,
+    PlaybackFinished,
+    PlaybackStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from edgevox.settings import AudioSettings
+from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
+from edgevox.tools import tool
+from edgevox.types import Audio
+from edgevox.voice import Asking, Hearing, InstantWords, Loudspeaker, Pipeline, Voice, VoiceLoop
+from edgevox.voice.loop import ANSWER_WITHIN_S
+from tests.voice.sounds import silent, voiced
+from tests.voice.stage import BOUND_S, HeldSpeaker, Listener, Publish, Stage, after
+
+QUESTION = "Unlock the front door?"
+CALL = f"I will see. <tool_call>{json.dumps({'name': 'unlock_door', 'arguments': {}})}</tool_call>"
+
+
+class House:
+    """A front door, an agent that is told to unlock it, and all that is said about it."""
+
+    def __init__(
+        self,
+        publish: Publish,
+        heard: Sequence[str],
+        *,
+        speaker: Loudspeaker | None = None,
+        is_mute: bool = False,
+        lines: Sequence[str] = (CALL, "That was that."),
+    ) -> None:
+        self.is_unlocked = False
+        self.listener = Listener(heard)
+        self.synthesizer = ToneSynthesizer()
+        self.conversation = Conversation()
+        self.asking = Asking(publish)
+
+        @tool(side_effects=True, confirm="voice", question=lambda _arguments: QUESTION)
+        async def unlock_door() -> str:
+            """Unlock the door."""
+            self.is_unlocked = True
+            return "unlocked"
+
+        agent = LLMAgent(
+            "test",
+            tools=(unlock_door,),
+            model=ScriptedModel(lines),
+            parsers=("hermes",),
+            conversation=self.conversation,
+            confirm=self.asking,
+            publish=publish,
+        )
+        self.pipeline = Pipeline(
+            agent,
+            preset="p",
+            publish=publish,
+            hearing=Hearing(self.listener),
+            voice=None if is_mute else Voice(self.synthesizer),
+            loudspeaker=None if is_mute else speaker or MemorySpeaker(),
+            asking=self.asking,
+            words=InstantWords(),
+        )
+
+
+async def test_a_spoken_yes_unlocks_the_door_within_the_turn() -> None:
+    stage = Stage(cues=[after(PlaybackFinished)])
+    house = House(stage.note, ["unlock the front door", "Yes."])
+    await stage.play(house.pipeline)
+    assert house.is_unlocked
+    assert house.synthesizer.spoken == ["I will see.", QUESTION, "That was that."]
+    assert len(stage.of(TurnStarted)) == len(stage.of(TurnEnded)) == 1
+    (record,) = stage.records
+    assert (record.outcome, record.heard) == ("answered", "unlock the front door")
+
+
+async def test_a_spoken_no_leaves_it_locked() -> None:
+    stage = Stage(cues=[after(PlaybackFinished)])
+    house = House(stage.note, ["unlock the front door", "No."])
+    await stage.play(house.pipeline)
+    assert not house.is_unlocked
+    assert [record.outcome for record in stage.records] == ["answered"]
+    assert house.synthesizer.spoken[-1] == "That was that."
+
+
+async def test_silence_leaves_it_locked() -> None:
+    stage = Stage()
+    house = House(stage.note, ["unlock the front door"])
+    await stage.play(house.pipeline)
+    assert not house.is_unlocked
+    assert [event.why for event in stage.events if isinstance(event, ConfirmationDecided)] == [
+        "no answer came in time"
+    ]
+
+
+async def test_a_noise_is_no_answer_and_the_person_may_still_give_one() -> None:
+    stage = Stage(cues=[after(PlaybackFinished), after(PlaybackFinished)])
+    house = House(stage.note, ["unlock the front door", "", "Yes."])
+    await stage.play(house.pipeline)
+    assert house.is_unlocked
+    assert [event.text for event in stage.events if isinstance(event, AnswerHeard)] == ["Yes."]
+
+
+async def test_a_doubtful_answer_is_asked_for_again_aloud() -> None:
+    stage = Stage(cues=[after(PlaybackFinished, 1), after(PlaybackFinished, 2)])
+    house = House(stage.note, ["unlock the front door", "Yes, maybe later.", "Yes."])
+    await stage.play(house.pipeline)
+    assert house.is_unlocked
+    assert house.synthesizer.spoken[2] == f"Please say yes or no. {QUESTION}"
+
+
+async def test_what_is_said_while_the_question_is_asked_is_no_answer() -> None:
+    stage = Stage(cues=[after(PlaybackStarted)])
+    speaker = HeldSpeaker()
+    house = House(stage.note, ["unlock the front door", "Yes."], speaker=speaker)
+    playing = asyncio.create_task(stage.play(house.pipeline))
+    async with asyncio.timeout(BOUND_S):
+        await stage.said_everything.wait()
+    assert len(house.listener.heard) == 1, "it has heard itself"
+    assert house.asking.listening is None
+    speaker.may_end.set()
+    await playing
+    assert not house.is_unlocked
+
+
+async def test_the_answer_begins_with_the_end_of_the_question() -> None:
+    stage = Stage(cues=[after(PlaybackFinished)])
+    house = House(stage.note, ["unlock the front door", "Yes."])
+    await stage.play(house.pipeline)
+    _, answer = house.listener.heard
+    assert answer.duration_s < 1.6, "it holds what was heard before"
+
+
+async def test_without_a_voice_the_answer_is_heard_all_the_same() -> None:
+    stage = Stage(cues=[after(ConfirmationRequired)])
+    house = House(stage.note, ["unlock the front door", "Yes."], is_mute=True)
+    await stage.play(house.pipeline)
+    assert house.is_unlocked
+
+
+async def test_the_keyboard_may_answer_while_it_listens() -> None:
+    stage = Stage()
+    house = House(stage.note, ["unlock the front door"])
+    playing = asyncio.create_task(stage.play(house.pipeline))
+    async with asyncio.timeout(BOUND_S):
+        await house.asking.until_listening()
+        assert house.asking.open is not None
+        house.asking.open.answer(Agreement(granted=True, channel="keyboard"))
+        await playing
+    assert house.is_unlocked
+
+
+async def test_a_stop_while_it_waits_for_the_answer_is_a_no() -> None:
+    stage = Stage(cues=[after(PlaybackFinished)])
+    house = House(stage.note, ["unlock the front door", "Stop!"])
+    await stage.play(house.pipeline)
+    assert not house.is_unlocked
+    assert [record.outcome for record in stage.records] == ["answered"]
+
+
+async def test_a_turn_that_is_cancelled_while_it_asks_leaves_a_whole_conversation() -> None:
+    stage = Stage()
+    house = House(stage.note, ["unlock the front door"])
+    playing = asyncio.create_task(stage.play(house.pipeline))
+    async with asyncio.timeout(BOUND_S):
+        await house.asking.until_listening()
+        assert house.pipeline.act_on("cancel")
+        await playing
+    assert not house.is_unlocked
+    assert [record.outcome for record in stage.records] == ["cancelled"]
+    roles = [message.role for message in house.conversation.messages()]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+
+
+async def test_a_loop_that_ends_while_it_asks_leaves_nothing_behind() -> None:
+    stage = Stage()
+    house = House(stage.note, ["unlock the front door"])
+    playing = asyncio.create_task(stage.play(house.pipeline))
+    async with asyncio.timeout(BOUND_S):
+        await house.asking.until_listening()
+        playing.cancel()
+        await asyncio.gather(playing, return_exceptions=True)
+    assert house.asking.open is None
+    assert not house.is_unlocked
+    assert [record.outcome for record in stage.records] == ["cancelled"]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+# --- in a file
+
+
+@pytest.mark.parametrize(
+    ("pause_s", "answers", "is_unlocked"),
+    [
+        (1.0, ["Yes."], True),
+        (1.0, ["No."], False),
+        (ANSWER_WITHIN_S + 2.0, ["Another question."], False),
+    ],
+)
+async def test_in_a_file_the_answer_is_what_follows(
+    pause_s: float, answers: list[str], is_unlocked: bool
+) -> None:
+    events: list[Event] = []
+    sound = np.concatenate([voiced(1.0), silent(1.0 + pause_s), voiced(0.8), silent(1.0)])
+    house = House(
+        events.append, ["unlock the front door", *answers], lines=(CALL, "That was that.", "Another answer.")
+    )
+    ear = WavMicrophone(Audio(sound, 16_000))
+    async with asyncio.timeout(BOUND_S):
+        await VoiceLoop(ear, Segmenter(AudioSettings()), house.pipeline, events.append).run()
+    assert house.is_unlocked == is_unlocked
+    assert len([event for event in events if isinstance(event, TurnEnded)]) == (2 if pause_s > 8 else 1)
+
+
+async def test_a_file_that_ends_after_the_question_is_a_no() -> None:
+    events: list[Event] = []
+    house = House(events.append, ["unlock the front door"])
+    ear = WavMicrophone(Audio(np.concatenate([voiced(1.0), silent(1.0)]), 16_000))
+    async with asyncio.timeout(BOUND_S):
+        await VoiceLoop(ear, Segmenter(AudioSettings()), house.pipeline, events.append).run()
+    assert not house.is_unlocked
+    assert isinstance(events[-1], TurnEnded)
+    assert events[-1].reply.endswith("That was that.")
