@@ -1,7 +1,7 @@
 """Who may look at whom in a row of several dialogues, and attention that keeps to it.
 
-A mask is an array of truth values, which works everywhere, or a BlockMask, with which FlexAttention skips what
-nobody looks at; the second needs a GPU and torch.compile.
+A mask is an array of truth values, which works everywhere, or a BlockMask, with which FlexAttention skips
+what nobody looks at; the second needs a GPU and torch.compile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Mask: TypeAlias = Tensor | BlockMask
 def dense_mask(segments: Tensor, roots: Tensor) -> Tensor:
     """Truth values (rows, 1, queries, keys): each token sees its segment and its root, no later token.
 
-    `segments` and `roots` are (rows, tokens): the part that a token belongs to, and the part that it continues.
+    `segments` and `roots` are (rows, tokens): the part that a token belongs to, and the one it continues.
     """
     of_key = segments[:, None, None, :]
     related = (of_key == segments[:, None, :, None]) | (of_key == roots[:, None, :, None])
@@ -28,7 +28,7 @@ def dense_mask(segments: Tensor, roots: Tensor) -> Tensor:
 
 
 def block_mask(segments: Tensor, roots: Tensor) -> BlockMask:
-    """The same for FlexAttention. To be compiled: it would build the dense mask otherwise."""
+    """The same for FlexAttention."""
 
     def sees(row: Tensor, _head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         of_key = segments[row, key]

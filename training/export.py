@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import gguf
 import numpy as np
@@ -16,8 +15,7 @@ from torch import Tensor
 from edgevox.errors import ModelError
 from training.llama import Llama
 from training.lora import AdaptedLinear, add_lora
-
-NumberType: TypeAlias = Literal["f16", "q8_0"]
+from training.settings import NumberType
 
 _Q8_0_BLOCK = 32
 _ALPHA = "adapter.lora.alpha"

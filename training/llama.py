@@ -88,8 +88,8 @@ class Llama(nn.Module):
         """
         rotation = self.rotation(positions)
         x = functional.embedding(tokens, self.embedding)
-        for block, remembered in zip(self.blocks, memory or [None] * len(self.blocks), strict=True):
-            x = block(x, rotation, mask, remembered)
+        for number, block in enumerate(self.blocks):
+            x = block(x, rotation, mask, memory[number] if memory else None)
         said: Tensor = self.norm(x)
         return said
 
@@ -146,7 +146,8 @@ class Block(nn.Module):
         return out
 
     def _heads(self, x: Tensor) -> Tensor:
-        return x.unflatten(2, (-1, self.head_width)).transpose(1, 2)
+        rows, tokens, _ = x.shape
+        return x.view(rows, tokens, -1, self.head_width).transpose(1, 2)
 
 
 class Linear(nn.Module):
@@ -177,7 +178,7 @@ class Norm(nn.Module):
 def rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
     """Rotate neighbouring pairs of (rows, heads, tokens, width)."""
     cosine, sine = rotation
-    even, odd = x.float().unflatten(-1, (-1, 2)).unbind(-1)
+    even, odd = x.float().view(*x.shape[:-1], -1, 2).unbind(-1)
     turned = torch.stack((even * cosine - odd * sine, even * sine + odd * cosine), dim=-1)
     return turned.flatten(-2).to(x.dtype)
 

@@ -35,7 +35,7 @@ class AdaptedLinear(nn.Module):
 
 
 def add_lora(model: Llama, rank: int, alpha: float) -> dict[str, AdaptedLinear]:
-    """Put an adapter on every linear map: it changes nothing yet. The result is by GGUF's name of the weight."""
+    """Put an adapter on every linear map, by GGUF's name of its weight; it changes nothing yet."""
     adapted: dict[str, AdaptedLinear] = {}
     for number, block in enumerate(model.blocks):
         for name in MAPS:

@@ -25,7 +25,7 @@ _PRE_TOKENIZER = "smollm"
 
 @dataclass(frozen=True, slots=True)
 class WrittenLine:
-    """One message as tokens. What is said begins at `said_from` and ends before `said_to`, its end included."""
+    """One message as tokens. What is said, its end included, is `tokens[said_from:said_to]`."""
 
     tokens: list[int]
     said_from: int
@@ -33,14 +33,13 @@ class WrittenLine:
 
 
 class Tokens:
-    """Text to tokens and back, and messages as ChatML. Control tokens come from ChatML alone, never from text."""
+    """Text to tokens and back, and messages as ChatML. No text ever becomes a control token."""
 
     def __init__(self, description: str) -> None:
         """`description` is what another `Tokens` gives: it can be sent to a process that has no GGUF."""
         self.description = description
         self._tokenizer = Tokenizer.from_str(description)
-        self.begin: int = self._tokenizer.token_to_id(_BEGIN)
-        self.end: int = self._tokenizer.token_to_id(_END)
+        self.begin, self.end = self._control(_BEGIN), self._control(_END)
         (self._newline,) = self.of("\n")
 
     @classmethod
@@ -90,6 +89,12 @@ class Tokens:
         for line in lines:
             tokens += self.message(line.role, line.text).tokens
         return tokens + self._head("assistant")
+
+    def _control(self, text: str) -> int:
+        token = self._tokenizer.token_to_id(text)
+        if token is None:
+            raise ModelError(f"the vocabulary has no {text}", hint="train on a GGUF of SmolLM2")
+        return token
 
     def _head(self, role: str) -> list[int]:
         return [self.begin, *self.of(f"{role}\n")]
