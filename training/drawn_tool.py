@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from training.number_words import neat_number, said_number
@@ -16,6 +16,7 @@ MENTION = re.compile(r"\{(\w+)\}")
 
 _LEFT_OUT_SHARE = 0.08
 _SHUFFLED_SHARE = 0.15
+_UNDESCRIBED_SHARE = 0.3
 _EXAMPLES_SHARE = 0.35
 # So many asks stay as requests, whatever a draw leaves out or shows as an example.
 _FEWEST_REQUESTS = 3
@@ -189,10 +190,12 @@ class OtherTool:
     results: tuple[tuple[str, str], ...]
 
     def draw(self, rng: random.Random) -> DrawnTool:
-        """The tool under one of its names, its slots renamed, reordered or fewer, maybe with examples."""
+        """The tool under one of its names, its slots changed a little, maybe with examples."""
         slots = list(self._drawn_slots(rng))
         if rng.random() < _SHUFFLED_SHARE:
             rng.shuffle(slots)
+        if rng.random() < _UNDESCRIBED_SHARE:
+            slots = [replace(slot, about="") for slot in slots]
         named = tuple((rng.choice(slot.names), slot) for slot in slots)
         asks = self._asks_within(slots)
         function: dict[str, Any] = {
