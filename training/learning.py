@@ -107,6 +107,7 @@ def _descend(
     optimiser = torch.optim.AdamW(learnt, lr=0.0, betas=_BETAS, weight_decay=0.0, fused=True)
     step = 0
     last: Tensor | None = None
+    report = _Reports(progress)
     while (share := progress.share(step)) < 1:
         asked_s = time.monotonic()
         rows = workers.next_step()
@@ -125,19 +126,33 @@ def _descend(
             progress.losses.append(last.item())
         last = loss.detach()
         step += 1
-        if step in (2, 10) or step % _REPORT_STEPS == 0:
-            print(_report(step, share, progress), flush=True)
+        if step == 2 or step % _REPORT_STEPS == 0:
+            report.write(step)
     if last is not None:
         progress.losses.append(last.item())
-    print(_report(step, 1.0, progress), flush=True)
+    report.write(step)
 
 
-def _report(step: int, share: float, progress: Progress) -> str:
-    elapsed_s, examples = progress.elapsed_s, progress.used.total()
-    return (
-        f"step {step:5d}  {share:4.0%}  {elapsed_s:5.0f} s (waited {progress.waited_s:.0f} s for rows)  "
-        f"loss {progress.recent_loss():.4f}  {examples:,} examples, {examples / elapsed_s:,.0f} a second"
-    )
+class _Reports:
+    """Lines about the progress, with the speed since the line before."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._step, self._examples, self._at_s = 0, 0, progress.elapsed_s
+
+    def write(self, step: int) -> None:
+        progress = self._progress
+        examples, now_s = progress.used.total(), progress.elapsed_s
+        passed_s = now_s - self._at_s
+        print(
+            f"{now_s:5.0f} s  step {step:5d}  {progress.share(step):4.0%}  "
+            f"loss {progress.recent_loss():.4f}  "
+            f"{1000 * passed_s / max(1, step - self._step):.0f} ms a step  "
+            f"{(examples - self._examples) / passed_s:,.0f} examples/s, {examples:,} in all  "
+            f"(waited {progress.waited_s:.1f} s for rows)",
+            flush=True,
+        )
+        self._step, self._examples, self._at_s = step, examples, now_s
 
 
 def _log(settings: Settings, progress: Progress) -> dict[str, object]:

@@ -88,6 +88,8 @@ class Llama(nn.Module):
         """
         rotation = self.rotation(positions)
         x = functional.embedding(tokens, self.embedding)
+        if torch.is_grad_enabled():
+            x.requires_grad_()  # as it is behind the first block: then one compilation is for all of them
         for number, block in enumerate(self.blocks):
             x = block(x, rotation, mask, memory[number] if memory else None)
         said: Tensor = self.norm(x)
