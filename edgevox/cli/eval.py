@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,12 @@ from edgevox.modelstore import ModelStore, open_store
 
 _SUITES = ("tests", "eval")
 _SEED = 1
+# The suite brings the tools; what is kept of prompts is for the assistant's own; a slow answer is an answer.
+_SETTINGS: Mapping[str, object] = {
+    "tools.enabled": False,
+    "llm.keep_prompts": False,
+    "engines.first_token_timeout_s": 600.0,
+}
 _LINE_EVERY_S = 10.0
 _TABLE_CHARS = 180
 
@@ -137,9 +143,9 @@ async def _examine_all(
     plans: Sequence[_Plan], cases: Sequence[Case], runs: list[_Run], context: Context
 ) -> None:
     for plan in plans:
-        # What is kept of prompts is for the assistant's own.
-        flags = {"llm.seed": _SEED, **context.flags, **plan.flags, "llm.keep_prompts": False}
-        own = dataclasses.replace(context, flags=flags)
+        own = dataclasses.replace(
+            context, flags={"llm.seed": _SEED, **context.flags, **plan.flags, **_SETTINGS}
+        )
         if plan.remote is not None:
             assert plan.model is not None
             await _examine(plan.model, _remote(plan, own), cases, runs, own)
@@ -154,7 +160,7 @@ async def _examine(
     run = _Run(name)
     runs.append(run)
     progress = _Progress(name, len(cases), context)
-    async for result in examine(model, cases):
+    async for result in examine(model, cases, instructions=context.settings.llm.instructions):
         run.results.append(result)
         progress.tell(result)
     progress.end()
@@ -246,8 +252,8 @@ def _report(args: argparse.Namespace, runs: Sequence[_Run], context: Context) ->
     done = [run for run in runs if run.results]
     columns = [Column(run.model, by_group(run.results, lambda result: result.case.category)) for run in done]
     if columns:
-        # It has its width: a narrow terminal wraps its lines, and a file has none.
-        context.out.print(summary_table(columns), width=_TABLE_CHARS, crop=False, soft_wrap=True)
+        context.out.width = max(context.out.width, _TABLE_CHARS)  # cut figures are none
+        context.out.print(summary_table(columns), soft_wrap=True)
     for run in done:
         if problems := [result for result in run.results if result.error]:
             context.err.print(

@@ -37,10 +37,11 @@ class Result:
 
 
 async def examine(
-    model: AskedModel, cases: Sequence[Case], normal: Normal = plain_text
+    model: AskedModel, cases: Sequence[Case], *, instructions: str = "", normal: Normal = plain_text
 ) -> AsyncGenerator[Result, None]:
     """The result of every case; cases with the same prompt come together. Raises EngineFailed.
 
+    `instructions` are the model's own; those of the home follow them, as they do in the assistant.
     A case that the model cannot take (its prompt is too long) is a wrong one, with the reason.
     """
     place = {offer: number for number, offer in enumerate(dict.fromkeys(case.offer for case in cases))}
@@ -49,7 +50,7 @@ async def examine(
         executor = case.offer.executor(case.results)
         agent = LLMAgent(
             "eval",
-            instructions=case.offer.instructions,
+            instructions="\n".join(filter(None, (instructions, case.offer.instructions))),
             tools=executor,
             tool_choice_policy=model.policy,
             model=model.model,

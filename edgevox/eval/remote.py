@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import AsyncGenerator
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
@@ -40,7 +43,7 @@ class RemoteModel:
 
     async def stream(self, request: ChatRequest, _cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
         """The answer in one piece. Raises EngineFailed when there is none that can be read."""
-        answer = await asyncio.to_thread(self._ask, _body(self._model, request))
+        answer = await self._answer(_body(self._model, request))
         message, usage = answer.choices[0].message, answer.usage
         calls = tuple(
             ToolCall(str(number), call.function.name, call.function.arguments or "{}")
@@ -54,6 +57,22 @@ class RemoteModel:
             cached_tokens=0,
             generated_tokens=usage.completion_tokens,
         )
+
+    async def _answer(self, body: dict[str, Any]) -> _Answer:
+        # On a daemon thread: whoever gives up waiting must not wait for it.
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[_Answer] = loop.create_future()
+
+        def work() -> None:
+            try:
+                done = partial(_settle, answered, self._ask(body))
+            except EngineFailed as error:
+                done = partial(_settle, answered, error)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits
+                loop.call_soon_threadsafe(done)
+
+        threading.Thread(target=work, name="remote model", daemon=True).start()
+        return await answered
 
     def _ask(self, body: dict[str, Any]) -> _Answer:
         headers = {"Content-Type": "application/json"}
@@ -72,6 +91,15 @@ class RemoteModel:
             raise EngineFailed(
                 f"{self._url} gave no chat completion", hint="the address should end in /v1"
             ) from error
+
+
+def _settle(answered: asyncio.Future[_Answer], outcome: _Answer | EngineFailed) -> None:
+    if answered.done():  # given up
+        return
+    if isinstance(outcome, EngineFailed):
+        answered.set_exception(outcome)
+    else:
+        answered.set_result(outcome)
 
 
 def _body(model: str, request: ChatRequest) -> dict[str, Any]:

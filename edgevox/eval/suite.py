@@ -140,8 +140,10 @@ class _Reader:
             content = json.loads(line)
         except ValueError as error:
             raise _BadRow(f"not JSON: {error}") from error
+        if not isinstance(content, dict):
+            raise _BadRow("not a JSON object")
         try:
-            if is_first and isinstance(content, dict) and "suite" in content:
+            if is_first and "suite" in content:
                 self._suite = _Header.model_validate(content).suite
                 return
             row = _Row.model_validate(content)

@@ -1,0 +1,64 @@
+"""Suites for the tests: rows with all that a row must have, and a model that follows a script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from edgevox.agents.asked_model import AskedModel
+from edgevox.eval import Case, Result, examine, read_suite
+from edgevox.testing import ScriptedModel
+
+LIGHT_ON = {"name": "turn_on", "arguments": {"name": "kitchen light"}}
+LIGHT_ON_STATE = {"light.kitchen": {"state": "on", "brightness": 100}}
+PRICE = {
+    "type": "function",
+    "function": {
+        "name": "get_price",
+        "description": "The price of a share",
+        "parameters": {
+            "type": "object",
+            "properties": {"share": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["share"],
+        },
+        "examples": ["what does Siemens cost"],
+    },
+}
+
+
+def row(**keys: Any) -> dict[str, Any]:
+    return {
+        "id": "one",
+        "category": "lights",
+        "utterance": "kitchen light on",
+        "expect": {"calls": [LIGHT_ON]},
+        **keys,
+    }
+
+
+def write(folder: Path, *rows: object) -> Path:
+    path = folder / "suite.jsonl"
+    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in rows))
+    return path
+
+
+def calls(*made: dict[str, Any]) -> str:
+    """What a model writes to make the calls."""
+    return "\n".join(f"<tool_call>{json.dumps(call)}</tool_call>" for call in made)
+
+
+def scripted(lines: Sequence[str], **how: Any) -> tuple[AskedModel, ScriptedModel]:
+    model = ScriptedModel(lines)
+    return AskedModel(model, parsers=("hermes",), **how), model
+
+
+async def results(cases: Sequence[Case], *lines: str) -> list[Result]:
+    asked, _model = scripted(lines)
+    return [result async for result in examine(asked, cases)]
+
+
+async def result(folder: Path, case: dict[str, Any], *lines: str) -> Result:
+    (only,) = await results(read_suite(write(folder, case)), *lines)
+    return only
