@@ -31,6 +31,11 @@ _JSON_TYPES = {
 }
 _PLURAL_BEHIND = re.compile(r"\s+(?:of us|people|children|[a-z]+(?<!s)s\b)")
 _ARTICLE_BEFORE = re.compile(r"\b([Aa])n?(?= $)")
+# "on Friday" and "Friday" are the same argument, but nobody says "for on Friday".
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
+_NO_ON_BEHIND = re.compile(
+    r"\b(?:on|for|from|to|by|until|till|since|starting|is|was|read me|block|keep|every|the) $"
+)
 _VOWEL = re.compile(r"(?!one\b|once\b|uni|use|euro)[aeiou]|8|11\b|18\b|hour|honest", re.IGNORECASE)
 
 
@@ -146,7 +151,10 @@ class Ask:
                 said, arguments[slot.key] = slot.draw(rng, behind=behind)
             said_so_far.add(said)
             words += self.text[place : mention.start()]
-            words = _ARTICLE_BEFORE.sub(r"\1n" if _VOWEL.match(said) else r"\1", words) + said
+            words = _ARTICLE_BEFORE.sub(r"\1n" if _VOWEL.match(said) else r"\1", words)
+            if _WEEKDAY.fullmatch(said) and not _NO_ON_BEHIND.search(words) and rng.random() < 0.5:
+                words += "on "
+            words += said
             place = mention.end()
         return words + self.text[place:], arguments
 

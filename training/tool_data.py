@@ -40,6 +40,12 @@ _SLOT = re.compile(
     r"(?:\s+(?P<low>-?\d+(?:\.\d+)?)\.\.(?P<high>-?\d+(?:\.\d+)?))?"
     r"(?:\s+\((?P<about>[^)]*)\))?\s*(?::\s*(?P<values>.+))?"
 )
+# One rule for every tool: the argument for "at eight" is "eight", for "on Friday" it is "Friday".
+_AT_OR_ON = re.compile(
+    r"(?:at|on) (?=\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|half"
+    r"|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|christmas|easter|new year)\b)",
+    re.IGNORECASE,
+)
 
 
 class ToolDataError(ValueError):
@@ -175,7 +181,7 @@ def _slot(line: _Line, shared: dict[str, str]) -> Slot:
 def _choice(line: _Line, kind: str) -> Choice:
     written, equals, said = (part.strip() for part in line.text.partition(" = "))
     if kind in {"text", "list"}:
-        return Choice(written, said or written)
+        return Choice(written if equals else _AT_OR_ON.sub("", written), said or written)
     if kind == "enum":
         return Choice(written, said or written.replace("_", " "))
     try:

@@ -83,6 +83,9 @@ def test_a_choice_is_said_its_own_way(book_table: OtherTool) -> None:
     outside = [arguments for text, arguments in requests if text.startswith("we want to sit outside")]
     assert outside
     assert all(arguments["seating"] == "terrace" for arguments in outside)
+    noon = [arguments for text, arguments in requests if "at noon" in text]
+    assert noon
+    assert all(arguments["time"] == "noon" for arguments in noon)
 
 
 def test_what_an_ask_implies_becomes_an_argument(book_table: OtherTool) -> None:
