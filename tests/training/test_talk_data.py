@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from training.talk_data import TalkPair, load_talk
+from training.tool_data import TOOLS_FOLDER
 
 TALK = load_talk()
 ANSWERS = [(pair.category, answer) for pair in TALK for answer in pair.answers]
@@ -43,6 +44,11 @@ def test_there_is_enough_talk_of_every_kind() -> None:
     assert pairs["unclear"] >= 120
     assert pairs.total() >= 900
     assert sum(len(pair.questions) for pair in TALK) >= 2500
+
+
+def test_every_theme_that_is_named_has_tools() -> None:
+    named = {theme for pair in TALK for theme in pair.served_by}
+    assert named - {file.stem for file in TOOLS_FOLDER.glob("*.txt")} == set()
 
 
 def test_no_question_stands_twice() -> None:
