@@ -196,6 +196,12 @@ class OtherTool:
     slots: tuple[Slot, ...]
     asks: tuple[Ask, ...]
     results: tuple[tuple[str, str], ...]
+    same: frozenset[str]
+
+    def goes_with(self, other: OtherTool) -> bool:
+        """Whether a scene may offer both: a request of one must not fit the other as well."""
+        ours, theirs = {*self.names, *self.same}, {*other.names, *other.same}
+        return ours.isdisjoint(other.names) and theirs.isdisjoint(self.names)
 
     def draw(self, rng: random.Random) -> DrawnTool:
         """The tool under one of its names, its slots changed a little, maybe with examples."""

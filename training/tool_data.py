@@ -11,6 +11,7 @@ A file holds blocks with a blank line between them; `#` starts a comment line. A
     ask get us a table for {people} at {restaurant}
     ask {restaurant}, {people} of us, in the sun => seating="terrace"
     gives {"booked": true} -> Your table is booked.
+    same find_table                                 tools of other files that do the same
 
 Types are text, int, number, bool, enum and list (of text). A `values NAME: a | b` line outside of a block is
 a list that slots of the same file can use as `@NAME`.
@@ -108,7 +109,14 @@ def _blocks(file: Path) -> Iterator[list[_Line]]:
 
 
 def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
-    by_word: dict[str, list[_Line]] = {"tool": [], "about": [], "slot": [], "ask": [], "gives": []}
+    by_word: dict[str, list[_Line]] = {
+        "tool": [],
+        "about": [],
+        "slot": [],
+        "ask": [],
+        "gives": [],
+        "same": [],
+    }
     for line in block:
         word, _, rest = line.text.partition(" ")
         if word not in by_word or not rest.strip():
@@ -138,6 +146,7 @@ def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
         slots,
         asks,
         tuple(_result(line) for line in by_word["gives"]),
+        frozenset(name for line in by_word["same"] for name in line.parts()),
     )
 
 

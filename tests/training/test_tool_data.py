@@ -161,6 +161,23 @@ def test_an_error_names_the_file_the_line_and_what_to_do(
         load_tools(tmp_path)
 
 
+def test_tools_that_do_the_same_do_not_go_together(tmp_path: Path) -> None:
+    block = "tool {names}\nabout Wait\nask wait\n{more}\n"
+    for file, names, more in (
+        ("a", "wait | pause", ""),
+        ("b", "pause", ""),
+        ("c", "hold", "same wait"),
+        ("d", "go", ""),
+    ):
+        (tmp_path / f"{file}.txt").write_text(block.format(names=names, more=more))
+    wait, pause, hold, go = load_tools(tmp_path)
+    assert not wait.goes_with(pause)
+    assert not wait.goes_with(hold)
+    assert not hold.goes_with(wait)
+    assert hold.goes_with(pause)
+    assert go.goes_with(wait)
+
+
 def test_a_folder_without_files_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ToolDataError, match="no data files"):
         load_tools(tmp_path)
