@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias, assert_never
 
 from edgevox.agents import LLMAgent
+from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.forgetting import PROMPTS_FOLDER
 from edgevox.agents.memory import ConversationStore
+from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
 from edgevox.bus import Bus
 from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
@@ -19,6 +22,7 @@ from edgevox.engine.threads import plan_threads
 from edgevox.errors import StateError
 from edgevox.events import EngineName
 from edgevox.folders import Folders
+from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.optimise import ModelFiles, model_files, optimise_on_first_use
 from edgevox.llm.presets import resolve_preset
@@ -26,7 +30,10 @@ from edgevox.metrics import TurnRecord, TurnRecorder
 from edgevox.modelstore import ModelStore
 from edgevox.settings import Settings, user_presets
 from edgevox.stt.whisper import WhisperEngine
+from edgevox.tools.home import home_instructions, home_names
+from edgevox.tools.toolbox import Toolbox
 from edgevox.tts.piper import PiperEngine
+from edgevox.turn import CancelFlag
 from edgevox.turn_log import TurnLog
 from edgevox.types import (
     Audio,
@@ -63,6 +70,7 @@ class Daemon:
         self.record_problem: StateError | None = None
         self._folders = folders
         self._memory: ConversationStore | None = None
+        self._toolbox: Toolbox | None = None
         self._store = store
         self._engines = tuple(sorted(set(engines)))
         self._plan = plan_threads()
@@ -90,12 +98,10 @@ class Daemon:
     async def __aenter__(self) -> Daemon:
         self._recording.__enter__()
         try:
-            self._memory = await asyncio.to_thread(
-                ConversationStore.open, self._folders.state, self.settings.memory
-            )
             async with asyncio.TaskGroup() as group:
                 for engine in self._engines:
                     group.create_task(self._hosted(engine).start())
+                group.create_task(self._open_state())
         except BaseExceptionGroup as failures:
             await self._close()
             raise failures.exceptions[0] from None
@@ -112,25 +118,18 @@ class Daemon:
     def conversation(self) -> Conversation:
         """The conversation that goes on from one run to the next, as far as the settings let it."""
         assert self._memory is not None, "inside `async with`"
-        return self._memory.conversation()
+        return self._memory.conversation(max_turns=self.preset.max_turns)
 
     def pipeline(
-        self, loudspeaker: Loudspeaker | None = None, conversation: Conversation | None = None
+        self,
+        loudspeaker: Loudspeaker | None = None,
+        conversation: Conversation | None = None,
+        *,
+        confirm: Confirm = nobody_to_ask,
     ) -> Pipeline:
         """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker."""
-        agent = LLMAgent(
-            "edgevox",
-            model=self._llama,
-            instructions=self.settings.llm.instructions,
-            parsers=self.preset.tool_call_parsers,
-            sampling=self.settings.llm.sampling,
-            stop=self.preset.stop,
-            thinking=self.settings.llm.thinking,
-            conversation=conversation,
-            publish=self.bus.publish,
-        )
         return Pipeline(
-            agent,
+            self._agent(conversation, confirm),
             preset=self.preset.name,
             publish=self.bus.publish,
             hearing=self.hearing() if "whisper" in self._engines else None,
@@ -156,7 +155,8 @@ class Daemon:
         """The recogniser, with the language and the names that the settings expect."""
         stt = self.settings.stt
         language = None if stt.language == _AUTO else stt.language
-        return Hearing(self._whisper, language=language, names=stt.names)
+        names = home_names(self._toolbox.home.house()) if self._toolbox else ()
+        return Hearing(self._whisper, language=language, names=tuple(dict.fromkeys((*stt.names, *names))))
 
     def pid(self, engine: EngineName) -> int | None:
         """The process of an engine, while it has one of its own."""
@@ -164,6 +164,46 @@ class Daemon:
         return hosted.pid if isinstance(hosted, SupervisedEngine) else None
 
     # --- building
+
+    async def _open_state(self) -> None:
+        """What is read from disk while the engines start: the memory, the tools and their plugins."""
+        self._memory = await asyncio.to_thread(
+            ConversationStore.open, self._folders.state, self.settings.memory
+        )
+        if "llama" in self._engines and self.preset.calls_tools and self.settings.tools.enabled:
+            transcribe = self._transcribe if "whisper" in self._engines else None
+            self._toolbox = await asyncio.to_thread(
+                Toolbox, self.settings, self._folders, transcribe=transcribe
+            )
+            await self._toolbox.start()
+
+    def _agent(self, conversation: Conversation | None, confirm: Confirm) -> LLMAgent:
+        preset, llm, toolbox = self.preset, self.settings.llm, self._toolbox
+        return LLMAgent(
+            "edgevox",
+            instructions=self._instructions(),
+            tools=toolbox.executor if toolbox else (),
+            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
+            tool_choice_policy=preset.tool_choice_policy,
+            model=self._llama,
+            parsers=preset.tool_call_parsers,
+            sampling=llm.sampling,
+            stop=preset.stop,
+            thinking=llm.thinking,
+            tools_as=preset.tools_as,
+            takes_notes=preset.takes_notes,
+            conversation=conversation,
+            confirm=confirm,
+            publish=self.bus.publish,
+        )
+
+    def _instructions(self) -> str:
+        about_home = home_instructions(self._toolbox.home.house()) if self._toolbox else ""
+        return "\n".join(filter(None, (self.settings.llm.instructions, about_home)))
+
+    async def _transcribe(self, path: Path) -> str:
+        sound = await asyncio.to_thread(read_audio, path)
+        return (await self.hearing().transcribe(sound, CancelFlag())).text
 
     @cached_property
     def _llama(self) -> _Hosted[ChatRequest, ChatReply]:
@@ -276,6 +316,8 @@ class Daemon:
             self.record_problem = error
 
     async def _close(self) -> None:
+        if self._toolbox is not None:
+            await self._toolbox.stop()
         if self._memory is not None:
             await asyncio.to_thread(self._memory.close)
             self.record_problem = self.record_problem or self._memory.problem

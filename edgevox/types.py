@@ -114,7 +114,8 @@ class ChatRequest:
 
     `tools` are in OpenAI's form. `wire_format` names the detector in whose form calls are written; without
     one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
-    With `tools_as` lines, no chat template writes tools, calls or results: they are said in words.
+    With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
+    `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later.
     """
 
     messages: tuple[Message, ...]
@@ -128,6 +129,7 @@ class ChatRequest:
     parallel_calls: bool = False
     json_schema: JsonObject | None = None
     client: str = ""
+    prompt_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +176,18 @@ RequestT_contra = TypeVar("RequestT_contra", contravariant=True)
 ReplyT_co = TypeVar("ReplyT_co", covariant=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Not a reply: an engine says with it that it is still at work, where the first reply takes long."""
+
+
 class Engine(Protocol[RequestT_contra, ReplyT_co]):
     """A native engine: blocking, one request at a time. Its constructor is cheap, and it can be pickled."""
 
     def load(self) -> None:
         """Read the model. Raises ModelError when it cannot be used."""
 
-    def run(self, request: RequestT_contra, cancel: CancelFlag) -> Iterator[ReplyT_co]:
+    def run(self, request: RequestT_contra, cancel: CancelFlag) -> Iterator[ReplyT_co | Busy]:
         """Answer one request; return early, without an error, once `cancel` is set."""
 
 

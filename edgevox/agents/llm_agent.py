@@ -8,13 +8,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgevox.agents.acting import Acting, Publish
 from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.reply import Reply
+from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
 from edgevox.events import ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
@@ -25,8 +26,17 @@ from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.results import ToolResult
 from edgevox.tools.scopes import LOCAL, Caller
-from edgevox.turn import Turn
-from edgevox.types import ChatModel, FinishReason, Message, Sampling, ToolCall, ToolChoice, ToolsAs
+from edgevox.turn import CancelFlag, Turn
+from edgevox.types import (
+    ChatModel,
+    ChatRequest,
+    FinishReason,
+    Message,
+    Sampling,
+    ToolCall,
+    ToolChoice,
+    ToolsAs,
+)
 
 MAX_ITERATIONS = 6
 
@@ -49,7 +59,8 @@ class AgentResult:
 class LLMAgent:
     """A language model with instructions, tools and a memory. One turn at a time.
 
-    `offered` are the names of the tools that the model is told of; without them it is all.
+    `offered` are the names of the tools that the model is told of; without them it is all. A model that
+    `takes_notes` can summarise what its prompt has no room for.
     """
 
     def __init__(
@@ -69,6 +80,7 @@ class LLMAgent:
         stop: tuple[str, ...] = (),
         thinking: bool = False,
         tools_as: ToolsAs = "template",
+        takes_notes: bool = True,
         conversation: Conversation | None = None,
         confirm: Confirm = nobody_to_ask,
         caller: Caller = LOCAL,
@@ -80,12 +92,13 @@ class LLMAgent:
         self._system = (Message("system", instructions),) if instructions else ()
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
         self._offered = offered
-        self._hooks = Hooks(default_slm_hooks(self._only_reads) if hooks is None else hooks)
+        self._hooks = Hooks(default_slm_hooks(self._executor.registry.only_reads) if hooks is None else hooks)
         self._max_iterations = max_iterations
         self._model = AskedModel(
             model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking
         )
         self._conversation = conversation or Conversation()
+        self._takes_notes = takes_notes
         self._publish = publish
         self._acting = Acting(
             self._executor,
@@ -97,7 +110,12 @@ class LLMAgent:
         )
 
     async def run(
-        self, text: str | Sequence[Message], turn: Turn | None = None, *, tool_choice: ToolChoice = "auto"
+        self,
+        text: str | Sequence[Message],
+        turn: Turn | None = None,
+        *,
+        tool_choice: ToolChoice = "auto",
+        source: str = "text",
     ) -> AgentResult:
         """Answer `text` and return the whole reply. Raises EngineFailed and ModelError.
 
@@ -105,14 +123,19 @@ class LLMAgent:
         calls that were made for it and their results.
         """
         result: AgentResult | None = None
-        async for piece in self.stream(text, turn or Turn(), tool_choice=tool_choice):
+        async for piece in self.stream(text, turn or Turn(), tool_choice=tool_choice, source=source):
             if isinstance(piece, AgentResult):
                 result = piece
         assert result is not None
         return result
 
     async def stream(
-        self, text: str | Sequence[Message], turn: Turn, *, tool_choice: ToolChoice = "auto"
+        self,
+        text: str | Sequence[Message],
+        turn: Turn,
+        *,
+        tool_choice: ToolChoice = "auto",
+        source: str = "text",
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
 
@@ -128,10 +151,26 @@ class LLMAgent:
             self._conversation.keep(
                 (*work.messages, Message("assistant", work.reply)),
                 turn_id=turn.id,
+                source=source,
                 finish_reason=work.finish,
             )
         await self._hooks.run_end(work.run, work.reply)
         yield AgentResult(work.reply, tuple(work.run.calls), work.finish, tuple(work.results))
+
+    async def rest(self, cancel: CancelFlag) -> None:
+        """What can be done while nobody waits, until `cancel` is set; the next turn is the quicker for it.
+
+        Notes are taken of what left the prompt, and the prompt is evaluated up to the next question. Raises
+        EngineFailed and ModelError.
+        """
+        if self._takes_notes:
+            await summarise(self._model.model, self._conversation, cancel)
+        if cancel.is_set():
+            return
+        request = replace(self._request(()), prompt_only=True)
+        async with aclosing(self._model.model.stream(request, cancel)) as replies:
+            async for _reply in replies:
+                pass
 
     # --- the story of one turn
 
@@ -164,19 +203,11 @@ class LLMAgent:
         is_last = work.run.hop >= self._max_iterations
         if is_last:
             work.hints.append(NO_MORE_TOOLS)
-        request = self._model.request(
-            (
-                *self._system,
-                *self._conversation.messages(),
-                *work.messages,
-                *(Message("user", hint) for hint in work.hints),
-            ),
-            self._executor.registry,
+        request = self._request(
+            (*work.messages, *(Message("user", hint) for hint in work.hints)),
             # A call that is to be written again is a first hop anew.
             hop=0 if work.forced_choice else work.run.hop,
             choice="none" if is_last else work.forced_choice or choice,
-            offered=self._offered,
-            client=self._client,
         )
         request = await self._hooks.before_llm(work.run, request)
         work.hints.clear()
@@ -221,8 +252,17 @@ class LLMAgent:
             return Answer(read.text)
         return await self._acting.act(read, work, turn)
 
-    def _only_reads(self, name: str) -> bool:
-        return name in self._names() and not self._executor.registry.get(name).side_effects
+    def _request(
+        self, messages: Sequence[Message], *, hop: int = 0, choice: ToolChoice = "auto"
+    ) -> ChatRequest:
+        return self._model.request(
+            (*self._system, *self._conversation.messages(), *messages),
+            self._executor.registry,
+            hop=hop,
+            choice=choice,
+            offered=self._offered,
+            client=self._client,
+        )
 
     def _names(self) -> Sequence[str]:
         return self._executor.registry.names if self._offered is None else self._offered

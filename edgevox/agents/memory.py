@@ -52,13 +52,19 @@ class ConversationStore:
             store._report(error)
         return store
 
-    def conversation(self, name: str = "default") -> Conversation:
-        """The conversation of that name; it goes on where it was, unless it ended too long ago."""
+    def conversation(self, name: str = "default", *, max_turns: int | None = None) -> Conversation:
+        """The conversation of that name; it goes on where it was, unless it ended too long ago.
+
+        The model is told of `max_turns` of it where that is less than the settings say.
+        """
         if name not in self._conversations:
-            turns, summary = self._recent(name)
+            settings = self._settings
+            if max_turns is not None and max_turns < settings.max_turns:
+                settings = settings.model_copy(update={"max_turns": max_turns})
+            turns, summary = self._recent(name, settings.max_turns)
             self._conversations[name] = Conversation(
                 name,
-                settings=self._settings,
+                settings=settings,
                 clock=self._clock,
                 journal=self._journal,
                 turns=turns,
@@ -95,13 +101,13 @@ class ConversationStore:
             )
         self._journal = _FileJournal(file, file.reader(), self._report)
 
-    def _recent(self, name: str) -> tuple[tuple[KeptTurn, ...], Summary | None]:
+    def _recent(self, name: str, max_turns: int) -> tuple[tuple[KeptTurn, ...], Summary | None]:
         """What a conversation goes on from: the turns since its last long silence."""
         if self._journal is None:
             return (), None
         silence_s = self._settings.continue_minutes * 60
         try:
-            turns, summary = self._journal.reader.last_turns(name, self._settings.max_turns)
+            turns, summary = self._journal.reader.last_turns(name, max_turns)
             recent: list[KeptTurn] = []
             next_s = self._clock()
             for turn in reversed(turns):

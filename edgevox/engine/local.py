@@ -9,7 +9,7 @@ from typing import Generic
 
 from edgevox.errors import EdgevoxError
 from edgevox.turn import CancelFlag
-from edgevox.types import Engine, ReplyT, RequestT
+from edgevox.types import Busy, Engine, ReplyT, RequestT
 
 
 class _End:
@@ -39,7 +39,8 @@ class LocalEngine(Generic[RequestT, ReplyT]):
                 last: EdgevoxError | _End = _End()
                 try:
                     for reply in self._engine.run(request, cancel):
-                        loop.call_soon_threadsafe(replies.put_nowait, reply)
+                        if not isinstance(reply, Busy):
+                            loop.call_soon_threadsafe(replies.put_nowait, reply)
                 except EdgevoxError as error:
                     last = error
                 loop.call_soon_threadsafe(replies.put_nowait, last)

@@ -34,6 +34,7 @@ from edgevox.engine.frames import (
 from edgevox.engine.limits import EngineLimits
 from edgevox.errors import EngineFailed
 from edgevox.turn import CancelFlag
+from edgevox.types import Busy
 
 _LAST_WORDS_LINES = 20
 
@@ -124,6 +125,8 @@ class EngineProcess:
             timeout_s = limits.first_reply_s
             while not cancel.is_set():
                 match await self._receive(timeout_s, "stopped answering"):
+                    case Reply(request_id=number, value=Busy()) if number == request_id:
+                        pass  # it may be silent as long again
                     case Reply(request_id=number, value=value) if number == request_id:
                         timeout_s = limits.next_reply_s
                         yield value

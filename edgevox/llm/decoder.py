@@ -21,7 +21,7 @@ from edgevox.llm.prompt_writer import PromptWriter, WrittenPrompt
 from edgevox.llm.snapshots import SnapshotKey, SnapshotStore
 from edgevox.llm.templates import CHATML, ChatTemplate
 from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, Message, NamedTool
+from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, Message, NamedTool
 
 # Less room than this for an answer is no room: old turns go first.
 _ROOM_FOR_REPLY_TOKENS = 64
@@ -47,8 +47,11 @@ class Decoder:
         self._constrainer = constrainer
         self._grammars = GrammarCache()
 
-    def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply]:
+    def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
+        if request.prompt_only:
+            yield from self._prepare(request, cancel)
+            return
         rule = self._rule(request)
         prompt, dropped_turns = self._fit(request, rule)
         self._context.watch(cancel)
@@ -58,7 +61,9 @@ class Decoder:
             yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
         try:
             track, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
-            resumed = len(track.tokens)
+            resumed = max(len(track.tokens), prompt.fixed_tokens)
+            for _step in self._cache.read(track, prompt.tokens, prompt.fixed_tokens):
+                yield Busy()
             generation = Generation(
                 prompt.tokens,
                 track=track,
@@ -91,6 +96,29 @@ class Decoder:
             finish = "length"
         warnings = rule.grammar.warnings if rule is not None else ()
         yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings)
+        self._cache.save()
+
+    def _prepare(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
+        """Evaluate the beginning that every next question shares."""
+        prompt = self._writer.write_open(request)
+        size = len(prompt.tokens)
+        if not self._context.can_cut or size >= self._context.context_tokens:
+            yield ChatDone("stop", 0, 0, 0)  # what cannot be cut back would be evaluated in vain
+            return
+        self._context.watch(cancel)
+        finish: FinishReason = "cancelled"
+        known = 0
+        # All of it is wanted: the token whose scores `begin` leaves to its caller is yet to come.
+        tokens = [*prompt.tokens, -1]
+        try:
+            track, known = self._cache.begin(request.client, tokens, prompt.fixed_tokens)
+            for _step in self._cache.read(track, tokens, prompt.fixed_tokens):
+                yield Busy()
+            self._cache.extend(track, prompt.tokens[len(track.tokens) :])
+            finish = "stop"
+        except (Aborted, NoRoom):
+            pass
+        yield ChatDone(finish, size, known, 0)
         self._cache.save()
 
     def _fit(self, request: ChatRequest, rule: CallRule | None) -> tuple[WrittenPrompt, int]:

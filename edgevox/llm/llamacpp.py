@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from edgevox.errors import ModelError, ModelMissing
 from edgevox.turn import CancelFlag
-from edgevox.types import ChatReply, ChatRequest
+from edgevox.types import Busy, ChatReply, ChatRequest
 
 if TYPE_CHECKING:
     from edgevox.llm.decoder import Decoder
@@ -52,7 +52,7 @@ class LlamaEngine:
 
         self._decoder = load_decoder(self)
 
-    def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply]:
+    def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
         if self._decoder is None:
             raise ModelError("the language model is not loaded", hint="call load() first")

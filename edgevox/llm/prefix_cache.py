@@ -7,7 +7,7 @@ own, from which every new conversation is copied, and on disk, so that a restart
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from edgevox.llm.native.context import BATCH_TOKENS, LlamaContext, NoRoom
@@ -45,8 +45,8 @@ class PrefixCache:
     def begin(self, client: str, prompt: Sequence[int], prefix_tokens: int) -> tuple[Track, int]:
         """The client's track, holding as much of the prompt as is known already, and how much that is.
 
-        `prefix_tokens` at the beginning of the prompt are fixed: they are evaluated here where nobody knows
-        them. The last token is never known: its scores are wanted. Raises Aborted, NoRoom and ModelError.
+        `prefix_tokens` at the beginning of the prompt are fixed: they may be known from the disk. The last
+        token is never known: its scores are wanted. Raises ModelError.
         """
         track = self._track(client, prompt[:-1])
         known = self._reuse(track, prompt[:-1])
@@ -55,10 +55,19 @@ class PrefixCache:
             prefix = list(prompt[:prefix_tokens])
             if self._restore(track, prefix):
                 known = prefix_tokens
-            else:
-                self.extend(track, prefix[known:])
-                self._unsaved = self._keep(track)
         return track, known
+
+    def read(self, track: Track, prompt: Sequence[int], prefix_tokens: int) -> Iterator[None]:
+        """Evaluate the prompt batch by batch, all but the last; the fixed prefix is kept on the way.
+
+        A long prompt takes minutes: whoever waits learns from each step that it goes on. Raises Aborted,
+        NoRoom and ModelError.
+        """
+        if len(track.tokens) < prefix_tokens < len(prompt):
+            yield from self._steps(track, prompt[:prefix_tokens], 0)
+            if prefix_tokens >= _WORTH_KEEPING_TOKENS:
+                self._unsaved = self._keep(track)
+        yield from self._steps(track, prompt, BATCH_TOKENS)
 
     def extend(self, track: Track, tokens: Sequence[int]) -> None:
         """Evaluate tokens behind those of the track, in whole batches. Raises Aborted, NoRoom, ModelError."""
@@ -88,6 +97,11 @@ class PrefixCache:
             track, self._unsaved = self._unsaved, None
             self._snapshots.save(track.tokens, self._context.state(track.sequence))
 
+    def _steps(self, track: Track, prompt: Sequence[int], leave: int) -> Iterator[None]:
+        while len(prompt) - len(track.tokens) > leave:
+            self.extend(track, prompt[len(track.tokens) : len(track.tokens) + BATCH_TOKENS])
+            yield
+
     # --- finding
 
     def _track(self, client: str, wanted: Sequence[int]) -> Track:
@@ -95,7 +109,7 @@ class PrefixCache:
             if track.client == client:
                 return track
         # A new client takes the place of the one that was silent longest, but not of what it will copy.
-        source = max(self._clients, key=lambda track: _shared(track.tokens, wanted))
+        source = max(self._clients, key=lambda track: shared_tokens(track.tokens, wanted))
         track = min((track for track in self._clients if track is not source), key=lambda track: track.used)
         self._empty(track)
         track.client = client
@@ -103,12 +117,12 @@ class PrefixCache:
 
     def _reuse(self, track: Track, wanted: Sequence[int]) -> int:
         """Make the track hold the longest beginning of `wanted` that any sequence knows; its length."""
-        own = _shared(track.tokens, wanted)
+        own = shared_tokens(track.tokens, wanted)
         if own < len(track.tokens) and not self._context.can_cut:
             own = 0
         source, best = track, own
         for other in (*self._prefixes, *self._clients):
-            shared = _shared(other.tokens, wanted)
+            shared = shared_tokens(other.tokens, wanted)
             # A memory that cannot be cut back can only be copied as it stands.
             if shared > best and (self._context.can_cut or shared == len(other.tokens)):
                 source, best = other, shared
@@ -155,9 +169,9 @@ class PrefixCache:
             self._unsaved = None
 
 
-def _shared(known: Sequence[int], wanted: Sequence[int]) -> int:
+def shared_tokens(one: Sequence[int], other: Sequence[int]) -> int:
     """How many tokens both begin with."""
-    for index, (a, b) in enumerate(zip(known, wanted, strict=False)):
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return index
-    return min(len(known), len(wanted))
+    return min(len(one), len(other))

@@ -14,7 +14,7 @@ from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.settings import LlmSettings
 from edgevox.settings.preset_files import PresetFile, find_preset, preset_files
-from edgevox.types import Sampling
+from edgevox.types import Sampling, ToolsAs
 
 # What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
 _OVERHEAD_BYTES = 200_000_000
@@ -42,6 +42,14 @@ class ModelPreset(BaseModel):
         tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")
     ]
     tool_choice_policy: ToolChoicePolicy = "auto"
+    calls_tools: bool = Field(default=True, description="false: too small, it is offered none")
+    tools_as: ToolsAs = Field(
+        default="lines", description="in one line each, or as the chat template writes them"
+    )
+    takes_notes: bool = Field(default=True, description="it can summarise what its prompt has no room for")
+    max_turns: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="more of the conversation only confuses it"
+    )
     chat_template: _Text | None = Field(
         default=None, description="Jinja text; None: the one in the GGUF file"
     )

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from edgevox.llm.native.vocabulary import Vocabulary
+from edgevox.llm.prefix_cache import shared_tokens
 from edgevox.llm.prompts import render_prompt, stable_prefix
 from edgevox.llm.template_abilities import abilities, opened_reasoning
 from edgevox.llm.templates import ChatTemplate
@@ -66,12 +67,16 @@ class PromptWriter:
         for piece in prompt.pieces:
             tokens += self._vocabulary.tokenize(piece.text, special=piece.special)
         tokens = self._with_bos(tokens)
-        fixed = self._fixed_part(messages, request)
-        shared = next(
-            (i for i, (a, b) in enumerate(zip(fixed, tokens, strict=False)) if a != b),
-            min(len(fixed), len(tokens)),
+        fixed_tokens = shared_tokens(self._fixed_part(messages, request), tokens)
+        return WrittenPrompt(tokens, fixed_tokens, opened_reasoning(prompt.text))
+
+    def write_open(self, request: ChatRequest) -> WrittenPrompt:
+        """The beginning of every prompt that asks something more in this conversation. Raises ModelError."""
+        one, other = (
+            self.write((*request.messages, Message("user", question)), request) for question in ("a", "b")
         )
-        return WrittenPrompt(tokens, shared, opened_reasoning(prompt.text))
+        shared = shared_tokens(one.tokens, other.tokens)
+        return WrittenPrompt(one.tokens[:shared], min(one.fixed_tokens, shared), "")
 
     def _fixed_part(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
         """The tokens of the part that no question changes, up to where the next piece may join its last."""

@@ -18,6 +18,7 @@ from edgevox.llm.template_abilities import TemplateAbilities
 from edgevox.llm.templates import ChatTemplate
 from edgevox.llm.tool_lines import tools_text
 from edgevox.llm.tool_parsers import DETECTORS, BaseFormatDetector
+from edgevox.llm.tool_parsers.detectors.python_list import PythonListDetector
 from edgevox.types import JsonObject, Message, ToolCall, ToolsAs
 
 GENERIC_FORMAT = "generic_xml"
@@ -117,8 +118,7 @@ def fit_messages(
     own_results = own_form and abilities.renders_tool_results and knows_tools
     own_calls = own_results and abilities.renders_tool_calls
     if tools and not (own_form and abilities.renders_tools):
-        about_tools = tools_text(tools) if tools_as == "lines" else _about_tools(tools, detector)
-        messages = _with_system(about_tools, messages)
+        messages = _with_system(_about_tools(tools, detector, tools_as), messages)
         tools = ()
     if own_calls and not abilities.renders_parallel_calls:
         messages = tuple(_one_call_at_a_time(messages))
@@ -152,16 +152,22 @@ def _with_system(about_tools: str, messages: tuple[Message, ...]) -> tuple[Messa
             return (Message("system", about_tools), *messages)
 
 
-def _about_tools(tools: Sequence[JsonObject], detector: BaseFormatDetector) -> str:
+def _about_tools(tools: Sequence[JsonObject], detector: BaseFormatDetector, tools_as: ToolsAs) -> str:
+    if isinstance(detector, PythonListDetector):
+        return tools_text(tools)  # who writes this form was trained on it, and on these words
+    listed = tools_text(tools) if tools_as == "lines" else _tools_in_words(tools)
     return "\n".join(
         (
-            "You have these tools:",
-            *map(_about_tool, tools),
+            listed,
             "To use a tool, write the call and nothing else, in this form:",
             detector.render((_EXAMPLE,)),
             "You are then told its result. Where no tool helps, answer in plain words.",
         )
     )
+
+
+def _tools_in_words(tools: Sequence[JsonObject]) -> str:
+    return "\n".join(("You have these tools:", *map(_about_tool, tools)))
 
 
 def _about_tool(tool: JsonObject) -> str:

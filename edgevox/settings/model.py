@@ -208,6 +208,7 @@ class MemorySettings(Section):
 class ToolSettings(Section):
     """What the assistant may do."""
 
+    enabled: bool = Field(default=True, description="false: it only talks")
     disabled: tuple[str, ...] = Field(default=(), description="tools that are not offered")
     timeout_s: _Seconds = Field(default=30.0, description="a tool that takes longer is given up")
     timeouts_s: Mapping[str, _Seconds] = Field(

@@ -85,6 +85,10 @@ class ToolRegistry:
             )
         return self._schemas[key]
 
+    def only_reads(self, name: str) -> bool:
+        """Whether calling the tool of that name changes nothing; one that is not there may do anything."""
+        return name in self._tools and not self._tools[name].side_effects
+
     @property
     def fingerprint(self) -> str:
         """Changes when a schema does: what was compiled for these tools can be kept under it."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from edgevox.errors import ModelError
 from edgevox.turn import CancelFlag
+from edgevox.types import Busy
 
 
 @dataclass
@@ -21,12 +22,15 @@ class Echo:
     def load(self) -> None:
         self.loaded = True
 
-    def run(self, request: str, cancel: CancelFlag) -> Iterator[str]:
+    def run(self, request: str, cancel: CancelFlag) -> Iterator[str | Busy]:
         assert self.loaded
         for word in request.split():
             match word:
                 case "die":
                     os.kill(os.getpid(), signal.SIGKILL)
+                case "work":
+                    time.sleep(0.3)
+                    yield Busy()
                 case "hang":
                     time.sleep(3600)
                 case "raise":

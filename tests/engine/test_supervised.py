@@ -65,6 +65,11 @@ async def test_an_engine_that_dies_in_mid_answer_ends_that_answer_and_gives_the_
     assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]
 
 
+async def test_an_engine_that_says_it_is_at_work_may_take_its_time() -> None:
+    async with echo(IMPATIENT) as engine:
+        assert await answer(engine, "work work work hello") == ["hello"]
+
+
 async def test_an_engine_that_hangs_is_replaced() -> None:
     async with echo(IMPATIENT) as engine:
         first = engine.pid

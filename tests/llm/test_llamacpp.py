@@ -13,7 +13,7 @@ from edgevox.errors import ContextOverflow, ModelError, ModelMissing
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.memory import anonymous_bytes
 from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Message, Sampling
+from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, Message, Sampling
 from tests.llm.lora_files import write_adapter
 
 GREEDY = Sampling(temperature=0.0, max_tokens=24)
@@ -29,7 +29,7 @@ def engine(smollm2_path: Path) -> LlamaEngine:
 
 
 def ask(engine: LlamaEngine, *messages: Message, stop: tuple[str, ...] = ()) -> tuple[str, ChatDone]:
-    replies: list[ChatReply] = list(
+    replies: list[ChatReply | Busy] = list(
         engine.run(ChatRequest(messages, sampling=GREEDY, stop=stop), CancelFlag())
     )
     done = replies[-1]
@@ -52,6 +52,18 @@ def test_the_second_turn_evaluates_only_what_is_new(engine: LlamaEngine) -> None
     _, second = ask(engine, SYSTEM, QUESTION, Message("assistant", text), Message("user", "And of Italy?"))
     assert second.cached_tokens >= first.prompt_tokens
     assert second.prompt_tokens - second.cached_tokens < 30
+
+
+@pytest.mark.engine
+def test_a_prompt_that_was_evaluated_beforehand_is_known(engine: LlamaEngine) -> None:
+    past = (SYSTEM, Message("user", "Name a colour."), Message("assistant", "Green, like the grass."))
+    *_, done = engine.run(ChatRequest(past, prompt_only=True), CancelFlag())
+    assert isinstance(done, ChatDone)
+    assert done.generated_tokens == 0
+    text, answered = ask(engine, *past, QUESTION)
+    assert "Paris" in text
+    assert answered.cached_tokens == done.prompt_tokens
+    assert answered.prompt_tokens - answered.cached_tokens < 20
 
 
 @pytest.mark.engine

@@ -67,6 +67,8 @@ def cache_on(context: FakeContext, folder: Path | None = None) -> PrefixCache:
 def ask(cache: PrefixCache, context: FakeContext, prompt: list[int], client: str = "") -> list[int]:
     """Evaluate a prompt as a turn does; the tokens that took."""
     track, _ = cache.begin(client, prompt, len(SYSTEM))
+    for _step in cache.read(track, prompt, len(SYSTEM)):
+        pass
     cache.extend(track, prompt[len(track.tokens) :])
     assert context.sequences[track.sequence] == prompt == track.tokens
     return context.take_evaluated()
@@ -158,6 +160,8 @@ def test_a_short_prefix_is_not_worth_a_file(tmp_path: Path) -> None:
     context = FakeContext()
     cache = cache_on(context, tmp_path)
     track, _ = cache.begin("", [1, 2, 3, 4], 2)
-    cache.extend(track, [1, 2, 3, 4])
+    for _step in cache.read(track, [1, 2, 3, 4], 2):
+        pass
+    cache.extend(track, [1, 2, 3, 4][len(track.tokens) :])
     cache.save()
     assert not list(tmp_path.iterdir())

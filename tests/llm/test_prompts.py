@@ -105,7 +105,7 @@ def test_without_tools_nothing_is_said_about_them() -> None:
     assert fit_messages(ASK, (), abilities(compiled(SMOLLM2)), "hermes").messages == ASK
 
 
-@pytest.mark.parametrize("wire_format", sorted(DETECTORS))
+@pytest.mark.parametrize("wire_format", sorted(DETECTORS.keys() - {"python_list"}))
 def test_the_form_that_is_asked_for_is_the_form_that_is_read(wire_format: str) -> None:
     system = fit(SMOLLM2, ASK, wire_format).messages[0].content
     shown = system.split("in this form:\n")[1].split("\nYou are then told")[0]
@@ -123,6 +123,12 @@ def test_past_calls_that_cannot_be_written_are_the_assistants_text(wire_format: 
     assert [(call.name, json.loads(call.arguments)) for call in calls] == [
         (call.name, json.loads(call.arguments)) for call in (CALL, OTHER_CALL)
     ]
+
+
+def test_a_model_that_was_not_trained_on_lines_is_told_the_form_of_its_calls() -> None:
+    system = fit_messages(ASK, TOOLS, abilities(compiled(QWEN25)), "hermes", "lines").messages[0].content
+    assert system.startswith(tools_text(TOOLS))
+    assert "in this form:\n<tool_call>" in system
 
 
 def test_tools_in_lines_stand_first_and_no_template_writes_them() -> None:

@@ -14,6 +14,7 @@ from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.tool_parsers import DETECTORS, parse_reply
 from edgevox.turn import CancelFlag
 from edgevox.types import (
+    Busy,
     ChatDelta,
     ChatDone,
     ChatReply,
@@ -113,7 +114,7 @@ def ask(
         thinking=thinking,
         json_schema=schema,
     )
-    replies: list[ChatReply] = list(engine.run(request, CancelFlag()))
+    replies: list[ChatReply | Busy] = list(engine.run(request, CancelFlag()))
     done = replies[-1]
     assert isinstance(done, ChatDone)
     return "".join(reply.text for reply in replies if isinstance(reply, ChatDelta)), done
