@@ -16,7 +16,7 @@ TALK_FOLDER = Path(__file__).parent / "talk"
 
 @dataclass(frozen=True, slots=True)
 class TalkPair:
-    """Ways to ask one thing, and answers that fit each of them where no tool of a `served_by` theme is there."""
+    """Ways to ask one thing, and answers for each of them unless a tool of a `served_by` theme is offered."""
 
     category: str
     questions: tuple[str, ...]
