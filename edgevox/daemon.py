@@ -24,6 +24,7 @@ from edgevox.events import EngineName
 from edgevox.folders import Folders
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.llm.merged_copy import merge_on_first_use
 from edgevox.llm.optimise import ModelFiles, model_files, optimise_on_first_use
 from edgevox.llm.presets import resolve_preset
 from edgevox.metrics import TurnRecord, TurnRecorder
@@ -92,8 +93,12 @@ class Daemon:
         Without it, or when it fails, the daemon starts with what was downloaded.
         """
         model_id = self._model_id("llama")
-        if "llama" in self._engines and model_id and self.settings.llm.optimize:
+        if "llama" not in self._engines or not model_id or not self.settings.llm.optimize:
+            return
+        if self._adapter_id is None:
             optimise_on_first_use(self._store, model_id, tell)
+        else:
+            merge_on_first_use(self._store, model_id, self._adapter_id, self.preset.adapter_scale, tell)
 
     async def __aenter__(self) -> Daemon:
         self._recording.__enter__()

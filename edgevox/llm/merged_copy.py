@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from edgevox.engine.threads import plan_threads
 from edgevox.errors import ModelMissing
 from edgevox.llm.adapters import check_adapter, merge
 from edgevox.llm.gguf_header import read_header
-from edgevox.llm.optimise import check_base, q8_0_bytes
+from edgevox.llm.optimise import check_base, q8_0_bytes, wanted_type
 from edgevox.llm.requantize import TargetType, llama_build, requantise
 from edgevox.modelstore import MergedAdapter, ModelStore, OptimisedCopy, Progress, Recipe, sha256_of
 
@@ -39,6 +40,23 @@ def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress
             hint="edgevox models list shows which adapters there are",
         )
     return AdapterFile(None, path.stem, path, sha256_of(path))
+
+
+def merge_on_first_use(
+    store: ModelStore, model_id: str, adapter: str, scale: float, tell: Callable[[str], None]
+) -> None:
+    """Make the copy that has the adapter in it, where a copy is worth making. Raises ModelError.
+
+    Where it is not, the adapter is applied at run time, which costs 5 to 10 percent.
+    """
+    digest = store.sha256(adapter)
+    if digest is None or store.optimised(model_id, adapter_sha256=digest, adapter_scale=scale):
+        return
+    verdict = wanted_type(store, model_id)
+    if verdict.target is not None:
+        tell(f"{model_id}: making a faster copy with {adapter} in it, once ({verdict.reason})")
+        file = AdapterFile(adapter, adapter, store.path(adapter), digest)
+        make_merged_copy(store, model_id, verdict.target, file, scale)
 
 
 def make_merged_copy(

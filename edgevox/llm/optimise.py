@@ -67,17 +67,22 @@ def judge(header: GgufHeader, repacked: frozenset[WeightType]) -> Verdict:
     return Verdict("Q8_0", f"this processor has fast kernels for Q8_0 and none for {name}")
 
 
+def wanted_type(store: ModelStore, model_id: str) -> Verdict:
+    """What a copy of a stored model should be, if one is worth making. Raises ModelError."""
+    original = store.path(model_id)
+    if store.sha256(model_id) is None or original.stat().st_size > _LARGEST_ORIGINAL_BYTES:
+        return Verdict(None, "it is too big, or not known")
+    return judge(read_header(original), repacked_types())
+
+
 def optimise_on_first_use(store: ModelStore, model_id: str, tell: Callable[[str], None]) -> None:
     """Make the copy that the rule asks for, unless it is there. Raises ModelError; the original stays."""
-    original = store.path(model_id)
-    is_known = store.sha256(model_id) is not None
-    if not is_known or original.stat().st_size > _LARGEST_ORIGINAL_BYTES or store.optimised(model_id):
+    if store.optimised(model_id):
         return
-    verdict = judge(read_header(original), repacked_types())
-    if verdict.target is None:
-        return
-    tell(f"{model_id}: making a faster copy, once ({verdict.reason})")
-    make_copy(store, model_id, verdict.target)
+    verdict = wanted_type(store, model_id)
+    if verdict.target is not None:
+        tell(f"{model_id}: making a faster copy, once ({verdict.reason})")
+        make_copy(store, model_id, verdict.target)
 
 
 def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy:

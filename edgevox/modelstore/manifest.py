@@ -57,7 +57,18 @@ class HubSource(_Strict):
         return f"hub ({self.repo})"
 
 
-Source: TypeAlias = Annotated[PackageSource | HubSource, Field(discriminator="kind")]
+class ShippedSource(_Strict):
+    """A file that is part of EdgeVox, named from the top of its checkout."""
+
+    kind: Literal["shipped"]
+    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w./-]*$")]
+
+    @property
+    def label(self) -> str:
+        return "installation"
+
+
+Source: TypeAlias = Annotated[PackageSource | HubSource | ShippedSource, Field(discriminator="kind")]
 
 
 class ModelFile(_Strict):

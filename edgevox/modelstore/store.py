@@ -26,6 +26,7 @@ from edgevox.modelstore.manifest import (
     ModelEntry,
     ModelFile,
     PackageSource,
+    ShippedSource,
     Source,
     load_manifest,
 )
@@ -41,6 +42,7 @@ from edgevox.modelstore.progress import (
     WaitingForOther,
     silent,
 )
+from edgevox.modelstore.shipped import fetch_shipped
 
 if TYPE_CHECKING:
     from edgevox.modelstore.hub import Hub
@@ -224,6 +226,8 @@ class ModelStore:
                 return packages.fetch(wanted, source)
             case HubSource():
                 return self._the_hub().fetch(wanted, source, self._revision(wanted, source))
+            case ShippedSource():
+                return fetch_shipped(wanted, source)
             case _:
                 assert_never(source)
 
@@ -260,9 +264,11 @@ class ModelStore:
         if not path.is_file():
             return False
         size_bytes = path.stat().st_size
+        record = self._lock_file.record(entry.id, file.name)
+        if file.sha256 is not None and record is not None and record.sha256 != file.sha256:
+            return False  # a newer EdgeVox names another file
         if file.bytes is not None:
             return size_bytes == file.bytes
-        record = self._lock_file.record(entry.id, file.name)
         return record is None or record.bytes == size_bytes
 
     def _file_path(self, entry: ModelEntry, file: ModelFile) -> Path:
