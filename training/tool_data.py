@@ -43,7 +43,7 @@ _SLOT = re.compile(
 )
 # One rule for every tool: the argument for "at eight" is "eight", for "on Friday" it is "Friday".
 _AT_OR_ON = re.compile(
-    r"(?:at|on) (?=\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|half"
+    r"^(?:at|on) (?=\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|half"
     r"|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|christmas|easter|new year)\b)",
     re.IGNORECASE,
 )
