@@ -1,0 +1,206 @@
+"""A sentence as a speech recogniser writes it: with or without case and punctuation, numbers, small mishearings.
+
+What is heard is what counts: arguments that repeat the person's words change with them.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from training.calls import Call
+
+_MISHEARD_SHARE = 0.05
+_OF_SHARE = 0.012
+
+# Words that recognisers take for others, or write in another way.
+_ALIKE = {
+    "lamp": ("lamb", "lamps", "lump"), "light": ("lite", "like"), "lights": ("lites", "light"), "hall": ("haul", "hole"),
+    "hallway": ("hall way", "holway"), "bedroom": ("bed room", "bedrooms", "bathroom"), "bathroom": ("bath room", "bathrooms"),
+    "living": ("leaving", "livin"), "office": ("offis", "offices"), "kitchen": ("kitchens", "kitchin", "chicken"),
+    "den": ("then", "dan"), "study": ("steady", "studdy"), "porch": ("porsche", "portch"), "patio": ("patty o", "patios"),
+    "attic": ("addict", "atic"), "garage": ("garbage", "carriage", "garages"), "garden": ("gardens", "guarding"),
+    "fan": ("van", "fen"), "desk": ("disk", "desks"), "floor": ("flor", "four"), "bedside": ("bed side", "besides"),
+    "ceiling": ("sealing", "ceilings"), "curtain": ("certain", "curtains"), "blind": ("blinds", "blend"),
+    "shade": ("shades", "shape"), "heater": ("heeter", "eater"), "radiator": ("radiators", "radiatur"),
+    "speaker": ("speakers", "speeker"), "printer": ("prints her", "printers"), "kettle": ("cattle", "kettles"),
+    "plug": ("plugs", "block"), "pump": ("bump", "pomp"), "gate": ("gates", "gait"), "door": ("doors", "dough"),
+    "shed": ("shad", "shared"), "nursery": ("nurserie", "nurseries"), "lounge": ("launch", "lunge"), "roomba": ("rumba", "room ba"),
+    "tree": ("three", "trees"), "strip": ("stripe", "trip"), "sofa": ("sofas", "sofer"), "vent": ("went", "vents"),
+    "valve": ("valves", "valv"), "tower": ("towers", "tauer"), "corner": ("corners", "coner"), "reading": ("redding", "readin"),
+    "counter": ("counters", "encounter"), "pendant": ("pendent", "pendants"), "balcony": ("balkony", "balconies"),
+    "terrace": ("terrorist", "terraces"), "cellar": ("seller", "sellar"), "pantry": ("pantries", "panty"),
+    "closet": ("closets", "closed"), "gym": ("jim", "gem"), "sauna": ("sona", "saunas"), "laundry": ("londry", "laundries"),
+    "front": ("frond", "fronts"), "back": ("bag", "bak"), "basement": ("basements", "bassment"), "upstairs": ("up stairs",),
+    "downstairs": ("down stairs",), "tv": ("t v", "tee vee"), "playroom": ("play room",), "driveway": ("drive way",),
+    "sunroom": ("sun room",), "backyard": ("back yard",), "thermostat": ("thermostats", "thermos that"),
+}  # fmt: skip
+_CAPITALS = {
+    "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas", "halloween": "Halloween",
+    "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday", "thursday": "Thursday", "friday": "Friday",
+    "saturday": "Saturday", "sunday": "Sunday", "pc": "PC", "roomba": "Roomba", "wifi": "Wi-Fi", "xbox": "Xbox", "sonos": "Sonos",
+    "mr.": "Mr.", "spanish": "Spanish", "rosie": "Rosie", "alfred": "Alfred", "dobby": "Dobby", "celsius": "Celsius",
+    "fahrenheit": "Fahrenheit", "pm2.5": "PM2.5", "uv": "UV", "usb": "USB", "ok": "OK", "mom": "Mom",
+}  # fmt: skip
+_WORD = re.compile(r"[\w'.-]*\w\.?|\S")
+_MARKS = re.compile(r"[,?!;:]|\.(?=\s|$)")
+_SPACES = re.compile(r" {2,}")
+_VOWELS = "aeiou"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the recogniser wrote, and the calls in the same spelling."""
+
+    text: str
+    calls: tuple[Call, ...]
+
+
+def heard(
+    rng: random.Random,
+    text: str,
+    calls: Iterable[Call] = (),
+    *,
+    is_question: bool = False,
+    fixed: Collection[str] = (),
+    may_mishear: bool = True,
+) -> Heard:
+    """The sentence in one of the recognisers' spellings. Slots named in `fixed` are no words of the person."""
+    calls = tuple(calls)
+    spelling = _bare(rng) if rng.random() < 0.5 else _written(rng)
+    misheard = _misheard(rng, calls) if may_mishear else {}
+    if misheard:
+        plain = spelling
+
+        def spelling(words: str) -> str:  # noqa: F811 - the same spelling, with a word misheard
+            return plain(_replaced(words, misheard))
+
+    spelt = spelling(text)
+    if rng.random() < _OF_SHARE:
+        spelt = re.sub(r"\b([Tt]urn|[Ss]witch) off\b", r"\1 of", spelt, count=1)
+    same = {}
+    respelt = tuple(
+        Call(
+            call.tool,
+            {
+                slot: _respelt(slot, value, text, spelling, fixed, same)
+                for slot, value in call.arguments.items()
+            },
+        )
+        for call in calls
+    )
+    return Heard(_ended(rng, spelt, is_question, spelling), respelt)
+
+
+def _respelt(
+    slot: str,
+    value: Any,
+    text: str,
+    spelling: Callable[[str], str],
+    fixed: Collection[str],
+    same: dict[str, str],  # noqa: ANN401 - an argument
+) -> Any:  # noqa: ANN401
+    if isinstance(value, list):
+        return [_respelt(slot, part, text, spelling, fixed, same) for part in value]
+    if not isinstance(value, str) or slot in fixed or value not in text:
+        return value
+    if value not in same:
+        same[value] = spelling(value)
+    return same[value]
+
+
+# --- spellings
+
+
+def _bare(rng: random.Random) -> Callable[[str], str]:
+    """Lower case, no marks."""
+    no_apostrophes = rng.random() < 0.15
+    no_hyphens = rng.random() < 0.6
+    percent = " percent" if rng.random() < 0.6 else "%"
+    british = rng.random() < 0.1
+
+    def spell(text: str) -> str:
+        text = _MARKS.sub("", text.lower())
+        if no_apostrophes:
+            text = text.replace("'", "")
+        if no_hyphens:
+            text = text.replace("-", " ")
+        text = (
+            text.replace("%", percent).replace("°c", " degrees celsius").replace("°f", " degrees fahrenheit")
+        )
+        text = text.replace("°", " degrees")
+        if british:
+            text = text.replace(" percent", " per cent")
+        return _SPACES.sub(" ", text).strip()
+
+    return spell
+
+
+def _written(rng: random.Random) -> Callable[[str], str]:
+    """With marks and capitals, as Whisper writes."""
+    capitals = _CAPITALS if rng.random() < 0.75 else {}
+    no_commas = rng.random() < 0.3
+
+    def spell(text: str) -> str:
+        if capitals:
+            text = " ".join(capitals.get(word) or _capital(word, capitals) for word in text.split(" "))
+        return text.replace(",", "") if no_commas else text
+
+    return spell
+
+
+def _capital(word: str, capitals: dict[str, str]) -> str:
+    stem = word.rstrip(",'s")
+    return capitals[stem] + word[len(stem) :] if stem != word and stem in capitals else word
+
+
+def _ended(rng: random.Random, text: str, is_question: bool, spelling: Callable[[str], str]) -> str:
+    if spelling("A") == "a":
+        return text
+    way = rng.random()
+    mark = "?" if is_question and way < 0.9 else "." if way < 0.88 else "!" if way < 0.91 else ""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else mark)
+
+
+# --- mishearing
+
+
+def _misheard(rng: random.Random, calls: tuple[Call, ...]) -> dict[str, str]:
+    """One word of a name or a place, and what was understood instead."""
+    if rng.random() >= _MISHEARD_SHARE:
+        return {}
+    said = [
+        word
+        for call in calls
+        for slot in ("name", "area", "floor")
+        if isinstance(name := call.arguments.get(slot), str)
+        for word in name.split()
+        if len(word) > 2 and word.isalpha()
+    ]
+    if not said:
+        return {}
+    word = rng.choice(said)
+    return {word.lower(): misheard_word(rng, word)}
+
+
+def misheard_word(rng: random.Random, word: str) -> str:
+    """Another word or spelling that sounds much the same."""
+    if (alike := _ALIKE.get(word.lower())) and rng.random() < 0.75:
+        return rng.choice(alike)
+    at = rng.randrange(1, len(word))
+    letter = word[at].lower()
+    way = rng.randrange(4)
+    if letter in _VOWELS and way < 2:
+        return word[:at] + rng.choice(_VOWELS) + word[at + 1 :]
+    if way == 2 and len(word) > 3:
+        return word[:at] + word[at + 1 :]
+    if way == 3:
+        return word[:at] + letter + word[at:]
+    return word.removesuffix("s") if word.endswith("s") else word + "s"
+
+
+def _replaced(text: str, misheard: dict[str, str]) -> str:
+    return _WORD.sub(lambda word: misheard.get(word[0].lower(), word[0]), text)

@@ -1,0 +1,379 @@
+"""Vacuums and mowers, the weather, time and date, announcements, and taking a request back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home.contents import CITIES, MESSAGES
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.places import in_area, with_article
+from training.home.speaker import Phrase, Said, Speaker, said
+from training.home.things import MOWER, VACUUM
+
+_CLEAN = Grammar(
+    """
+5! (start|run|launch|activate|begin) {t}
+3! (turn on|switch on|fire up|send out) {t}
+2! let {t} (clean|clean up|vacuum|run|go|start|work)
+2! have {t} (clean|clean up|vacuum|do its round)
+2! (tell|ask|get|send) {t} to (clean|start|start cleaning|vacuum|clean up)
+! start cleaning with {t}
+! (turn|switch) {t} on
+. {t} (start|start cleaning|clean|go)
+. {t} should (start|clean|run)
+. it's time for {t} to (clean|run)
+""".replace("! (turn|switch) {t} on\n", "").replace(
+        "3! (turn on|switch on|fire up|send out) {t}\n", "! (fire up|send out) {t}\n"
+    )
+)
+_CLEAN_PLAIN = Grammar(
+    """
+3! (start|begin) (vacuuming|cleaning|hoovering)
+2! (vacuum|hoover|clean) (the house|the floors|everywhere|the whole house|the place|the apartment|the flat)
+2! vacuum
+! do the (vacuuming|hoovering|floors)
+. the (floor|floors|house) (needs|need) (cleaning|vacuuming|a clean|hoovering)
+. start a cleaning run
+. time to vacuum
+. it's (dusty|dirty) in here, start (vacuuming|cleaning)
+""".replace("the (floor|floors|house) (needs|need)", "(the floors need|the house needs|the floor needs)")
+)
+_CLEAN_AT = Grammar(
+    """
+3! (start|run) {t} {p}
+2! start the (vacuum|vacuum cleaner) {p}
+""".replace("2! start the (vacuum|vacuum cleaner) {p}\n", "")
+)
+_DOCK = Grammar(
+    """
+4! (send|return|bring) {t} (home|back|to its base|to its dock|back to its base|back to the dock|to the dock|to base|back home)
+3! (send|return) {t} to (its|the) (charging station|charger|station|base station|docking station)
+3! (dock|park) {t}
+2! (stop|tell) {t} HOME
+2! let {t} (go home|return to base|go back|return home|go charge)
+2! make {t} (go home|return home|go back to its base)
+. {t} (go home|back to base|return to base|return home|go back|dock)
+. {t} (can|should) (go home|return to base|go back to its base)
+! get {t} (back to its dock|back to base|back home)
+! put {t} back [in its dock|on its dock|to its base|on its charger]
+""".replace(
+        "(stop|tell) {t} HOME", "(tell|ask) {t} to (go home|return home|go back to its dock|return to base)"
+    )
+)
+_CLEAN_ROOM = Grammar(
+    """
+6! (vacuum|hoover|clean) {a}
+3! (vacuum|clean|hoover) up {a}
+2! vacuum {a} (with|using) {t}
+2! (clean|vacuum) the floor {p}
+2! (start|do some|begin) (vacuuming|cleaning|hoovering) {p}
+2! do {a} with the vacuum
+2! (send|have|let|get|tell|ask) ROBOT
+. {a} needs (cleaning|vacuuming|a clean|to be vacuumed|hoovering|to be cleaned)
+. it's (dirty|dusty|a mess) {p}, (vacuum|clean) it
+. the floor {p} is (dirty|dusty)
+. {a} is (dirty|dusty)
+? (can|could) {a} be (vacuumed|cleaned|hoovered)
+""".replace(
+        "(send|have|let|get|tell|ask) ROBOT",
+        "(let the vacuum clean|have the vacuum clean|send the vacuum to clean|tell the vacuum to clean|have the robot vacuum|send the vacuum to) {a}",
+    ).replace("2! vacuum {a} (with|using) {t}\n", "")
+)
+_CLEAN_ROOM_NAMED = Grammar("""
+3! (vacuum|clean|hoover) {a} (with|using) {t}
+3! (have|let) {t} (clean|vacuum|do) {a}
+3! (tell|ask|get|send) {t} to (clean|vacuum) {a}
+2! send {t} (to|into) {a}
+. {t} should (clean|vacuum) {a}
+. {t} clean {a}
+! use {t} to (clean|vacuum) {a}
+""")
+_MOW = Grammar("""
+5! (start|run|launch|activate) {t}
+2! let {t} (mow|cut the grass|start|out|run|mow the lawn)
+2! have {t} (mow the lawn|cut the grass|mow)
+2! (tell|ask|get|send) {t} to (mow|mow the lawn|start mowing|cut the grass|start)
+! send out {t}
+. {t} (start|mow|start mowing|go)
+""")
+_MOW_PLAIN = Grammar(
+    """
+5! (mow|cut|trim) the (lawn|grass)
+3! (start|begin) (mowing|cutting) [the lawn|the grass]
+2! start mowing
+. the (grass|lawn) is (too long|getting long|too high|getting high)[, cut it]
+. the (grass|lawn) needs (cutting|mowing|a trim|to be cut|to be mowed)
+! do the (lawn|mowing)
+! give the lawn a (trim|cut)
+""".replace(
+        "(start|begin) (mowing|cutting) [the lawn|the grass]", "(start|begin) mowing [the lawn|the grass]"
+    )
+)
+_MOWER_HOME = _DOCK
+_MOW_STOP = Grammar(
+    """
+3! stop mowing [the lawn|the grass]
+2! stop (cutting|mowing) the (grass|lawn)
+. enough mowing
+. the lawn is short enough
+""".replace(". the lawn is short enough\n", "")
+)
+_WEATHER = Grammar(
+    """
+6? (what's|what is|how's|how is) the weather [like|today|outside|right now|like today|looking] {p}
+3? what (will the weather be|is the weather going to be) [like] {p}
+2? (what's|what is) the forecast {p}
+2! (tell|give|show) me the (weather|forecast|weather forecast|weather report) {p}
+2? how does the weather look {p}
+2. weather {p}
+. (weather|weather forecast|weather report|forecast) {p} please
+2? what's it like outside
+2? is it (raining|snowing|sunny|cloudy|windy|foggy|nice out|warm out|cold out) {p}
+2? (will|is) RAIN
+2? do I need (an umbrella|a jacket|a coat|a raincoat|sunglasses|rain boots)
+? should I (take|bring) (an umbrella|a jacket|a coat)
+2? how (warm|cold|hot) is it outside
+2? (what's|what is) the temperature outside
+? how windy is it {p}
+? is it (nice|wet|cold|warm|hot|windy) outside
+? what should I wear today
+! check the weather {p}
+? do you know (the weather|what the weather is like) {p}
+""".replace("what's it like outside", "(what's|what is) it like (outside|out there|outdoors)")
+    .replace(
+        "(will|is) RAIN",
+        "(will it rain|is it going to rain|will it snow|is it going to snow|will it be sunny|will it be cold|is rain expected) [today] {p}",
+    )
+    .replace(
+        "(what's|what is|how's|how is) the weather [like|today|outside|right now|like today|looking] {p}",
+        "(what's the weather like|what is the weather like|how's the weather|how is the weather|what's the weather|what is the weather|how's the weather looking) [today|right now|outside] {p}",
+    )
+)
+_TIME = Grammar(
+    """
+5? what time is it [now|right now]
+4? (what's|what is) the time [now|right now|please]
+3! tell me [what] [the] time [it is]
+2? (can|could) you tell me (the time|what time it is)
+2? do you (know|have) (the time|what time it is)
+2? how late is it
+2? what's the current time
+2. [the] time please
+. current time
+? what does the clock say
+! give me the [current] time
+! check the (time|clock)
+. I('d| would) like to know (the time|what time it is)
+? what hour is it
+? got the time
+""".replace("3! tell me [what] [the] time [it is]", "3! tell me (the time|what time it is|the current time)")
+    .replace(
+        "do you (know|have) (the time|what time it is)",
+        "(do you know what time it is|do you have the time|do you know the time)",
+    )
+    .replace("I('d| would) like", "(I'd|I would) like")
+)
+_DATE = Grammar(
+    """
+5? (what's|what is) (the date|today's date|the date today|the current date)
+4? what day is (it|today|it today)
+3? (what|which) day of the (week|month) is it [today]
+3! tell me (the date|today's date|what day it is|which day it is)
+2? which day is (it|today)
+2? (what's|what is) today
+2? do you know (what day it is|today's date|the date)
+2? what date is (it|it today|today)
+2. [today's] date please
+. current date
+2? is (it|today) (monday|tuesday|wednesday|thursday|friday|saturday|sunday) [today]
+? what month is it
+? what year is it
+? how far into the month are we
+! give me (the date|today's date)
+""".replace(
+        "is (it|today) (monday|tuesday|wednesday|thursday|friday|saturday|sunday) [today]",
+        "is today a (monday|tuesday|wednesday|thursday|friday|saturday|sunday)",
+    ).replace("? how far into the month are we\n", "")
+)
+_BROADCAST = Grammar(
+    """
+5: (broadcast|announce) [that] {m}
+3: (tell|let) EVERYONE
+3: (make|send|do) an announcement [that|saying|and say] {m}
+2: (broadcast|announce) to (everyone|everybody|the house|the whole house|the family) [that] {m}
+2: say (everywhere|in every room|to everyone|on all speakers|in the whole house|to the whole house) [that] {m}
+2: (announce|broadcast|say) on all speakers [that] {m}
+2: send (a message|the message) to (everyone|all rooms|the whole house) [saying|that] {m}
+2: (send|make) a broadcast [saying|that] {m}
+: (shout|call out) to everyone [that] {m}
+: broadcast the message {m}
+: spread the word [that] {m}
+. everyone should know [that] {m}
+""".replace(
+        "(tell|let) EVERYONE",
+        "(tell (everyone|everybody|the kids|the family|the house|the whole house)|let (everyone|everybody|the kids|the family) know) [that] {m}",
+    ).replace("(make|send|do) an", "make an")
+)
+_FORGET = Grammar("""
+6. (never mind|nevermind|never mind)
+4. forget (it|about it|that|about that|I said that|I asked|what I said)
+2. (oh|ah|no|actually|okay|uh|well) (never mind|forget it|nevermind|leave it)
+2. (leave it|scratch that|drop it|skip it|cancel that|cancel)
+2. (ignore that|ignore me|ignore what I said|disregard that|disregard)
+. (never mind|forget it) (then|thanks|thank you|that's fine|I'll do it myself|it's fine|it's okay|it's not important)
+. it's (nothing|not important|fine, never mind|okay, forget it)
+. (don't worry|don't bother|don't bother with it|no worries, never mind)
+. I changed my mind
+. (on second thought|on second thoughts), (never mind|forget it|leave it|don't)
+. (oh wait|wait), (never mind|forget it|no)
+. no need [any more|anymore|thanks]
+. stop, (forget it|never mind)
+. (just|please) (forget it|ignore that|forget I asked)
+. I didn't mean (you|that|to say that|anything)
+. (I wasn't|I was not) talking to you
+. that was not (for|meant for) you
+. let it (be|go)
+. nothing, (never mind|forget it|sorry)
+. oh it's nothing
+. (abort|abort that|abort mission)
+""")
+_TAKEN_BACK = (
+    ", never mind", ", actually never mind", ", oh forget it", ", no forget it", ", nevermind", ", wait, never mind",
+    ", hmm no, never mind", ", actually forget it", ", oh never mind", ", no wait, forget it", ", scratch that", ", oh leave it",
+)  # fmt: skip
+
+
+def _robot(speaker: Speaker, domain: str) -> Phrase:
+    kind = VACUUM if domain == "vacuum" else MOWER
+    if speaker.chance(0.5):
+        phrase = speaker.named(domain, apart=0.0)
+        name = str(phrase.slots["name"])
+        if phrase.entity is not None or name not in (*kind.singular, "cleaner", "lawnmower"):
+            proper = name in _PROPER_ROBOTS
+            return Phrase(name if proper else with_article(name), phrase.slots, False, phrase.entity)
+    noun = speaker.pick((*kind.singular, "robot") if domain == "vacuum" else (*kind.singular, "robot mower"))
+    slots = {"name": noun} if speaker.is_listed(noun) else {}
+    return Phrase(f"{speaker.pick(('the', 'the', 'the', 'my', 'our'))} {noun}", slots)
+
+
+_PROPER_ROBOTS = frozenset(
+    "mr. fluffy|rosie|dusty|robby|dobby|bob the vacuum|sir sucks a lot|wall-e|r2d2|mr. clean|jeeves|alfred|hubert|speedy|"
+    "cinderella|shaun the sheep|mowy|husky|edward cutterhands|robo".split("|")
+)
+
+
+def vacuum_start(speaker: Speaker) -> Said:
+    way = speaker.rng.random()
+    if way < 0.25:
+        return said(speaker, _CLEAN_PLAIN, (home_call("vacuum_start"),))
+    robot = _robot(speaker, "vacuum")
+    if way < 0.42:
+        place = speaker.where(nowhere=0.0, floors=0.5)
+        return said(
+            speaker,
+            _CLEAN_AT,
+            (home_call("vacuum_start", **robot.slots, **place.slots),),
+            t=robot.text,
+            p=place.text,
+        )
+    return said(speaker, _CLEAN, (home_call("vacuum_start", **robot.slots),), t=robot.text)
+
+
+def vacuum_home(speaker: Speaker) -> Said:
+    robot = _robot(speaker, "vacuum")
+    if speaker.chance(0.12):
+        area = speaker.area()
+        text = f"{robot.text} {in_area(area)}"
+        return said(speaker, _DOCK, (home_call("vacuum_return_to_base", **robot.slots, area=area),), t=text)
+    return said(speaker, _DOCK, (home_call("vacuum_return_to_base", **robot.slots),), t=robot.text)
+
+
+def vacuum_room(speaker: Speaker) -> Said:
+    area = speaker.area()
+    text = with_article(area)
+    if speaker.chance(0.3):
+        robot = _robot(speaker, "vacuum")
+        return said(
+            speaker,
+            _CLEAN_ROOM_NAMED,
+            (home_call("vacuum_clean_area", area=area, **robot.slots),),
+            a=text,
+            t=robot.text,
+        )
+    wrong = with_article(speaker.area())
+    return said(
+        speaker,
+        _CLEAN_ROOM,
+        (home_call("vacuum_clean_area", area=area),),
+        a=speaker.slip(wrong, text),
+        p=in_area(area),
+    )
+
+
+def mow(speaker: Speaker) -> Said:
+    if speaker.chance(0.45):
+        return said(speaker, _MOW_PLAIN, (home_call("lawn_mower_start_mowing"),))
+    robot = _robot(speaker, "lawn_mower")
+    return said(speaker, _MOW, (home_call("lawn_mower_start_mowing", **robot.slots),), t=robot.text)
+
+
+def mower_home(speaker: Speaker) -> Said:
+    if speaker.chance(0.12):
+        return said(speaker, _MOW_STOP, (home_call("lawn_mower_dock"),))
+    robot = _robot(speaker, "lawn_mower")
+    return said(speaker, _MOWER_HOME, (home_call("lawn_mower_dock", **robot.slots),), t=robot.text)
+
+
+def weather(speaker: Speaker) -> Said:
+    if speaker.chance(0.3):
+        city = speaker.pick(CITIES)
+        text = speaker.pick((f"in {city}", f"in {city}", f"for {city}", f"in {city} today"))
+        pattern = _WEATHER.draw(speaker.rng)
+        while "p" not in pattern.places:
+            pattern = _WEATHER.draw(speaker.rng)
+        made = pattern.say(speaker.rng, {"p": text})
+        if " today" in made and made.count("today") > 1 or "outside in" in made:
+            return weather(speaker)
+        return Said(pattern.form, made, (home_call("get_weather", name=city),))
+    return said(speaker, _WEATHER, (home_call("get_weather"),), p="")
+
+
+def time(speaker: Speaker) -> Said:
+    return said(speaker, _TIME, (home_call("get_current_time"),))
+
+
+def date(speaker: Speaker) -> Said:
+    return said(speaker, _DATE, (home_call("get_current_date"),))
+
+
+def broadcast(speaker: Speaker) -> Said:
+    message = speaker.pick(MESSAGES)
+    return said(speaker, _BROADCAST, (home_call("broadcast", message=message),), m=message)
+
+
+def forget(speaker: Speaker) -> Said:
+    return said(speaker, _FORGET, (home_call("nevermind"),))
+
+
+def taken_back(speaker: Speaker, order: Said) -> Said:
+    """A request that is taken back in the same breath."""
+    text = order.text
+    if speaker.chance(0.5):
+        words = text.split()
+        text = " ".join(words[: max(2, int(len(words) * speaker.rng.uniform(0.4, 1)))])
+    return Said(".", text.rstrip(",") + speaker.pick(_TAKEN_BACK), (home_call("nevermind"),))
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (2.2, vacuum_start),
+    (2, vacuum_home),
+    (2.6, vacuum_room),
+    (1.5, mow),
+    (1.5, mower_home),
+    (3, weather),
+    (1.3, time),
+    (1.3, date),
+    (2.2, broadcast),
+    (1.6, forget),
+)

@@ -1,0 +1,262 @@
+"""Homes to talk about: random ones, the demo home, and what is known of a home while somebody speaks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+from edgevox.tools.home.demo_house import FIRST_DAY
+from edgevox.tools.home.house import Area, Entity, Floor, House
+from training.home.places import FLOORS, OWNED_ROOMS, PEOPLE, ROOMS
+from training.home.things import MEASURED, NAMES, READINGS, SENSED
+
+DEMO = FIRST_DAY
+
+# Kinds of things in a home, and how often there is one.
+_DOMAINS = (
+    ("light", 30), ("switch", 9), ("fan", 5), ("cover", 12), ("lock", 5), ("media_player", 9), ("climate", 6),
+    ("scene", 6), ("script", 3), ("automation", 2), ("vacuum", 3), ("lawn_mower", 1.5), ("valve", 2),
+    ("humidifier", 1.5), ("siren", 1), ("input_boolean", 2), ("alarm_control_panel", 1.5), ("weather", 1.5),
+    ("binary_sensor", 19), ("sensor", 12), ("person", 4), ("todo", 4),
+)  # fmt: skip
+_DOMAIN_NAMES = [name for name, _ in _DOMAINS]
+_DOMAIN_WEIGHTS = [weight for _, weight in _DOMAINS]
+_NOWHERE = frozenset({"scene", "script", "automation", "person", "todo", "weather", "input_boolean"})
+
+# What stands behind a room's name in a thing's name, by domain.
+_IN_ROOM = {
+    "light": (
+        "light",
+        "light",
+        "light",
+        "lights",
+        "lamp",
+        "ceiling light",
+        "main light",
+        "led strip",
+        "spots",
+    ),
+    "switch": ("plug", "switch", "outlet", "heater plug"),
+    "fan": ("fan", "ceiling fan", "vent"),
+    "cover": ("blinds", "blind", "curtain", "curtains", "shutter", "shutters", "shade", "window"),
+    "lock": ("door", "door lock", "lock"),
+    "media_player": ("speaker", "tv", "radio", "sonos", "echo", "display"),
+    "climate": ("thermostat", "heating", "radiator", "ac", "heater"),
+    "vacuum": ("vacuum",),
+    "valve": ("valve",),
+    "humidifier": ("humidifier",),
+    "siren": ("siren",),
+    "sensor": ("temperature", "humidity", "illuminance", "co2", "power"),
+}
+_SENSOR_WORDS = {"co2": "carbon_dioxide"}
+_SENSED_IN_ROOM = {
+    "window": "window", "door": "door", "motion": "motion", "occupancy": "occupancy", "moisture": "leak",
+    "smoke": "smoke detector", "carbon_monoxide": "co detector", "light": "light sensor", "sound": "sound",
+}  # fmt: skip
+_SENSED_CLASSES = (*SENSED, "window", "window", "door", "door", "motion", "motion", "window", "door")
+_COVER_WORDS = (
+    ("garage", "garage"), ("curtain", "curtain"), ("blind", "blind"), ("shutter", "shutter"), ("shade", "shade"),
+    ("awning", "awning"), ("gate", "gate"), ("door", "door"), ("window", "window"), ("velux", "window"),
+    ("skylight", "window"), ("sail", "awning"), ("screen", "shade"), ("flap", "damper"), ("louv", "damper"),
+    ("pergola", "awning"),
+)  # fmt: skip
+_ALIASES = {
+    "light": ("big light", "lamp by the door", "the bright one"),
+    "media_player": ("music box", "the box", "boombox"),
+    "vacuum": ("robot", "little helper"),
+    "switch": ("zapper", "device one"),
+}
+_LISTS = (
+    "shopping list",
+    "to-do list",
+    "chores",
+    "tasks",
+    "packing list",
+    "groceries",
+    "work list",
+    "family list",
+)
+_UPPER = {
+    "tv": "TV",
+    "ac": "AC",
+    "led": "LED",
+    "co": "CO",
+    "co2": "CO2",
+    "uv": "UV",
+    "wifi": "WiFi",
+    "nas": "NAS",
+}
+
+
+def random_house(rng: random.Random) -> House:
+    """A home of 0 to 45 things."""
+    many = rng.randint(0, 45) if rng.random() < 0.6 else rng.randint(8, 26)
+    floors = _floors(rng)
+    areas = _areas(rng, floors, many)
+    written = _titled if rng.random() < 0.85 else str
+    things: list[Entity] = []
+    taken: set[tuple[str, str]] = set()
+    for number in range(many):
+        thing = _thing(rng, number, areas, written)
+        key = (thing.domain, thing.name.casefold())
+        if key not in taken:
+            taken.add(key)
+            things.append(thing)
+    return House(tuple(things), areas, floors)
+
+
+def _floors(rng: random.Random) -> tuple[Floor, ...]:
+    count = rng.choice((0, 0, 0, 1, 2, 2, 2, 3))
+    floors = []
+    for number, name in enumerate(rng.sample(FLOORS, count)):
+        aliases: tuple[str, ...] = ()
+        if rng.random() < 0.3:
+            up = name.startswith(("first", "second", "third", "top", "upper", "1st", "2nd"))
+            aliases = (
+                ("Upstairs",)
+                if up
+                else ("Downstairs",)
+                if name.startswith(("ground", "main", "lower"))
+                else ()
+            )
+        floors.append(Floor(f"f{number}", _titled(name), aliases))
+    return tuple(floors)
+
+
+def _areas(rng: random.Random, floors: tuple[Floor, ...], things: int) -> tuple[Area, ...]:
+    count = min(rng.randint(1, 11), things // 2 + 1)
+    names = list(dict.fromkeys(_room(rng) for _ in range(count)))
+    return tuple(
+        Area(
+            f"a{number}",
+            _titled(name),
+            (_titled(rng.choice(ROOMS)),) if rng.random() < 0.08 else (),
+            rng.choice(floors).id if floors and rng.random() < 0.9 else None,
+        )
+        for number, name in enumerate(names)
+    )
+
+
+def _room(rng: random.Random) -> str:
+    way = rng.random()
+    if way < 0.1:
+        return f"{rng.choice(PEOPLE)}'s {rng.choice(OWNED_ROOMS)}"
+    if way < 0.55:
+        return rng.choice(ROOMS[:14])
+    if way < 0.59:
+        return rng.choice(("basement", "attic", "loft"))
+    return rng.choice(ROOMS)
+
+
+def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: type[str] | object) -> Entity:
+    domain = rng.choices(_DOMAIN_NAMES, _DOMAIN_WEIGHTS)[0]
+    area = rng.choice(areas) if areas and domain not in _NOWHERE and rng.random() < 0.92 else None
+    name, device_class = _name(rng, domain, area)
+    title = written(name)  # type: ignore[operator]  # str or _titled
+    aliases: tuple[str, ...] = ()
+    if domain in _ALIASES and rng.random() < 0.06:
+        aliases = (written(rng.choice(_ALIASES[domain])),)  # type: ignore[operator]
+    return Entity(
+        f"{domain}.t{number}",
+        title,
+        domain,
+        "",
+        aliases,
+        area.id if area else None,
+        device_class=device_class,
+    )
+
+
+def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str | None]:
+    in_room = area is not None and rng.random() < 0.45
+    room = area.name.lower() if area and "'" not in area.name else area.name if area else ""
+    if domain == "binary_sensor":
+        device_class = rng.choice(_SENSED_CLASSES)
+        if in_room and device_class in _SENSED_IN_ROOM:
+            return f"{room} {_SENSED_IN_ROOM[device_class]}", device_class
+        return rng.choice(SENSED[device_class]).removeprefix("the "), device_class
+    if domain == "sensor":
+        if in_room:
+            word = rng.choice(_IN_ROOM["sensor"])
+            return f"{room} {word}", _SENSOR_WORDS.get(word, word)
+        if rng.random() < 0.4:
+            return _reading(rng.choice(READINGS))
+        device_class = rng.choice(tuple(MEASURED))
+        return rng.choice(MEASURED[device_class]), device_class
+    if domain == "person":
+        return rng.choice(PEOPLE), None
+    if domain == "todo":
+        return rng.choice(_LISTS), None
+    if in_room and domain in _IN_ROOM:
+        name = f"{room} {rng.choice(_IN_ROOM[domain])}"
+    else:
+        name = rng.choice(NAMES[domain])
+    if domain == "light" and rng.random() < 0.03:
+        name += f" {rng.randint(2, 4)}"
+    return name, class_of(domain, name)
+
+
+def _reading(name: str) -> tuple[str, str | None]:
+    for word in ("temperature", "humidity", "power", "energy", "pressure", "moisture"):
+        if word in name:
+            return name, word
+    return name, None
+
+
+def class_of(domain: str, name: str) -> str | None:
+    """The device class that a thing of this name would have."""
+    if domain == "cover":
+        return next((device_class for word, device_class in _COVER_WORDS if word in name), "shade")
+    if domain == "media_player":
+        if any(word in name for word in ("tv", "television", "telly", "roku", "projector")):
+            return "tv"
+        return "speaker" if any(word in name for word in ("speaker", "sonos", "echo", "homepod")) else None
+    if domain == "switch":
+        return "outlet" if any(word in name for word in ("plug", "socket", "outlet")) else None
+    return None
+
+
+def _titled(name: str) -> str:
+    return " ".join(_UPPER.get(word) or word[:1].upper() + word[1:] for word in name.split())
+
+
+_PROPER = frozenset(PEOPLE) | {f"{name}'s" for name in PEOPLE}
+
+
+def spoken(name: str) -> str:
+    """A thing's or a place's name as a person says it: the names of people keep their capital."""
+    return " ".join(word if word in _PROPER else word.lower() for word in name.split())
+
+
+class Known:
+    """What the model can see of a home; nothing where there is none."""
+
+    def __init__(self, house: House | None) -> None:
+        self.house = house
+        self.by_domain: dict[str, list[Entity]] = {}
+        self.names: set[str] = set()
+        self.areas: list[str] = []
+        self.floors: list[str] = []
+        self.classes: set[tuple[str, str | None]] = set()
+        if house is None:
+            return
+        for place_list, places in ((self.areas, house.areas), (self.floors, house.floors)):
+            for place in places:
+                place_list.extend(map(spoken, (place.name, *place.aliases)))
+        for entity in house.entities:
+            self.by_domain.setdefault(entity.domain, []).append(entity)
+            self.names.update(_folded((entity.name, *entity.aliases)))
+            self.classes.add((entity.domain, entity.device_class))
+        self._area_names = {area.id: spoken(area.name) for area in house.areas}
+        self._floor_of = {area.id: area.floor for area in house.areas}
+        self._floor_names = {floor.id: spoken(floor.name) for floor in house.floors}
+
+    def area_of(self, entity: Entity) -> str | None:
+        return self._area_names.get(entity.area or "")
+
+    def floor_of(self, entity: Entity) -> str | None:
+        return self._floor_names.get(self._floor_of.get(entity.area or "") or "")
+
+
+def _folded(names: Iterable[str]) -> Iterable[str]:
+    return (name.casefold() for name in names)

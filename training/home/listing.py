@@ -1,0 +1,193 @@
+"""The shopping list and other lists: adding, ticking off, deleting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home.contents import GROCERIES, LISTS, TASKS
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.speaker import Said, Speaker, said
+
+_BUY = Grammar(
+    """
+8! (add|put) {i} (to|on) {s}
+3! (put|write|note|stick|throw|get) {i} on {s}
+3! add {i} on[to] {s}
+2! (place|include) {i} (on|in) {s}
+2! (update|extend) {s} with {i}
+2. {i} (on|to|onto) {s}
+. {s} {i}
+. {i} (should|needs to|must) (go|be) on {s}
+. I (need|want) {i} on {s}
+. I'd like {i} on {s}
+: put on {s} {i}
+: (add|put) (to|on) {s} {i}
+? (can|could) {i} go on {s}
+: we need [to buy|to get|some|more] {i}
+: we (are|'re) out of {i}
+: I need to (buy|get) [some|more] {i}
+: remind me to (buy|get|pick up) {i}
+: don't let me forget to buy {i}
+. we've run out of {i}
+. there's no (more {i}|{i} left)
+. we (have no|don't have any) {i} left
+. we ran out of {i}
+""".replace("on[to] {s}", "(to|onto) {s}")
+    .replace("we (are|'re) out", "(we are|we're) out")
+    .replace(". {s} {i}\n", "")
+)
+_BOUGHT = Grammar(
+    """
+4! (check|tick|cross|mark) off {i} (on|from) {s}
+4! (check|tick|cross) {i} off {s}
+3! (check|tick|cross) {i} off [of] {s}
+3! mark {i} [as] (done|complete|completed|bought|checked|finished) on {s}
+2! (complete|finish) {i} (on|from) {s}
+2! mark {i} on {s} [as] (done|bought|complete|completed)
+2! (check|tick|cross) off {i}, (I|we) (got|bought) (it|them)
+! set {i} on {s} to (done|completed)
+: I (bought|got|have bought|already bought|already got|picked up|already have) [the] {i}
+: I've (bought|got|already bought|already got|picked up) [the] {i}
+: we (bought|got|already have) [the] {i}
+. {i} (is|are) (bought|done|in the cart|checked) on {s}
+. (I|we) (got|bought) {i}, (tick|check|cross) it off {s}
+. I have [the] {i}, (tick|check|cross) it off
+. {i} done on {s}
+. got the {i}
+""".replace(
+        "! (check|tick|cross) off {i}, (I|we) (got|bought) (it|them)\n",
+        "! (check|tick|cross) off {i}, (I|we) (got|bought) it\n",
+    )
+)
+_ADD = Grammar("""
+8! (add|put) {i} (to|on) {l}
+3! (put|write|note|stick|get) {i} on {l}
+2! add {i} (to|onto) {l}
+2! (place|include) {i} (on|in) {l}
+2. {i} (on|to|onto) {l}
+. I (need|want) {i} on {l}
+. I'd like {i} on {l}
+. {i} (should|needs to|must) (go|be) on {l}
+: put on {l} {i}
+: (add|put) (to|on) {l} {i}
+! create [a new] (entry|item|task) {i} (on|in) {l}
+! add the (item|task|entry) {i} to {l}
+! remember {i} on {l}
+? (can|could) {i} go on {l}
+""")
+_TICK = Grammar(
+    """
+5! (check|tick|cross|mark) off {i} (on|from|in) {l}
+5! (check|tick|cross) {i} off {l}
+2! (check|tick) {i} off [of|from] {l}
+4! mark {i} [as] (done|complete|completed|finished) (on|in|from) {l}
+3! (complete|finish) {i} (on|from|in) {l}
+2! mark {i} (on|in) {l} as (done|complete|completed|finished)
+2. {i} is (done|finished|complete), (tick|check|cross) it off {l}
+2. I (did|finished|have done|completed) {i}, (tick|check|cross|mark) it off [on] {l}
+. {i} (done|completed) on {l}
+. {i} is (done|complete|finished) on {l}
+. I'm done with {i} on {l}
+! set {i} (on|in) {l} (to|as) (done|completed)
+. I've (done|finished) {i} (on|from) {l}
+! (check|tick) {i} (on|in) {l}
+""".replace("it off [on] {l}", "it off {l}")
+)
+_DELETE = Grammar(
+    """
+6! (remove|delete|erase) {i} from {l}
+3! take {i} (off|from|off of) {l}
+2! (drop|strike|scratch|clear|wipe|scrub) {i} from {l}
+2! (get rid of|throw out|discard) {i} (on|from) {l}
+! (remove|delete|take) from {l} {i}
+! (remove|delete|take) {i} (out of|off) {l}
+. {i} off {l}
+. I don't need {i} on {l} (any more|anymore)
+. {i} (should|can|must) (go|come) off {l}
+! (remove|delete) the (item|task|entry) {i} from {l}
+. {i} doesn't belong on {l}
+? (can|could) {i} come off {l}
+""".replace("! (remove|delete|take) from {l} {i}\n", ": (remove|delete) from {l} {i}\n").replace(
+        ". {i} off {l}\n", ""
+    )
+)
+
+
+def shopping_words(speaker: Speaker) -> str:
+    return speaker.pick(("the shopping list", "my shopping list", "the shopping list", "my shopping list", "our shopping list",
+                         "shopping list", "the grocery list", "my grocery list", "grocery list", "the groceries list",
+                         "the shopping", "the groceries"))  # fmt: skip
+
+
+def buy(speaker: Speaker) -> Said:
+    item = speaker.pick(GROCERIES)
+    return said(
+        speaker,
+        _BUY,
+        (home_call("shopping_list_add_item", item=item),),
+        i=speaker.slip(speaker.pick(GROCERIES), item),
+        s=shopping_words(speaker),
+    )
+
+
+def bought(speaker: Speaker) -> Said:
+    item = speaker.pick(GROCERIES)
+    return said(
+        speaker,
+        _BOUGHT,
+        (home_call("shopping_list_complete_item", item=item),),
+        i=item,
+        s=shopping_words(speaker),
+    )
+
+
+def list_words(speaker: Speaker) -> tuple[str, str]:
+    name = speaker.pick(LISTS)
+    for todo in speaker.known.by_domain.get("todo", ()):
+        listed = todo.name.casefold().removesuffix(" list")
+        if speaker.chance(0.35) and listed not in ("shopping", "groceries"):
+            name = listed
+    if name.endswith("'s"):
+        return f"{name} list", name
+    if name in ("chores", "tasks", "projects", "errands", "ideas", "gifts") and speaker.chance(0.5):
+        return f"{speaker.pick(('my', 'the', 'our'))} {name}", name
+    return f"{speaker.pick(('my', 'my', 'the', 'the', 'our', ''))} {name} list".strip(), name
+
+
+def _item(speaker: Speaker) -> str:
+    return speaker.pick(TASKS) if speaker.chance(0.85) else speaker.pick(GROCERIES)
+
+
+def add(speaker: Speaker) -> Said:
+    item, (shown, name) = _item(speaker), list_words(speaker)
+    return said(
+        speaker,
+        _ADD,
+        (home_call("list_add_item", item=item, name=name),),
+        i=speaker.slip(speaker.pick(TASKS), item),
+        l=shown,
+    )
+
+
+def tick(speaker: Speaker) -> Said:
+    item, (shown, name) = _item(speaker), list_words(speaker)
+    return said(speaker, _TICK, (home_call("list_complete_item", item=item, name=name),), i=item, l=shown)
+
+
+def delete(speaker: Speaker) -> Said:
+    item, (shown, name) = _item(speaker), list_words(speaker)
+    if speaker.chance(0.3):
+        item = speaker.pick(GROCERIES)
+        word = speaker.pick(("shopping", "shopping", "shopping", "grocery"))
+        shown, name = f"{speaker.pick(('the', 'my', 'our', ''))} {word} list".strip(), word
+    return said(speaker, _DELETE, (home_call("list_remove_item", item=item, name=name),), i=item, l=shown)
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (3.4, buy),
+    (3.2, bought),
+    (3.2, add),
+    (3.4, tick),
+    (3.6, delete),
+)

@@ -1,0 +1,137 @@
+"""How a request is put: politeness, hesitation, calling the assistant, and nothing at all."""
+
+from __future__ import annotations
+
+import random
+
+from training.home.speaker import Said
+
+# Around an order. {x} is the order, {g} the order with its verb in -ing.
+_AROUND = (
+    "please {x}", "please {x}", "please {x}", "please {x}", "can you {x}", "can you {x}", "can you {x}",
+    "could you {x}", "could you {x}", "would you {x}", "will you {x}", "can you please {x}", "could you please {x}",
+    "would you please {x}", "can you {x} please", "could you {x} please", "{x} please", "{x} please", "{x} please",
+    "I want you to {x}", "I'd like you to {x}", "I would like you to {x}", "I need you to {x}", "I want to {x}",
+    "I'd like to {x}", "I would like to {x}", "I need to {x}", "would you mind {g}", "do you mind {g}", "let's {x}",
+    "go ahead and {x}", "go and {x}", "just {x}", "now {x}", "quickly {x}", "you can {x} now", "we should {x}",
+    "you should {x}", "we need to {x}", "please could you {x}", "can we {x}", "could we {x}", "it's time to {x}",
+    "I was wondering if you could {x}", "it would be great if you could {x}", "would it be possible to {x}",
+    "is it possible to {x}", "be so kind and {x}", "be a dear and {x}", "do me a favor and {x}", "do me a favour and {x}",
+    "if you could {x} that would be great", "kindly {x}", "may I ask you to {x}", "help me {x}", "I'm asking you to {x}",
+    "you have to {x}", "could you maybe {x}", "can you quickly {x}", "don't forget to {x}", "make sure to {x}",
+    "time to {x}", "why don't you {x}", "how about {g}", "hurry up and {x}", "I'd appreciate it if you could {x}",
+    "would you be so kind as to {x}", "okay now {x}", "{x}, will you", "{x}, would you", "{x}, can you", "{x} thanks",
+    "{x}, thank you", "{x} for me", "{x} for me please", "{x} now", "{x} right now", "{x} again", "{x} immediately",
+    "please {x} for me", "please {x} now", "can you {x} for me", "could you {x} for me", "{x} now please",
+    "I think you should {x}", "I think we should {x}", "maybe {x}", "then {x}", "also {x}", "first {x}",
+)  # fmt: skip
+# Behind somebody's own words nothing may follow that could belong to them.
+_OPEN_ENDED = tuple(
+    around
+    for around in _AROUND
+    if around.endswith(("{x}", "{g}", "{x} please")) or around == "if you could {x} that would be great"
+)[:-3]
+_CALLED = (
+    "hey", "hey", "ok", "okay", "hello", "um", "uh", "so", "well", "right", "alright", "oh", "hi", "hmm", "er", "yo",
+    "excuse me", "hey there", "hey computer", "computer", "house", "hey house", "assistant", "hey assistant", "listen",
+    "okay so", "um hey", "yes", "yeah", "ah", "oh and", "and", "sorry", "good morning", "good evening",
+)  # fmt: skip
+_QUESTION_BEFORE = (
+    "tell me",
+    "hey tell me",
+    "quick question",
+    "say",
+    "just wondering",
+    "I wonder",
+    "one question",
+    "please tell me",
+)
+_QUESTION_BEHIND = (
+    "please",
+    "right now",
+    "at the moment",
+    "by any chance",
+    "do you know",
+    "now",
+    "currently",
+    "today",
+)
+_ENDS_TIMED = (
+    "now",
+    "moment",
+    "today",
+    "currently",
+    "time",
+    "again",
+    "please",
+    "right",
+    "not",
+    "yet",
+    "many",
+)
+
+_PLAIN_SHARE = 0.5
+_CALLED_SHARE = 0.12
+
+_DOUBLED = frozenset(
+    "set put shut dim stop skip get cut run let flip pop drop trim begin kill? hit scrub scrap".replace(
+        "?", ""
+    ).split()
+) - {"kill"}
+_VERBS = frozenset(
+    """turn switch put flip click activate enable start power fire light have get make deactivate disable shut kill cut stop
+    open raise lift roll pull draw slide close lower push drop lock secure bolt unlock set change adjust bring dim brighten
+    fade reduce increase give color let move leave keep heat warm cool crank hold run slow speed pause unpause resume continue
+    skip go jump play mute silence unmute take add extend cancel delete remove end clear freeze vacuum hoover clean send
+    return dock mow trim check tick cross mark complete finish erase announce broadcast tell write note place include find
+    arm disarm launch trigger execute count time begin restart carry subtract shorten use show read""".split()
+)
+
+
+def is_plain_order(order: Said) -> bool:
+    """True for an order in the imperative that can be put into another sentence."""
+    return order.form == "!" and order.text.split(" ", 1)[0] in _VERBS and "," not in order.text
+
+
+def put(rng: random.Random, plain: Said) -> str:
+    """The sentence with what people put around it."""
+    text = plain.text
+    if plain.form in "!:" and rng.random() > _PLAIN_SHARE:
+        text = _around(rng, plain)
+    elif plain.form == "?":
+        text = _question(rng, text)
+    elif plain.form == "." and rng.random() < 0.12 and not text.endswith("please"):
+        text = f"{text} please" if rng.random() < 0.8 else f"{text} thanks"
+    if rng.random() < _CALLED_SHARE:
+        comma = ", " if rng.random() < 0.6 else " "
+        text = f"{rng.choice(_CALLED)}{comma}{text}"
+    return text
+
+
+def _around(rng: random.Random, plain: Said) -> str:
+    around = rng.choice(_AROUND if plain.form == "!" else _OPEN_ENDED)
+    verb, _, rest = plain.text.partition(" ")
+    if "{g}" in around:
+        if verb not in _VERBS:
+            return plain.text
+        return around.replace("{g}", f"{_in_ing(verb)} {rest}")
+    if verb not in _VERBS and around not in ("{x} please", "please {x}"):
+        return plain.text
+    if plain.text.endswith(_ENDS_TIMED) and not around.endswith("{x}"):
+        return plain.text
+    return around.replace("{x}", plain.text)
+
+
+def _question(rng: random.Random, text: str) -> str:
+    way = rng.random()
+    if way < 0.06:
+        return f"{rng.choice(_QUESTION_BEFORE)}, {text}"
+    if way < 0.14 and not text.endswith(_ENDS_TIMED):
+        return f"{text} {rng.choice(_QUESTION_BEHIND)}"
+    return text
+
+
+def _in_ing(verb: str) -> str:
+    if verb in _DOUBLED:
+        return f"{verb}{verb[-1]}ing"
+    return f"{verb.removesuffix('e')}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing"

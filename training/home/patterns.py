@@ -1,0 +1,104 @@
+"""A small grammar: `(turn|switch) on [all] {t}`: one of several, perhaps, and a place to fill.
+
+Lines begin with the form of the sentence, because that decides what may stand around it:
+
+    !  an order: "turn on {t}"; "can you" and "please" fit
+    :  an order that ends in somebody's own words: "play {q}"; nothing but "please" may follow
+    ?  a question
+    .  anything else: "{t} on", "I'm cold"; only fillers fit
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Form: TypeAlias = Literal["!", ":", "?", "."]
+
+# A text, or a choice of sequences; None in a choice's place is left out.
+_Part: TypeAlias = "str | tuple[tuple[_Part, ...], ...]"
+
+_TOKEN = re.compile(r"[()\[\]|]|[^()\[\]|]+")
+_SPACES = re.compile(r" {2,}")
+_BEFORE_MARK = re.compile(r" (?=[,.?!])")
+_PLACE = re.compile(r"\{([\w']+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line of a grammar. `places` are the names in braces."""
+
+    form: Form
+    parts: tuple[_Part, ...]
+    places: frozenset[str]
+
+    def say(self, rng: random.Random, fill: Mapping[str, str]) -> str:
+        """The line in one of its wordings, with the places filled."""
+        pieces: list[str] = []
+        _write(self.parts, rng, pieces)
+        text = _PLACE.sub(lambda place: fill[place[1]], "".join(pieces))
+        return _BEFORE_MARK.sub("", _SPACES.sub(" ", text)).strip()
+
+
+class Grammar:
+    """Patterns for one meaning, drawn with equal odds; a line `3! …` counts three times."""
+
+    def __init__(self, lines: str) -> None:
+        self.patterns: list[Pattern] = []
+        for line in filter(None, map(str.strip, lines.splitlines())):
+            head, _, text = line.partition(" ")
+            form = head[-1]
+            assert form in "!:?.", line
+            times = int(head[:-1] or 1)
+            self.patterns.extend([pattern(form, text)] * times)  # type: ignore[arg-type]  # asserted above
+
+    def draw(self, rng: random.Random) -> Pattern:
+        return self.patterns[int(rng.random() * len(self.patterns))]
+
+
+def pattern(form: Form, text: str) -> Pattern:
+    """Read one line without its mark."""
+    tokens = _TOKEN.findall(text)
+    parts, end = _sequence(tokens, 0)
+    assert end == len(tokens), f"unbalanced: {text}"
+    return Pattern(form, parts, frozenset(_PLACE.findall(text)))
+
+
+def wordings(text: str) -> Pattern:
+    """A pattern for a part of a sentence."""
+    return pattern(".", text)
+
+
+def _sequence(tokens: list[str], at: int) -> tuple[tuple[_Part, ...], int]:
+    parts: list[_Part] = []
+    while at < len(tokens) and tokens[at] not in ")]|":
+        token = tokens[at]
+        if token in "([":
+            choice, at = _choice(tokens, at + 1, ")" if token == "(" else "]")
+            parts.append(choice if token == "(" else (*choice, ()))
+        else:
+            parts.append(token)
+            at += 1
+    return tuple(parts), at
+
+
+def _choice(tokens: list[str], at: int, closing: str) -> tuple[tuple[tuple[_Part, ...], ...], int]:
+    ways: list[tuple[_Part, ...]] = []
+    while True:
+        way, at = _sequence(tokens, at)
+        ways.append(way)
+        if tokens[at] == closing:
+            return tuple(ways), at + 1
+        assert tokens[at] == "|", tokens
+        at += 1
+
+
+def _write(parts: tuple[_Part, ...], rng: random.Random, pieces: list[str]) -> None:
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(part)
+        else:
+            _write(part[int(rng.random() * len(part))], rng, pieces)

@@ -1,0 +1,522 @@
+"""Players: volume, pausing, skipping, searching, muting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home.contents import CLASSES, MAKERS, QUERIES
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.speaker import Phrase, Said, Slots, Speaker, said
+
+_VOLUME = Grammar(
+    """
+4! (set|change|adjust|put|turn) the volume [of|on {t}] to {v} {p}
+4! (set|change|adjust|put) the volume (of|on|for) {t} to {v}
+3! (set|change|adjust) {t} volume to {v}
+3! (set|put|turn) {t} to {v} volume
+2! (set|put) {t} to volume {v}
+2! turn {t} (up|down) to {v}
+! (turn|bring) the volume (up|down) to {v} (on|for) {t}
+! (raise|lower|increase|reduce) {t} volume to {v}
+! make {t} volume {v}
+! play {t} at {v} volume
+. {t} volume [to|at] {v}
+. {t} (to|at) volume {v}
+. volume [to] {v} on {t}
+. I (want|would like) {t} at volume {v}
+. I'd like {t} volume at {v}
+""".replace("the volume [of|on {t}] to {v} {p}", "the volume on {t} to {v}")
+)
+_VOLUME_PLACE = Grammar("""
+5! (set|change|adjust|put|turn) the volume to {v} {p}
+3! (set|change|adjust) the volume {p} to {v}
+2! (turn|bring) the (volume|music|sound) (up|down) to {v} {p}
+2! (raise|lower|increase|reduce|decrease|drop) the volume to {v} {p}
+! (raise|lower|increase|reduce) the volume {p} to {v}
+! put the (music|sound) at {v} {p}
+2. volume [to|at] {v} {p}
+. volume {p} [to|at] {v}
+. I want the volume at {v} {p}
+. I'd like the volume at {v} {p}
+? (can|could) (I|we) have the volume at {v} {p}
+""")
+_LOUDER = Grammar("""
+4! turn {t} up
+3! turn up {t}
+2! make {t} [a bit|a little] louder
+2! (raise|increase) the volume (of|on) {t}
+2! turn the volume (of|on) {t} up
+2! turn up the volume (of|on) {t}
+! (raise|increase) {t} volume
+! turn {t} up a (bit|little)
+! give {t} more volume
+. {t} [a bit] louder
+. {t} volume up
+. {t} (is|are) too quiet
+. I can't hear {t}
+. more volume on {t}
+""")
+_QUIETER = Grammar("""
+4! turn {t} down
+3! turn down {t}
+2! make {t} [a bit|a little] (quieter|softer)
+2! (lower|reduce|decrease) the volume (of|on) {t}
+2! turn the volume (of|on) {t} down
+2! turn down the volume (of|on) {t}
+! (lower|reduce|decrease) {t} volume
+! turn {t} down a (bit|little)
+. {t} [a bit] (quieter|softer)
+. {t} volume down
+. {t} (is|are) too loud
+. less (volume|noise) (on|from) {t}
+""")
+_LOUDER_PLACE = Grammar("""
+4! turn (up the volume|the volume up) {p}
+2! turn (up the music|the music up|the sound up|up the sound) {p}
+3! (raise|increase|pump up|boost) the volume {p}
+2! make it [a bit|a little|much] louder {p}
+! turn it up {p}
+! turn it up a (bit|little) {p}
+! (crank|pump) it up {p}
+! make the (music|sound) louder {p}
+2. volume up {p}
+2. louder {p}
+. [a bit|a little] louder {p} please
+. more volume {p}
+. it's too quiet {p}
+. the music is too quiet {p}
+. I can't hear (anything|it|the music) {p}
+? (can|could) (it|the music) be [a bit] louder {p}
+""")
+_QUIETER_PLACE = Grammar("""
+4! turn (down the volume|the volume down) {p}
+2! turn (down the music|the music down|the sound down|down the sound) {p}
+3! (lower|reduce|decrease|drop) the volume {p}
+2! make it [a bit|a little|much] (quieter|softer) {p}
+! turn it down {p}
+! turn it down a (bit|little) {p}
+! make the (music|sound) (quieter|softer) {p}
+2. volume down {p}
+2. (quieter|softer) {p}
+. [a bit|a little] (quieter|softer) {p} please
+. less volume {p}
+. it's too loud {p}
+. the music is too loud {p}
+. not so loud {p}
+? (can|could) (it|the music) be [a bit] quieter {p}
+""")
+_UP_BY = Grammar("""
+4! turn (up the volume|the volume up) {p} by {v}
+3! turn (up the volume|the volume up) by {v} {p}
+3! (raise|increase|boost) the volume {p} by {v}
+3! (raise|increase|boost) the volume by {v} {p}
+! turn the volume up {v} {p}
+! turn it up [by] {v} {p}
+! make it {v} louder {p}
+! add {v} to the volume {p}
+. volume up [by] {v} {p}
+. {v} louder {p}
+""")
+_DOWN_BY = Grammar("""
+4! turn (down the volume|the volume down) {p} by {v}
+3! turn (down the volume|the volume down) by {v} {p}
+3! (lower|reduce|decrease|drop) the volume {p} by {v}
+3! (lower|reduce|decrease|drop) the volume by {v} {p}
+! turn the volume down {v} {p}
+! turn it down [by] {v} {p}
+! make it {v} quieter {p}
+! take {v} off the volume {p}
+. volume down [by] {v} {p}
+. {v} quieter {p}
+""")
+_UP_BY_NAMED = Grammar("""
+3! turn {t} up by {v}
+3! turn up {t} by {v}
+2! (raise|increase) {t} volume by {v}
+2! (raise|increase) the volume (of|on) {t} by {v}
+! make {t} {v} louder
+! turn the volume (of|on) {t} up [by] {v}
+. {t} volume up [by] {v}
+. {t} {v} louder
+""")
+_DOWN_BY_NAMED = Grammar("""
+3! turn {t} down by {v}
+3! turn down {t} by {v}
+2! (lower|reduce|decrease) {t} volume by {v}
+2! (lower|reduce|decrease) the volume (of|on) {t} by {v}
+! make {t} {v} quieter
+! turn the volume (of|on) {t} down [by] {v}
+. {t} volume down [by] {v}
+. {t} {v} quieter
+""")
+_WHAT = "(music|song|playback|player|sound)"
+_PAUSE_NAMED = Grammar(
+    """
+5! pause {t}
+2! (stop|halt|hold|freeze) {t}
+! (pause|stop) (playback|the music|playing) on {t}
+! put {t} on (pause|hold)
+2. {t} pause
+. pause on {t}
+""".replace("2! (stop|halt|hold|freeze) {t}", "! (halt|hold|freeze) {t}")
+)
+_PAUSE = Grammar("""
+4! pause {p}
+5! pause (the music|the song|playback|the movie|the film|the show|the video|the podcast|it|this|the player|the track|the tune|what's playing) {p}
+2! stop (the music|playback|playing|the song|the movie|the video) {p}
+! (hold|halt|freeze) (the music|the movie|playback|the film|the show) {p}
+! (stop|pause) the media {p}
+! put (the music|the movie|it) on (pause|hold) {p}
+. music pause {p}
+. hold on, pause it {p}
+! take a break from the music {p}
+""")
+_GO_ON_NAMED = Grammar(
+    """
+4! (unpause|resume) {t}
+2! (continue|restart) {t}
+2! (resume|continue|unpause) (playback|the music|playing) on {t}
+! let {t} (go on|continue|play on)
+! (keep|go on|carry on) playing on {t}
+. {t} (resume|continue|play)
+! start {t} again
+""".replace("! start {t} again\n", "")
+)
+_GO_ON = Grammar(
+    """
+3! (unpause|resume) {p}
+5! (unpause|resume|continue) (the music|the song|playback|the movie|the film|the show|the video|the podcast|playing|the player) {p}
+2! (carry on|go on|continue) (playing|with the music|with the song|with the movie|with the film|with the show) {p}
+! keep (playing|the music going) {p}
+! (play|start) (the music|it|the song|the movie) again {p}
+! continue {p}
+! let the music (go on|play on|continue) {p}
+! play on {p}
+. music on again {p}
+. keep going with the music {p}
+? (can|could) you go on with the (music|film|movie|podcast) {p}
+""".replace(
+        "! (play|start) (the music|it|the song|the movie) again {p}\n",
+        "! (start|resume) (the music|the song|the movie) again {p}\n",
+    )
+)
+_NEXT = Grammar(
+    """
+3! (skip|next) {p}
+5! (skip|go|jump|move) to the next (song|track|one|title|tune|item|episode) {p}
+3! (play|put on|start) the next (song|track|one|title|tune|episode) {p}
+3! skip (this|the) (song|track|one|tune) {p}
+2! skip (it|this|ahead|forward) {p}
+2. next (song|track|one|title|tune) {p}
+. I don't like this (song|track|one|tune), (skip it|next|next one) {p}
+. I (hate|don't like|can't stand) this (song|track|tune)
+. next please {p}
+? (can|could) we (skip this one|have the next song|hear the next one) {p}
+. not this (song|one) (again|), skip {p}
+! change the (song|track) {p}
+""".replace("3! (skip|next) {p}", "3! skip {p}\n2. next {p}").replace("(again|)", "[again]")
+)
+_NEXT_NAMED = Grammar("""
+3! (skip|go|jump) to the next (song|track|one) on {t}
+3! (play|start) the next (song|track|episode|one) on {t}
+2! skip (the|this) (song|track) on {t}
+2. next (song|track|one) on {t}
+. {t} next [song|track]
+! skip on {t}
+""")
+_BACK = Grammar(
+    """
+5! (go|skip|jump|move) back to the (previous|last) (song|track|one|title) {p}
+4! play the (previous|last) (song|track|one|title|tune) [again] {p}
+2! (go|skip|jump) to the previous (song|track|one|title|episode) {p}
+2! (go|skip) back [one|one song|a song|one track|a track] {p}
+2. previous (song|track|one|title|tune) {p}
+2. (previous|last) (song|track) please {p}
+. previous {p}
+! play that (last|previous) (song|one) again {p}
+! put the (last|previous) (song|track) back on {p}
+. back to the (last|previous) (song|track|one) {p}
+. I (liked|want) the previous (song|one), go back {p}
+? (can|could) we hear (that last song|the last one|the previous song) again {p}
+? what was that last song, play it again {p}
+""".replace("? what was that last song, play it again {p}\n", "")
+)
+_BACK_NAMED = Grammar("""
+3! (go|skip|jump) back to the (previous|last) (song|track|one) on {t}
+3! play the (previous|last) (song|track|one) [again] on {t}
+2! (go|skip) to the previous (song|track) on {t}
+2. previous (song|track|one) on {t}
+. {t} previous [song|track]
+! (go|skip) back on {t}
+""")
+_MUTE_NAMED = Grammar(
+    """
+6! mute {t}
+2! silence {t}
+2! (turn|switch|cut) off the sound (of|on) {t}
+2! (turn|switch) the sound (of|on) {t} off
+! (shut|hush) {t} up
+! put {t} on mute
+! make {t} (mute|silent)
+2. {t} mute
+. no sound (on|from) {t}
+. I don't want to hear {t}
+""".replace("(shut|hush) {t} up", "shut {t} up")
+)
+_MUTE = Grammar(
+    """
+4! mute {p}
+4! mute (the music|the sound|the volume|it|this|the audio|the speakers|playback) {p}
+2! (turn|switch|cut) off the (sound|audio) {p}
+2! (turn|switch) the (sound|audio|volume) off {p}
+! silence (the music|it|the sound|the speakers) {p}
+! turn the volume off {p}
+. sound off {p}
+. mute please {p}
+. no sound {p}
+""".replace("! turn the volume off {p}\n", "").replace(
+        "(sound|audio|volume) off {p}", "(sound|audio) off {p}"
+    )
+)
+_UNMUTE_NAMED = Grammar("""
+6! unmute {t}
+2! (turn|switch) the sound (of|on) {t} [back] on
+2! (turn|switch) on the sound (of|on) {t}
+2! turn off mute on {t}
+! take {t} off mute
+! give {t} its sound back
+2. {t} unmute
+. sound back on for {t}
+. un-mute {t}
+""")
+_UNMUTE = Grammar("""
+4! unmute {p}
+4! unmute (the music|the sound|the volume|it|this|the audio|the speakers|playback) {p}
+3! (turn|switch|put) the (sound|audio) [back] on {p}
+2! (turn|switch) [back] on the (sound|audio) {p}
+2! (turn off|stop|end|remove) (mute|the mute|muting) {p}
+2. sound [back] on {p}
+. un-mute {p}
+. I want to hear it again {p}
+! bring back the sound {p}
+! bring the sound back {p}
+""")
+_PLAY = Grammar(
+    """
+8: play {q}
+2: (put on|start) {q}
+2: start playing {q}
+. I (want|would like|'d like) to (hear|listen to) {q}
+. I'd like to (hear|listen to) {q}
+. let's (hear|listen to) {q}
+? (can|could) you play {q}
+? (can|could) (we|I) (hear|listen to) {q}
+. I (want to hear|feel like listening to|feel like|am in the mood for) {q}
+: find and play {q}
+: (search for|look up) {q} and play it
+: let me hear {q}
+: give me {q}
+""".replace("I (want|would like|'d like) to", "I (want|would like) to")
+    .replace(
+        "I (want to hear|feel like listening to|feel like|am in the mood for)",
+        "I (want to hear|feel like listening to|am in the mood for)",
+    )
+    .replace(": give me {q}\n", "")
+)
+_PLAY_AT = Grammar(
+    """
+8! play {q} {o}
+2! (put on|start) {q} {o}
+2! start playing {q} {o}
+2! {o}, play {q}
+. I (want|would like) to (hear|listen to) {q} {o}
+. I'd like to (hear|listen to) {q} {o}
+. let's (hear|listen to) {q} {o}
+? (can|could) you play {q} {o}
+! find and play {q} {o}
+! use {d} to play {q}
+. {q} {o} please
+""".replace("2! {o}, play {q}\n", ": {o} play {q}\n").replace("! use {d} to play {q}\n", "")
+)
+_WATCH = Grammar("""
+: (play|put on|start) {q}
+. I (want|would like) to (watch|see) {q}
+. I'd like to (watch|see) {q}
+. let's watch {q}
+? (can|could) (we|I) watch {q}
+: show me {q}
+""")
+_WATCH_AT = Grammar("""
+3! (play|put on|start|show) {q} {o}
+. I (want|would like) to (watch|see) {q} {o}
+. I'd like to watch {q} {o}
+. let's watch {q} {o}
+? (can|could) we watch {q} {o}
+""")
+
+
+def _player_or_place(speaker: Speaker, named: Grammar, placed: Grammar, tool: str, **slots: object) -> Said:
+    if speaker.chance(0.42):
+        target = speaker.named("media_player", apart=0.12)
+        fitting = _no_floor(target)
+        return said(speaker, named, (home_call(tool, **fitting.slots, **slots),), t=fitting.text)
+    place = _room(speaker)
+    return said(speaker, placed, (home_call(tool, **place.slots, **slots),), p=place.text)
+
+
+def _room(speaker: Speaker) -> Phrase:
+    place = speaker.where(nowhere=0.58, floors=0.0)
+    return place if place.slots else Phrase(speaker.pick(("", "", "", "", "in here")), {})
+
+
+def _no_floor(target: Phrase) -> Phrase:
+    """Players are told apart by area only."""
+    if "floor" not in target.slots:
+        return target
+    slots = {slot: value for slot, value in target.slots.items() if slot != "floor"}
+    text = (
+        target.text.rpartition(" on the ")[0]
+        or target.text.rpartition(" in the ")[0]
+        or target.text.rpartition(" ")[0]
+    )
+    return Phrase(text, slots, target.is_plural, target.entity)
+
+
+def volume(speaker: Speaker) -> Said:
+    value = speaker.numbers.percent() if speaker.chance(0.95) else 0
+    text = speaker.numbers.say_percent(value)
+    if speaker.chance(0.05):
+        text, value = speaker.pick(
+            (("maximum", 100), ("half", 50), ("the maximum", 100), ("max", 100), ("a quarter", 25))
+        )
+    text = speaker.slip(speaker.numbers.say((value + 15) % 100 or 5), text)
+    if speaker.chance(0.42):
+        target = _no_floor(speaker.named("media_player"))
+        calls = (home_call("set_volume", **target.slots, volume_level=value),)
+        return said(speaker, _VOLUME, calls, t=target.text, v=text)
+    place = _room(speaker)
+    return said(
+        speaker,
+        _VOLUME_PLACE,
+        (home_call("set_volume", **place.slots, volume_level=value),),
+        p=place.text,
+        v=text,
+    )
+
+
+def volume_step(speaker: Speaker) -> Said:
+    up = speaker.chance(0.5)
+    if speaker.chance(0.55):
+        step = "up" if up else "down"
+        named, placed = (_LOUDER, _LOUDER_PLACE) if up else (_QUIETER, _QUIETER_PLACE)
+        return _player_or_place(speaker, named, placed, "set_volume_relative", volume_step=step)
+    value = (
+        speaker.pick((5, 5, 10, 10, 10, 15, 20, 20, 25, 30, 40, 50))
+        if speaker.chance(0.85)
+        else speaker.rng.randint(1, 60)
+    )
+    text = speaker.numbers.say_percent(value)
+    signed = value if up else -value
+    if speaker.chance(0.4):
+        target = _no_floor(speaker.named("media_player"))
+        calls = (home_call("set_volume_relative", **target.slots, volume_step=signed),)
+        return said(speaker, _UP_BY_NAMED if up else _DOWN_BY_NAMED, calls, t=target.text, v=text)
+    place = _room(speaker)
+    calls = (home_call("set_volume_relative", **place.slots, volume_step=signed),)
+    return said(speaker, _UP_BY if up else _DOWN_BY, calls, p=place.text, v=text)
+
+
+def pause(speaker: Speaker) -> Said:
+    return _player_or_place(speaker, _PAUSE_NAMED, _PAUSE, "media_pause")
+
+
+def go_on(speaker: Speaker) -> Said:
+    return _player_or_place(speaker, _GO_ON_NAMED, _GO_ON, "media_unpause")
+
+
+def next_track(speaker: Speaker) -> Said:
+    made = _player_or_place(speaker, _NEXT_NAMED, _NEXT, "media_next")
+    return _without_unsaid_place(made, "media_next")
+
+
+def previous_track(speaker: Speaker) -> Said:
+    return _player_or_place(speaker, _BACK_NAMED, _BACK, "media_previous")
+
+
+def _without_unsaid_place(made: Said, tool: str) -> Said:
+    area = made.calls[0].arguments.get("area")
+    return made if area is None or str(area) in made.text else Said(made.form, made.text, (home_call(tool),))
+
+
+def mute(speaker: Speaker) -> Said:
+    return _player_or_place(speaker, _MUTE_NAMED, _MUTE, "media_player_mute")
+
+
+def unmute(speaker: Speaker) -> Said:
+    return _player_or_place(speaker, _UNMUTE_NAMED, _UNMUTE, "media_player_unmute")
+
+
+_SEEN = frozenset({"movie", "tv_show", "episode"})
+
+
+def search(speaker: Speaker) -> Said:
+    slots: Slots = {}
+    if speaker.chance(0.42):
+        media_class = speaker.pick(tuple(CLASSES))
+        words, titles = CLASSES[media_class]
+        word, title = speaker.pick(words), speaker.pick(titles)
+        query = title
+        if media_class in ("album", "track") and speaker.chance(0.4):
+            query = f"{title} by {speaker.pick(MAKERS)}"
+        slots = {"search_query": query, "media_class": media_class}
+        if (
+            media_class in ("playlist", "genre", "channel", "podcast", "album")
+            and speaker.chance(0.5)
+            and " by " not in query
+        ):
+            said_query = f"{speaker.pick(('the', 'my', 'the', 'our'))} {query} {word}"
+        else:
+            said_query = f"the {word} {query}" if speaker.chance(0.85) else f"{word} {query}"
+        seen = media_class in _SEEN
+    else:
+        query = speaker.pick(QUERIES)
+        if query[0].isupper() and " " in query and speaker.chance(0.08):
+            query = f"{query} by {speaker.pick(MAKERS)}"
+        some = query.removeprefix("some ")
+        slots = {"search_query": some}
+        lower = query[0].islower() and not query.startswith("the ")
+        said_query = f"some {some}" if lower and speaker.chance(0.4) else some
+        seen = False
+    if speaker.chance(0.45):
+        return said(
+            speaker, _WATCH if seen else _PLAY, (home_call("media_search_and_play", **slots),), q=said_query
+        )
+    if speaker.chance(0.6):
+        target = _no_floor(speaker.named("media_player", apart=0.12))
+        where = f"{speaker.pick(('on', 'on', 'on', 'on', 'using', 'through'))} {target.text}"
+        slots |= target.slots
+    else:
+        place = speaker.in_area()
+        where = place.text
+        slots |= place.slots
+    return said(
+        speaker,
+        _WATCH_AT if seen else _PLAY_AT,
+        (home_call("media_search_and_play", **slots),),
+        q=said_query,
+        o=where,
+    )
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (4, volume),
+    (5, volume_step),
+    (2.6, pause),
+    (2.6, go_on),
+    (2.4, next_track),
+    (2.4, previous_track),
+    (2.4, mute),
+    (2.6, unmute),
+    (4.5, search),
+)

@@ -1,0 +1,550 @@
+"""What sensors tell, in people's words: each class of binary sensor and of sensor, and the sentences about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from training.home.patterns import Grammar, Pattern, wordings
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A class of binary sensor.
+
+    `nouns` are what such sensors or the things they watch are called (singular, plural), with words for on and
+    off behind "is"; `named` and `placed` are sentences about a thing {t} and about a place {p}.
+    """
+
+    nouns: tuple[tuple[str, str], ...]
+    on: Pattern | None
+    off: Pattern | None
+    named_on: Grammar | None = None
+    named_off: Grammar | None = None
+    placed_on: Grammar | None = None
+    placed_off: Grammar | None = None
+
+
+def _nouns(text: str) -> tuple[tuple[str, str], ...]:
+    pairs = (pair.split("/") for pair in text.split("|") if pair)
+    return tuple((one, many) for one, many in pairs)
+
+
+def _sense(nouns: str, on: str, off: str, named_on: str = "", named_off: str = "", placed_on: str = "",
+           placed_off: str = "") -> Sense:  # fmt: skip
+    grammars = (Grammar(lines) if lines else None for lines in (named_on, named_off, placed_on, placed_off))
+    return Sense(_nouns(nouns), wordings(on) if on else None, wordings(off) if off else None, *grammars)
+
+
+_OPEN_ON = """
+? {did} (I|we|someone|anyone|anybody|somebody) leave {t} open
+? have (I|we) left {t} open
+? was {t} left open
+"""
+_OPEN_OFF = """
+? {did} (I|we|someone|anyone) (close|shut) {t}
+? have (I|we) (closed|shut) {t}
+"""
+_OPEN_ON, _OPEN_OFF = (text.replace("{did}", "did") for text in (_OPEN_ON, _OPEN_OFF))
+_SHUT = "(closed|closed|shut)"
+_TRIGGERED = "(triggered|going off|active|on)"
+_CLEAR = "(clear|not triggered|quiet|off)"
+
+SENSES: dict[str, Sense] = {
+    "battery": _sense(
+        "battery/batteries|battery/batteries", "(low|low|low|running low|nearly empty|almost empty|empty)",
+        "(fine|ok|okay|normal|charged|full)",
+        """
+        3? is {t's} battery (low|low|running low|nearly empty|almost empty|empty|almost dead)
+        3? is {t} battery (low|low|running low|nearly empty|empty)
+        2? is the battery (of|in|on) {t} (low|running low|empty)
+        2? is {t} (low on|running out of|almost out of|running low on|nearly out of) battery
+        ? does {t} (need a new battery|have a low battery|need new batteries|need charging)
+        ? does the battery (of|in) {t} need (changing|replacing|to be replaced|to be charged)
+        """,
+        """
+        2? is {t's} battery (fine|ok|okay|normal|charged|full)
+        ? is the battery (of|in|on) {t} (fine|ok|okay|normal|charged|full)
+        ? is {t} battery (ok|okay|normal|charged|full)
+        """,
+        """
+        2? are there any low batteries {p}
+        ? do (I|we) have [any] low batteries {p}
+        ? does anything {p} need a new battery
+        """,
+    ),
+    "battery_charging": _sense(
+        "battery/batteries|device/devices", "(charging|being charged)", "(not charging|discharging)",
+        """
+        4? is {t} [currently|still|already] charging
+        2? is {t} being charged
+        ? is {t's} battery (charging|being charged)
+        ? is the battery of {t} charging
+        ? is {t} on charge
+        """,
+        """
+        2? is {t} (not charging|discharging)
+        ? is {t} not being charged
+        ? has {t} stopped charging
+        ? is {t's} battery (discharging|not charging)
+        """,
+    ),
+    "carbon_monoxide": _sense(
+        "carbon monoxide detector/carbon monoxide detectors|carbon monoxide alarm/carbon monoxide alarms|co detector/co detectors",
+        _TRIGGERED, _CLEAR,
+        """
+        2? has {t} detected (carbon monoxide|any carbon monoxide|co)
+        2? (does|is) {t} (detecting|detect|sensing) carbon monoxide
+        ? is {t} (triggered|going off)
+        ? did {t} (go off|detect carbon monoxide|trigger)
+        """.replace("(does|is) {t} (detecting|detect|sensing)", "is {t} (detecting|sensing)"),
+        """
+        2? is {t} (clear|not triggered)
+        """,
+        """
+        3? is there [any] carbon monoxide {p}
+        2? (is|was|has) carbon monoxide [been] detected {p}
+        ? is there a carbon monoxide (leak|problem|alarm) {p}
+        ? do you detect [any] carbon monoxide {p}
+        """.replace("(is|was|has) carbon monoxide [been] detected", "(is carbon monoxide detected|was carbon monoxide detected|has carbon monoxide been detected)"),
+        """
+        2? is there no carbon monoxide {p}
+        ? is it free of carbon monoxide {p}
+        """,
+    ),
+    "cold": _sense(
+        "pipe/pipes", "(cold|freezing|too cold)", "(not cold|not freezing)",
+        """
+        3? is {t} [too|very|really] cold
+        2? is {t} freezing
+        ? is {t} getting (cold|too cold)
+        ? is {t} cold (enough|right now|at the moment)
+        """,
+        """
+        2? is {t} not (cold|freezing)
+        ? is {t} no longer cold
+        """,
+    ),
+    "connectivity": _sense(
+        "device/devices|camera/cameras|sensor/sensors", "(connected|online|connected|reachable)", "(disconnected|offline|not connected|unreachable)",
+        """
+        4? is {t} [still|currently] (connected|online)
+        2? does {t} have [a|an internet|a network] connection
+        ? is {t} connected to (the internet|the network|the wifi)
+        ? is {t} (up|reachable|available)
+        """,
+        """
+        4? is {t} [currently] (disconnected|offline|not connected|unreachable)
+        2? has {t} (lost its connection|gone offline|lost connection|disconnected)
+        ? did {t} (disconnect|go offline|lose connection)
+        ? is {t} down
+        """,
+    ),
+    "door": _sense("door/doors", "(open|open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF, """
+        2? did (I|we|anyone|someone) leave (a door|any doors|the door) open {p}
+        ? is there a door open {p}
+        """, """
+        ? did (I|we) (close|shut) (all the doors|every door|the doors) {p}
+        """),
+    "garage_door": _sense("garage door/garage doors", "(open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF),
+    "gas": _sense(
+        "gas detector/gas detectors|gas alarm/gas alarms|gas sensor/gas sensors", _TRIGGERED, _CLEAR,
+        """
+        2? has {t} detected [any] gas
+        2? is {t} (detecting|sensing) gas
+        ? did {t} (detect gas|go off|trigger)
+        ? is {t} triggered
+        """,
+        "2? is {t} (clear|not triggered)",
+        """
+        3? is there [a|any] gas [leak] {p}
+        ? is gas (leaking|detected|escaping) {p}
+        2? (has|was) gas [been] detected {p}
+        ? do you detect [any] gas {p}
+        ? is there a gas leak {p}
+        """.replace("[a|any] gas [leak]", "(any gas|gas|a gas leak)").replace("(has|was) gas [been] detected", "(was gas detected|has gas been detected)"),
+        "2? is there no gas {p}",
+    ),
+    "heat": _sense(
+        "heat detector/heat detectors", _TRIGGERED, _CLEAR,
+        """
+        3? is {t} [too|very|still|really] hot
+        2? is {t} overheating
+        ? is {t} (getting|running) [too] hot
+        ? has {t} detected heat
+        """,
+        """
+        2? is {t} not (hot|overheating)
+        ? is {t} no longer hot
+        ? has {t} cooled (down|off)
+        """,
+    ),
+    "light": _sense(
+        "light sensor/light sensors", "(triggered|detecting light)", "(not detecting light|dark)",
+        """
+        2? is {t} (detecting|sensing|seeing) [any] light
+        2? (does|did) {t} (detect|see|sense) [any] light
+        ? has {t} detected [any] light
+        """,
+        "2? is {t} (not detecting light|not detecting any light)",
+        """
+        2? (is|was) [any] light detected {p}
+        ? has [any] light been detected {p}
+        ? do you (detect|see) [any] light {p}
+        """,
+        "? is no light detected {p}",
+    ),
+    "lock": _sense("door/doors", "unlocked", "locked"),
+    "moisture": _sense(
+        "leak sensor/leak sensors|water sensor/water sensors|moisture sensor/moisture sensors", "(wet|triggered|damp)", "(dry|clear)",
+        """
+        3? is {t} [still] (wet|damp|leaking|moist)
+        2? has {t} (detected|found) (water|a leak|moisture)
+        ? is {t} detecting (water|moisture|a leak)
+        ? is there (water|moisture|a leak) (at|on|in|under|near) {t}
+        ? did {t} (get wet|leak|detect water)
+        """,
+        """
+        3? is {t} [completely|still|already] dry
+        ? is {t} not (wet|leaking)
+        ? has {t} dried [out|up]
+        """,
+        """
+        3? is there (a|any) (leak|water leak) {p}
+        2? is there [any] (water|moisture) [detected|on the floor] {p}
+        2? (is|was) (water|moisture|a leak) detected {p}
+        ? is it (wet|damp) {p}
+        ? is (something|anything) leaking {p}
+        ? is water leaking {p}
+        """,
+        """
+        2? is it dry {p}
+        ? is everything dry {p}
+        ? is there no (leak|water) {p}
+        """,
+    ),
+    "motion": _sense(
+        "motion sensor/motion sensors|motion detector/motion detectors", "(triggered|active|on|detecting motion)", "(clear|inactive|not triggered)",
+        """
+        3? (is|has) {t} (MOTION)
+        2? (does|did) {t} (detect|see|sense|pick up) [any] (motion|movement)
+        ? is there [any] (motion|movement) (at|on|near|in front of) {t}
+        ? is {t} triggered
+        """.replace("(is|has) {t} (MOTION)", "(is {t} detecting|is {t} seeing|has {t} detected|has {t} seen|has {t} picked up) [any] (motion|movement)"),
+        """
+        2? is {t} (clear|not detecting motion|not detecting any motion)
+        ? is there no (motion|movement) (at|near|on) {t}
+        """,
+        """
+        5? is there [any|some] (motion|movement) [detected] {p}
+        2? (is|was) [any] (motion|movement) detected {p}
+        2? has [any] (motion|movement) been detected {p}
+        2? do you (detect|see|sense) [any] (motion|movement) {p}
+        ? (did|do) the (sensors|motion sensors) (detect|pick up) [any] (motion|movement) {p}
+        ? is (something|anything|someone|somebody) moving around {p}
+        """,
+        """
+        2? is there no (motion|movement) {p}
+        ? is it clear of motion {p}
+        ? is no motion detected {p}
+        """,
+    ),
+    "moving": _sense(
+        "", "", "",
+        """
+        4? is {t} [still|currently] moving
+        ? is {t} in motion
+        ? did {t} (move|start moving)
+        ? has {t} (moved|started moving)
+        """,
+        """
+        2? is {t} (standing still|not moving|stationary|still)
+        2? has {t} stopped moving
+        ? did {t} stop moving
+        """,
+    ),
+    "occupancy": _sense(
+        "room/rooms", "(occupied|in use|taken)", "(empty|unoccupied|vacant|free)",
+        """
+        4? is {t} [still|currently] (occupied|in use|taken)
+        ? is (someone|anyone|anybody|somebody) (on|in|at) {t}
+        """,
+        """
+        3? is {t} (unoccupied|free|empty|vacant|not occupied)
+        ? is (nobody|no one) (on|in|at) {t}
+        """,
+        """
+        3? is (anyone|anybody|someone|somebody) {p}
+        2? is there (anyone|anybody|someone|somebody) {p}
+        ? do you (detect|sense) (anyone|anybody|someone) {p}
+        """,
+        """
+        2? is (nobody|no one) {p}
+        ? is there (nobody|no one) {p}
+        """,
+    ),
+    "opening": _sense("", "", "", "4? is {t} [still|currently] open\n" + _OPEN_ON, "3? is {t} (closed|shut)\n" + _OPEN_OFF),
+    "plug": _sense(
+        "device/devices", "(plugged in|plugged in|connected to the power)", "(unplugged|not plugged in)",
+        """
+        4? is {t} [still|currently|already] plugged in
+        2? did (I|we|someone) plug in {t}
+        ? did (I|we) plug {t} in
+        """,
+        """
+        3? is {t} (unplugged|not plugged in)
+        2? did (I|we|someone) unplug {t}
+        ? has {t} been unplugged
+        """,
+    ),
+    "power": _sense(
+        "", "", "",
+        """
+        3? does {t} [still] have power
+        2? is {t} (powered|getting power|receiving power|under power)
+        ? is there power (on|at) {t}
+        ? is the power (of|on|at) {t} (on|there)
+        """.replace("is the power (of|on|at) {t} (on|there)", "is {t} supplied with power"),
+        """
+        2? is {t} (without power|not powered|unpowered|not getting power)
+        2? (has|did) {t} POWER
+        """.replace("(has|did) {t} POWER", "(has {t} lost power|did {t} lose power)"),
+        """
+        2? is there power {p}
+        ? do we have power {p}
+        """,
+        """
+        2? is there no power {p}
+        ? is the power out {p}
+        """,
+    ),
+    "presence": _sense(
+        "", "", "",
+        """
+        4? is {t} [at] home
+        2? is {t} (present|there|in the house)
+        """,
+        """
+        3? is {t} (away|not home|not at home|gone|out)
+        """,
+    ),
+    "problem": _sense(
+        "", "", "",
+        """
+        3? is there (a problem|any problem|a fault|an issue|anything wrong|something wrong) with {t}
+        3? does {t} have (a problem|any problems|an issue|a fault|any issues)
+        2? is (something|anything) wrong with {t}
+        ? is {t} (having problems|having a problem|broken|faulty|acting up|reporting a problem)
+        """,
+        """
+        3? is {t} (ok|okay|fine|all right|working fine|working properly|in order|problem free)
+        ? is everything (ok|okay|fine|all right) with {t}
+        """,
+        """
+        2? are there [any] problems {p}
+        ? is there (a|any) problem {p}
+        ? is (anything|something) wrong {p}
+        ? does anything {p} have a problem
+        """,
+        """
+        ? are there no problems {p}
+        """,
+    ),
+    "running": _sense(
+        "appliance/appliances|machine/machines", "(running|still running)", "(not running|stopped)",
+        """
+        5? is {t} [still|currently|already] running
+        ? is {t} still going
+        ? has {t} started [running|yet]
+        """,
+        """
+        2? is {t} not running
+        3? (has|is) {t} DONE
+        2? has {t} stopped [running]
+        """.replace("(has|is) {t} DONE", "(has {t} finished|is {t} finished|is {t} done|has {t} stopped)"),
+    ),
+    "safety": _sense(
+        "", "", "",
+        """
+        3? is {t} (unsafe|dangerous|not safe)
+        ? is there a (danger|safety problem) at {t}
+        """,
+        """
+        3? is {t} safe
+        ? is {t} (secure|safe to use)
+        """,
+        """
+        2? is it (unsafe|dangerous|not safe) {p}
+        ? is there any danger {p}
+        """,
+        """
+        2? is it safe {p}
+        ? is everything safe {p}
+        """,
+    ),
+    "smoke": _sense(
+        "smoke detector/smoke detectors|smoke alarm/smoke alarms|smoke sensor/smoke sensors", _TRIGGERED, _CLEAR,
+        """
+        2? (has|does) {t} SMOKE
+        2? is {t} (detecting|sensing) smoke
+        ? is there smoke (at|from|near|coming from) {t}
+        ? is {t} (triggered|going off)
+        ? did {t} (go off|detect smoke|trigger)
+        """.replace("(has|does) {t} SMOKE", "(has {t} detected|does {t} detect|does {t} see) [any] smoke"),
+        "2? is {t} (clear|not triggered|not detecting smoke)",
+        """
+        4? is there [any] smoke [detected] {p}
+        2? is smoke detected {p}
+        2? (was smoke|has smoke been|has any smoke been) detected {p}
+        ? do you (detect|see|smell) [any] smoke {p}
+        ? is (something|anything) (burning|on fire) {p}
+        """,
+        "2? is there no smoke {p}",
+    ),
+    "sound": _sense(
+        "sound sensor/sound sensors|noise sensor/noise sensors", "(triggered|detecting sound|detecting noise)", "(quiet|clear)",
+        """
+        2? is {t} (detecting|hearing|picking up) [any] (sound|noise)
+        2? (does|did) {t} (hear|detect|pick up) [any|a] (sound|noise)
+        ? has {t} (heard|detected) [any|a] (sound|noise)
+        """,
+        "2? is {t} (quiet|silent|not hearing anything)",
+        """
+        3? is there [any|some] (sound|noise) [detected] {p}
+        2? (is|was) [any] (sound|noise) detected {p}
+        ? has [any] (sound|noise) been detected {p}
+        ? do you (hear|detect) [any] (sound|noise) {p}
+        ? is it (noisy|loud) {p}
+        """,
+        """
+        2? is it (quiet|silent) {p}
+        ? is there no (noise|sound) {p}
+        """,
+    ),
+    "tamper": _sense(
+        "", "", "",
+        """
+        3? has {t} been tampered with
+        2? (is|was) {t} tampered with
+        2? (did|has) SOMEBODY {t}
+        ? is (someone|anyone|somebody) tampering with {t}
+        ? is there tampering (at|with) {t}
+        """.replace("(did|has) SOMEBODY {t}", "(did anyone tamper|did someone tamper|has anyone tampered|has somebody tampered) with {t}"),
+        "2? is {t} (untampered|not tampered with)",
+        """
+        2? (is|was) [any] tampering detected {p}
+        ? has anything been tampered with {p}
+        """,
+    ),
+    "update": _sense(
+        "device/devices", "(out of date|outdated)", "(up to date|current)",
+        """
+        3? is there (an|a new|any) update (for|available for) {t}
+        2? does {t} (have|need) (an|a new) update
+        2? is {t} (out of date|outdated|not up to date)
+        ? does {t} need (updating|to be updated)
+        ? can {t} be updated
+        """.replace("(have|need) (an|a new)", "(have|need) (an|a new|an available)").replace("an available update", "an available update"),
+        """
+        3? is {t} (up to date|current|on the latest version)
+        """,
+        """
+        2? are there [any] updates [available]
+        ? does anything need (an update|updating)
+        """,
+    ),
+    "vibration": _sense(
+        "vibration sensor/vibration sensors", "(triggered|vibrating)", "(still|clear)",
+        """
+        4? is {t} [still|currently] (vibrating|shaking)
+        ? has {t} detected [a|any] vibration
+        ? does {t} (vibrate|shake)
+        ? is there [any] vibration (at|on) {t}
+        """,
+        """
+        2? is {t} not (vibrating|shaking)
+        ? has {t} stopped (vibrating|shaking)
+        """,
+        """
+        2? is there [any] vibration {p}
+        ? is vibration detected {p}
+        """,
+    ),
+    "window": _sense("window/windows", "(open|open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF, """
+        2? did (I|we|anyone|someone) leave (a window|any windows|the window) open {p}
+        ? is there a window open {p}
+        """, """
+        ? did (I|we) (close|shut) (all the windows|every window|the windows) {p}
+        """),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A class of sensor: what its value is called, and sentences about a thing {t} and a place {p}."""
+
+    words: Pattern
+    named: Grammar | None = None
+    placed: Grammar | None = None
+
+
+MEASURES: dict[str, Measure] = {
+    "battery": Measure(wordings("(battery|battery level|battery|charge level|battery charge|battery percentage)"), Grammar("""
+        3? how much (battery|charge|power) (does {t} have|is left in {t}|has {t} got) LEFT
+        2? how (full|charged) is {t's} battery
+        ? how (charged|full) is the battery (of|in|on) {t}
+        ? what percentage is {t} (at|on)
+        ? how is {t's} battery doing
+        ? how much battery is left (on|in) {t}
+    """.replace(" (does {t} have|is left in {t}|has {t} got) LEFT", " does {t} have [left]").replace("(battery|charge|power)", "(battery|charge)"))),
+    "power": Measure(wordings("(power|power consumption|power usage|power draw|wattage|current power|electricity usage)"), Grammar("""
+        3? how much power (is {t} using|does {t} use|is {t} drawing|does {t} draw|is {t} consuming|does {t} consume)
+        2? how many watts (is {t} using|does {t} use|is {t} drawing|is {t} pulling)
+        ? how much electricity is {t} using
+    """), Grammar("""
+        2? how much power (is being used|is used|are we using|do we use) {p}
+    """)),
+    "energy": Measure(wordings("(energy|energy consumption|energy usage|energy use)"), Grammar("""
+        3? how much energy (did {t} use|has {t} used|does {t} use|has {t} consumed|did {t} consume) [today]
+        ? how many kilowatt hours (did {t} use|has {t} used)
+    """)),
+    "voltage": Measure(wordings("(voltage|voltage level)"), Grammar("""
+        2? how many volts (does {t} have|is {t} at)
+        ? how high is the voltage (of|at|on) {t}
+    """)),
+    "temperature": Measure(wordings("(temperature|temperature|temp|current temperature)"), Grammar("""
+        2? how (warm|hot|cold) is {t}
+        ? how many degrees is {t}
+    """)),
+    "humidity": Measure(wordings("(humidity|humidity|humidity level|relative humidity|air humidity)"), Grammar("""
+        2? how humid is {t}
+    """), Grammar("""
+        4? how humid is it {p}
+        ? how high is the humidity {p}
+        ? how (damp|dry) is the air {p}
+    """)),
+    "carbon_dioxide": Measure(wordings("(co2|co2 level|carbon dioxide|carbon dioxide level|co2 concentration)"), None, Grammar("""
+        2? how much (co2|carbon dioxide) is there {p}
+        ? how high is the (co2|carbon dioxide|co2 level) {p}
+    """)),
+    "carbon_monoxide": Measure(wordings("(carbon monoxide level|carbon monoxide concentration|carbon monoxide reading)"), None, Grammar("""
+        2? how much carbon monoxide is there {p}
+    """)),
+    "pm25": Measure(wordings("(pm2.5|pm 2.5|pm2.5 level|pm 2.5 level|fine dust level|particulate level)"), None, Grammar("""
+        2? how much fine dust is there {p}
+    """)),
+    "illuminance": Measure(wordings("(illuminance|light level|illuminance level|lux level|lux)"), None, Grammar("""
+        3? how bright is it {p}
+        ? how much light is there {p}
+        ? how many lux are there {p}
+    """)),
+    "pressure": Measure(wordings("(pressure|air pressure|pressure level)"), Grammar("""
+        2? how (high|much) is the pressure (in|of|at) {t}
+    """.replace("(high|much)", "high"))),
+    "moisture": Measure(wordings("(moisture|moisture level|soil moisture)"), Grammar("""
+        2? how (moist|wet|dry) is {t}
+        ? how much water does {t} have
+    """.replace("        ? how much water does {t} have\n", ""))),
+    "gas": Measure(wordings("(gas consumption|gas usage)"), Grammar("""
+        2? how much gas (did {t} use|has {t} used|does {t} use)
+    """)),
+}  # fmt: skip

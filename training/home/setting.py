@@ -1,0 +1,351 @@
+"""Setting brightness, colour, position, temperature, fan speed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.speaker import Phrase, Said, Speaker, said
+from training.home.things import CLIMATE, COVER, COVERS, FAN, LIGHT, VALVE
+from training.home.values import COLOURS, LEVELS, POSITIONS, say_temperature, temperature
+
+_BRIGHTNESS = Grammar("""
+4! (set|put|turn|change|adjust|bring) {t} to {v} [brightness]
+3! (set|change|adjust|put) the brightness of {t} to {v}
+3! (set|change|adjust) {t} brightness to {v}
+2! (dim|brighten|fade) {t} to {v}
+! (dim|turn) {t} down to {v} [brightness]
+! (brighten|turn) {t} up to {v}
+! (turn|switch) on {t} (at|to|with) {v} [brightness]
+! (turn|switch) {t} on (at|to) {v} [brightness]
+! make {t} {v} bright
+! (set|adjust) {t} at {v} [brightness]
+! make the brightness of {t} {v}
+! (lower|reduce|drop|raise|increase) {t} to {v}
+! (lower|reduce|increase|raise) the brightness of {t} to {v}
+. {t} [to|at] {v} [brightness]
+2. {t} brightness [to] {v}
+. brightness of {t} to {v}
+. I (want|need|would like) {t} at {v}
+. I'd like {t} (at|dimmed to) {v}
+? (can|could) (I|we) have {t} at {v}
+""")
+_BRIGHTNESS_PLACE = Grammar("""
+3! (set|change|adjust|put) the brightness {p} to {v}
+2! (set|change|adjust) the brightness to {v} {p}
+! (set|change) {b} brightness to {v}
+! dim it to {v} {p}
+. {b} brightness [to|at] {v}
+. brightness {v} {p}
+. {v} brightness {p}
+. {v} light {p}
+""")
+_BRIGHTNESS_HERE = Grammar("""
+3! (set|change|adjust|put) the brightness to {v}
+! dim to {v}
+. brightness [to] {v}
+. {v} brightness
+""")
+_FULL = Grammar("""
+! (set|put|turn) {t} to (full|maximum|max) brightness
+! (turn|put) {t} (on full|all the way up)
+! make {t} as bright as possible
+. {t} (full|maximum) brightness
+. full brightness for {t}
+""")
+_LOW = Grammar("""
+! (set|put|turn) {t} to (minimum|the lowest|the minimum|lowest) brightness
+! (turn|dim) {t} all the way down
+! dim {t} as far as possible
+! dim {t} to the minimum
+""")
+_COLOUR = Grammar("""
+4! (set|turn|change|make|switch) {t} [to] {c}
+3! (set|change) the (colour|color) of {t} to {c}
+2! (set|change) {t} (colour|color) to {c}
+! (turn|make) {t} {c}
+! (set|switch|put) {t} to [the colour|the color] {c}
+! color {t} {c}
+! give {t} a {c} (colour|color|tone|glow)
+! let {t} (glow|shine|be) {c}
+. {t} [to|in] {c}
+. {t} (colour|color) {c}
+. I (want|would like) {t} [to be|in] {c}
+. I'd like {t} in {c}
+? (can|could) {t} be {c}
+? (can|could) you make {t} {c}
+""")
+_COLOUR_PLACE = Grammar("""
+2! (make|turn) the {a} {c}
+! (bathe|light) the {a} in {c}
+! (set|change) the {a} (colour|color) to {c}
+! (set|change) the (colour|color) {p} to {c}
+. {c} light {p}
+. {c} lights {p}
+. {a} {c}
+""")
+_COLOUR_HERE = Grammar("""
+2! (set|change) the (colour|color) to {c}
+! make it {c} [in here]
+! give me {c} light
+. {c} light please
+""")
+_BOTH = Grammar("""
+3! (set|turn|change|make|put) {t} [to] {c} (at|and|with) {v} [brightness]
+2! (set|put|turn) {t} to {v} (and|and to) {c}
+! (set|change) {t} to {c} and the brightness to {v}
+! (set|change) the brightness of {t} to {v} and the (colour|color) to {c}
+! (turn|switch) on {t} in {c} at {v}
+. {t} {c} {v}
+. {t} in {c} at {v} please
+""")
+_POSITION = Grammar("""
+4! (set|put|move|adjust|bring) {t} to {v}
+2! (set|change|adjust) the position of {t} to {v}
+2! (set|change|adjust) {t} position to {v}
+3! open {t} to {v}
+2! open {t} {v}
+! (raise|lift|lower|roll|pull|drop) {t} to {v}
+! (set|leave) {t} at {v}
+! (set|leave) {t} {v} open
+! have {t} {v} open
+. {t} [to|at] {v}
+. {t} {v} open
+. I (want|would like|need) {t} (at {v}|{v} open)
+. I'd like {t} {v} open
+. {t} position {v}
+? (can|could) (I|we) have {t} {v} open
+""")
+_HALF = Grammar("""
+3! (open|close|raise|lower|shut) {t} (halfway|half way|half)
+2! half (open|close) {t}
+2! (set|put|leave|move) {t} (to half|halfway|half open|half way)
+! (open|close|raise|lower) {t} to half
+! (leave|keep) {t} (half open|half closed|halfway open)
+. {t} (half open|halfway|half)
+. I (want|would like) {t} half open
+""")
+_WARMTH = Grammar("""
+4! (set|change|adjust|put|turn) {th} to {v} {p}
+2! (set|change|adjust) {th} {p} to {v}
+2! (set|put|turn) {th} {p} (at|to) {v}
+! (turn|crank|bring) {th} (up|down) to {v} {p}
+! (raise|lower|increase|reduce|drop) {th} to {v} {p}
+! (raise|lower) {th} {p} to {v}
+! (heat|warm|cool) (it|things) (up|down) to {v} {p}
+! make it {v} {p}
+! keep it at {v} {p}
+! get it to {v} {p}
+. {th} [to|at] {v} {p}
+. {th} {p} [to|at] {v}
+. I (want|need|would like) it [to be] {v} {p}
+. I'd like it [to be] {v} {p}
+. I want {th} at {v} {p}
+. let's have {v} {p}
+. it should be {v} {p}
+? (can|could) (we|you) make it {v} {p}
+? (can|could) (we|I) have {v} {p}
+""")
+_WARMTH_AREA = Grammar("""
+3! (set|heat|warm|cool|heat up|cool down|warm up) the {a} to {v}
+2! (set|change|adjust) the {a} (temperature|temp|heating|heat) to {v}
+! make the {a} {v}
+! (keep|hold) the {a} at {v}
+! (set|bring|get) the {a} to {v}
+. {a} [to|at] {v}
+. {a} (temperature|temp) [to] {v}
+. I want the {a} (at|to be) {v}
+""")
+_WARMTH_NAMED = Grammar("""
+4! (set|change|adjust|put|turn) {t} to {v}
+2! (set|change|adjust) the (temperature|temp) (of|on|for) {t} to {v}
+2! (set|change) {t} (temperature|temp) to {v}
+! (turn|crank) {t} (up|down) to {v}
+! (set|put) {t} at {v}
+. {t} [to|at] {v}
+. I (want|would like) {t} at {v}
+""")
+_SPEED = Grammar("""
+4! (set|put|turn|change|adjust) {t} to {v} [speed]
+3! (set|change|adjust) the speed of {t} to {v}
+2! (set|change) {t} speed to {v}
+2! (run|set) {t} at {v} [speed]
+! (turn|switch) on {t} at {v} [speed]
+! (turn|crank) {t} (up|down) to {v}
+! (slow|speed) {t} (down|up) to {v}
+! make {t} (run|spin|go) at {v}
+! (increase|lower|reduce|raise) {t} [speed] to {v}
+. {t} [at|to] {v} [speed]
+. {t} speed [to] {v}
+. I (want|would like) {t} at {v} [speed]
+""")
+_SPEED_PLACE = Grammar("""
+3! (set|change|adjust) the fan speed {p} to {v}
+2! (set|change) the fan speed to {v} {p}
+! (set|change) the {a} fan speed to {v}
+. fan speed {v} {p}
+. fan speed {p} [to] {v}
+. {a} fan speed [to] {v}
+""")
+_SPEEDS = {"half": 50, "full": 100, "maximum": 100, "max": 100, "a quarter": 25, "half speed": 50, "full speed": 100,
+           "maximum speed": 100, "a third": 33, "three quarters": 75, "the maximum": 100}  # fmt: skip
+_TEMPERATURE_WORDS = ("the temperature", "the temperature", "the temperature", "temperature", "the heating", "the heat",
+                      "the thermostat", "the temp", "heating", "the heater", "the air conditioning", "the ac",
+                      "thermostat")  # fmt: skip
+
+
+def _without_kind(phrase: Phrase) -> dict[str, object]:
+    return {slot: value for slot, value in phrase.slots.items() if slot not in ("domain", "device_class")}
+
+
+def _lamp(speaker: Speaker) -> Phrase:
+    return speaker.named("light") if speaker.chance(0.5) else speaker.kind(LIGHT, single=0.3)
+
+
+def _level(speaker: Speaker, words: dict[str, int]) -> tuple[str, int]:
+    text, value = speaker.numbers.share(words)
+    other = speaker.numbers.percent()
+    if value != other:
+        text = speaker.slip(speaker.numbers.say(other), text)
+    return text, value
+
+
+def brightness(speaker: Speaker) -> Said:
+    way = speaker.rng.random()
+    if way < 0.05:
+        target = _lamp(speaker)
+        return said(
+            speaker, _FULL, (home_call("light_set", **_without_kind(target), brightness=100),), t=target.text
+        )
+    if way < 0.09:
+        target = _lamp(speaker)
+        return said(
+            speaker, _LOW, (home_call("light_set", **_without_kind(target), brightness=1),), t=target.text
+        )
+    text, value = _level(speaker, LEVELS)
+    if way < 0.13:
+        return said(speaker, _BRIGHTNESS_HERE, (home_call("light_set", brightness=value),), v=text)
+    if way < 0.3:
+        place = speaker.where(nowhere=0.0)
+        bare = str(next(iter(place.slots.values())))
+        calls = (home_call("light_set", **place.slots, brightness=value),)
+        return said(speaker, _BRIGHTNESS_PLACE, calls, p=place.text, v=text, b=bare)
+    target = _lamp(speaker)
+    calls = (home_call("light_set", **_without_kind(target), brightness=value),)
+    return said(speaker, _BRIGHTNESS, calls, t=target.text, v=text)
+
+
+def _colour(speaker: Speaker) -> tuple[str, str]:
+    colour = speaker.pick(COLOURS[:10]) if speaker.chance(0.45) else speaker.pick(COLOURS)
+    return speaker.slip(speaker.pick(COLOURS[:10]), colour), colour
+
+
+def colour(speaker: Speaker) -> Said:
+    text, value = _colour(speaker)
+    way = speaker.rng.random()
+    if way < 0.07:
+        return said(speaker, _COLOUR_HERE, (home_call("light_set", color=value),), c=text)
+    if way < 0.22:
+        place = speaker.in_area()
+        area = str(place.slots["area"])
+        if "'" not in area and area + " " not in place.text.replace(area, ""):
+            calls = (home_call("light_set", area=area, color=value),)
+            return said(speaker, _COLOUR_PLACE, calls, a=area, p=place.text, c=text)
+    target = _lamp(speaker)
+    calls = (home_call("light_set", **_without_kind(target), color=value),)
+    return said(speaker, _COLOUR, calls, t=target.text, c=text)
+
+
+def colour_and_brightness(speaker: Speaker) -> Said:
+    target = _lamp(speaker)
+    text, value = _colour(speaker)
+    level, share = _level(speaker, {"full": 100, "half": 50, "maximum": 100})
+    calls = (home_call("light_set", **_without_kind(target), brightness=share, color=value),)
+    return said(speaker, _BOTH, calls, t=target.text, c=text, v=level)
+
+
+def _moved(speaker: Speaker) -> Phrase:
+    way = speaker.rng.random()
+    if way < 0.45:
+        return speaker.named("cover")
+    if way < 0.53:
+        return speaker.named("valve") if speaker.chance(0.6) else speaker.kind(VALVE, single=0.2)
+    kind = COVERS[
+        speaker.pick(
+            ("blind", "curtain", "shutter", "shade", "awning", "garage", "blind", "curtain", "window", "gate")
+        )
+    ]
+    if kind.device_class == "garage":
+        return speaker.kind(kind, nowhere=1.0, single=0.7)
+    return speaker.kind(COVER if speaker.chance(0.03) else kind, single=0.2)
+
+
+def position(speaker: Speaker) -> Said:
+    target = _moved(speaker)
+    if speaker.chance(0.2):
+        return said(speaker, _HALF, (home_call("set_position", **target.slots, position=50),), t=target.text)
+    value = speaker.numbers.percent()
+    text = speaker.numbers.say_percent(value)
+    text = speaker.slip(speaker.numbers.say(100 - value if value != 50 else 20), text)
+    calls = (home_call("set_position", **target.slots, position=value),)
+    return said(speaker, _POSITION, calls, t=target.text, v=text)
+
+
+def warmth(speaker: Speaker) -> Said:
+    value = temperature(speaker.rng)
+    text = say_temperature(value, speaker.numbers, speaker.rng)
+    text = speaker.slip(speaker.numbers.say(value + speaker.pick((1, 2, -1, -2))), text)
+    way = speaker.rng.random()
+    if way < 0.2:
+        target = speaker.named("climate") if speaker.chance(0.7) else speaker.kind(CLIMATE, single=0.6)
+        slots = _without_kind(target)
+        calls = (home_call("climate_set_temperature", **slots, temperature=value),)
+        return said(speaker, _WARMTH_NAMED, calls, t=target.text, v=text)
+    if way < 0.36:
+        area = speaker.area()
+        if "'" not in area:
+            calls = (home_call("climate_set_temperature", area=area, temperature=value),)
+            return said(speaker, _WARMTH_AREA, calls, a=area, v=_with_unit(text))
+    place = speaker.where(nowhere=0.42, floors=0.16)
+    word = speaker.pick(_TEMPERATURE_WORDS)
+    slots = dict(place.slots)
+    if speaker.is_listed(word.removeprefix("the ")):
+        slots["name"] = word.removeprefix("the ")
+    calls = (home_call("climate_set_temperature", **slots, temperature=value),)
+    unnamed = (home_call("climate_set_temperature", **place.slots, temperature=value),)
+    here = place.text or (speaker.pick(("", "", "", "in here", "here")) if "name" not in slots else "")
+    made = said(speaker, _WARMTH, calls, th=word, v=text, p=here)
+    if word in made.text:
+        return made
+    # "Make it 21" alone may mean anything.
+    return Said(made.form, made.text.replace(text, _with_unit(text)), unnamed)
+
+
+def _with_unit(text: str) -> str:
+    return (
+        text if any(unit in text for unit in ("degree", "°", "celsius", "fahrenheit")) else f"{text} degrees"
+    )
+
+
+def fan_speed(speaker: Speaker) -> Said:
+    text, value = _level(speaker, _SPEEDS)
+    if speaker.chance(0.18):
+        area = speaker.area()
+        place = speaker.where(nowhere=0.25)
+        made = said(speaker, _SPEED_PLACE, (), a=area, p=place.text, v=text)
+        slots = {"area": area} if f"{area} fan speed" in made.text else place.slots
+        return Said(made.form, made.text, (home_call("fan_set_speed", **slots, percentage=value),))
+    target = speaker.named("fan") if speaker.chance(0.5) else speaker.kind(FAN, single=0.65)
+    calls = (home_call("fan_set_speed", **_without_kind(target), percentage=value),)
+    return said(speaker, _SPEED, calls, t=target.text, v=text)
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (5, brightness),
+    (4, colour),
+    (1.6, colour_and_brightness),
+    (4.2, position),
+    (4.5, warmth),
+    (2.8, fan_speed),
+)

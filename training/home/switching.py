@@ -1,0 +1,424 @@
+"""Turning things on and off, opening, locking, running scenes: the tools turn_on and turn_off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.places import in_area
+from training.home.speaker import Phrase, Said, Speaker, said
+from training.home.things import (
+    ALARM,
+    CLIMATE,
+    COVER,
+    COVERS,
+    FAN,
+    HUMIDIFIER,
+    LIGHT,
+    LOCK,
+    OUTLET,
+    PLAYER,
+    SIREN,
+    SWITCH,
+    TELEVISION,
+    VALVE,
+    Kind,
+)
+
+_ON = Grammar("""
+4! (turn|switch|turn|switch|put|flip|click) on {t}
+4! (turn|switch|turn|switch|put|flip|get) {t} [back] on
+! (activate|enable|start|power on|power up|fire up|light up) {t}
+! have {t} (on|turned on|switched on)
+! get {t} (going|running|started|on)
+! make sure {t} (is|are) on
+2. {t} on
+. {t} (turned|switched) on
+. I (want|need|would like) {t} on
+. I'd like {t} (on|turned on|switched on)
+. I (want|need) to have {t} on
+. {t} (should|must|needs to|need to) be on
+. let {t} be on
+. let's have {t} on
+. on with {t}
+. we need {t} on
+2? (can|could|may) (I|we) have {t} on
+? can {t} be (turned|switched) on
+? how about {t} on
+""")
+_OFF = Grammar("""
+4! (turn|switch|turn|switch|put|shut|flip|click) off {t}
+4! (turn|switch|turn|switch|put|shut) {t} (off|off|back off)
+! (deactivate|disable|power off|power down|shut down|kill|cut|stop) {t}
+! have {t} (off|turned off|switched off)
+! get {t} off
+! make sure {t} (is|are) off
+2. {t} off
+. {t} (turned|switched) off
+. I (want|need|would like) {t} off
+. I'd like {t} (off|turned off|switched off)
+. I don't need {t} (any more|anymore|on any more)
+. {t} (should|must|needs to|need to) be off
+. {t} can go off
+. no more {t}
+. off with {t}
+2? (can|could|may) (I|we) have {t} off
+? can {t} be (turned|switched) off
+""")
+_LIGHT_ON = Grammar("""
+2! (light up|illuminate|brighten up) {p}
+! give me [some] light {p}
+! (put|turn|switch) (some|a) (light|lights) on {p}
+! make it (bright|light) {p}
+. (some light|light|lights on|lights) {p} please
+. let there be light {p}
+. it's (too|so|very|really|pretty|getting|a bit) dark {p}
+. it's dark {p}
+. it is (too|so|very|pretty) dark {p}
+. I can't see (anything|a thing|much) {p}
+. I need [some|more] light {p}
+. we need [some|more] light {p}
+. it's (pitch|pitch-) black {p}
+? can (we|I) (get|have) some light {p}
+? could (we|I) (get|have) some light {p}
+? why is it so dark {p}
+""")
+_LIGHT_OFF = Grammar("""
+2. lights out {p}
+! (kill|cut|douse|put out) the (lights|light) {p}
+! make it dark {p}
+. no (light|lights) {p} please
+. it's too bright {p}, (lights off|turn off the lights)
+. we don't need (any light|the lights) {p}
+""")
+_OPEN = Grammar("""
+6! open {t}
+3! open up {t}
+! (raise|lift|roll up|pull up|draw up) {t}
+! (pull|draw|slide) {t} open
+! put {t} up
+! get {t} open
+! have {t} (open|opened)
+! make sure {t} (is|are) open
+2. {t} open
+. {t} up
+. I (want|need|would like) {t} open
+. I'd like {t} (open|opened)
+. {t} (should|needs to|need to) be open
+. let some (light|air|sun) in, open {t}
+? can {t} be opened
+? (can|could|may) (I|we) have {t} open
+""")
+_CLOSE = Grammar("""
+6! close {t}
+3! shut {t}
+2! close up {t}
+! (lower|roll down|pull down|let down|drop) {t}
+! (pull|draw|slide|push) {t} (closed|shut)
+! put {t} down
+! have {t} (closed|shut)
+! make sure {t} (is|are) (closed|shut)
+2. {t} closed
+. {t} (shut|down)
+. I (want|need|would like) {t} (closed|shut)
+. I'd like {t} (closed|shut)
+. {t} (should|needs to|need to) be (closed|shut)
+. the sun is blinding me, close {t}
+? can {t} be closed
+? (can|could|may) (I|we) have {t} (closed|shut)
+""")
+_OPEN_PLAIN = Grammar("""
+6! open {t}
+2! open up {t}
+! get {t} open
+! make sure {t} is open
+. {t} open
+. I (want|need|would like) {t} open
+. I'd like {t} (open|opened)
+""")
+_CLOSE_PLAIN = Grammar("""
+6! close {t}
+3! shut {t}
+! shut off {t}
+! make sure {t} is (closed|shut)
+. {t} closed
+. I (want|need|would like) {t} (closed|shut)
+. I'd like {t} (closed|shut)
+""")
+_LOCK = Grammar("""
+6! lock {t}
+2! lock up {t}
+! (secure|bolt) {t}
+! put the lock on {t}
+! make sure {t} (is|are) locked
+! get {t} locked
+. {t} locked
+. I (want|need|would like) {t} locked
+. I'd like {t} locked
+. {t} (should|needs to|need to) be locked
+? can {t} be locked
+""")
+_UNLOCK = Grammar("""
+6! unlock {t}
+2! (unbolt|unlatch) {t}
+! make sure {t} (is|are) unlocked
+! get {t} unlocked
+. {t} unlocked
+. I (want|need|would like) {t} unlocked
+. I'd like {t} unlocked
+. {t} (should|needs to|need to) be unlocked
+? can {t} be unlocked
+""")
+_SCENE = Grammar("""
+3! activate [the] {n} [scene]
+2! (start|run|launch|trigger|enable) [the] {n} [scene]
+3! (turn on|switch on|put on) [the] {n} [scene]
+2! (set|apply|use|load|select|call|play) the {n} scene
+! (turn|switch) the {n} scene on
+! (switch|change|go) to [the] {n} scene
+! set the scene to {n}
+! (set up|bring up|do) the {n} scene
+. {n} scene
+. {n} (scene|scene on) please
+. [the] {n} scene on
+. I (want|would like|need) the {n} scene
+. it's time for the {n} scene
+? can (we|I) have the {n} scene
+""")
+_SCRIPT = Grammar("""
+3! run [the] {n} [script]
+2! (start|execute|launch|trigger|activate) [the] {n} [script|routine]
+! (start|run|do|begin) the {n} routine
+! run the script {n}
+! (turn|switch) on the {n} script
+! kick off [the] {n} [script]
+. {n} script
+""")
+_AUTOMATION_ON = Grammar("""
+2! (enable|activate|start) the {n} automation
+2! (turn|switch) on the {n} automation
+! (turn|switch) the {n} automation [back] on
+! (trigger|run) the {n} automation
+. {n} automation on
+""")
+_AUTOMATION_OFF = Grammar("""
+2! (disable|deactivate|stop) the {n} automation
+2! (turn|switch) off the {n} automation
+! (turn|switch) the {n} automation off
+. {n} automation off
+""")
+_ARM = Grammar("""
+3! arm {t}
+! (activate|set|enable|turn on|switch on) {t}
+! (turn|switch|put) {t} on
+. {t} on
+""")
+_DISARM = Grammar("""
+3! disarm {t}
+! (deactivate|disable|turn off|switch off) {t}
+! (turn|switch) {t} off
+. {t} off
+""")
+_ALL_OFF = Grammar("""
+2! (turn|switch|shut) (everything|it all) off {p}
+2! (turn|switch|shut) off everything {p}
+! (shut|power) everything down {p}
+2. everything off {p}
+! kill everything {p}
+""")
+_AREA_OFF = Grammar("""
+2! (turn|switch|shut) off the {a}
+! (turn|switch|shut) the {a} off
+. {a} off
+""")
+_AREA_ON = Grammar("""
+2! (turn|switch) on the {a}
+! (turn|switch) the {a} on
+. {a} on
+""")
+_UP_LOCKS = Grammar("""
+2! lock up [the house|the place|everything|for the night]
+! lock (the house|the whole house|everything)
+. lock up please, we're leaving
+""")
+_BY_NAME = (
+    ("light", 10), ("switch", 8), ("fan", 5), ("media_player", 5), ("climate", 4), ("humidifier", 2), ("siren", 1.5),
+    ("input_boolean", 2.5),
+)  # fmt: skip
+_NAMED_DOMAINS = [domain for domain, _ in _BY_NAME]
+_NAMED_WEIGHTS = [weight for _, weight in _BY_NAME]
+_KINDS: tuple[tuple[Kind, float], ...] = (
+    (LIGHT, 12), (FAN, 4), (SWITCH, 2.5), (OUTLET, 2.5), (CLIMATE, 2.5), (PLAYER, 2), (TELEVISION, 1.5),
+    (HUMIDIFIER, 1.2), (SIREN, 0.8),
+)  # fmt: skip
+_KIND_LIST = [kind for kind, _ in _KINDS]
+_KIND_WEIGHTS = [weight for _, weight in _KINDS]
+_COVER_KINDS = [
+    *(
+        COVERS[name]
+        for name in ("blind", "curtain", "shutter", "shade", "blind", "curtain", "shutter", "garage")
+    ),
+    *(COVERS[name] for name in ("awning", "gate", "garage", "window", "window", "door", "garage", "damper")),
+    COVER,
+]
+
+
+def _target(speaker: Speaker) -> Phrase:
+    """Something that is on or off."""
+    if speaker.chance(0.5):
+        domain = speaker.rng.choices(_NAMED_DOMAINS, _NAMED_WEIGHTS)[0]
+        return speaker.named(domain)
+    kind = speaker.rng.choices(_KIND_LIST, _KIND_WEIGHTS)[0]
+    if kind is TELEVISION:
+        return speaker.kind(kind, single=0.0)
+    return speaker.kind(kind, single=0.0 if kind in (SWITCH, OUTLET, PLAYER) else 0.25)
+
+
+def turn_on(speaker: Speaker) -> Said:
+    target = _target(speaker)
+    return said(speaker, _ON, (home_call("turn_on", **target.slots),), t=target.text)
+
+
+def turn_off(speaker: Speaker) -> Said:
+    target = _target(speaker)
+    return said(speaker, _OFF, (home_call("turn_off", **target.slots),), t=target.text)
+
+
+def _dark_place(speaker: Speaker) -> Phrase:
+    place = speaker.where(nowhere=0.4)
+    return place if place.text else Phrase(speaker.here(), {})
+
+
+def light_on(speaker: Speaker) -> Said:
+    place = _dark_place(speaker)
+    return said(speaker, _LIGHT_ON, (home_call("turn_on", **place.slots, domain="light"),), p=place.text)
+
+
+def light_off(speaker: Speaker) -> Said:
+    place = _dark_place(speaker)
+    return said(speaker, _LIGHT_OFF, (home_call("turn_off", **place.slots, domain="light"),), p=place.text)
+
+
+def _cover(speaker: Speaker) -> Phrase:
+    if speaker.chance(0.42):
+        return speaker.named("cover")
+    kind = speaker.pick(_COVER_KINDS)
+    if kind.device_class == "garage":
+        return speaker.kind(kind, nowhere=1.0, single=0.7)
+    return speaker.kind(kind, single=0.0 if kind is COVER else 0.22)
+
+
+def open_cover(speaker: Speaker) -> Said:
+    target = _cover(speaker)
+    return said(speaker, _OPEN, (home_call("turn_on", **target.slots),), t=target.text)
+
+
+def close_cover(speaker: Speaker) -> Said:
+    target = _cover(speaker)
+    return said(speaker, _CLOSE, (home_call("turn_off", **target.slots),), t=target.text)
+
+
+def _valve(speaker: Speaker) -> Phrase:
+    return speaker.named("valve") if speaker.chance(0.65) else speaker.kind(VALVE, single=0.1)
+
+
+def open_valve(speaker: Speaker) -> Said:
+    target = _valve(speaker)
+    return said(speaker, _OPEN_PLAIN, (home_call("turn_on", **target.slots),), t=target.text)
+
+
+def close_valve(speaker: Speaker) -> Said:
+    target = _valve(speaker)
+    return said(speaker, _CLOSE_PLAIN, (home_call("turn_off", **target.slots),), t=target.text)
+
+
+def _lock(speaker: Speaker) -> Phrase:
+    return speaker.named("lock") if speaker.chance(0.65) else speaker.kind(LOCK, single=0.0)
+
+
+def lock(speaker: Speaker) -> Said:
+    if speaker.chance(0.06):
+        return said(speaker, _UP_LOCKS, (home_call("turn_on", domain="lock"),))
+    target = _lock(speaker)
+    return said(speaker, _LOCK, (home_call("turn_on", **target.slots),), t=target.text)
+
+
+def unlock(speaker: Speaker) -> Said:
+    target = _lock(speaker)
+    return said(speaker, _UNLOCK, (home_call("turn_off", **target.slots),), t=target.text)
+
+
+def _bare_name(speaker: Speaker, domain: str) -> str:
+    phrase = speaker.named(domain, apart=0.0)
+    return str(phrase.slots["name"])
+
+
+def scene(speaker: Speaker) -> Said:
+    name = _bare_name(speaker, "scene")
+    return said(speaker, _SCENE, (home_call("turn_on", name=name),), n=name)
+
+
+def script(speaker: Speaker) -> Said:
+    name = _bare_name(speaker, "script")
+    if name.endswith(" routine"):
+        return said(speaker, _ROUTINE, (home_call("turn_on", name=name),), n=name)
+    return said(speaker, _SCRIPT, (home_call("turn_on", name=name),), n=name)
+
+
+_ROUTINE = Grammar("""
+3! (start|run|begin|launch|activate) [the|my] {n}
+! kick off the {n}
+. {n} please
+. it's time for the {n}
+""")
+
+
+def automation(speaker: Speaker) -> Said:
+    name = _bare_name(speaker, "automation")
+    if speaker.chance(0.5):
+        return said(speaker, _AUTOMATION_ON, (home_call("turn_on", name=name),), n=name)
+    return said(speaker, _AUTOMATION_OFF, (home_call("turn_off", name=name),), n=name)
+
+
+def alarm(speaker: Speaker) -> Said:
+    target = speaker.kind(ALARM, nowhere=0.9, floors=0.0, single=1.0)
+    if "area" in target.slots:
+        target = speaker.kind(ALARM, nowhere=1.0, single=1.0)
+    if speaker.chance(0.5):
+        return said(speaker, _ARM, (home_call("turn_on", **target.slots),), t=target.text)
+    return said(speaker, _DISARM, (home_call("turn_off", **target.slots),), t=target.text)
+
+
+def whole_place(speaker: Speaker) -> Said:
+    """A room or floor as a whole; "everything" without a place is said by that word."""
+    if speaker.chance(0.3):
+        area = speaker.area()
+        slots = {"area": area}
+        the = in_area(area).partition(" ")[2].removeprefix("the ")
+        if speaker.chance(0.7):
+            return said(speaker, _AREA_OFF, (home_call("turn_off", **slots),), a=the)
+        return said(speaker, _AREA_ON, (home_call("turn_on", **slots),), a=the)
+    place = speaker.where(nowhere=0.3)
+    found = place.slots or {"name": "everything"}
+    made = said(speaker, _ALL_OFF, (home_call("turn_off", **found),), p=place.text)
+    return made if place.slots or "everything" in made.text else whole_place(speaker)
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (9, turn_on),
+    (9, turn_off),
+    (1.2, light_on),
+    (0.6, light_off),
+    (4, open_cover),
+    (4, close_cover),
+    (0.7, open_valve),
+    (0.7, close_valve),
+    (1.8, lock),
+    (1.8, unlock),
+    (2.2, scene),
+    (1.1, script),
+    (0.9, automation),
+    (0.5, alarm),
+    (0.6, whole_place),
+)

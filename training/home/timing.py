@@ -1,0 +1,384 @@
+"""Timers: starting, changing, asking, and commands for later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home import setting, switching
+from training.home.contents import TIMER_NAMES
+from training.home.manner import is_plain_order
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.places import in_area
+from training.home.speaker import Said, Slots, Speaker, said
+from training.home.values import article, duration
+
+_START = Grammar(
+    """
+6! (set|start|create|make|put|begin) a timer for {d}
+4! (set|start|create) {a} {dt} timer
+2! (set|start) a timer (of|to|with) {d}
+2! time {d}
+! give me {a} {dt} timer
+! give me {d} on the timer
+! count down {d}
+! count down from {d}
+! set the timer (to|for) {d}
+! (start|run) a countdown of {d}
+2. timer [for] {d}
+2. {dt} timer
+. {d} timer
+. {d} on the clock please
+. I (need|want|would like) a timer for {d}
+. I (need|want) {a} {dt} timer
+. I'd like {a} {dt} timer
+! (wake|alert|ping|notify|tell|remind|call) me in {d}
+! let me know (in {d}|when {d} are up|after {d})
+? (can|could) (I|we) (get|have) {a} {dt} timer
+? (can|could) you time {d} [for me]
+""".replace("(in {d}|when {d} are up|after {d})", "(in|after) {d}").replace(". {d} timer\n", "")
+)
+_START_NAMED = Grammar(
+    """
+4! (set|start|create|make) a timer for {d} (called|named|for) {n}
+4! (set|start|create) {a} {dt} timer (called|named|for) {n}
+4! (set|start|create|make) a {n} timer for {d}
+3! (set|start) a {n} timer (of|to|with) {d}
+2! (set|start) the {n} timer (for|to) {d}
+2! (start|set) a timer for {n} for {d}
+2! (set|start) {a} {dt} {n} timer
+2! name a timer {n} and set it (for|to) {d}
+! (set|start|make) a timer (called|named) {n} for {d}
+! time the {n} for {d}
+2. {n} timer [for] {d}
+2. {n} timer, {d}
+. {d} for the {n}
+. {dt} {n} timer
+. timer for {n} {d}
+. I need a {n} timer for {d}
+. I (need|want) {a} {dt} timer for [the] {n}
+. I'd like a {n} timer for {d}
+""".replace(
+        "(called|named|for) {n}\n4! (set|start|create) {a}", "(called|named) {n}\n4! (set|start|create) {a}"
+    )
+)
+_LATER = Grammar(
+    """
+6. {c} in {d}
+6. in {d} {c}
+3. {c} after {d}
+2. after {d} {c}
+2. {c} {d} from now
+2. in {d}, {c}
+. (set|start) a timer for {d} to {c}
+. (set|start) a timer to {c} in {d}
+. {d} from now {c}
+. wait {d} and then {c}
+. wait {d}, then {c}
+2. in {d} please {c}
+2. please {c} in {d}
+. (can|could) you {c} in {d}
+. I want you to {c} in {d}
+. when {d} have passed {c}
+""".replace(". when {d} have passed {c}\n", "")
+)
+# {r} is a reference to a running timer: "the pizza timer", "my 5 minute timer".
+_ADD = Grammar(
+    """
+6! add {d} to {r}
+3! (increase|extend|lengthen|prolong) {r} by {d}
+3! put {d} (more on|on) {r}
+2! give {r} {d} more
+2! add (another|an extra) {d} (to|on) {r}
+2! (make|let) {r} (run|last|go) {d} longer
+! make {r} {d} longer
+! add {d} more to {r}
+! (put|tack) (another|an extra) {d} on[to] {r}
+. {d} more (on|for) {r}
+. plus {d} on {r}
+. {r} needs {d} more
+. {r} plus {d}
+? (can|could) {r} have {d} more
+? (can|could) I (get|have) {d} more on {r}
+""".replace("on[to] {r}", "on {r}")
+    .replace("(another|an extra) {d}", "(another|an additional) {d}")
+    .replace("add (another|an additional)", "add (another|an additional)")
+)
+_TAKE = Grammar("""
+5! (take|remove) {d} (off|from|off of) {r}
+5! (subtract|deduct) {d} from {r}
+3! (decrease|reduce|shorten|cut) {r} by {d}
+2! make {r} {d} shorter
+2! (cut|shave|knock|trim) {d} (off|from) {r}
+! (let|make) {r} (finish|end|ring) {d} (earlier|sooner)
+! bring {r} forward by {d}
+! take {d} away from {r}
+! drop {d} from {r}
+. {d} less on {r}
+. minus {d} on {r}
+. {r} minus {d}
+. {r} {d} less
+. {r} should be {d} shorter
+""")
+_CANCEL = Grammar(
+    """
+6! cancel {r}
+3! (stop|delete|remove|end|kill|clear|abort|quit) {r}
+2! turn off {r}
+2! (get rid of|discard|drop|scrap|dismiss|forget) {r}
+! turn {r} off
+! (switch|shut) off {r}
+. {r} off
+. I don't need {r} (any more|anymore)
+. I no longer need {r}
+. {r} can go
+. (cancel|stop) it, {r}
+""".replace(". (cancel|stop) it, {r}\n", "")
+)
+_PAUSE = Grammar(
+    """
+7! pause {r}
+3! (hold|freeze|halt|suspend|interrupt) {r}
+2! put {r} on (hold|pause)
+! (stop|pause) {r} for (now|a moment|a second|a minute)
+. {r} pause
+! pause the countdown of {r}
+""".replace(
+        "(stop|pause) {r} for (now|a moment|a second|a minute)", "pause {r} for (now|a moment|a second|a bit)"
+    )
+)
+_GO_ON = Grammar(
+    """
+4! (unpause|resume) {r}
+4! (continue|restart) {r}
+2! let {r} (go on|continue|run again|run on|resume)
+2! (go on|carry on|continue) with {r}
+! start {r} again
+! get {r} (going|running) again
+! take {r} off (hold|pause)
+. {r} (resume|continue)
+. {r} can (go on|continue|run again)
+! un-pause {r}
+""".replace("(continue|restart) {r}", "continue {r}").replace("! start {r} again\n", "")
+)
+_STATUS = Grammar(
+    """
+5? how much (time|longer) is left on {r}
+4? how (much time|long|many minutes) (is left on|is left for|remains on|remain on) {r}
+3? how (much time|much longer|long) (does {r} have|has {r} got) [left]
+3? (what's|what is) the (status|state) of {r}
+3? how (long|much longer) until {r} (is done|ends|goes off|is up|finishes|rings|is over)
+2? when (does|will) {r} END
+2? (what's|what is) left on {r}
+2? how (is|far is) {r} doing
+! (check|show) [me] {r}
+! check the (status|time) (of|on) {r}
+! tell me (how much time is left on|how long is left on|the status of) {r}
+2. (time left|time remaining|remaining time) on {r}
+2. status of {r}
+? is {r} (almost|nearly) (done|finished|up|over)
+? is {r} still running
+? has {r} (finished|ended|gone off) yet
+? how many (minutes|seconds) (are left on|does {r} have left|to go on) {r}
+""".replace(
+        "when (does|will) {r} END",
+        "when (does {r} end|does {r} go off|will {r} go off|will {r} end|does {r} finish|is {r} done)",
+    )
+    .replace(
+        "how (much time|long|many minutes) (is left on|is left for|remains on|remain on) {r}",
+        "how (much time is left|long is left|many minutes are left|much time remains|much is left) on {r}",
+    )
+    .replace("how (is|far is) {r} doing", "(how is {r} doing|how far along is {r})")
+    .replace("(are left on|does {r} have left|to go on) {r}", "are left on {r}")
+    .replace("how much (time|longer) is left", "how much (time|longer time|time) is left")
+    .replace("longer time|", "")
+    .replace("is {r} still running", "is {r} still going")
+)
+_STATUS_PLAIN = Grammar(
+    """
+4? how much time is left
+3? how much longer
+3? how (long|much time) (do I|do we|have I) have left
+2? how (many minutes|many seconds|long) (are left|is left|to go)
+2? what timers (do I have|are running|are set|are active)
+2? are there any timers [running]
+! (check|list|show) [me] my timers
+? do I have any timers [running|set|on]
+""".replace("(do I|do we|have I) have left", "(do I have left|do we have left|is left|is remaining)").replace(
+        "how (many minutes|many seconds|long) (are left|is left|to go)",
+        "(how many minutes are left|how many seconds are left|how long is left)",
+    )
+)
+_CANCEL_ALL = Grammar(
+    """
+5! (cancel|stop|delete|clear|remove|end|kill) all [my|the|of my|of the] timers {p}
+3! (cancel|stop|delete|clear|remove|end|kill) every timer {p}
+2! turn off (all [the|my] timers|every timer) {p}
+2! get rid of (all the timers|all my timers|every timer) {p}
+! (cancel|stop|clear) each timer {p}
+2. all timers off {p}
+. no more timers {p}
+. I don't need any timers (any more|anymore) {p}
+. cancel all of them, all the timers {p}
+! (reset|wipe) all timers {p}
+""".replace(". cancel all of them, all the timers {p}\n", "")
+)
+
+
+def _place_or_none(speaker: Speaker) -> tuple[str, Slots]:
+    if speaker.chance(0.3):
+        place = speaker.in_area()
+        return place.text, dict(place.slots)
+    return "", {}
+
+
+def _timer(speaker: Speaker, *, plain: float = 0.3) -> tuple[str, Slots]:
+    """Words for a running timer, and its slots."""
+    way = speaker.rng.random()
+    if way < plain:
+        return speaker.pick(
+            ("the timer", "the timer", "my timer", "my timer", "timer", "the current timer", "this timer")
+        ), {}
+    rest = (way - plain) / (1 - plain)
+    if rest < 0.45:
+        name = speaker.pick(TIMER_NAMES)
+        text = speaker.pick(
+            (
+                f"the {name} timer",
+                f"my {name} timer",
+                f"the {name} timer",
+                f"{name} timer",
+                f"the timer for {name}",
+                f"the timer called {name}",
+                f"the timer named {name}",
+                f"my timer for {name}",
+                f"our {name} timer",
+                f"the timer for the {name}",
+            )  # fmt: skip
+        )
+        return text, {"name": name}
+    if rest < 0.84:
+        for _ in range(9):
+            words, slots, adjective = duration(speaker.rng, speaker.numbers)
+            if adjective:
+                break
+        started = {f"start_{unit}": count for unit, count in slots.items()}
+        text = speaker.pick((f"the {adjective} timer", f"my {adjective} timer", f"the {adjective} timer", f"my {adjective} timer",
+                             f"the timer for {words}", f"the timer I set for {words}", f"{adjective} timer", f"my timer for {words}"))  # fmt: skip
+        return text, started
+    area = speaker.area()
+    if area.startswith(("second", "bedroom 2", "small", "big")) or "'" in area:
+        area = "kitchen"
+    text = speaker.pick(
+        (
+            f"the {area} timer",
+            f"the timer {in_area(area)}",
+            f"my {area} timer",
+            f"the timer {in_area(area)}",
+            f"{area} timer",
+        )
+    )
+    return text, {"area": area}
+
+
+def _changed(speaker: Speaker, tool: str, grammar: Grammar) -> Said:
+    words, slots, _ = duration(speaker.rng, speaker.numbers)
+    other, _, _ = duration(speaker.rng, speaker.numbers)
+    words = speaker.slip(other, words)
+    reference, started = _timer(speaker)
+    made = said(speaker, grammar, (home_call(tool, **slots, **started),), d=words, r=reference)
+    return Said(
+        made.form,
+        made.text.replace("another a ", "another ")
+        .replace("another an ", "another ")
+        .replace("additional a ", "additional ")
+        .replace("additional an ", "additional "),
+        made.calls,
+    )
+
+
+def start(speaker: Speaker) -> Said:
+    words, slots, adjective = duration(speaker.rng, speaker.numbers)
+    other, _, _ = duration(speaker.rng, speaker.numbers)
+    words = speaker.slip(other, words)
+    adjective = adjective or "ten minute"
+    grammar = _START
+    fill = {"d": words, "dt": adjective, "a": article(adjective)}
+    if speaker.chance(0.34):
+        grammar = _START_NAMED
+        name = speaker.pick(TIMER_NAMES)
+        slots = {**slots, "name": name}
+        fill["n"] = name
+    made = said(speaker, grammar, (home_call("start_timer", **slots),), **fill)
+    if adjective == "ten minute" and "ten minute" in made.text and "ten minutes" not in words:
+        return start(speaker)
+    text = made.text
+    if text.startswith("time ") and text.endswith("hours"):
+        return start(speaker)
+    return Said(made.form, text, made.calls)
+
+
+_LATER_ORDERS: tuple[Callable[[Speaker], Said], ...] = (
+    switching.turn_on, switching.turn_off, switching.turn_off, switching.open_cover, switching.close_cover, switching.lock,
+    switching.scene, setting.brightness, setting.warmth, switching.turn_on, switching.unlock,
+)  # fmt: skip
+
+
+def later(speaker: Speaker) -> Said:
+    """A command that is to run when a timer ends."""
+    order = speaker.pick(_LATER_ORDERS)(speaker)
+    while not is_plain_order(order) or speaker.slipped:
+        if speaker.slipped:
+            speaker = Speaker(speaker.rng, speaker.known)
+        order = speaker.pick(_LATER_ORDERS)(speaker)
+    words, slots, _ = duration(speaker.rng, speaker.numbers)
+    command = order.text
+    if " in " in command and speaker.chance(0.5):  # "in the kitchen in five minutes" is rarer
+        return later(speaker)
+    return said(
+        speaker,
+        _LATER,
+        (home_call("start_timer", **slots, conversation_command=command),),
+        d=words,
+        c=command,
+    )
+
+
+def add(speaker: Speaker) -> Said:
+    return _changed(speaker, "increase_timer", _ADD)
+
+
+def take(speaker: Speaker) -> Said:
+    return _changed(speaker, "decrease_timer", _TAKE)
+
+
+def _referring(tool: str, grammar: Grammar) -> Callable[[Speaker], Said]:
+    def build(speaker: Speaker) -> Said:
+        reference, slots = _timer(speaker, plain=0.26)
+        return said(speaker, grammar, (home_call(tool, **slots),), r=reference)
+
+    return build
+
+
+def status(speaker: Speaker) -> Said:
+    if speaker.chance(0.12):
+        return said(speaker, _STATUS_PLAIN, (home_call("timer_status"),))
+    return _referring("timer_status", _STATUS)(speaker)
+
+
+def cancel_all(speaker: Speaker) -> Said:
+    text, slots = _place_or_none(speaker)
+    return said(speaker, _CANCEL_ALL, (home_call("cancel_all_timers", **slots),), p=text)
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (5, start),
+    (2.6, later),
+    (3, add),
+    (3, take),
+    (2.6, _referring("cancel_timer", _CANCEL)),
+    (1.6, cancel_all),
+    (2.4, _referring("pause_timer", _PAUSE)),
+    (2.6, _referring("unpause_timer", _GO_ON)),
+    (2.8, status),
+)

@@ -1,0 +1,211 @@
+"""Numbers, percentages, temperatures, lengths of time and colours, as they are said and as they are meant."""
+
+from __future__ import annotations
+
+import random
+
+from training.number_words import in_spoken_words
+
+COLOURS = (
+    "red", "green", "blue", "yellow", "orange", "purple", "pink", "white", "warm white", "cool white",
+    "cold white", "turquoise", "cyan", "magenta", "violet", "teal", "lime", "gold", "amber", "lavender",
+    "indigo", "coral", "salmon", "navy", "maroon", "olive", "beige", "brown", "crimson", "mint", "peach",
+    "light blue", "dark blue", "sky blue", "royal blue", "light green", "dark green", "forest green", "dark red",
+    "hot pink", "light pink", "lilac", "aqua", "ivory", "plum", "tomato", "khaki", "silver", "fuchsia", "rose",
+    "soft white", "daylight", "scarlet", "ruby", "emerald", "burgundy", "black",
+)  # fmt: skip
+
+_PERCENT_WORDS = ("%", "%", "%", " percent", " percent", " percent", " per cent")
+_ROUND = tuple(range(5, 101, 5))
+
+
+class Numbers:
+    """How one person's numbers are written: in digits or in words, as the recogniser likes."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self.in_digits = rng.random() < 0.6
+
+    def say(self, value: float) -> str:
+        """A number as it stands in the sentence."""
+        if self.in_digits and self._rng.random() < 0.95:
+            return f"{value:g}"
+        words = in_spoken_words(value, self._rng)
+        hyphened = 20 < value < 100 and self._rng.random() < 0.15
+        return words.replace(" ", "-", 1) if hyphened and value == int(value) else words
+
+    def percent(self) -> int:
+        """A share that people ask for: mostly round."""
+        rng = self._rng
+        return rng.choice(_ROUND) if rng.random() < 0.75 else rng.randint(1, 100)
+
+    def say_percent(self, value: int) -> str:
+        """ "40%", "forty percent", "40"."""
+        said = self.say(value)
+        if self._rng.random() < 0.3:
+            return said
+        unit = self._rng.choice(_PERCENT_WORDS)
+        if unit == "%" and not said.isdigit():
+            unit = " percent"
+        return said + unit
+
+    def share(self, words: dict[str, int]) -> tuple[str, int]:
+        """A percentage, said as a number or now and then as one of `words`."""
+        if self._rng.random() < 0.14:
+            said = self._rng.choice(tuple(words))
+            return said, words[said]
+        value = self.percent()
+        return self.say_percent(value), value
+
+
+# Levels in words. What is said of a light or a fan differs from what is said of a blind.
+LEVELS = {
+    "maximum": 100, "full": 100, "max": 100, "half": 50, "a quarter": 25, "one quarter": 25, "minimum": 1,
+    "the maximum": 100, "the minimum": 1, "the lowest": 1, "its maximum": 100, "three quarters": 75,
+}  # fmt: skip
+POSITIONS = {
+    "half": 50,
+    "halfway": 50,
+    "a quarter": 25,
+    "three quarters": 75,
+    "half open": 50,
+    "fully open": 100,
+}
+
+
+def temperature(rng: random.Random) -> float:
+    """Degrees that somebody might want: Celsius mostly, halves now and then."""
+    if rng.random() < 0.22:
+        return rng.randint(55, 85)
+    whole = rng.randint(14, 28) if rng.random() < 0.9 else rng.randint(5, 35)
+    return whole + 0.5 if rng.random() < 0.22 else whole
+
+
+def say_temperature(value: float, numbers: Numbers, rng: random.Random) -> str:
+    """ "21 degrees", "21.5°", "seventy degrees fahrenheit"."""
+    said = numbers.say(value)
+    way = rng.random()
+    if way < 0.3:
+        return said
+    unit = "fahrenheit" if value >= 45 else "celsius"
+    if way < 0.72:
+        return f"{said} degrees"
+    if way < 0.82:
+        return f"{said} degrees {unit}"
+    if not said[0].isdigit():
+        return f"{said} degrees"
+    if way < 0.92:
+        return f"{said}°"
+    return f"{said}°{unit[0].upper()}" if way < 0.97 else f"{said} {unit}"
+
+
+def _unit(count: float, unit: str) -> str:
+    return unit if count == 1 else unit + "s"
+
+
+def duration(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
+    """A length of time as it is said, its slots, and the same as it stands before "timer" ("" where it cannot)."""
+    way = rng.random()
+    if way < 0.46:
+        count = rng.choice(
+            (1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, 10, 12, 15, 15, 18, 20, 20, 25, 30, 30, 35, 40, 45, 50, 60, 90)
+        )
+        return _plain(count, "minute", numbers, rng)
+    if way < 0.58:
+        return _plain(
+            rng.choice((5, 10, 15, 20, 30, 30, 40, 45, 50, 60, 75, 90, 100, 120)), "second", numbers, rng
+        )
+    if way < 0.68:
+        return _plain(rng.choice((1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 24)), "hour", numbers, rng)
+    if way < 0.84:
+        return _halves(rng, numbers)
+    return _compound(rng, numbers)
+
+
+def _plain(count: int, unit: str, numbers: Numbers, rng: random.Random) -> tuple[str, dict[str, int], str]:
+    slots = {unit + "s": count}
+    if count == 1 and rng.random() < 0.6:
+        article = "an" if unit == "hour" else "a"
+        return f"{article} {unit}", slots, f"one {unit}"
+    said = numbers.say(count)
+    short = {"minute": "min", "second": "sec", "hour": "hour"}[unit]
+    if said.isdigit() and rng.random() < 0.04:
+        return f"{said} {short}", slots, f"{said} {short}"
+    joined = "-" if rng.random() < 0.2 else " "
+    return f"{said} {_unit(count, unit)}", slots, f"{said}{joined}{unit}"
+
+
+def _halves(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
+    count = rng.randint(1, 6)
+    said = numbers.say(count)
+    match rng.randrange(9):
+        case 0 | 1:
+            return (
+                rng.choice(("half an hour", "half an hour", "half hour", "a half hour")),
+                {"minutes": 30},
+                "half hour",
+            )
+        case 2:
+            words = rng.choice(("a quarter of an hour", "quarter of an hour", "a quarter hour"))
+            return words, {"minutes": 15}, "quarter hour"
+        case 3:
+            return "three quarters of an hour", {"minutes": 45}, ""
+        case 4:
+            words = rng.choice(
+                ("an hour and a half", "one and a half hours", "1 and a half hours", "1.5 hours")
+            )
+            return words, {"hours": 1, "minutes": 30}, "one and a half hour"
+        case 5:
+            words = rng.choice(
+                ("a minute and a half", "one and a half minutes", "1 and a half minutes", "1.5 minutes")
+            )
+            return words, {"minutes": 1, "seconds": 30}, "one and a half minute"
+        case 6:
+            count += 1
+            said = numbers.say(count)
+            words = rng.choice((f"{said} and a half hours", f"{said} hours and a half"))
+            return words, {"hours": count, "minutes": 30}, f"{said} and a half hour"
+        case 7:
+            return f"half a minute", {"seconds": 30}, ""
+        case _:
+            count += 1
+            said = numbers.say(count)
+            words = rng.choice((f"{said} and a half minutes", f"{said} minutes and a half"))
+            return words, {"minutes": count, "seconds": 30}, f"{said} and a half minute"
+
+
+def _compound(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
+    first, second = rng.choice(
+        (
+            ("hour", "minute"),
+            ("hour", "minute"),
+            ("minute", "second"),
+            ("minute", "second"),
+            ("hour", "second"),
+        )
+    )
+    big = rng.randint(1, 5) if first == "hour" else rng.randint(1, 20)
+    small = rng.choice((1, 2, 5, 10, 15, 20, 25, 30, 40, 45, 50, 55))
+    slots = {first + "s": big, second + "s": small}
+    words = (
+        "an hour"
+        if first == "hour" and big == 1 and rng.random() < 0.5
+        else f"{numbers.say(big)} {_unit(big, first)}"
+    )
+    link = rng.choice((" and ", " and ", " and ", " ", ", "))
+    text = f"{words}{link}{numbers.say(small)} {_unit(small, second)}"
+    if first == "hour" and second == "minute" and rng.random() < 0.12:
+        tiny = rng.choice((10, 15, 30, 45))
+        return f"{text}{link}{numbers.say(tiny)} seconds", slots | {"seconds": tiny}, ""
+    adjective = f"{numbers.say(big)} {first}{link if link != ', ' else ' '}{numbers.say(small)} {second}"
+    return text, slots, adjective
+
+
+def article(words: str) -> str:
+    """ "a" or "an", as `words` want it."""
+    return (
+        "an"
+        if words.startswith(("a", "e", "i", "o", "u", "8", "11", "18", "hour"))
+        and not words.startswith("one")
+        else "a"
+    )

@@ -1,0 +1,464 @@
+"""The mix that the home model is trained on: scenes without end, each a system prompt and dialogues behind it.
+
+Shares among the dialogues (`python -m training.scenes --seed 1 --count 400 --shares` counts them):
+single home commands 47 %, several commands in one breath 8 %, other tools 20 %, refusals 7 %, questions back 2 %,
+ordinary talk 4.5 %, follow-ups and commands behind a history 5.5 %, results in words 4 %, failures 1.5 %, devices
+merely mentioned 1 %.
+
+Tools: all of the home's in their order in 55 % of the scenes, shuffled or fewer in 30 %, only others in 15 %.
+Homes: random ones of 0 to 45 things, the demo home in 10 %, none in 12 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgevox.llm.tool_choice import RESPOND
+from edgevox.llm.tool_lines import tool_line
+from edgevox.tools.home.catalogue import CATALOGUE
+from edgevox.tools.home.prompt import HOME_INSTRUCTIONS, home_prompt
+from training.calls import Call, written
+from training.heard import heard
+from training.home import beyond
+from training.home.dialogues import FIXED, answered, earlier, followed, ran, repaired, told_in_words
+from training.home.houses import DEMO, Known, random_house
+from training.home.manner import put
+from training.home.requests import request, several
+from training.home.speaker import Said, Speaker
+from training.scene import Dialogue, Line, Scene
+from training.tool_data import DrawnTool, OtherTool, load_tools
+
+TALK_FOLDER = Path(__file__).parent / "talk"
+
+_HOME_SCHEMAS: dict[str, dict[str, Any]] = {
+    tool.name: {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+    }
+    for tool in CATALOGUE
+}
+_LINES = {name: tool_line(schema) for name, schema in _HOME_SCHEMAS.items()}
+_OTHER_RESPOND_LINE = tool_line(RESPOND)
+_HOME_NAMES = tuple(_LINES)
+
+_ONLY_OTHERS_SHARE = 0.15
+_ALL_IN_ORDER_SHARE = 0.65  # of the rest
+_NO_HOME_SHARE = 0.12
+_DEMO_SHARE = 0.10
+_SCENE_CHARS = 2_000 * 3.6
+_MOST_DIALOGUES = 24
+
+# Categories and their odds in a scene with the home's tools and others, and in one with others alone.
+_MIX = {
+    "home": 50.0, "several": 9.0, "other": 14.0, "refusal": 6.5, "question": 2.0, "talk": 4.3, "history": 6.5,
+    "result": 4.0, "repair": 1.6, "mention": 1.2,
+}  # fmt: skip
+_OTHER_MIX = {
+    "other": 58.0,
+    "others": 6.0,
+    "refusal": 12.0,
+    "talk": 6.0,
+    "result": 11.0,
+    "repair": 3.0,
+    "history": 4.0,
+}
+
+# Files whose requests a home could take for its own: not refused where the home's tools are offered.
+_NEAR_HOME = frozenset(
+    {
+        "broadcast", "car", "energy", "farm_boat", "games_party", "garden", "generic_names", "growing_brewing", "health", "kids",
+        "kitchen", "laundry_air", "messages", "network", "news", "notes", "odd_names", "on_the_move", "pets", "phone",
+        "pool_sauna", "robots", "security", "shopping", "sky_weather", "stages", "workshop", "software", "office",
+    }
+)  # fmt: skip
+_INSTRUCTIONS = (
+    "", "", "You are a helpful assistant.", "Call a tool when one fits; otherwise respond.", "Help the user with the tools above.",
+    "You are a voice assistant. Answer in one short sentence.", "Use the tools to do what the user asks for. If no tool fits, respond in one short sentence.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What the dialogues of one scene share."""
+
+    rng: random.Random
+    known: Known
+    home_tools: frozenset[str]
+    others: tuple[DrawnTool, ...]
+    other_files: frozenset[str]
+    respond_slot: str
+
+    def speaker(self) -> Speaker:
+        return Speaker(self.rng, self.known)
+
+    def respond(self, message: str) -> str:
+        return written((Call("respond", {self.respond_slot: message}),))
+
+
+def scenes(seed: int) -> Iterator[Scene]:
+    """Scenes without end; the same for the same seed."""
+    rng = random.Random(seed)
+    while True:
+        yield _scene(rng)
+
+
+# --- one scene
+
+
+def _scene(rng: random.Random) -> Scene:
+    if rng.random() < _ONLY_OTHERS_SHARE:
+        stage, system = _stage_of_others(rng)
+        mix = _OTHER_MIX
+    else:
+        stage, system = _stage_of_home(rng)
+        mix = _MIX
+    kinds, odds = list(mix), list(itertools.accumulate(mix.values()))
+    dialogues: list[Dialogue] = []
+    chars = len(system)
+    while len(dialogues) < _MOST_DIALOGUES and (chars < _SCENE_CHARS or len(dialogues) < 6):
+        dialogue = _dialogue(rng.choices(kinds, cum_weights=odds)[0], stage)
+        if dialogue is not None:
+            dialogues.append(dialogue)
+            chars += sum(len(line.text) + 20 for line in dialogue.lines)
+    return Scene(system, tuple(dialogues))
+
+
+def _stage_of_home(rng: random.Random) -> tuple[_Stage, str]:
+    house = (
+        None
+        if rng.random() < _NO_HOME_SHARE
+        else DEMO
+        if rng.random() < _DEMO_SHARE / (1 - _NO_HOME_SHARE)
+        else random_house(rng)
+    )
+    names = list(_HOME_NAMES)
+    respond_slot = "message"
+    in_order = rng.random() < _ALL_IN_ORDER_SHARE
+    if not in_order:
+        if rng.random() < 0.7:
+            names = rng.sample(names, rng.randint(8, 35))
+        if rng.random() < 0.6:
+            rng.shuffle(names)
+    if "respond" not in names or (not in_order and rng.random() < 0.25):
+        names = [name for name in names if name != "respond"]
+        respond_slot = "text"
+    others, files = _others(rng, rng.choice((0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8)), set(names))
+    lines = [_LINES[name] for name in names]
+    more = [tool_line(tool.schema) for tool in others]
+    if in_order or rng.random() < 0.5:
+        lines += more
+    else:
+        for line in more:
+            lines.insert(rng.randint(0, len(lines)), line)
+    if respond_slot == "text":
+        lines.append(_OTHER_RESPOND_LINE)
+    stage = _Stage(rng, Known(house), frozenset(names) - {"respond"}, others, files, respond_slot)
+    about = HOME_INSTRUCTIONS if house is None else f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(house)}"
+    return stage, "\n".join(("Tools:", *lines, "", about))
+
+
+def _stage_of_others(rng: random.Random) -> tuple[_Stage, str]:
+    others, files = _others(rng, rng.choice((1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 18)), set())
+    lines = [tool_line(tool.schema) for tool in others]
+    way = rng.random()
+    house = None
+    respond_slot = "text"
+    if way < 0.45:
+        house = DEMO if rng.random() < 0.2 else random_house(rng) if rng.random() < 0.5 else None
+        about = HOME_INSTRUCTIONS if house is None else f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(house)}"
+    else:
+        about = rng.choice(_INSTRUCTIONS)
+    if rng.random() < 0.35:
+        respond_slot = "message"
+        lines.append(_LINES["respond"])
+    else:
+        lines.append(_OTHER_RESPOND_LINE)
+    stage = _Stage(rng, Known(house), frozenset(), others, files, respond_slot)
+    return stage, "\n".join(("Tools:", *lines, *(("", about) if about else ())))
+
+
+def _others(rng: random.Random, count: int, taken: set[str]) -> tuple[tuple[DrawnTool, ...], frozenset[str]]:
+    drawn: list[DrawnTool] = []
+    files: set[str] = set()
+    names = taken | {"respond"}
+    for tool in rng.sample(_all_tools(), min(count, len(_all_tools()))):
+        one = tool.draw(rng)
+        if one.name not in names:
+            names.add(one.name)
+            drawn.append(one)
+            files.add(_file(tool))
+    return tuple(drawn), frozenset(files)
+
+
+@functools.cache
+def _all_tools() -> list[OtherTool]:
+    return load_tools()
+
+
+def _file(tool: OtherTool) -> str:
+    return Path(tool.where.rpartition(":")[0]).stem
+
+
+@functools.cache
+def _talk() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    pairs = []
+    for file in sorted(TALK_FOLDER.glob("*.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.startswith("#"):
+                questions, _, answers = line.partition("=>")
+                pairs.append((_parts(questions), _parts(answers)))
+    return tuple(pairs)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split("|"))
+
+
+# --- one dialogue
+
+
+def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
+    match kind:
+        case "home":
+            made = request(stage.rng, stage.speaker, stage.home_tools)
+            return made and answered(stage.rng, made, "home")
+        case "several":
+            made = several(stage.speaker, stage.home_tools)
+            return made and answered(stage.rng, made, "several")
+        case "other":
+            return _other(stage)
+        case "others":
+            return _other(stage, times=2)
+        case "refusal":
+            return _refusal(stage)
+        case "question":
+            return _question(stage)
+        case "talk":
+            return _small_talk(stage)
+        case "history":
+            return _history(stage)
+        case "result":
+            return _result(stage)
+        case "repair":
+            made = (
+                request(stage.rng, stage.speaker, stage.home_tools)
+                if stage.home_tools
+                else _other_said(stage)
+            )
+            return made and repaired(stage.rng, made)
+        case "mention":
+            text, answer = beyond.mentioned(stage.speaker())
+            return _spoken(stage, "mention", text, ".", answer)
+        case _:
+            raise AssertionError(kind)
+
+
+def _spoken(stage: _Stage, category: str, text: str, form: str, answer: str) -> Dialogue:
+    """Something that is answered in words."""
+    said = heard(stage.rng, text, is_question=form == "?")
+    return Dialogue(
+        category, (Line("user", said.text), Line("assistant", stage.respond(answer), learnt=True))
+    )
+
+
+def _other_said(stage: _Stage) -> Said | None:
+    if not stage.others:
+        return None
+    tool = stage.rng.choice(stage.others)
+    text, arguments = tool.request(stage.rng)
+    return Said("?" if _is_question(text) else ".", text, (Call(tool.name, arguments),))
+
+
+_ASKING = frozenset(
+    "what what's who who's how when where which why is are do does did can could will would should am has have".split()
+)
+
+
+def _is_question(text: str) -> bool:
+    return text.split(" ", 1)[0].lower() in _ASKING
+
+
+def _other_heard(stage: _Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
+    rng = stage.rng
+    text = made.text
+    if rng.random() < 0.07:
+        text = rng.choice(("hey, ", "um, ", "okay, ", "so, ", "well, ", "hi, ")) + text
+    elif rng.random() < 0.06 and not text.endswith("please") and made.form == ".":
+        text = f"{text} please"
+    said = heard(
+        rng, text, made.calls, is_question=made.form == "?", fixed=_enums(stage, made), may_mishear=False
+    )
+    return said.text, said.calls
+
+
+def _other(stage: _Stage, times: int = 1) -> Dialogue | None:
+    made = [one for one in (_other_said(stage) for _ in range(times)) if one is not None]
+    if len(made) < times:
+        return None
+    if times == 1:
+        text, calls = _other_heard(stage, made[0])
+        return Dialogue("other", (Line("user", text), Line("assistant", written(calls), learnt=True)))
+    if made[0].calls[0].tool == made[1].calls[0].tool or made[0].form == "?":
+        return None
+    link = stage.rng.choice((" and ", " and then ", ", then ", ", and also "))
+    text = made[0].text.rstrip(".?!") + link + made[1].text
+    fixed = _enums(stage, made[0]) | _enums(stage, made[1])
+    calls = (*made[0].calls, *made[1].calls)
+    both = heard(stage.rng, text, calls, is_question=made[1].form == "?", fixed=fixed, may_mishear=False)
+    return Dialogue("other", (Line("user", both.text), Line("assistant", written(both.calls), learnt=True)))
+
+
+def _enums(stage: _Stage, made: Said) -> frozenset[str]:
+    """The slots whose values are not the person's words."""
+    tool = next(tool for tool in stage.others if tool.name == made.calls[0].tool)
+    return frozenset(name for name, slot in tool.slots if slot.kind == "enum")
+
+
+def _refusal(stage: _Stage) -> Dialogue | None:
+    rng, speaker = stage.rng, stage.speaker()
+    if rng.random() < 0.45:
+        tool = rng.choice(_all_tools())
+        file = _file(tool)
+        if file in stage.other_files or (stage.home_tools and file in _NEAR_HOME):
+            return None
+        text, _ = tool.draw(rng).request(rng)
+        is_question = _is_question(text)
+        return _spoken(
+            stage,
+            "refusal",
+            text,
+            "?" if is_question else ".",
+            beyond.refusal(speaker, is_question=is_question),
+        )
+    if not stage.home_tools and rng.random() < 0.5:
+        made = request(rng, stage.speaker, _CLEAR_HOME_TOOLS)
+        if made is None:
+            return None
+        return _spoken(
+            stage, "refusal", put(rng, made), made.form, beyond.refusal(speaker, is_question=made.form == "?")
+        )
+    text, form, answer = beyond.refused(speaker, other_tools=bool(stage.others))
+    plain = Said("!" if form == "!" else "?", text, ())
+    return _spoken(stage, "refusal", put(rng, plain), form, answer)
+
+
+_CLEAR_HOME_TOOLS = frozenset(
+    {"turn_on", "turn_off", "light_set", "set_position", "climate_set_temperature", "fan_set_speed", "vacuum_start",
+     "vacuum_clean_area", "lawn_mower_start_mowing", "media_next", "media_pause"}
+)  # fmt: skip
+
+
+def _question(stage: _Stage) -> Dialogue | None:
+    text, form, answer = beyond.lacking(stage.speaker())
+    plain = Said("!" if form == "!" else ".", text, ())
+    return _spoken(stage, "question", put(stage.rng, plain), form, answer)
+
+
+def _small_talk(stage: _Stage) -> Dialogue:
+    questions, answers = stage.rng.choice(_talk())
+    text = stage.rng.choice(questions)
+    return _spoken(stage, "talk", text, "?" if _is_question(text) else ".", stage.rng.choice(answers))
+
+
+def _history(stage: _Stage) -> Dialogue | None:
+    rng = stage.rng
+    if not stage.home_tools:
+        first, second = _other_said(stage), _other(stage)
+        if first is None or second is None:
+            return None
+        text, calls = _other_heard(stage, first)
+        before = (
+            Line("user", text),
+            Line("assistant", written(calls)),
+            ran([(calls[0].tool, "ok")]),
+            Line("assistant", "Done."),
+        )
+        return Dialogue("history", (*before, *second.lines))
+    first = request(rng, stage.speaker, stage.home_tools)
+    if first is None:
+        return None
+    if rng.random() < 0.5:
+        return followed(rng, stage.speaker(), first, stage.home_tools)
+    before, _ = earlier(rng, first)
+    if rng.random() < 0.3 and (more := request(rng, stage.speaker, stage.home_tools)):
+        before += earlier(rng, more)[0]
+    second = request(rng, stage.speaker, stage.home_tools)
+    return second and answered(rng, second, "history", before)
+
+
+def _result(stage: _Stage) -> Dialogue | None:
+    rng = stage.rng
+    if stage.home_tools and (not stage.others or rng.random() < 0.35):
+        made = request(rng, stage.speaker, stage.home_tools & _TELLING)
+        return made and told_in_words(rng, made)
+    tool = rng.choice(stage.others)
+    result = tool.result(rng)
+    if result is None:
+        return None
+    text, arguments = tool.request(rng)
+    made = Said("?" if _is_question(text) else ".", text, (Call(tool.name, arguments),))
+    words, calls = _other_heard(stage, made)
+    lines = (
+        Line("user", words),
+        Line("assistant", written(calls), learnt=True),
+        ran([(tool.name, result[0])]),
+    )
+    return Dialogue("result", (*lines, Line("assistant", result[1], learnt=True)))
+
+
+_TELLING = frozenset(
+    {
+        "get_state",
+        "climate_get_temperature",
+        "get_weather",
+        "get_current_time",
+        "get_current_date",
+        "timer_status",
+    }
+)
+
+
+# --- the command line
+
+
+def main(arguments: list[str]) -> None:
+    """Print samples, or count the categories."""
+    parser = argparse.ArgumentParser(prog="python -m training.scenes", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=20, help="dialogues to print, or scenes to count")
+    parser.add_argument(
+        "--shares", action="store_true", help="count categories instead of printing dialogues"
+    )
+    options = parser.parse_args(arguments)
+    out = sys.stdout
+    if options.shares:
+        counted = Counter(
+            dialogue.category
+            for scene in itertools.islice(scenes(options.seed), options.count)
+            for dialogue in scene.dialogues
+        )
+        for category, count in counted.most_common():
+            out.write(f"{category:10} {count / counted.total():6.1%}\n")
+        return
+    shown = 0
+    for scene in scenes(options.seed):
+        for dialogue in scene.dialogues:
+            if shown >= options.count:
+                return
+            shown += 1
+            out.write(f"{dialogue.category}\n")
+            for line in dialogue.lines:
+                out.write(f"  {'>' if line.role == 'user' else '<'} {line.text}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
