@@ -29,9 +29,9 @@ from edgevox.tools.home.prompt import HOME_INSTRUCTIONS, home_prompt
 from training.calls import Call, written
 from training.heard import heard
 from training.home import beyond
-from training.home.dialogues import FIXED, answered, earlier, followed, ran, repaired, told_in_words
+from training.home.dialogues import answered, asked_back, earlier, followed, ran, repaired, told_in_words
 from training.home.houses import DEMO, Known, random_house
-from training.home.manner import put
+from training.home.manner import put, sounds_like_a_question
 from training.home.requests import request, several
 from training.home.speaker import Said, Speaker
 from training.scene import Dialogue, Line, Scene
@@ -59,7 +59,7 @@ _MOST_DIALOGUES = 24
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 50.0, "several": 9.0, "other": 14.0, "refusal": 6.5, "question": 2.0, "talk": 4.3, "history": 6.5,
+    "home": 47.0, "several": 9.0, "other": 20.0, "refusal": 6.5, "question": 2.0, "talk": 4.3, "history": 6.5,
     "result": 4.0, "repair": 1.6, "mention": 1.2,
 }  # fmt: skip
 _OTHER_MIX = {
@@ -72,14 +72,22 @@ _OTHER_MIX = {
     "history": 4.0,
 }
 
-# Files whose requests a home could take for its own: not refused where the home's tools are offered.
-_NEAR_HOME = frozenset(
+# Themes whose requests the home's own tools would serve as well: not offered beside them.
+_RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
+# Themes that nobody could take for the home's business: refused where the home's tools are offered.
+_WORLDLY = frozenset(
     {
-        "broadcast", "car", "energy", "farm_boat", "games_party", "garden", "generic_names", "growing_brewing", "health", "kids",
-        "kitchen", "laundry_air", "messages", "network", "news", "notes", "odd_names", "on_the_move", "pets", "phone",
-        "pool_sauna", "robots", "security", "shopping", "sky_weather", "stages", "workshop", "software", "office",
+        "calendar",
+        "finance",
+        "learning",
+        "life_admin",
+        "navigation",
+        "restaurants",
+        "rides_events",
+        "sports",
+        "travel",
     }
-)  # fmt: skip
+)
 _INSTRUCTIONS = (
     "", "", "You are a helpful assistant.", "Call a tool when one fits; otherwise respond.", "Help the user with the tools above.",
     "You are a voice assistant. Answer in one short sentence.", "Use the tools to do what the user asks for. If no tool fits, respond in one short sentence.",
@@ -94,11 +102,15 @@ class _Stage:
     known: Known
     home_tools: frozenset[str]
     others: tuple[DrawnTool, ...]
-    other_files: frozenset[str]
+    other_tools: tuple[OtherTool, ...]
     respond_slot: str
 
     def speaker(self) -> Speaker:
         return Speaker(self.rng, self.known)
+
+    @property
+    def offers_all(self) -> bool:
+        return len(self.home_tools) == len(_HOME_NAMES) - 1
 
     def respond(self, message: str) -> str:
         return written((Call("respond", {self.respond_slot: message}),))
@@ -151,7 +163,7 @@ def _stage_of_home(rng: random.Random) -> tuple[_Stage, str]:
     if "respond" not in names or (not in_order and rng.random() < 0.25):
         names = [name for name in names if name != "respond"]
         respond_slot = "text"
-    others, files = _others(rng, rng.choice((0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8)), set(names))
+    others, tools = _others(rng, rng.choice((0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8)), set(names))
     lines = [_LINES[name] for name in names]
     more = [tool_line(tool.schema) for tool in others]
     if in_order or rng.random() < 0.5:
@@ -161,13 +173,13 @@ def _stage_of_home(rng: random.Random) -> tuple[_Stage, str]:
             lines.insert(rng.randint(0, len(lines)), line)
     if respond_slot == "text":
         lines.append(_OTHER_RESPOND_LINE)
-    stage = _Stage(rng, Known(house), frozenset(names) - {"respond"}, others, files, respond_slot)
+    stage = _Stage(rng, Known(house), frozenset(names) - {"respond"}, others, tools, respond_slot)
     about = HOME_INSTRUCTIONS if house is None else f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(house)}"
     return stage, "\n".join(("Tools:", *lines, "", about))
 
 
 def _stage_of_others(rng: random.Random) -> tuple[_Stage, str]:
-    others, files = _others(rng, rng.choice((1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 18)), set())
+    others, tools = _others(rng, rng.choice((2, 2, 3, 4, 5, 6, 8, 10, 12, 14, 18)), set())
     lines = [tool_line(tool.schema) for tool in others]
     way = rng.random()
     house = None
@@ -182,30 +194,39 @@ def _stage_of_others(rng: random.Random) -> tuple[_Stage, str]:
         lines.append(_LINES["respond"])
     else:
         lines.append(_OTHER_RESPOND_LINE)
-    stage = _Stage(rng, Known(house), frozenset(), others, files, respond_slot)
+    stage = _Stage(rng, Known(house), frozenset(), others, tools, respond_slot)
     return stage, "\n".join(("Tools:", *lines, *(("", about) if about else ())))
 
 
-def _others(rng: random.Random, count: int, taken: set[str]) -> tuple[tuple[DrawnTool, ...], frozenset[str]]:
+def _others(
+    rng: random.Random, count: int, taken: set[str]
+) -> tuple[tuple[DrawnTool, ...], tuple[OtherTool, ...]]:
+    """Tools of one theme or of all, so that it is not the theme alone that tells them apart."""
+    pool = _themes()
+    themes = (
+        list(pool) if rng.random() < 0.5 else rng.sample(list(pool), min(len(pool), rng.choice((1, 2, 2, 3))))
+    )
     drawn: list[DrawnTool] = []
-    files: set[str] = set()
+    chosen: list[OtherTool] = []
     names = taken | {"respond"}
-    for tool in rng.sample(_all_tools(), min(count, len(_all_tools()))):
+    for _ in range(count):
+        tool = rng.choice(pool[rng.choice(themes)])
+        if (taken and tool.theme in _RIVALS) or not all(tool.goes_with(other) for other in chosen):
+            continue
         one = tool.draw(rng)
         if one.name not in names:
             names.add(one.name)
             drawn.append(one)
-            files.add(_file(tool))
-    return tuple(drawn), frozenset(files)
+            chosen.append(tool)
+    return tuple(drawn), tuple(chosen)
 
 
 @functools.cache
-def _all_tools() -> list[OtherTool]:
-    return load_tools()
-
-
-def _file(tool: OtherTool) -> str:
-    return Path(tool.where.rpartition(":")[0]).stem
+def _themes() -> dict[str, list[OtherTool]]:
+    themes: dict[str, list[OtherTool]] = {}
+    for tool in load_tools():
+        themes.setdefault(tool.theme, []).append(tool)
+    return themes
 
 
 @functools.cache
@@ -264,7 +285,7 @@ def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
 
 def _spoken(stage: _Stage, category: str, text: str, form: str, answer: str) -> Dialogue:
     """Something that is answered in words."""
-    said = heard(stage.rng, text, is_question=form == "?")
+    said = heard(stage.rng, text, is_question=form == "?" or sounds_like_a_question(text))
     return Dialogue(
         category, (Line("user", said.text), Line("assistant", stage.respond(answer), learnt=True))
     )
@@ -275,16 +296,7 @@ def _other_said(stage: _Stage) -> Said | None:
         return None
     tool = stage.rng.choice(stage.others)
     text, arguments = tool.request(stage.rng)
-    return Said("?" if _is_question(text) else ".", text, (Call(tool.name, arguments),))
-
-
-_ASKING = frozenset(
-    "what what's who who's how when where which why is are do does did can could will would should am has have".split()
-)
-
-
-def _is_question(text: str) -> bool:
-    return text.split(" ", 1)[0].lower() in _ASKING
+    return Said("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
 
 
 def _other_heard(stage: _Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
@@ -326,12 +338,13 @@ def _enums(stage: _Stage, made: Said) -> frozenset[str]:
 def _refusal(stage: _Stage) -> Dialogue | None:
     rng, speaker = stage.rng, stage.speaker()
     if rng.random() < 0.45:
-        tool = rng.choice(_all_tools())
-        file = _file(tool)
-        if file in stage.other_files or (stage.home_tools and file in _NEAR_HOME):
+        tool = rng.choice(rng.choice(list(_themes().values())))
+        if any(tool.theme == other.theme or not tool.goes_with(other) for other in stage.other_tools):
+            return None
+        if stage.home_tools and tool.theme not in _WORLDLY:
             return None
         text, _ = tool.draw(rng).request(rng)
-        is_question = _is_question(text)
+        is_question = sounds_like_a_question(text)
         return _spoken(
             stage,
             "refusal",
@@ -358,6 +371,8 @@ _CLEAR_HOME_TOOLS = frozenset(
 
 
 def _question(stage: _Stage) -> Dialogue | None:
+    if not stage.offers_all:
+        return None
     text, form, answer = beyond.lacking(stage.speaker())
     plain = Said("!" if form == "!" else ".", text, ())
     return _spoken(stage, "question", put(stage.rng, plain), form, answer)
@@ -366,7 +381,9 @@ def _question(stage: _Stage) -> Dialogue | None:
 def _small_talk(stage: _Stage) -> Dialogue:
     questions, answers = stage.rng.choice(_talk())
     text = stage.rng.choice(questions)
-    return _spoken(stage, "talk", text, "?" if _is_question(text) else ".", stage.rng.choice(answers))
+    return _spoken(
+        stage, "talk", text, "?" if sounds_like_a_question(text) else ".", stage.rng.choice(answers)
+    )
 
 
 def _history(stage: _Stage) -> Dialogue | None:
@@ -386,6 +403,8 @@ def _history(stage: _Stage) -> Dialogue | None:
     first = request(rng, stage.speaker, stage.home_tools)
     if first is None:
         return None
+    if stage.offers_all and rng.random() < 0.18:
+        return asked_back(rng, stage.speaker(), stage.respond_slot)
     if rng.random() < 0.5:
         return followed(rng, stage.speaker(), first, stage.home_tools)
     before, _ = earlier(rng, first)
@@ -405,7 +424,7 @@ def _result(stage: _Stage) -> Dialogue | None:
     if result is None:
         return None
     text, arguments = tool.request(rng)
-    made = Said("?" if _is_question(text) else ".", text, (Call(tool.name, arguments),))
+    made = Said("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
     words, calls = _other_heard(stage, made)
     lines = (
         Line("user", words),

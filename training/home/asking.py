@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
-from training.home.places import FAMILY, PEOPLE
+from training.home.places import FAMILY, PEOPLE, ROOMS
 from training.home.contents import ZONES
-from training.home.sensing import MEASURES, SENSES
+from training.home.sensing import MEASURES, SENSES, TELLING
 from training.home.speaker import Phrase, Said, Slots, Speaker, is_room_and_kind, said
 from training.home.things import (
     ALARM, CLIMATE, COVERS, FAN, HUMIDIFIER, LIGHT, LOCK, MEASURED, MOWER, NAMES, OUTLET, PLAYER, READINGS, SENSED,
@@ -24,11 +24,11 @@ _NAMED = Grammar(
 2? (can|could) you (tell me|check|see) (if|whether) {t} {is} {w}
 ! (tell me|check|find out|look up|see|verify) (if|whether) {t} {is} {w}
 ? do you know (if|whether) {t} {is} {w}
-. I (want|need|would like|'d like) to know (if|whether) {t} {is} {w}
+. (I want|I need|I would like|I'd like) to know (if|whether) {t} {is} {w}
 ? {is} {t} {w} or not
 . {t} {is} {w}, right
 ? would you (check|look) (if|whether) {t} {is} {w}
-""".replace("I (want|need|would like|'d like)", "(I want|I need|I would like|I'd like)")
+"""
 )
 _LEFT_ON = Grammar("""
 2? did (I|we|someone|anyone|somebody) leave {t} on
@@ -67,7 +67,7 @@ _MANY = Grammar(
 ? do (I|we) have any {n} {w} {p}
 ! tell me (which|how many) {n} are {w} {p}
 ! tell me (if|whether) (any|all|all the) {n} are {w} {p}
-! (check|see|make sure) (if|whether) (any|all|all the) {n} are {w} {p}
+! (check|see) (if|whether) (any|all|all the) {n} are {w} {p}
 ! list [all] [the] {n} that are {w} {p}
 ! (give|tell) me the number of {n} that are {w} {p}
 ? (can|could) you (tell me|check) (if|whether) (any|all) {n} are {w} {p}
@@ -76,8 +76,21 @@ _MANY = Grammar(
 . I want to know (if|whether) (all|any) {n} are {w} {p}
 . {n} {w} {p}, how many
 ? what's the number of {n} [that are] {w} {p}
-""".replace("see|make sure) (if|whether)", "see) (if|whether)")
+"""
 )
+_ANYTHING = Grammar("""
+4? is (anything|something|any of it) {w} {p}
+2? is anything {w} {p} right now
+3? (what is|what's) {w} {p}
+! tell me what is {w} {p}
+! (tell me|check) (if|whether) anything is {w} {p}
+? what (things|devices) are {w} {p}
+""")
+_EVERYTHING = Grammar("""
+4? is everything {w} {p}
+! (check|tell me) (if|whether) everything is {w} {p}
+? is it all {w} {p}
+""")
 _ON_IN_PLACE = Grammar("""
 3? is the {s} [still|currently] {w} {p}
 2? is the {s} {p} {w}
@@ -88,21 +101,18 @@ _ON_IN_PLACE = Grammar("""
 """)
 _STATE = Grammar(
     """
-4? what (is|'s) the (state|status) of {t}
+4? (what is|what's) the (state|status) of {t}
 3? (what's|what is) {t's} (state|status)
 3? (what's|what is) the [current] (state|status) of {t}
 2? (what's|what is) {t} (state|status)
 2! (tell|give) me the [current] (state|status) of {t}
 2! (check|get|report) the [current] (state|status) of {t}
-? (what's|how's) {t} doing
+? how's {t} doing
 2. (state|status) of {t}
 ? in what state is {t}
-? how is {t} [set] [right now]
 . I'd like to know the (state|status) of {t}
 ? (can|could) you tell me the (state|status) of {t}
-""".replace("what (is|'s) the", "(what is|what's) the")
-    .replace("(what's|how's) {t} doing", "how's {t} doing")
-    .replace("? how is {t} [set] [right now]\n", "")
+"""
 )
 _READING = Grammar("""
 5? (what's|what is) the [current] {n}
@@ -124,13 +134,13 @@ _MEASURED = Grammar(
 2? (what's|what is) {t} {m}
 2! (tell|give|show) me the [current] {m} of {t}
 ! (check|get|read) the {m} of {t}
-? how (high) is the {m} of {t}
+? how high is the {m} of {t}
 . {m} of {t} [please]
 . {t} {m}
 ? (can|could) you tell me the {m} of {t}
 ? do you know the {m} of {t}
 . I want to know the {m} of {t}
-""".replace("how (high) is", "how high is")
+"""
 )
 _MEASURED_IN = Grammar("""
 5? (what's|what is) the [current] {m} {p}
@@ -188,7 +198,7 @@ _WARM = Grammar(
     """
 6? (what's|what is) the [current] (temperature|temp) {p}
 4? how (warm|hot|cold|warm|cool) is it {p}
-2? (what|how) temperature is it {p}
+2? what temperature is it {p}
 2! (tell|give) me the [current] temperature {p}
 ! (check|get|read) the temperature {p}
 2? how many degrees (is it|are there|do we have) {p}
@@ -201,7 +211,7 @@ _WARM = Grammar(
 ? what does the thermometer (say|show) {p}
 ? how high is the temperature {p}
 ? (what's|what is) the temperature (like|right now) {p}
-""".replace("(what|how) temperature", "what temperature")
+"""
 )
 _WARM_AREA = Grammar("""
 3? how (warm|hot|cold|cool) is {a}
@@ -214,15 +224,12 @@ _WARM_AREA = Grammar("""
 _WARM_NAMED = Grammar(
     """
 3? (what's|what is) the [current] temperature (of|on|at) {t}
-2? (what|which) temperature (is {t} (at|on)|does {t} show|does {t} measure)
+2? (what|which) temperature (is {t} at|is {t} on|does {t} show|does {t} measure)
 2? how (warm|hot|cold) is {t}
 ! (tell|give) me the temperature of {t}
 . {t} temperature
 ? (what's|what is) {t} temperature
-""".replace(
-        "(is {t} (at|on)|does {t} show|does {t} measure)",
-        "(is {t} at|is {t} on|does {t} show|does {t} measure)",
-    )
+"""
 )
 _CLEANING = wordings("(cleaning|vacuuming|cleaning|working)")
 _DOCKED = wordings("(docked|charging|in its dock|at its base|home)")
@@ -234,8 +241,7 @@ _PLAYING_WHAT = Grammar(
     """
 3? (what's|what is) playing {p}
 2? what (song|music) is (playing|on) {p}
-? (what's|what is) on {p} right now
-""".replace("? (what's|what is) on {p} right now\n", "")
+"""
 )
 _WHAT_PLAYS = Grammar("""
 3? (what's|what is) {t} playing
@@ -346,6 +352,7 @@ def sensed_named(speaker: Speaker) -> Said:
     if target.entity is None and (
         device_class == "lock"
         or speaker.is_listed(str(target.slots["name"]))
+        or str(target.slots["name"]) in _ROOM_SET
         or (speaker.known.house is None and is_room_and_kind(str(target.slots["name"])))
     ):
         return sensed_named(speaker)
@@ -355,6 +362,9 @@ def sensed_named(speaker: Speaker) -> Said:
     }  # fmt: skip
     calls = (home_call("get_state", **slots),)
     return said_of_sense(speaker, device_class, on, target, calls)
+
+
+_ROOM_SET = frozenset((*ROOMS, "attic"))
 
 
 def said_of_sense(speaker: Speaker, device_class: str, on: bool, target: Phrase, calls: tuple) -> Said:  # type: ignore[type-arg]
@@ -449,13 +459,79 @@ def sensed_many(speaker: Speaker) -> Said:
     assert words is not None
     one, many = speaker.pick(sense.nouns)
     slots = {"domain": "binary_sensor", "device_class": device_class, "state": "on" if on else "off"}
-    return _many(
-        speaker, one, many, words.say(speaker.rng, {}), slots, can_lead=device_class in ("window", "door")
+    nowhere = 1.0 if device_class == "garage_door" else 0.35
+    can_lead = device_class in ("window", "door")
+    return _many(speaker, one, many, words.say(speaker.rng, {}), slots, can_lead=can_lead, nowhere=nowhere)
+
+
+def sensed_whatever(speaker: Speaker) -> Said:
+    """Sensors and devices of whatever kind: what is asked about them tells the class."""
+    device_class = speaker.pick(tuple(TELLING))
+    on = speaker.chance(0.65)
+    words = TELLING[device_class][0 if on else 1].say(speaker.rng, {})
+    slots: Slots = {"domain": "binary_sensor", "device_class": device_class, "state": "on" if on else "off"}
+    if speaker.chance(0.35):
+        place = speaker.where(nowhere=0.35)
+        grammar = _EVERYTHING if device_class in _OF_ALL or (not on and speaker.chance(0.5)) else _ANYTHING
+        return said(
+            speaker, grammar, (home_call("get_state", **place.slots, **slots),), w=words, p=place.text
+        )
+    nouns = (
+        ("sensor", "detector")
+        if "detecting" in words or "sensing" in words
+        else ("device", "sensor", "thing", "device")
     )
+    one = speaker.pick(nouns)
+    return _many(speaker, one, f"{one}s", words, slots, can_lead=one != "thing")
 
 
-def _many(speaker: Speaker, one: str, many: str, words: str, slots: Slots, *, can_lead: bool) -> Said:
-    place = speaker.where(nowhere=0.35, floors=0.2)
+_OF_ALL = frozenset({"connectivity", "power"})
+
+
+def single_of_kind(speaker: Speaker) -> Said:
+    """The kitchen light, the bedroom window: a name where the home has a thing so called, else a kind and a place."""
+    kind = speaker.pick(_SINGLES)
+    target = speaker.kind(kind, nowhere=0.0, floors=0.1, single=1.0)
+    slots = dict(target.slots)
+    domain, device_class = kind.domain, kind.device_class
+    if "name" in slots:
+        entity = next(entity for group in speaker.known.by_domain.values() for entity in group
+                      if entity.name.casefold() == str(slots["name"]).casefold()
+                      or str(slots["name"]).casefold() in map(str.casefold, entity.aliases))  # fmt: skip
+        domain, device_class = entity.domain, entity.device_class
+        if domain in ("cover", "binary_sensor"):
+            slots["domain"] = domain
+        if domain == "binary_sensor":
+            slots["device_class"] = device_class
+    first = speaker.chance(0.6)
+    if domain == "cover" or device_class in ("window", "door"):
+        words = (
+            (_OPEN if first else _CLOSED)
+            if domain == "cover" and kind.domain == "cover"
+            else (_WIDE if first else _SHUT)
+        )
+        state = ("open" if first else "closed") if domain == "cover" else ("on" if first else "off")
+    elif domain in ("light", "fan", "switch", "climate"):
+        words, state = (_ON, "on") if first else (_OFF, "off")
+    else:
+        return single_of_kind(speaker)
+    calls = (home_call("get_state", **slots, state=state),)
+    return said(speaker, _NAMED, calls, t=target.text, w=words.say(speaker.rng, {}), **{"is": "is"})
+
+
+_WINDOW = Kind("binary_sensor", ("window",), ("windows",), "window")
+_DOOR = Kind("binary_sensor", ("door",), ("doors",), "door")
+_SINGLES = (
+    LIGHT, LIGHT, LIGHT, FAN, _WINDOW, _WINDOW, _DOOR, COVERS["blind"], COVERS["curtain"], COVERS["shutter"], COVERS["shade"], CLIMATE,
+)  # fmt: skip
+_WIDE = wordings("(open|open|opened)")
+_SHUT = wordings("(closed|closed|shut)")
+
+
+def _many(
+    speaker: Speaker, one: str, many: str, words: str, slots: Slots, *, can_lead: bool, nowhere: float = 0.35
+) -> Said:
+    place = speaker.where(nowhere=nowhere, floors=0.2)
     lead = ""
     pattern = _MANY.draw(speaker.rng)
     behind = place.text
@@ -476,7 +552,7 @@ def lights_many(speaker: Speaker) -> Said:
         (LIGHT, LIGHT, LIGHT, LIGHT, LIGHT, FAN, SWITCH, OUTLET, TELEVISION, PLAYER, CLIMATE, HUMIDIFIER, FAN)
     )
     words, state = _state_words(speaker, speaker.chance(0.65))
-    slots: Slots = {**kind.slots, "state": state}
+    slots: Slots = {"domain": kind.domain, "state": state}
     if state == "on" and kind in (LIGHT, FAN) and speaker.chance(0.25):
         place = speaker.where(nowhere=0.3)
         fill = {"s": kind.singular[0], "n": kind.plural[0], "w": words, "p": place.text or speaker.here()}
@@ -555,8 +631,7 @@ def reading(speaker: Speaker) -> Said:
         if name.endswith("temperature"):
             return measured(speaker)  # a room's temperature may be meant
     name = str(target.slots["name"])
-    made = said(speaker, _READING, (home_call("get_state", name=name),), n=name)
-    return Said(made.form, made.text.replace("the next", "the next"), made.calls)
+    return said(speaker, _READING, (home_call("get_state", name=name),), n=name)
 
 
 _READING_NAMES = frozenset(READINGS)
@@ -704,6 +779,8 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (5.5, sensed_named),
     (2.6, sensed_placed),
     (5, sensed_many),
+    (2.4, sensed_whatever),
+    (2, single_of_kind),
     (3, lights_many),
     (2.2, covers_many),
     (1.5, locks_many),

@@ -80,6 +80,27 @@ _WORLDLY = Grammar("""
 ? what does (serendipity|ephemeral|zeitgeist) mean
 ? how do you spell (necessary|rhythm|accommodate)
 """)
+# A time of day, or again and again: timers know neither.
+_SCHEDULED = Grammar("""
+2! (turn on|switch on|turn off) the (lights|heating|coffee machine|tv|fan) at (7 pm|seven in the morning|8:30|midnight|noon|six o'clock)
+! (turn on|switch off|open|close) the (lights|blinds|curtains) (every morning|every evening|every day at 8|at sunset|at sunrise|on weekends)
+! (turn on|turn off) the (lights|heating) (tomorrow|tomorrow morning|tonight at nine|on monday)
+2! set an alarm for (7 am|six thirty|eight o'clock|tomorrow morning|quarter past seven)
+! wake me up at (seven|6:30|half past seven|eight o'clock)
+! remind me (tomorrow|on friday|at six|next week) to (call mom|take out the bins|water the plants)
+! (lock the door|turn off the lights) (when I leave|when nobody is home|if it rains)
+! (close the windows|close the awning) (when it rains|if it gets windy)
+""")
+_NO_SCHEDULE = (
+    "I can't do things at a set time, sorry.", "Sorry, I can't plan that ahead, but I can set a timer.", "I can only do that now, or after a timer.",
+)  # fmt: skip
+# What is not to be done is not done.
+_DO_NOT = Grammar("""
+3. (please don't|don't|do not|never) (turn on|turn off|switch on|switch off|touch|open|close) the {x}
+. (leave|keep) the {x} (as it is|alone)
+. you (don't have to|needn't|shouldn't) (turn on|turn off|touch) the {x}
+""")
+_LEFT_ALONE = ("All right, I won't.", "Okay, I'll leave it.", "All right, I'll leave it as it is.")
 _REFUSALS = (
     "I can't do that, sorry.", "Sorry, I can't help with that.", "That's beyond me, I only run this home.",
     "I'm afraid I can't do that.", "I can't do that, I only look after this home.", "Sorry, I have no way to do that.",
@@ -152,6 +173,16 @@ _LACKING: tuple[tuple[Grammar, tuple[str, ...]], ...] = (
         ! (extend|lengthen) (the|my) timer
         """), ("By how much?", "How much time should I add?")),
     (Grammar("""
+        2! (increase|raise|turn up|lower|decrease|turn down) the (temperature|heating) by {n} degrees {p}
+        ! make it {n} degrees (warmer|cooler|colder) {p}
+        . {n} degrees (warmer|cooler|more|less) {p}
+        """), ("To what temperature?", "What temperature would you like?", "To what temperature should I set it?")),
+    (Grammar("""
+        2! (increase|raise|reduce|lower|decrease) the brightness by {n}0 percent {p}
+        ! make the lights {n}0 percent (brighter|darker|dimmer) {p}
+        ! dim the lights by {n}0 percent {p}
+        """), ("To what percentage?", "How bright should it be?", "To how many percent?")),
+    (Grammar("""
         3! (turn|switch) on
         ! (turn|switch) (it|that|this thing|that thing) on
         """), ("What should I turn on?", "What would you like me to turn on?")),
@@ -216,6 +247,9 @@ _THINGS = (
 
 def refused(speaker: Speaker, *, other_tools: bool) -> tuple[str, str, str]:
     """A request that cannot be served, its form, and the answer."""
+    if not other_tools and speaker.chance(0.15):
+        pattern = _SCHEDULED.draw(speaker.rng)
+        return pattern.say(speaker.rng, {}), pattern.form, speaker.pick(_NO_SCHEDULE)
     grammar = _BODILY if other_tools or speaker.chance(0.35) else _WORLDLY
     pattern = grammar.draw(speaker.rng)
     who = speaker.pick((*PEOPLE, "mom", "my boss", "the doctor", "my brother", "grandma"))
@@ -232,11 +266,8 @@ def lacking(speaker: Speaker) -> tuple[str, str, str]:
     grammar, questions = speaker.pick(_LACKING)
     pattern = grammar.draw(speaker.rng)
     place = speaker.where(nowhere=0.6)
-    return (
-        pattern.say(speaker.rng, {"p": place.text}),
-        pattern.form,
-        questions[0] if speaker.chance(0.6) else speaker.pick(questions),
-    )
+    text = pattern.say(speaker.rng, {"p": place.text, "n": str(speaker.rng.randint(2, 5))})
+    return text, pattern.form, questions[0] if speaker.chance(0.6) else speaker.pick(questions)
 
 
 def mentioned(speaker: Speaker) -> tuple[str, str]:
@@ -249,4 +280,6 @@ def mentioned(speaker: Speaker) -> tuple[str, str]:
     ]
     thing = speaker.pick(things).name.lower() if things and speaker.chance(0.5) else speaker.pick(_THINGS)
     fill = {"x": thing, "in": speaker.in_area().text, "room": with_article(area), "who": speaker.pick(PEOPLE)}
+    if speaker.chance(0.2):
+        return _DO_NOT.draw(speaker.rng).say(speaker.rng, fill), speaker.pick(_LEFT_ALONE)
     return _MENTIONED.draw(speaker.rng).say(speaker.rng, fill), speaker.pick(_SMALL_ANSWERS)

@@ -14,18 +14,15 @@ from training.home.things import MOWER, VACUUM
 _CLEAN = Grammar(
     """
 5! (start|run|launch|activate|begin) {t}
-3! (turn on|switch on|fire up|send out) {t}
+! (fire up|send out) {t}
 2! let {t} (clean|clean up|vacuum|run|go|start|work)
 2! have {t} (clean|clean up|vacuum|do its round)
 2! (tell|ask|get|send) {t} to (clean|start|start cleaning|vacuum|clean up)
 ! start cleaning with {t}
-! (turn|switch) {t} on
 . {t} (start|start cleaning|clean|go)
 . {t} should (start|clean|run)
 . it's time for {t} to (clean|run)
-""".replace("! (turn|switch) {t} on\n", "").replace(
-        "3! (turn on|switch on|fire up|send out) {t}\n", "! (fire up|send out) {t}\n"
-    )
+"""
 )
 _CLEAN_PLAIN = Grammar(
     """
@@ -33,52 +30,45 @@ _CLEAN_PLAIN = Grammar(
 2! (vacuum|hoover|clean) (the house|the floors|everywhere|the whole house|the place|the apartment|the flat)
 2! vacuum
 ! do the (vacuuming|hoovering|floors)
-. the (floor|floors|house) (needs|need) (cleaning|vacuuming|a clean|hoovering)
+. (the floors need|the house needs|the floor needs) (cleaning|vacuuming|a clean|hoovering)
 . start a cleaning run
 . time to vacuum
 . it's (dusty|dirty) in here, start (vacuuming|cleaning)
-""".replace("the (floor|floors|house) (needs|need)", "(the floors need|the house needs|the floor needs)")
+"""
 )
 _CLEAN_AT = Grammar(
     """
 3! (start|run) {t} {p}
-2! start the (vacuum|vacuum cleaner) {p}
-""".replace("2! start the (vacuum|vacuum cleaner) {p}\n", "")
+"""
 )
 _DOCK = Grammar(
     """
 4! (send|return|bring) {t} (home|back|to its base|to its dock|back to its base|back to the dock|to the dock|to base|back home)
 3! (send|return) {t} to (its|the) (charging station|charger|station|base station|docking station)
 3! (dock|park) {t}
-2! (stop|tell) {t} HOME
+2! (tell|ask) {t} to (go home|return home|go back to its dock|return to base)
 2! let {t} (go home|return to base|go back|return home|go charge)
 2! make {t} (go home|return home|go back to its base)
 . {t} (go home|back to base|return to base|return home|go back|dock)
 . {t} (can|should) (go home|return to base|go back to its base)
 ! get {t} (back to its dock|back to base|back home)
 ! put {t} back [in its dock|on its dock|to its base|on its charger]
-""".replace(
-        "(stop|tell) {t} HOME", "(tell|ask) {t} to (go home|return home|go back to its dock|return to base)"
-    )
+"""
 )
 _CLEAN_ROOM = Grammar(
     """
 6! (vacuum|hoover|clean) {a}
 3! (vacuum|clean|hoover) up {a}
-2! vacuum {a} (with|using) {t}
 2! (clean|vacuum) the floor {p}
 2! (start|do some|begin) (vacuuming|cleaning|hoovering) {p}
 2! do {a} with the vacuum
-2! (send|have|let|get|tell|ask) ROBOT
+2! (let the vacuum clean|have the vacuum clean|send the vacuum to clean|tell the vacuum to clean|have the robot vacuum|send the vacuum to) {a}
 . {a} needs (cleaning|vacuuming|a clean|to be vacuumed|hoovering|to be cleaned)
 . it's (dirty|dusty|a mess) {p}, (vacuum|clean) it
 . the floor {p} is (dirty|dusty)
 . {a} is (dirty|dusty)
 ? (can|could) {a} be (vacuumed|cleaned|hoovered)
-""".replace(
-        "(send|have|let|get|tell|ask) ROBOT",
-        "(let the vacuum clean|have the vacuum clean|send the vacuum to clean|tell the vacuum to clean|have the robot vacuum|send the vacuum to) {a}",
-    ).replace("2! vacuum {a} (with|using) {t}\n", "")
+"""
 )
 _CLEAN_ROOM_NAMED = Grammar("""
 3! (vacuum|clean|hoover) {a} (with|using) {t}
@@ -100,15 +90,13 @@ _MOW = Grammar("""
 _MOW_PLAIN = Grammar(
     """
 5! (mow|cut|trim) the (lawn|grass)
-3! (start|begin) (mowing|cutting) [the lawn|the grass]
+3! (start|begin) mowing [the lawn|the grass]
 2! start mowing
 . the (grass|lawn) is (too long|getting long|too high|getting high)[, cut it]
 . the (grass|lawn) needs (cutting|mowing|a trim|to be cut|to be mowed)
 ! do the (lawn|mowing)
 ! give the lawn a (trim|cut)
-""".replace(
-        "(start|begin) (mowing|cutting) [the lawn|the grass]", "(start|begin) mowing [the lawn|the grass]"
-    )
+"""
 )
 _MOWER_HOME = _DOCK
 _MOW_STOP = Grammar(
@@ -116,21 +104,20 @@ _MOW_STOP = Grammar(
 3! stop mowing [the lawn|the grass]
 2! stop (cutting|mowing) the (grass|lawn)
 . enough mowing
-. the lawn is short enough
-""".replace(". the lawn is short enough\n", "")
+"""
 )
 _WEATHER = Grammar(
     """
-6? (what's|what is|how's|how is) the weather [like|today|outside|right now|like today|looking] {p}
+6? (what's the weather like|what is the weather like|how's the weather|how is the weather|what's the weather|what is the weather|how's the weather looking) [today|right now|outside] {p}
 3? what (will the weather be|is the weather going to be) [like] {p}
 2? (what's|what is) the forecast {p}
 2! (tell|give|show) me the (weather|forecast|weather forecast|weather report) {p}
 2? how does the weather look {p}
 2. weather {p}
 . (weather|weather forecast|weather report|forecast) {p} please
-2? what's it like outside
+2? (what's|what is) it like (outside|out there|outdoors)
 2? is it (raining|snowing|sunny|cloudy|windy|foggy|nice out|warm out|cold out) {p}
-2? (will|is) RAIN
+2? (will it rain|is it going to rain|will it snow|is it going to snow|will it be sunny|will it be cold|is rain expected) [today] {p}
 2? do I need (an umbrella|a jacket|a coat|a raincoat|sunglasses|rain boots)
 ? should I (take|bring) (an umbrella|a jacket|a coat)
 2? how (warm|cold|hot) is it outside
@@ -140,23 +127,15 @@ _WEATHER = Grammar(
 ? what should I wear today
 ! check the weather {p}
 ? do you know (the weather|what the weather is like) {p}
-""".replace("what's it like outside", "(what's|what is) it like (outside|out there|outdoors)")
-    .replace(
-        "(will|is) RAIN",
-        "(will it rain|is it going to rain|will it snow|is it going to snow|will it be sunny|will it be cold|is rain expected) [today] {p}",
-    )
-    .replace(
-        "(what's|what is|how's|how is) the weather [like|today|outside|right now|like today|looking] {p}",
-        "(what's the weather like|what is the weather like|how's the weather|how is the weather|what's the weather|what is the weather|how's the weather looking) [today|right now|outside] {p}",
-    )
+"""
 )
 _TIME = Grammar(
     """
 5? what time is it [now|right now]
 4? (what's|what is) the time [now|right now|please]
-3! tell me [what] [the] time [it is]
+3! tell me (the time|what time it is|the current time)
 2? (can|could) you tell me (the time|what time it is)
-2? do you (know|have) (the time|what time it is)
+2? (do you know what time it is|do you have the time|do you know the time)
 2? how late is it
 2? what's the current time
 2. [the] time please
@@ -164,15 +143,10 @@ _TIME = Grammar(
 ? what does the clock say
 ! give me the [current] time
 ! check the (time|clock)
-. I('d| would) like to know (the time|what time it is)
+. (I'd|I would) like to know (the time|what time it is)
 ? what hour is it
 ? got the time
-""".replace("3! tell me [what] [the] time [it is]", "3! tell me (the time|what time it is|the current time)")
-    .replace(
-        "do you (know|have) (the time|what time it is)",
-        "(do you know what time it is|do you have the time|do you know the time)",
-    )
-    .replace("I('d| would) like", "(I'd|I would) like")
+"""
 )
 _DATE = Grammar(
     """
@@ -186,21 +160,17 @@ _DATE = Grammar(
 2? what date is (it|it today|today)
 2. [today's] date please
 . current date
-2? is (it|today) (monday|tuesday|wednesday|thursday|friday|saturday|sunday) [today]
+2? is today a (monday|tuesday|wednesday|thursday|friday|saturday|sunday)
 ? what month is it
 ? what year is it
-? how far into the month are we
 ! give me (the date|today's date)
-""".replace(
-        "is (it|today) (monday|tuesday|wednesday|thursday|friday|saturday|sunday) [today]",
-        "is today a (monday|tuesday|wednesday|thursday|friday|saturday|sunday)",
-    ).replace("? how far into the month are we\n", "")
+"""
 )
 _BROADCAST = Grammar(
     """
 5: (broadcast|announce) [that] {m}
-3: (tell|let) EVERYONE
-3: (make|send|do) an announcement [that|saying|and say] {m}
+3: (tell (everyone|everybody|the kids|the family|the house|the whole house)|let (everyone|everybody|the kids|the family) know) [that] {m}
+3: make an announcement [that|saying|and say] {m}
 2: (broadcast|announce) to (everyone|everybody|the house|the whole house|the family) [that] {m}
 2: say (everywhere|in every room|to everyone|on all speakers|in the whole house|to the whole house) [that] {m}
 2: (announce|broadcast|say) on all speakers [that] {m}
@@ -210,10 +180,7 @@ _BROADCAST = Grammar(
 : broadcast the message {m}
 : spread the word [that] {m}
 . everyone should know [that] {m}
-""".replace(
-        "(tell|let) EVERYONE",
-        "(tell (everyone|everybody|the kids|the family|the house|the whole house)|let (everyone|everybody|the kids|the family) know) [that] {m}",
-    ).replace("(make|send|do) an", "make an")
+"""
 )
 _FORGET = Grammar("""
 6. (never mind|nevermind|never mind)

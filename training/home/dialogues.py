@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from edgevox.tools.home.wording import number
 from training.calls import Call, written
-from training.heard import heard
-from training.home.manner import put
+from training.heard import Heard, heard
+from training.home.contents import GROCERIES, QUERIES
+from training.home.manner import put, sounds_like_a_question
 from training.home.ordering import SLOT_ORDER, home_call
+from training.home.patterns import Grammar
 from training.home.places import in_area, with_article
 from training.home.speaker import Said, Speaker
+from training.home.values import COLOURS, duration, say_temperature, temperature
 from training.scene import Dialogue, Line
 
 FIXED = frozenset({"domain", "device_class", "state", "media_class", "volume_step"})
@@ -34,9 +38,15 @@ def _quoted(result: str) -> str:
     return result
 
 
+def _heard(rng: random.Random, made: Said, *, may_mishear: bool = True) -> Heard:
+    text = put(rng, made)
+    is_question = made.form == "?" or sounds_like_a_question(text)
+    return heard(rng, text, made.calls, is_question=is_question, fixed=FIXED, may_mishear=may_mishear)
+
+
 def answered(rng: random.Random, made: Said, category: str, before: tuple[Line, ...] = ()) -> Dialogue:
     """The person's words as they were heard, and the calls."""
-    said = heard(rng, put(rng, made), made.calls, is_question=made.form == "?", fixed=FIXED)
+    said = _heard(rng, made)
     return Dialogue(
         category, (*before, Line("user", said.text), Line("assistant", written(said.calls), learnt=True))
     )
@@ -44,9 +54,7 @@ def answered(rng: random.Random, made: Said, category: str, before: tuple[Line, 
 
 def earlier(rng: random.Random, made: Said) -> tuple[tuple[Line, ...], tuple[Call, ...]]:
     """A turn that lies behind: request, calls, results, sentence; and the calls as they were heard."""
-    said = heard(
-        rng, put(rng, made), made.calls, is_question=made.form == "?", fixed=FIXED, may_mishear=False
-    )
+    said = _heard(rng, made, may_mishear=False)
     results = [(call.tool, outcome(rng, call)) for call in said.calls]
     sentence = " ".join(result for _, result in results)
     lines = (
@@ -295,6 +303,97 @@ def _follow(
     )
 
 
+# --- a question back, and its answer
+
+_QUESTIONED: tuple[tuple[str, Grammar, str], ...] = (
+    (
+        "temperature",
+        Grammar("! (set|change|adjust) the (temperature|heating|thermostat) {p}"),
+        "To what temperature?",
+    ),
+    ("timer", Grammar("! (set|start|create) a timer"), "For how long?"),
+    ("brightness", Grammar("! (dim|brighten|adjust) the lights {p}"), "To what percentage?"),
+    ("volume", Grammar("! (set|change|adjust) the volume {p}"), "To what volume?"),
+    (
+        "colour",
+        Grammar("! (change|set) the (colour|color) of the lights {p}"),
+        "Which colour would you like?",
+    ),
+    ("item", Grammar("! add something to (the|my) shopping list"), "What should I add?"),
+    ("music", Grammar("! play (something|some music|music) {p}"), "What would you like to hear?"),
+)
+
+
+def asked_back(rng: random.Random, speaker: Speaker, respond_slot: str) -> Dialogue:
+    """A request that lacked something, the question, and the answer that completes it."""
+    lack, grammar, question = rng.choice(_QUESTIONED)
+    place = speaker.where(nowhere=0.5, floors=0.0)
+    pattern = grammar.draw(rng)
+    first = heard(
+        rng,
+        put(rng, Said("!", pattern.say(rng, {"p": place.text}), ())),
+        (Call("", dict(place.slots)),),
+        may_mishear=False,
+    )
+    slots = first.calls[0].arguments if "p" in pattern.places else {}
+    answer, call = _completed(rng, speaker, lack, slots)
+    second = heard(rng, answer, (call,), may_mishear=False)
+    merged = {slot: second.calls[0].arguments[slot] for slot in call.arguments if slot not in slots}
+    ordered = home_call(call.tool, **slots, **merged)
+    asked = (
+        (
+            Line("assistant", written((Call("respond", {"message": question}),))),
+            ran([("respond", question)]),
+            Line("assistant", question),
+        )
+        if respond_slot == "message"
+        else (Line("assistant", question),)
+    )
+    lines = (Line("user", first.text), *asked, Line("user", second.text))
+    return Dialogue("follow-up", (*lines, Line("assistant", written((ordered,)), learnt=True)))
+
+
+def _completed(rng: random.Random, speaker: Speaker, lack: str, slots: Mapping[str, Any]) -> tuple[str, Call]:
+    match lack:
+        case "temperature":
+            value = temperature(rng)
+            return _short(rng, say_temperature(value, speaker.numbers, rng)), Call(
+                "climate_set_temperature", {**slots, "temperature": value}
+            )
+        case "timer":
+            text, length, _ = duration(rng, speaker.numbers)
+            return rng.choice(("{v}", "{v}", "for {v}", "{v} please")).replace("{v}", text), Call(
+                "start_timer", length
+            )
+        case "brightness" | "volume":
+            share = speaker.numbers.percent()
+            tool, slot = (
+                ("light_set", "brightness") if lack == "brightness" else ("set_volume", "volume_level")
+            )
+            return _short(rng, speaker.numbers.say_percent(share)), Call(tool, {**slots, slot: share})
+        case "colour":
+            colour = rng.choice(COLOURS)
+            return rng.choice((colour, f"{colour} please", f"make them {colour}")), Call(
+                "light_set", {**slots, "color": colour}
+            )
+        case "item":
+            item = rng.choice(GROCERIES)
+            return rng.choice((item, f"{item} please", f"add {item}")), Call(
+                "shopping_list_add_item", {"item": item}
+            )
+        case _:
+            query = rng.choice(QUERIES).removeprefix("some ")
+            return rng.choice((query, f"{query} please", f"play {query}")), Call(
+                "media_search_and_play", {**slots, "search_query": query}
+            )
+
+
+def _short(rng: random.Random, value: str) -> str:
+    return rng.choice(("{v}", "{v}", "to {v}", "{v} please", "make it {v}", "let's say {v}")).replace(
+        "{v}", value
+    )
+
+
 # --- failures
 
 _WRONG = (
@@ -313,9 +412,7 @@ _FAILED = (
 
 def repaired(rng: random.Random, made: Said) -> Dialogue | None:
     """A call that was refused for its arguments, and the right one; or an honest word about a failure."""
-    said = heard(
-        rng, put(rng, made), made.calls, is_question=made.form == "?", fixed=FIXED, may_mishear=False
-    )
+    said = _heard(rng, made, may_mishear=False)
     call = said.calls[0]
     asked = Line("user", said.text)
     if len(said.calls) == 1 and rng.random() < 0.6:

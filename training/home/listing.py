@@ -13,11 +13,10 @@ _BUY = Grammar(
     """
 8! (add|put) {i} (to|on) {s}
 3! (put|write|note|stick|throw|get) {i} on {s}
-3! add {i} on[to] {s}
+3! add {i} (to|onto) {s}
 2! (place|include) {i} (on|in) {s}
 2! (update|extend) {s} with {i}
 2. {i} (on|to|onto) {s}
-. {s} {i}
 . {i} (should|needs to|must) (go|be) on {s}
 . I (need|want) {i} on {s}
 . I'd like {i} on {s}
@@ -25,7 +24,7 @@ _BUY = Grammar(
 : (add|put) (to|on) {s} {i}
 ? (can|could) {i} go on {s}
 : we need [to buy|to get|some|more] {i}
-: we (are|'re) out of {i}
+: (we are|we're) out of {i}
 : I need to (buy|get) [some|more] {i}
 : remind me to (buy|get|pick up) {i}
 : don't let me forget to buy {i}
@@ -33,9 +32,7 @@ _BUY = Grammar(
 . there's no (more {i}|{i} left)
 . we (have no|don't have any) {i} left
 . we ran out of {i}
-""".replace("on[to] {s}", "(to|onto) {s}")
-    .replace("we (are|'re) out", "(we are|we're) out")
-    .replace(". {s} {i}\n", "")
+"""
 )
 _BOUGHT = Grammar(
     """
@@ -45,7 +42,7 @@ _BOUGHT = Grammar(
 3! mark {i} [as] (done|complete|completed|bought|checked|finished) on {s}
 2! (complete|finish) {i} (on|from) {s}
 2! mark {i} on {s} [as] (done|bought|complete|completed)
-2! (check|tick|cross) off {i}, (I|we) (got|bought) (it|them)
+2! (check|tick|cross) off {i}, (I|we) (got|bought) it
 ! set {i} on {s} to (done|completed)
 : I (bought|got|have bought|already bought|already got|picked up|already have) [the] {i}
 : I've (bought|got|already bought|already got|picked up) [the] {i}
@@ -55,10 +52,7 @@ _BOUGHT = Grammar(
 . I have [the] {i}, (tick|check|cross) it off
 . {i} done on {s}
 . got the {i}
-""".replace(
-        "! (check|tick|cross) off {i}, (I|we) (got|bought) (it|them)\n",
-        "! (check|tick|cross) off {i}, (I|we) (got|bought) it\n",
-    )
+"""
 )
 _ADD = Grammar("""
 8! (add|put) {i} (to|on) {l}
@@ -85,14 +79,14 @@ _TICK = Grammar(
 3! (complete|finish) {i} (on|from|in) {l}
 2! mark {i} (on|in) {l} as (done|complete|completed|finished)
 2. {i} is (done|finished|complete), (tick|check|cross) it off {l}
-2. I (did|finished|have done|completed) {i}, (tick|check|cross|mark) it off [on] {l}
+2. I (did|finished|have done|completed) {i}, (tick|check|cross|mark) it off {l}
 . {i} (done|completed) on {l}
 . {i} is (done|complete|finished) on {l}
 . I'm done with {i} on {l}
 ! set {i} (on|in) {l} (to|as) (done|completed)
 . I've (done|finished) {i} (on|from) {l}
 ! (check|tick) {i} (on|in) {l}
-""".replace("it off [on] {l}", "it off {l}")
+"""
 )
 _DELETE = Grammar(
     """
@@ -100,17 +94,14 @@ _DELETE = Grammar(
 3! take {i} (off|from|off of) {l}
 2! (drop|strike|scratch|clear|wipe|scrub) {i} from {l}
 2! (get rid of|throw out|discard) {i} (on|from) {l}
-! (remove|delete|take) from {l} {i}
+: (remove|delete) from {l} {i}
 ! (remove|delete|take) {i} (out of|off) {l}
-. {i} off {l}
 . I don't need {i} on {l} (any more|anymore)
 . {i} (should|can|must) (go|come) off {l}
 ! (remove|delete) the (item|task|entry) {i} from {l}
 . {i} doesn't belong on {l}
 ? (can|could) {i} come off {l}
-""".replace("! (remove|delete|take) from {l} {i}\n", ": (remove|delete) from {l} {i}\n").replace(
-        ". {i} off {l}\n", ""
-    )
+"""
 )
 
 

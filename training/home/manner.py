@@ -36,48 +36,58 @@ _CALLED = (
     "excuse me", "hey there", "hey computer", "computer", "house", "hey house", "assistant", "hey assistant", "listen",
     "okay so", "um hey", "yes", "yeah", "ah", "oh and", "and", "sorry", "good morning", "good evening",
 )  # fmt: skip
+# Why somebody asks: before the order, or behind it.
+_REASONS = (
+    "I'm going to bed", "we're going to bed", "I'm leaving", "we're leaving", "I'm home", "I'm back", "it's late", "I'm busy",
+    "my hands are full", "we have guests", "the kids are asleep", "I'm about to leave", "I forgot", "before I forget",
+    "I'm on my way out", "we're done here", "it's bedtime", "I'm in a hurry", "I can't get up right now", "it's getting late",
+    "good night", "good morning", "I'm tired", "guests are coming", "the baby is sleeping", "I'm working", "I have a headache",
+    "I'm cooking", "it's movie time", "we're about to eat", "I'm still in bed",
+)  # fmt: skip
+_REASONS_BEHIND = (
+    "so I can sleep", "because I'm going to bed", "before I go to sleep", "before we leave", "because we're leaving", "so I can work",
+    "because guests are coming", "while I'm cooking", "so the kids can sleep", "because it's late", "I can't find the switch",
+    "my hands are full", "I'm leaving", "we're going to bed", "I forgot about it",
+)  # fmt: skip
 _QUESTION_BEFORE = (
-    "tell me",
-    "hey tell me",
-    "quick question",
-    "say",
-    "just wondering",
-    "I wonder",
-    "one question",
-    "please tell me",
-)
+    "tell me", "hey tell me", "quick question", "say", "just wondering", "I wonder", "one question", "please tell me",
+)  # fmt: skip
 _QUESTION_BEHIND = (
-    "please",
-    "right now",
-    "at the moment",
-    "by any chance",
-    "do you know",
-    "now",
-    "currently",
-    "today",
-)
+    "please", "please", "right now", "at the moment", "by any chance", "now", "currently",
+)  # fmt: skip
 _ENDS_TIMED = (
-    "now",
-    "moment",
-    "today",
-    "currently",
-    "time",
-    "again",
-    "please",
-    "right",
-    "not",
-    "yet",
-    "many",
+    "now", "moment", "today", "currently", "time", "again", "please", "right", "not", "yet", "many", "outside", "tomorrow",
+)  # fmt: skip
+# Orders to tell somebody something cannot be one's own wish: "I want to tell me the time".
+_OWN_WISH = (
+    "I want to",
+    "I'd like to",
+    "I would like to",
+    "I need to",
+    "let's",
+    "we ",
+    "can we",
+    "could we",
+    "help me",
 )
+_ASKING = frozenset(
+    """can could would will may do does did is are was were has have what what's which who who's where where's when how how's
+    why should shall am in""".split()
+) - {"in"}
 
 _PLAIN_SHARE = 0.5
 _CALLED_SHARE = 0.12
+_REASON_SHARE = 0.1
 
-_DOUBLED = frozenset(
-    "set put shut dim stop skip get cut run let flip pop drop trim begin kill? hit scrub scrap".replace(
-        "?", ""
-    ).split()
-) - {"kill"}
+_FILLERS = frozenset(word for called in _CALLED for word in called.split()) | {
+    "please",
+    "tell",
+    "me",
+    "quick",
+    "question",
+    "say",
+}
+_DOUBLED = frozenset("set put shut dim stop skip get cut run let flip drop trim begin".split())
 _VERBS = frozenset(
     """turn switch put flip click activate enable start power fire light have get make deactivate disable shut kill cut stop
     open raise lift roll pull draw slide close lower push drop lock secure bolt unlock set change adjust bring dim brighten
@@ -98,6 +108,11 @@ def put(rng: random.Random, plain: Said) -> str:
     text = plain.text
     if plain.form in "!:" and rng.random() > _PLAIN_SHARE:
         text = _around(rng, plain)
+    elif plain.form in "!:" and rng.random() < _REASON_SHARE:
+        if plain.form == "!" and rng.random() < 0.35:
+            text = f"{text} {rng.choice(_REASONS_BEHIND)}"
+        else:
+            text = f"{rng.choice(_REASONS)}, {text}"
     elif plain.form == "?":
         text = _question(rng, text)
     elif plain.form == "." and rng.random() < 0.12 and not text.endswith("please"):
@@ -108,6 +123,13 @@ def put(rng: random.Random, plain: Said) -> str:
     return text
 
 
+def sounds_like_a_question(text: str) -> bool:
+    """True where a recogniser would write a question mark: "can you turn on the light"."""
+    words = text.lower().replace(",", "").split()
+    first = next((word for word in words if word not in _FILLERS), "")
+    return first in _ASKING
+
+
 def _around(rng: random.Random, plain: Said) -> str:
     around = rng.choice(_AROUND if plain.form == "!" else _OPEN_ENDED)
     verb, _, rest = plain.text.partition(" ")
@@ -116,6 +138,8 @@ def _around(rng: random.Random, plain: Said) -> str:
             return plain.text
         return around.replace("{g}", f"{_in_ing(verb)} {rest}")
     if verb not in _VERBS and around not in ("{x} please", "please {x}"):
+        return plain.text
+    if " me " in plain.text and around.startswith(_OWN_WISH):
         return plain.text
     if plain.text.endswith(_ENDS_TIMED) and not around.endswith("{x}"):
         return plain.text

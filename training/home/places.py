@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 ROOMS = tuple(
-    """kitchen|living room|bedroom|bathroom|hallway|office|study|dining room|guest room|guest bedroom|
-master bedroom|main bedroom|kids room|kids' room|kids bedroom|children's room|nursery|playroom|family room|
-laundry room|utility room|mud room|pantry|closet|walk-in closet|storage room|cellar|wine cellar|workshop|
-garage|carport|porch|front porch|back porch|patio|terrace|balcony|deck|garden|back garden|front garden|yard|
-backyard|front yard|driveway|pool|pool house|greenhouse|conservatory|sunroom|winter garden|shed|garden shed|
-barn|entrance|entryway|entry|foyer|hall|front hall|landing|stairs|staircase|stairwell|corridor|
-library|music room|game room|games room|media room|home theater|cinema|gym|home gym|sauna|spa|guest bathroom|
-master bathroom|ensuite|en suite|toilet|powder room|shower|shower room|washroom|lounge|den|
-sitting room|parlor|snug|breakfast room|breakfast nook|kitchenette|bar|studio|craft room|sewing room|server room|
-boiler room|craft corner|reading nook|spare room|small bedroom|blue room|yellow room|back room|
-front room|office two|bedroom 2|second bedroom|baby room|teen room|tv room|dressing room|wardrobe|veranda|
-roof terrace|courtyard|stable|chicken coop|dog house|workroom|homework room|meditation room|reception|
-lobby|meeting room|conference room|cabin|annex|guest house|granny flat|bike shed|
-computer room|piano room|hobby room|cloakroom|scullery|larder|box room|fireplace room|bunk room""".replace(
-        "\n", ""
-    ).split("|")
+    room.strip()
+    for room in """
+    kitchen|living room|bedroom|bathroom|hallway|office|study|dining room|guest room|
+    guest bedroom|master bedroom|main bedroom|kids room|kids' room|kids bedroom|children's room|
+    nursery|playroom|family room|laundry room|utility room|mud room|pantry|closet|
+    walk-in closet|storage room|cellar|wine cellar|workshop|garage|carport|porch|front porch|
+    back porch|patio|terrace|balcony|deck|garden|back garden|front garden|yard|backyard|
+    front yard|driveway|pool|pool house|greenhouse|conservatory|sunroom|winter garden|shed|
+    garden shed|barn|entrance|entryway|entry|foyer|hall|front hall|landing|stairs|staircase|
+    stairwell|corridor|library|music room|game room|games room|media room|home theater|cinema|
+    gym|home gym|sauna|spa|guest bathroom|master bathroom|ensuite|en suite|toilet|powder room|
+    shower|shower room|washroom|lounge|den|sitting room|parlor|snug|breakfast room|
+    breakfast nook|kitchenette|bar|studio|craft room|sewing room|server room|boiler room|
+    craft corner|reading nook|spare room|small bedroom|blue room|yellow room|back room|
+    front room|office two|bedroom 2|second bedroom|baby room|teen room|tv room|dressing room|
+    wardrobe|veranda|roof terrace|courtyard|stable|chicken coop|dog house|workroom|
+    homework room|meditation room|reception|lobby|meeting room|conference room|cabin|annex|
+    guest house|granny flat|bike shed|computer room|piano room|hobby room|cloakroom|scullery|
+    larder|box room|fireplace room|bunk room""".replace("\n", " ").split("|")
 )
 PEOPLE = (
     "Anna", "Ben", "Clara", "David", "Emma", "Felix", "Grace", "Henry", "Isla", "Jack", "Kate", "Liam", "Mia",
@@ -55,6 +58,8 @@ _BY = frozenset({"pool", "driveway"})
 
 def in_area(area: str) -> str:
     """ "in the kitchen", "on the patio", "in Anna's room"."""
+    if area.lower() == "outside":
+        return area
     word = "on" if area.lower() in _ON else "by" if area.lower() in _BY else "in"
     return f"{word} {with_article(area)}"
 
@@ -62,7 +67,7 @@ def in_area(area: str) -> str:
 def with_article(name: str) -> str:
     """ "the kitchen"; "Anna's room" has its own."""
     first = name.split(" ", 1)[0].lower()
-    if first in BARE_FLOORS and " " not in name:
+    if first in (*BARE_FLOORS, "outside") and " " not in name:
         return name
     if first.endswith(("'s", "s'")) and not first.startswith(("kids", "children")):
         return name

@@ -11,7 +11,7 @@ from training.home.speaker import Phrase, Said, Slots, Speaker, said
 
 _VOLUME = Grammar(
     """
-4! (set|change|adjust|put|turn) the volume [of|on {t}] to {v} {p}
+4! (set|change|adjust|put|turn) the volume on {t} to {v}
 4! (set|change|adjust|put) the volume (of|on|for) {t} to {v}
 3! (set|change|adjust) {t} volume to {v}
 3! (set|put|turn) {t} to {v} volume
@@ -26,7 +26,7 @@ _VOLUME = Grammar(
 . volume [to] {v} on {t}
 . I (want|would like) {t} at volume {v}
 . I'd like {t} volume at {v}
-""".replace("the volume [of|on {t}] to {v} {p}", "the volume on {t} to {v}")
+"""
 )
 _VOLUME_PLACE = Grammar("""
 5! (set|change|adjust|put|turn) the volume to {v} {p}
@@ -154,12 +154,12 @@ _WHAT = "(music|song|playback|player|sound)"
 _PAUSE_NAMED = Grammar(
     """
 5! pause {t}
-2! (stop|halt|hold|freeze) {t}
+! (halt|hold|freeze) {t}
 ! (pause|stop) (playback|the music|playing) on {t}
 ! put {t} on (pause|hold)
 2. {t} pause
 . pause on {t}
-""".replace("2! (stop|halt|hold|freeze) {t}", "! (halt|hold|freeze) {t}")
+"""
 )
 _PAUSE = Grammar("""
 4! pause {p}
@@ -180,8 +180,7 @@ _GO_ON_NAMED = Grammar(
 ! let {t} (go on|continue|play on)
 ! (keep|go on|carry on) playing on {t}
 . {t} (resume|continue|play)
-! start {t} again
-""".replace("! start {t} again\n", "")
+"""
 )
 _GO_ON = Grammar(
     """
@@ -189,21 +188,19 @@ _GO_ON = Grammar(
 5! (unpause|resume|continue) (the music|the song|playback|the movie|the film|the show|the video|the podcast|playing|the player) {p}
 2! (carry on|go on|continue) (playing|with the music|with the song|with the movie|with the film|with the show) {p}
 ! keep (playing|the music going) {p}
-! (play|start) (the music|it|the song|the movie) again {p}
+! (start|resume) (the music|the song|the movie) again {p}
 ! continue {p}
 ! let the music (go on|play on|continue) {p}
 ! play on {p}
 . music on again {p}
 . keep going with the music {p}
 ? (can|could) you go on with the (music|film|movie|podcast) {p}
-""".replace(
-        "! (play|start) (the music|it|the song|the movie) again {p}\n",
-        "! (start|resume) (the music|the song|the movie) again {p}\n",
-    )
+"""
 )
 _NEXT = Grammar(
     """
-3! (skip|next) {p}
+3! skip {p}
+2. next {p}
 5! (skip|go|jump|move) to the next (song|track|one|title|tune|item|episode) {p}
 3! (play|put on|start) the next (song|track|one|title|tune|episode) {p}
 3! skip (this|the) (song|track|one|tune) {p}
@@ -213,9 +210,9 @@ _NEXT = Grammar(
 . I (hate|don't like|can't stand) this (song|track|tune)
 . next please {p}
 ? (can|could) we (skip this one|have the next song|hear the next one) {p}
-. not this (song|one) (again|), skip {p}
+. not this (song|one) [again], skip {p}
 ! change the (song|track) {p}
-""".replace("3! (skip|next) {p}", "3! skip {p}\n2. next {p}").replace("(again|)", "[again]")
+"""
 )
 _NEXT_NAMED = Grammar("""
 3! (skip|go|jump) to the next (song|track|one) on {t}
@@ -239,8 +236,7 @@ _BACK = Grammar(
 . back to the (last|previous) (song|track|one) {p}
 . I (liked|want) the previous (song|one), go back {p}
 ? (can|could) we hear (that last song|the last one|the previous song) again {p}
-? what was that last song, play it again {p}
-""".replace("? what was that last song, play it again {p}\n", "")
+"""
 )
 _BACK_NAMED = Grammar("""
 3! (go|skip|jump) back to the (previous|last) (song|track|one) on {t}
@@ -256,28 +252,25 @@ _MUTE_NAMED = Grammar(
 2! silence {t}
 2! (turn|switch|cut) off the sound (of|on) {t}
 2! (turn|switch) the sound (of|on) {t} off
-! (shut|hush) {t} up
+! shut {t} up
 ! put {t} on mute
 ! make {t} (mute|silent)
 2. {t} mute
 . no sound (on|from) {t}
 . I don't want to hear {t}
-""".replace("(shut|hush) {t} up", "shut {t} up")
+"""
 )
 _MUTE = Grammar(
     """
 4! mute {p}
 4! mute (the music|the sound|the volume|it|this|the audio|the speakers|playback) {p}
 2! (turn|switch|cut) off the (sound|audio) {p}
-2! (turn|switch) the (sound|audio|volume) off {p}
+2! (turn|switch) the (sound|audio) off {p}
 ! silence (the music|it|the sound|the speakers) {p}
-! turn the volume off {p}
 . sound off {p}
 . mute please {p}
 . no sound {p}
-""".replace("! turn the volume off {p}\n", "").replace(
-        "(sound|audio|volume) off {p}", "(sound|audio) off {p}"
-    )
+"""
 )
 _UNMUTE_NAMED = Grammar("""
 6! unmute {t}
@@ -307,37 +300,30 @@ _PLAY = Grammar(
 8: play {q}
 2: (put on|start) {q}
 2: start playing {q}
-. I (want|would like|'d like) to (hear|listen to) {q}
+. I (want|would like) to (hear|listen to) {q}
 . I'd like to (hear|listen to) {q}
 . let's (hear|listen to) {q}
 ? (can|could) you play {q}
 ? (can|could) (we|I) (hear|listen to) {q}
-. I (want to hear|feel like listening to|feel like|am in the mood for) {q}
+. I (want to hear|feel like listening to|am in the mood for) {q}
 : find and play {q}
 : (search for|look up) {q} and play it
 : let me hear {q}
-: give me {q}
-""".replace("I (want|would like|'d like) to", "I (want|would like) to")
-    .replace(
-        "I (want to hear|feel like listening to|feel like|am in the mood for)",
-        "I (want to hear|feel like listening to|am in the mood for)",
-    )
-    .replace(": give me {q}\n", "")
+"""
 )
 _PLAY_AT = Grammar(
     """
 8! play {q} {o}
 2! (put on|start) {q} {o}
 2! start playing {q} {o}
-2! {o}, play {q}
+: {o} play {q}
 . I (want|would like) to (hear|listen to) {q} {o}
 . I'd like to (hear|listen to) {q} {o}
 . let's (hear|listen to) {q} {o}
 ? (can|could) you play {q} {o}
 ! find and play {q} {o}
-! use {d} to play {q}
 . {q} {o} please
-""".replace("2! {o}, play {q}\n", ": {o} play {q}\n").replace("! use {d} to play {q}\n", "")
+"""
 )
 _WATCH = Grammar("""
 : (play|put on|start) {q}

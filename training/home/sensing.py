@@ -36,15 +36,14 @@ def _sense(nouns: str, on: str, off: str, named_on: str = "", named_off: str = "
 
 
 _OPEN_ON = """
-? {did} (I|we|someone|anyone|anybody|somebody) leave {t} open
+? did (I|we|someone|anyone|anybody|somebody) leave {t} open
 ? have (I|we) left {t} open
 ? was {t} left open
 """
 _OPEN_OFF = """
-? {did} (I|we|someone|anyone) (close|shut) {t}
+? did (I|we|someone|anyone) (close|shut) {t}
 ? have (I|we) (closed|shut) {t}
 """
-_OPEN_ON, _OPEN_OFF = (text.replace("{did}", "did") for text in (_OPEN_ON, _OPEN_OFF))
 _SHUT = "(closed|closed|shut)"
 _TRIGGERED = "(triggered|going off|active|on)"
 _CLEAR = "(clear|not triggered|quiet|off)"
@@ -73,7 +72,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "battery_charging": _sense(
-        "battery/batteries|device/devices", "(charging|being charged)", "(not charging|discharging)",
+        "battery/batteries|phone/phones|device/devices", "(charging|being charged)", "(not charging|discharging)",
         """
         4? is {t} [currently|still|already] charging
         2? is {t} being charged
@@ -93,19 +92,19 @@ SENSES: dict[str, Sense] = {
         _TRIGGERED, _CLEAR,
         """
         2? has {t} detected (carbon monoxide|any carbon monoxide|co)
-        2? (does|is) {t} (detecting|detect|sensing) carbon monoxide
+        2? is {t} (detecting|sensing) carbon monoxide
         ? is {t} (triggered|going off)
         ? did {t} (go off|detect carbon monoxide|trigger)
-        """.replace("(does|is) {t} (detecting|detect|sensing)", "is {t} (detecting|sensing)"),
+        """,
         """
         2? is {t} (clear|not triggered)
         """,
         """
         3? is there [any] carbon monoxide {p}
-        2? (is|was|has) carbon monoxide [been] detected {p}
+        2? (is carbon monoxide detected|was carbon monoxide detected|has carbon monoxide been detected) {p}
         ? is there a carbon monoxide (leak|problem|alarm) {p}
         ? do you detect [any] carbon monoxide {p}
-        """.replace("(is|was|has) carbon monoxide [been] detected", "(is carbon monoxide detected|was carbon monoxide detected|has carbon monoxide been detected)"),
+        """,
         """
         2? is there no carbon monoxide {p}
         ? is it free of carbon monoxide {p}
@@ -156,12 +155,12 @@ SENSES: dict[str, Sense] = {
         """,
         "2? is {t} (clear|not triggered)",
         """
-        3? is there [a|any] gas [leak] {p}
+        3? is there (any gas|gas|a gas leak) {p}
         ? is gas (leaking|detected|escaping) {p}
-        2? (has|was) gas [been] detected {p}
+        2? (was gas detected|has gas been detected) {p}
         ? do you detect [any] gas {p}
         ? is there a gas leak {p}
-        """.replace("[a|any] gas [leak]", "(any gas|gas|a gas leak)").replace("(has|was) gas [been] detected", "(was gas detected|has gas been detected)"),
+        """,
         "2? is there no gas {p}",
     ),
     "heat": _sense(
@@ -225,11 +224,11 @@ SENSES: dict[str, Sense] = {
     "motion": _sense(
         "motion sensor/motion sensors|motion detector/motion detectors", "(triggered|active|on|detecting motion)", "(clear|inactive|not triggered)",
         """
-        3? (is|has) {t} (MOTION)
+        3? (is {t} detecting|is {t} seeing|has {t} detected|has {t} seen|has {t} picked up) [any] (motion|movement)
         2? (does|did) {t} (detect|see|sense|pick up) [any] (motion|movement)
         ? is there [any] (motion|movement) (at|on|near|in front of) {t}
         ? is {t} triggered
-        """.replace("(is|has) {t} (MOTION)", "(is {t} detecting|is {t} seeing|has {t} detected|has {t} seen|has {t} picked up) [any] (motion|movement)"),
+        """,
         """
         2? is {t} (clear|not detecting motion|not detecting any motion)
         ? is there no (motion|movement) (at|near|on) {t}
@@ -302,12 +301,12 @@ SENSES: dict[str, Sense] = {
         3? does {t} [still] have power
         2? is {t} (powered|getting power|receiving power|under power)
         ? is there power (on|at) {t}
-        ? is the power (of|on|at) {t} (on|there)
-        """.replace("is the power (of|on|at) {t} (on|there)", "is {t} supplied with power"),
+        ? is {t} supplied with power
+        """,
         """
         2? is {t} (without power|not powered|unpowered|not getting power)
-        2? (has|did) {t} POWER
-        """.replace("(has|did) {t} POWER", "(has {t} lost power|did {t} lose power)"),
+        2? (has {t} lost power|did {t} lose power)
+        """,
         """
         2? is there power {p}
         ? do we have power {p}
@@ -358,9 +357,9 @@ SENSES: dict[str, Sense] = {
         """,
         """
         2? is {t} not running
-        3? (has|is) {t} DONE
+        3? (has {t} finished|is {t} finished|is {t} done|has {t} stopped)
         2? has {t} stopped [running]
-        """.replace("(has|is) {t} DONE", "(has {t} finished|is {t} finished|is {t} done|has {t} stopped)"),
+        """,
     ),
     "safety": _sense(
         "", "", "",
@@ -384,12 +383,12 @@ SENSES: dict[str, Sense] = {
     "smoke": _sense(
         "smoke detector/smoke detectors|smoke alarm/smoke alarms|smoke sensor/smoke sensors", _TRIGGERED, _CLEAR,
         """
-        2? (has|does) {t} SMOKE
+        2? (has {t} detected|does {t} detect|does {t} see) [any] smoke
         2? is {t} (detecting|sensing) smoke
         ? is there smoke (at|from|near|coming from) {t}
         ? is {t} (triggered|going off)
         ? did {t} (go off|detect smoke|trigger)
-        """.replace("(has|does) {t} SMOKE", "(has {t} detected|does {t} detect|does {t} see) [any] smoke"),
+        """,
         "2? is {t} (clear|not triggered|not detecting smoke)",
         """
         4? is there [any] smoke [detected] {p}
@@ -425,10 +424,10 @@ SENSES: dict[str, Sense] = {
         """
         3? has {t} been tampered with
         2? (is|was) {t} tampered with
-        2? (did|has) SOMEBODY {t}
+        2? (did anyone tamper|did someone tamper|has anyone tampered|has somebody tampered) with {t}
         ? is (someone|anyone|somebody) tampering with {t}
         ? is there tampering (at|with) {t}
-        """.replace("(did|has) SOMEBODY {t}", "(did anyone tamper|did someone tamper|has anyone tampered|has somebody tampered) with {t}"),
+        """,
         "2? is {t} (untampered|not tampered with)",
         """
         2? (is|was) [any] tampering detected {p}
@@ -439,11 +438,11 @@ SENSES: dict[str, Sense] = {
         "device/devices", "(out of date|outdated)", "(up to date|current)",
         """
         3? is there (an|a new|any) update (for|available for) {t}
-        2? does {t} (have|need) (an|a new) update
+        2? does {t} (have|need) (an|a new|an available) update
         2? is {t} (out of date|outdated|not up to date)
         ? does {t} need (updating|to be updated)
         ? can {t} be updated
-        """.replace("(have|need) (an|a new)", "(have|need) (an|a new|an available)").replace("an available update", "an available update"),
+        """,
         """
         3? is {t} (up to date|current|on the latest version)
         """,
@@ -478,6 +477,39 @@ SENSES: dict[str, Sense] = {
 }  # fmt: skip
 
 
+# Words that tell the class whatever the thing is called: "which devices are offline", "is anything wet".
+TELLING: dict[str, tuple[Pattern, Pattern]] = {
+    device_class: (wordings(on), wordings(off))
+    for device_class, on, off in (
+        ("battery", "(low on battery|running low on battery|running out of battery)", "not low on battery"),
+        ("battery_charging", "charging", "not charging"),
+        (
+            "carbon_monoxide",
+            "(detecting carbon monoxide|sensing carbon monoxide)",
+            "not detecting carbon monoxide",
+        ),
+        ("cold", "(cold|freezing|too cold)", "not cold"),
+        ("connectivity", "(connected|online|connected)", "(disconnected|offline|not connected)"),
+        ("gas", "(detecting gas|sensing gas)", "not detecting gas"),
+        ("heat", "(hot|overheating|too hot)", "(not hot|not overheating)"),
+        ("light", "(detecting light|sensing light)", "not detecting light"),
+        ("moisture", "(wet|damp|leaking|detecting water)", "(dry|not wet)"),
+        ("motion", "(detecting motion|detecting movement|sensing motion)", "not detecting motion"),
+        ("moving", "moving", "(not moving|standing still|stationary)"),
+        ("plug", "plugged in", "(unplugged|not plugged in)"),
+        ("power", "(powered|getting power)", "(without power|not powered)"),
+        ("problem", "(having a problem|having problems|reporting a problem|broken)", "free of problems"),
+        ("running", "(running|still running)", "not running"),
+        ("safety", "(unsafe|not safe)", "safe"),
+        ("smoke", "(detecting smoke|sensing smoke)", "not detecting smoke"),
+        ("sound", "(detecting sound|making noise|detecting noise)", "(silent|not making noise)"),
+        ("tamper", "tampered with", "not tampered with"),
+        ("update", "(out of date|outdated|not up to date)", "up to date"),
+        ("vibration", "(vibrating|shaking)", "not vibrating"),
+    )
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A class of sensor: what its value is called, and sentences about a thing {t} and a place {p}."""
@@ -489,13 +521,13 @@ class Measure:
 
 MEASURES: dict[str, Measure] = {
     "battery": Measure(wordings("(battery|battery level|battery|charge level|battery charge|battery percentage)"), Grammar("""
-        3? how much (battery|charge|power) (does {t} have|is left in {t}|has {t} got) LEFT
+        3? how much (battery|charge) does {t} have [left]
         2? how (full|charged) is {t's} battery
         ? how (charged|full) is the battery (of|in|on) {t}
         ? what percentage is {t} (at|on)
         ? how is {t's} battery doing
         ? how much battery is left (on|in) {t}
-    """.replace(" (does {t} have|is left in {t}|has {t} got) LEFT", " does {t} have [left]").replace("(battery|charge|power)", "(battery|charge)"))),
+    """)),
     "power": Measure(wordings("(power|power consumption|power usage|power draw|wattage|current power|electricity usage)"), Grammar("""
         3? how much power (is {t} using|does {t} use|is {t} drawing|does {t} draw|is {t} consuming|does {t} consume)
         2? how many watts (is {t} using|does {t} use|is {t} drawing|is {t} pulling)
@@ -538,12 +570,11 @@ MEASURES: dict[str, Measure] = {
         ? how many lux are there {p}
     """)),
     "pressure": Measure(wordings("(pressure|air pressure|pressure level)"), Grammar("""
-        2? how (high|much) is the pressure (in|of|at) {t}
-    """.replace("(high|much)", "high"))),
+        2? how high is the pressure (in|of|at) {t}
+    """)),
     "moisture": Measure(wordings("(moisture|moisture level|soil moisture)"), Grammar("""
         2? how (moist|wet|dry) is {t}
-        ? how much water does {t} have
-    """.replace("        ? how much water does {t} have\n", ""))),
+    """)),
     "gas": Measure(wordings("(gas consumption|gas usage)"), Grammar("""
         2? how much gas (did {t} use|has {t} used|does {t} use)
     """)),

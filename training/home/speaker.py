@@ -70,6 +70,22 @@ _PLURAL_NAMES = ("lights", "spots", "floods", "speakers", "headphones", "plants"
                  "shutters", "sprinklers", "monitors", "tomatoes", "louvers", "doors", "windows", "keys", "panels",
                  "shades", "spotlights", "stairs")  # fmt: skip
 
+# {n} is the plural of a kind, {s} its singular, {o} "on the first floor", {f} the floor, {i} "in the kitchen",
+# {a} and {b} the area.
+_EVERYWHERE = (
+    "the {n}", "the {n}", "the {n}", "{n}", "{n}", "all the {n}", "all the {n}", "all {n}", "all of the {n}", "every {s}",
+    "all my {n}", "the {n} in here", "my {n}", "each {s}", "all our {n}", "all the {n} in the house", "every single {s}",
+    "the {n} here", "the {n} in this room", "all {n} everywhere", "the {n} everywhere", "all the {n} in the whole house",
+)  # fmt: skip
+_ON_FLOOR = (
+    "the {n} {o}", "the {n} {o}", "all the {n} {o}", "all {n} {o}", "{n} {o}", "every {s} {o}", "all of the {n} {o}",
+    "the {f} {n}", "{f} {n}", "all the {f} {n}", "all {f} {n}",
+)  # fmt: skip
+_IN_AREA = (
+    "the {a} {n}", "the {a} {n}", "the {a} {n}", "{b} {n}", "{b} {n}", "the {n} {i}", "the {n} {i}", "the {n} {i}", "{n} {i}",
+    "all the {n} {i}", "all {n} {i}", "all of the {n} {i}", "every {s} {i}", "all the {b} {n}", "all {b} {n}", "my {b} {n}",
+)  # fmt: skip
+
 
 class Speaker:
     """One request's speaker. `known` is the home as the model sees it."""
@@ -136,18 +152,27 @@ class Speaker:
 
     def in_area(self) -> Phrase:
         area = self.area()
-        return Phrase(self.slip(in_area(self.area()), self._area_text(area)), {"area": area})
+        return Phrase(self.slip(self._in(self.area()), self._in(area)), {"area": area})
 
     def on_floor(self) -> Phrase:
         floor = self.floor()
-        return Phrase(self.slip(on_floor(self.floor()), on_floor(floor)), {"floor": floor})
+        return Phrase(self.slip(self._on(self.floor()), self._on(floor)), {"floor": floor})
 
     def here(self) -> str:
         """Words for where one is: they fill no slot."""
         return self.pick(("", "", "", "in here", "here", "in this room"))
 
-    def _area_text(self, area: str) -> str:
-        return in_area(area)
+    def _in(self, area: str) -> str:
+        """ "in the kitchen"; some leave the article out, or say whose it is."""
+        text = in_area(area)
+        way = self.rng.random()
+        if way < 0.1:
+            return text.replace(" the ", " ", 1)
+        return text.replace(" the ", " my " if way < 0.12 else " our ", 1) if way < 0.135 else text
+
+    def _on(self, floor: str) -> str:
+        text = on_floor(floor)
+        return text.replace(" the ", " ", 1) if self.rng.random() < 0.08 else text
 
     # --- things
 
@@ -164,11 +189,22 @@ class Speaker:
         slots: Slots = {"name": name}
         plural = name.endswith(_PLURAL_NAMES)
         text = self.slip(self._determined(self._invented(domain, names)), self._determined(name))
+        if (
+            entity is not None
+            and self.chance(0.05)
+            and (area := self.known.area_of(entity))
+            and self._stands_apart(name, area)
+        ):
+            # Said as one name, it is one: "the bedroom ceiling fan" for the Ceiling Fan in the bedroom.
+            return Phrase(self._determined(f"{area} {name}"), {"name": f"{area} {name}"}, plural, entity)
         if self.chance(apart) and "'" not in name:
             place = self._place_of(entity)
             slots |= place.slots
             text = f"{text} {place.text}"
         return Phrase(text, slots, plural, entity)
+
+    def _stands_apart(self, name: str, area: str) -> bool:
+        return area not in name and "'" not in name + area and not is_room_and_kind(f"{area} {name}")
 
     def _determined(self, name: str) -> str:
         name = name.removeprefix("the ")
@@ -181,9 +217,9 @@ class Speaker:
     def _place_of(self, entity: Entity | None) -> Phrase:
         if entity is not None and self.chance(0.9):
             if self.chance(0.2) and (floor := self.known.floor_of(entity)):
-                return Phrase(on_floor(floor), {"floor": floor})
+                return Phrase(self._on(floor), {"floor": floor})
             if area := self.known.area_of(entity):
-                return Phrase(in_area(area), {"area": area})
+                return Phrase(self._in(area), {"area": area})
         return self.where(nowhere=0.0, floors=0.2)
 
     def _listed(self, domain: str, device_class: str | None) -> Entity | None:
@@ -224,24 +260,17 @@ class Speaker:
         noun = self.pick(kind.plural)
         way = rng.random()
         if way < nowhere:
-            text = self.pick(("the {n}", "the {n}", "{n}", "all the {n}", "all {n}", "all of the {n}", "every {s}",
-                              "all my {n}", "the {n} in here", "my {n}", "each {s}", "all our {n}",
-                              "all the {n} in the house", "every single {s}", "the {n} here"))  # fmt: skip
+            text = self.pick(_EVERYWHERE)
             return Phrase(_nouns(text, noun, kind), dict(kind.slots), "{n}" in text)
         if way < nowhere + floors:
             floor = self.floor()
             slots = {"floor": floor, **kind.slots}
-            forms = ["the {n} {o}", "the {n} {o}", "all the {n} {o}", "all {n} {o}", "{n} {o}", "every {s} {o}",
-                     "all of the {n} {o}"]  # fmt: skip
-            forms += ["the {f} {n}", "{f} {n}", "all the {f} {n}", "all {f} {n}"]
-            text = _nouns(self.pick(forms), noun, kind)
-            said = self.slip(on_floor(self.floor()), on_floor(floor))
+            text = _nouns(self.pick(_ON_FLOOR), noun, kind)
+            said = self.slip(self._on(self.floor()), self._on(floor))
             return Phrase(text.replace("{o}", said).replace("{f}", floor), slots, True)
         area = self.area()
         slots = {"area": area, **kind.slots}
-        text = self.pick(("the {a} {n}", "the {a} {n}", "{b} {n}", "the {n} {i}", "the {n} {i}", "{n} {i}",
-                          "all the {n} {i}", "all {n} {i}", "all of the {n} {i}", "every {s} {i}", "all the {b} {n}",
-                          "all {b} {n}", "{n} {i}", "my {b} {n}"))  # fmt: skip
+        text = self.pick(_IN_AREA)
         return Phrase(self._fill_area(_nouns(text, noun, kind), area), slots, "{s}" not in text)
 
     def _single(self, kind: Kind, *, nowhere: float, floors: float) -> Phrase:
@@ -260,7 +289,7 @@ class Speaker:
             return Phrase(f"the {floor} {noun}", {"floor": floor, **kind.slots})
         area = self.area()
         # Without a list of things, nobody can tell whether "kitchen light" is a name.
-        if self.known.house is None or noun == "garage" or self.chance(0.4):
+        if self.known.house is None or "garage" in noun or self.chance(0.3):
             text = self._fill_area(f"the {noun} {{i}}", area)
             slots = {"name": noun, "area": area} if self.is_listed(noun) else {"area": area, **kind.slots}
             return Phrase(text, slots)
@@ -272,7 +301,7 @@ class Speaker:
 
     def _fill_area(self, text: str, area: str) -> str:
         if "{i}" in text:
-            return text.replace("{i}", self.slip(in_area(self.area()), in_area(area)))
+            return text.replace("{i}", self.slip(self._in(self.area()), self._in(area)))
         bare = self.slip(self.area(), area)
         owned = with_article(area) == area
         the = bare if owned else f"the {bare}"

@@ -29,23 +29,23 @@ from training.home.things import (
 _ON = Grammar("""
 4! (turn|switch|turn|switch|put|flip|click) on {t}
 4! (turn|switch|turn|switch|put|flip|get) {t} [back] on
-! (activate|enable|start|power on|power up|fire up|light up) {t}
+! (activate|enable|start|power on|power up|fire up|run|start up) {t}
 ! have {t} (on|turned on|switched on)
 ! get {t} (going|running|started|on)
-! make sure {t} (is|are) on
+! make sure {t} {is} on
 2. {t} on
 . {t} (turned|switched) on
 . I (want|need|would like) {t} on
 . I'd like {t} (on|turned on|switched on)
 . I (want|need) to have {t} on
-. {t} (should|must|needs to|need to) be on
+. {t} (should|must|{needs}) be on
 . let {t} be on
 . let's have {t} on
 . on with {t}
 . we need {t} on
-2? (can|could|may) (I|we) have {t} on
-? can {t} be (turned|switched) on
-? how about {t} on
+2. (can|could|may) (I|we) have {t} on
+2. (can|could) {t} be (turned|switched) on
+. how about {t} on
 """)
 _OFF = Grammar("""
 4! (turn|switch|turn|switch|put|shut|flip|click) off {t}
@@ -53,18 +53,18 @@ _OFF = Grammar("""
 ! (deactivate|disable|power off|power down|shut down|kill|cut|stop) {t}
 ! have {t} (off|turned off|switched off)
 ! get {t} off
-! make sure {t} (is|are) off
+! make sure {t} {is} off
 2. {t} off
 . {t} (turned|switched) off
 . I (want|need|would like) {t} off
 . I'd like {t} (off|turned off|switched off)
 . I don't need {t} (any more|anymore|on any more)
-. {t} (should|must|needs to|need to) be off
+. {t} (should|must|{needs}) be off
 . {t} can go off
 . no more {t}
 . off with {t}
-2? (can|could|may) (I|we) have {t} off
-? can {t} be (turned|switched) off
+2. (can|could|may) (I|we) have {t} off
+2. (can|could) {t} be (turned|switched) off
 """)
 _LIGHT_ON = Grammar("""
 2! (light up|illuminate|brighten up) {p}
@@ -100,15 +100,15 @@ _OPEN = Grammar("""
 ! put {t} up
 ! get {t} open
 ! have {t} (open|opened)
-! make sure {t} (is|are) open
+! make sure {t} {is} open
 2. {t} open
 . {t} up
 . I (want|need|would like) {t} open
 . I'd like {t} (open|opened)
-. {t} (should|needs to|need to) be open
+. {t} (should|{needs}) be open
 . let some (light|air|sun) in, open {t}
-? can {t} be opened
-? (can|could|may) (I|we) have {t} open
+2. (can|could) {t} be opened
+. (can|could|may) (I|we) have {t} open
 """)
 _CLOSE = Grammar("""
 6! close {t}
@@ -118,15 +118,15 @@ _CLOSE = Grammar("""
 ! (pull|draw|slide|push) {t} (closed|shut)
 ! put {t} down
 ! have {t} (closed|shut)
-! make sure {t} (is|are) (closed|shut)
+! make sure {t} {is} (closed|shut)
 2. {t} closed
 . {t} (shut|down)
 . I (want|need|would like) {t} (closed|shut)
 . I'd like {t} (closed|shut)
-. {t} (should|needs to|need to) be (closed|shut)
+. {t} (should|{needs}) be (closed|shut)
 . the sun is blinding me, close {t}
-? can {t} be closed
-? (can|could|may) (I|we) have {t} (closed|shut)
+2. (can|could) {t} be closed
+. (can|could|may) (I|we) have {t} (closed|shut)
 """)
 _OPEN_PLAIN = Grammar("""
 6! open {t}
@@ -151,24 +151,24 @@ _LOCK = Grammar("""
 2! lock up {t}
 ! (secure|bolt) {t}
 ! put the lock on {t}
-! make sure {t} (is|are) locked
+! make sure {t} {is} locked
 ! get {t} locked
 . {t} locked
 . I (want|need|would like) {t} locked
 . I'd like {t} locked
-. {t} (should|needs to|need to) be locked
-? can {t} be locked
+. {t} (should|{needs}) be locked
+2. (can|could) {t} be locked
 """)
 _UNLOCK = Grammar("""
 6! unlock {t}
 2! (unbolt|unlatch) {t}
-! make sure {t} (is|are) unlocked
+! make sure {t} {is} unlocked
 ! get {t} unlocked
 . {t} unlocked
 . I (want|need|would like) {t} unlocked
 . I'd like {t} unlocked
-. {t} (should|needs to|need to) be unlocked
-? can {t} be unlocked
+. {t} (should|{needs}) be unlocked
+2. (can|could) {t} be unlocked
 """)
 _SCENE = Grammar("""
 3! activate [the] {n} [scene]
@@ -275,14 +275,18 @@ def _target(speaker: Speaker) -> Phrase:
     return speaker.kind(kind, single=0.0 if kind in (SWITCH, OUTLET, PLAYER) else 0.25)
 
 
+def _about(speaker: Speaker, grammar: Grammar, tool: str, target: Phrase) -> Said:
+    verbs = ("are", "need to") if target.is_plural else ("is", "needs to")
+    fill = {"t": target.text, "is": verbs[0], "needs": verbs[1]}
+    return said(speaker, grammar, (home_call(tool, **target.slots),), **fill)
+
+
 def turn_on(speaker: Speaker) -> Said:
-    target = _target(speaker)
-    return said(speaker, _ON, (home_call("turn_on", **target.slots),), t=target.text)
+    return _about(speaker, _ON, "turn_on", _target(speaker))
 
 
 def turn_off(speaker: Speaker) -> Said:
-    target = _target(speaker)
-    return said(speaker, _OFF, (home_call("turn_off", **target.slots),), t=target.text)
+    return _about(speaker, _OFF, "turn_off", _target(speaker))
 
 
 def _dark_place(speaker: Speaker) -> Phrase:
@@ -310,13 +314,11 @@ def _cover(speaker: Speaker) -> Phrase:
 
 
 def open_cover(speaker: Speaker) -> Said:
-    target = _cover(speaker)
-    return said(speaker, _OPEN, (home_call("turn_on", **target.slots),), t=target.text)
+    return _about(speaker, _OPEN, "turn_on", _cover(speaker))
 
 
 def close_cover(speaker: Speaker) -> Said:
-    target = _cover(speaker)
-    return said(speaker, _CLOSE, (home_call("turn_off", **target.slots),), t=target.text)
+    return _about(speaker, _CLOSE, "turn_off", _cover(speaker))
 
 
 def _valve(speaker: Speaker) -> Phrase:
@@ -324,13 +326,11 @@ def _valve(speaker: Speaker) -> Phrase:
 
 
 def open_valve(speaker: Speaker) -> Said:
-    target = _valve(speaker)
-    return said(speaker, _OPEN_PLAIN, (home_call("turn_on", **target.slots),), t=target.text)
+    return _about(speaker, _OPEN_PLAIN, "turn_on", _valve(speaker))
 
 
 def close_valve(speaker: Speaker) -> Said:
-    target = _valve(speaker)
-    return said(speaker, _CLOSE_PLAIN, (home_call("turn_off", **target.slots),), t=target.text)
+    return _about(speaker, _CLOSE_PLAIN, "turn_off", _valve(speaker))
 
 
 def _lock(speaker: Speaker) -> Phrase:
@@ -340,13 +340,11 @@ def _lock(speaker: Speaker) -> Phrase:
 def lock(speaker: Speaker) -> Said:
     if speaker.chance(0.06):
         return said(speaker, _UP_LOCKS, (home_call("turn_on", domain="lock"),))
-    target = _lock(speaker)
-    return said(speaker, _LOCK, (home_call("turn_on", **target.slots),), t=target.text)
+    return _about(speaker, _LOCK, "turn_on", _lock(speaker))
 
 
 def unlock(speaker: Speaker) -> Said:
-    target = _lock(speaker)
-    return said(speaker, _UNLOCK, (home_call("turn_off", **target.slots),), t=target.text)
+    return _about(speaker, _UNLOCK, "turn_off", _lock(speaker))
 
 
 def _bare_name(speaker: Speaker, domain: str) -> str:
@@ -390,6 +388,24 @@ def alarm(speaker: Speaker) -> Said:
     return said(speaker, _DISARM, (home_call("turn_off", **target.slots),), t=target.text)
 
 
+_INSTEAD = (
+    ", no, turn {it} {w}", ", no wait, turn {it} {w}", ", actually turn {it} {w}", ", sorry, turn {it} {w}", ", I mean turn {it} {w}",
+    ", no, I mean {w}", ", sorry, {w}", ", no, {w}", ", no sorry, {w}", ", I meant {w}", ", oh no, turn {it} {w} instead",
+)  # fmt: skip
+
+
+def corrected(speaker: Speaker) -> Said:
+    """On, no: off. The last word counts."""
+    target = _target(speaker)
+    wrong, right = speaker.pick((("on", "off"), ("off", "on")))
+    verb = speaker.pick(("turn", "switch", "turn"))
+    order = f"{verb} {target.text} {wrong}" if speaker.chance(0.5) else f"{verb} {wrong} {target.text}"
+    instead = (
+        speaker.pick(_INSTEAD).replace("{it}", "them" if target.is_plural else "it").replace("{w}", right)
+    )
+    return Said(".", order + instead, (home_call(f"turn_{right}", **target.slots),))
+
+
 def whole_place(speaker: Speaker) -> Said:
     """A room or floor as a whole; "everything" without a place is said by that word."""
     if speaker.chance(0.3):
@@ -421,4 +437,5 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (0.9, automation),
     (0.5, alarm),
     (0.6, whole_place),
+    (0.35, corrected),
 )

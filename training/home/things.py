@@ -42,7 +42,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         mr. breezy|dyson|whirly|hvac fan|heat recovery|stove fan"""),
     "cover": _names("""left curtain|right curtain|left blind|right blind|middle blind|big curtain|roller blind|roller shade|
         skylight|roof window|skylight blind|sun shade|sun sail|patio awning|terrace awning|front awning|
-        projector screen|garage door|left garage door|right garage door|big garage door|front gate|back gate|
+        projector screen|front door|garage door|left garage door|right garage door|big garage door|front gate|back gate|
         side gate|driveway gate|garden gate|main gate|sliding door|patio door|balcony door|cat door|dog door|
         pergola roof|rolling shutter|front shutter|street shutter|blackout blind|blackout curtain|sheer curtain|
         theater curtain|shower window|dormer window|vent flap|louvre|louvers|bay window blind|east blind|
@@ -113,7 +113,7 @@ SENSED: dict[str, tuple[str, ...]] = {
     "garage_door": _names("""garage door|left garage door|right garage door|big garage door|small garage door|
         side garage door|carport door"""),
     "gas": _names("""gas detector|gas sensor|stove gas sensor|kitchen gas alarm|boiler gas sensor|gas alarm"""),
-    "heat": _names("""oven|stove|boiler|server|attic|fireplace|sauna|printer|pizza oven|grill|heat detector|car engine|
+    "heat": _names("""oven|stove|boiler|server|fireplace|sauna|printer|pizza oven|grill|heat detector|car engine|
         kitchen heat alarm|amplifier|battery pack"""),
     "light": _names("""light sensor|dusk sensor|hallway light sensor|patio light sensor|mailbox light sensor|
         darkroom sensor|daylight sensor|window light sensor"""),
@@ -131,14 +131,14 @@ SENSED: dict[str, tuple[str, ...]] = {
         liquor cabinet|toy box|skylight|trash can|chicken coop|hatch|attic hatch|dishwasher|jewelry box"""),
     "plug": _names("""car|tablet|phone|laptop|iron|coffee machine|christmas tree|freezer|charger|e-bike|hair straightener|
         fan heater|tesla|caravan|lawn mower"""),
-    "power": _names("""freezer|fridge|router|server|pump|aquarium|boiler|tv|garage|well pump|ups|doorbell|sauna|pool pump"""),
+    "power": _names("""freezer|fridge|router|server|pump|aquarium|boiler|tv|well pump|ups|doorbell|sauna|pool pump"""),
     "presence": _names("""Anna's phone|Tom's phone|Mia's watch|Ben's car|the dog|the cat|mum's phone|Paul's keys|
         Lucy's bike|Sam's laptop|Henry's tag|Rosa's backpack"""),
     "problem": _names("""boiler|washing machine|heat pump|printer|pool pump|dishwasher|solar inverter|nas|router|fridge|
         sprinkler system|garage door|mower|vacuum|air conditioner|water softener|backup|doorbell|furnace|car"""),
     "running": _names("""washing machine|washer|dryer|dishwasher|heat pump|boiler|pool pump|fountain|backup|generator|
         compressor|sauna|oven|bread maker|3d printer|well pump|furnace|dehumidifier|server|air compressor"""),
-    "safety": _names("""balcony|pool|stove|fireplace|gas heater|workshop|ladder|trampoline|fuse box|oven|generator|
+    "safety": _names("""stove|fireplace|gas heater|ladder|trampoline|fuse box|oven|generator|
         treehouse|grill|stairs gate"""),
     "smoke": _names("""smoke detector|smoke alarm|hallway smoke detector|kitchen smoke alarm|bedroom smoke detector|
         attic smoke sensor|garage smoke detector|toaster|fireplace|stove"""),
@@ -213,7 +213,7 @@ LOCK = Kind("lock", ("lock",), ("locks", "doors", "door locks"))
 VALVE = Kind("valve", ("valve", "water valve"), ("valves", "water valves"))
 CLIMATE = Kind(
     "climate",
-    ("thermostat", "heating", "heater", "air conditioning"),
+    ("thermostat", "heating", "heater", "air conditioning", "ac", "heat"),
     ("thermostats", "radiators", "heaters"),
 )
 PLAYER = Kind("media_player", ("media player",), ("media players", "speakers", "players"))

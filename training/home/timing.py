@@ -27,20 +27,19 @@ _START = Grammar(
 ! (start|run) a countdown of {d}
 2. timer [for] {d}
 2. {dt} timer
-. {d} timer
 . {d} on the clock please
 . I (need|want|would like) a timer for {d}
 . I (need|want) {a} {dt} timer
 . I'd like {a} {dt} timer
 ! (wake|alert|ping|notify|tell|remind|call) me in {d}
-! let me know (in {d}|when {d} are up|after {d})
+! let me know (in|after) {d}
 ? (can|could) (I|we) (get|have) {a} {dt} timer
 ? (can|could) you time {d} [for me]
-""".replace("(in {d}|when {d} are up|after {d})", "(in|after) {d}").replace(". {d} timer\n", "")
+"""
 )
 _START_NAMED = Grammar(
     """
-4! (set|start|create|make) a timer for {d} (called|named|for) {n}
+4! (set|start|create|make) a timer for {d} (called|named) {n}
 4! (set|start|create) {a} {dt} timer (called|named|for) {n}
 4! (set|start|create|make) a {n} timer for {d}
 3! (set|start) a {n} timer (of|to|with) {d}
@@ -58,9 +57,7 @@ _START_NAMED = Grammar(
 . I need a {n} timer for {d}
 . I (need|want) {a} {dt} timer for [the] {n}
 . I'd like a {n} timer for {d}
-""".replace(
-        "(called|named|for) {n}\n4! (set|start|create) {a}", "(called|named) {n}\n4! (set|start|create) {a}"
-    )
+"""
 )
 _LATER = Grammar(
     """
@@ -79,8 +76,7 @@ _LATER = Grammar(
 2. please {c} in {d}
 . (can|could) you {c} in {d}
 . I want you to {c} in {d}
-. when {d} have passed {c}
-""".replace(". when {d} have passed {c}\n", "")
+"""
 )
 # {r} is a reference to a running timer: "the pizza timer", "my 5 minute timer".
 _ADD = Grammar(
@@ -89,20 +85,18 @@ _ADD = Grammar(
 3! (increase|extend|lengthen|prolong) {r} by {d}
 3! put {d} (more on|on) {r}
 2! give {r} {d} more
-2! add (another|an extra) {d} (to|on) {r}
+2! add (another|an additional) {d} (to|on) {r}
 2! (make|let) {r} (run|last|go) {d} longer
 ! make {r} {d} longer
 ! add {d} more to {r}
-! (put|tack) (another|an extra) {d} on[to] {r}
+! (put|tack) (another|an additional) {d} on {r}
 . {d} more (on|for) {r}
 . plus {d} on {r}
 . {r} needs {d} more
 . {r} plus {d}
 ? (can|could) {r} have {d} more
 ? (can|could) I (get|have) {d} more on {r}
-""".replace("on[to] {r}", "on {r}")
-    .replace("(another|an extra) {d}", "(another|an additional) {d}")
-    .replace("add (another|an additional)", "add (another|an additional)")
+"""
 )
 _TAKE = Grammar("""
 5! (take|remove) {d} (off|from|off of) {r}
@@ -132,82 +126,63 @@ _CANCEL = Grammar(
 . I don't need {r} (any more|anymore)
 . I no longer need {r}
 . {r} can go
-. (cancel|stop) it, {r}
-""".replace(". (cancel|stop) it, {r}\n", "")
+"""
 )
 _PAUSE = Grammar(
     """
 7! pause {r}
 3! (hold|freeze|halt|suspend|interrupt) {r}
 2! put {r} on (hold|pause)
-! (stop|pause) {r} for (now|a moment|a second|a minute)
+! pause {r} for (now|a moment|a second|a bit)
 . {r} pause
 ! pause the countdown of {r}
-""".replace(
-        "(stop|pause) {r} for (now|a moment|a second|a minute)", "pause {r} for (now|a moment|a second|a bit)"
-    )
+"""
 )
 _GO_ON = Grammar(
     """
 4! (unpause|resume) {r}
-4! (continue|restart) {r}
+4! continue {r}
 2! let {r} (go on|continue|run again|run on|resume)
 2! (go on|carry on|continue) with {r}
-! start {r} again
 ! get {r} (going|running) again
 ! take {r} off (hold|pause)
 . {r} (resume|continue)
 . {r} can (go on|continue|run again)
 ! un-pause {r}
-""".replace("(continue|restart) {r}", "continue {r}").replace("! start {r} again\n", "")
+"""
 )
 _STATUS = Grammar(
     """
-5? how much (time|longer) is left on {r}
-4? how (much time|long|many minutes) (is left on|is left for|remains on|remain on) {r}
+5? how much (time|time) is left on {r}
+4? how (much time is left|long is left|many minutes are left|much time remains|much is left) on {r}
 3? how (much time|much longer|long) (does {r} have|has {r} got) [left]
 3? (what's|what is) the (status|state) of {r}
 3? how (long|much longer) until {r} (is done|ends|goes off|is up|finishes|rings|is over)
-2? when (does|will) {r} END
+2? when (does {r} end|does {r} go off|will {r} go off|will {r} end|does {r} finish|is {r} done)
 2? (what's|what is) left on {r}
-2? how (is|far is) {r} doing
+2? (how is {r} doing|how far along is {r})
 ! (check|show) [me] {r}
 ! check the (status|time) (of|on) {r}
 ! tell me (how much time is left on|how long is left on|the status of) {r}
 2. (time left|time remaining|remaining time) on {r}
 2. status of {r}
 ? is {r} (almost|nearly) (done|finished|up|over)
-? is {r} still running
+? is {r} still going
 ? has {r} (finished|ended|gone off) yet
-? how many (minutes|seconds) (are left on|does {r} have left|to go on) {r}
-""".replace(
-        "when (does|will) {r} END",
-        "when (does {r} end|does {r} go off|will {r} go off|will {r} end|does {r} finish|is {r} done)",
-    )
-    .replace(
-        "how (much time|long|many minutes) (is left on|is left for|remains on|remain on) {r}",
-        "how (much time is left|long is left|many minutes are left|much time remains|much is left) on {r}",
-    )
-    .replace("how (is|far is) {r} doing", "(how is {r} doing|how far along is {r})")
-    .replace("(are left on|does {r} have left|to go on) {r}", "are left on {r}")
-    .replace("how much (time|longer) is left", "how much (time|longer time|time) is left")
-    .replace("longer time|", "")
-    .replace("is {r} still running", "is {r} still going")
+? how many (minutes|seconds) are left on {r}
+"""
 )
 _STATUS_PLAIN = Grammar(
     """
 4? how much time is left
 3? how much longer
-3? how (long|much time) (do I|do we|have I) have left
-2? how (many minutes|many seconds|long) (are left|is left|to go)
+3? how (long|much time) (do I have left|do we have left|is left|is remaining)
+2? (how many minutes are left|how many seconds are left|how long is left)
 2? what timers (do I have|are running|are set|are active)
 2? are there any timers [running]
 ! (check|list|show) [me] my timers
 ? do I have any timers [running|set|on]
-""".replace("(do I|do we|have I) have left", "(do I have left|do we have left|is left|is remaining)").replace(
-        "how (many minutes|many seconds|long) (are left|is left|to go)",
-        "(how many minutes are left|how many seconds are left|how long is left)",
-    )
+"""
 )
 _CANCEL_ALL = Grammar(
     """
@@ -219,9 +194,8 @@ _CANCEL_ALL = Grammar(
 2. all timers off {p}
 . no more timers {p}
 . I don't need any timers (any more|anymore) {p}
-. cancel all of them, all the timers {p}
 ! (reset|wipe) all timers {p}
-""".replace(". cancel all of them, all the timers {p}\n", "")
+"""
 )
 
 
