@@ -111,10 +111,13 @@ class _OpenRow:
         return self._room >= len(scene.system) + scene.dialogue_tokens / 2
 
     def add(self, scene: _WrittenScene) -> None:
-        """Add what fits. A scene of which no dialogue fits leaves no system prompt behind."""
+        """Add what fits, long dialogues first: they are the rare ones.
+
+        A scene of which no dialogue fits leaves no system prompt behind.
+        """
         room = self._room - len(scene.system)
         fitting: list[_WrittenDialogue] = []
-        for dialogue in scene.dialogues:
+        for dialogue in sorted(scene.dialogues, key=lambda dialogue: len(dialogue.tokens), reverse=True):
             if len(dialogue.tokens) <= room:
                 room -= len(dialogue.tokens)
                 fitting.append(dialogue)

@@ -30,9 +30,9 @@ def said(row: Row, tokens: Tokens, segment: int) -> str:
 
 
 def test_dialogues_stand_behind_their_system_prompt_and_continue_its_positions(byte_tokens: Tokens) -> None:
-    (row,) = rows([Scene("S", (ON, AGAIN))], byte_tokens, 512)
+    (row,) = rows([Scene("S", (AGAIN, ON))], byte_tokens, 512)
     assert said(row, byte_tokens, 1) == "<|im_start|>system\nS<|im_end|>\n"
-    assert said(row, byte_tokens, 2) == (
+    assert said(row, byte_tokens, 3) == (
         "<|im_start|>user\non<|im_end|>\n<|im_start|>assistant\n[on()]<|im_end|>\n"
     )
     system = int(np.count_nonzero(row.segments == 1))
@@ -75,6 +75,11 @@ def test_what_does_not_fit_is_left_out_and_counted(byte_tokens: Tokens) -> None:
     long = Dialogue("long", (Line("user", "x" * 400),))
     (row,) = rows([Scene("S", (long, ON))], byte_tokens, 256)
     assert (row.used, row.left_out) == (Counter(on=1), Counter(long=1))
+
+
+def test_a_long_dialogue_finds_room_before_short_ones(byte_tokens: Tokens) -> None:
+    (row,) = rows([Scene("S", (ON, ON, ON, AGAIN))], byte_tokens, 120)
+    assert (row.used, row.left_out) == (Counter(again=1, on=1), Counter(on=2))
 
 
 def test_a_scene_without_room_for_a_dialogue_leaves_no_system_prompt(byte_tokens: Tokens) -> None:
