@@ -14,18 +14,19 @@ from typing import Any
 
 from edgevox.agents.asked_model import AskedModel
 from edgevox.cli.context import Context
+from edgevox.cli.eval_daemon import EvalDaemon, open_eval_daemon
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.main import INTERRUPTED
-from edgevox.cli.pull_display import pull_display
-from edgevox.cli.session import open_daemon
-from edgevox.daemon import Daemon
 from edgevox.data_files import data_path
 from edgevox.errors import ConfigError, EdgevoxError, StateError
 from edgevox.eval import Case, RemoteModel, Result, by_group, examine, read_suite
+from edgevox.eval.heard_notes import HeardNotes
+from edgevox.eval.listening import Conditions, Listening, examine_heard, read_snrs, read_speeds
+from edgevox.eval.noise import NOISE_KINDS
 from edgevox.eval.remote import KEY_VARIABLE, WIRE_FORMAT
 from edgevox.eval.table import Column, result_facts, summary_facts, summary_table
-from edgevox.llm.optimise import ModelFiles
-from edgevox.modelstore import ModelStore, open_store
+from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking, Speaking
+from edgevox.events import EngineName
 
 _SUITES = ("tests", "eval")
 _SEED = 1
@@ -62,6 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--category", action="append", default=[], help="only this category; repeatable")
     what.add_argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly picked")
     what.add_argument("--no-examples", action="store_true", help="keep plugins' example sentences back")
+    speech = parser.add_argument_group("by ear")
+    speech.add_argument("--speech", action="store_true", help="say every row, and ask what was heard")
+    speech.add_argument("--voices", default="piper,espeak", metavar="NAMES", help="who says it: %(default)s")
+    speech.add_argument("--speeds", default="0.9,1.0,1.15", metavar="LIST", help="in turn: %(default)s")
+    speech.add_argument("--snr", default="clean,20,10,5", metavar="LIST", help="noise in dB: %(default)s")
+    speech.add_argument("--noise", choices=NOISE_KINDS, default="babble", help="of this kind: %(default)s")
+    speech.add_argument("--heard", type=Path, metavar="FILE", help="keep what was heard, for the next run")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, as one JSON object")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write every result, as a line of JSON")
 
@@ -71,6 +79,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     plans = _plans(args)
     runs: list[_Run] = []
     try:
+        if args.speech:
+            cases = run_until_done(_hear_all(args, cases, context))
         run_until_done(_examine_all(plans, cases, runs, context))
     except KeyboardInterrupt:
         _report(args, runs, context)
@@ -105,6 +115,44 @@ def _positive(text: str) -> int:
     if (number := int(text)) < 1:
         raise ValueError(text)
     return number
+
+
+# --- how it is said
+
+
+async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
+    """The cases as they were heard. Speaking and hearing come first, so that no engine slows another."""
+    conditions = Conditions(read_speeds(args.speeds), read_snrs(args.snr), args.noise)
+    names = args.voices.split(",")
+    engines: set[EngineName] = {"whisper", "piper"} if "piper" in names else {"whisper"}
+    stt = context.settings.stt
+    heard: list[Case] = []
+    progress = _Progress("heard", len(cases) * len(names) * len(conditions.snrs_db), context)
+    daemon = open_eval_daemon(context, engines)
+    async with daemon:
+        voices = [_voice(name, daemon) for name in names]
+        listening = Listening(
+            daemon.transcriber,
+            language=None if stt.language == "auto" else stt.language,
+            names=stt.names,
+            notes=HeardNotes(args.heard),
+        )
+        async for case in listening.hear(cases, voices, conditions):
+            heard.append(case)
+            assert case.spoken is not None
+            progress.tell(case.spoken.word_errors == 0)
+    progress.end()
+    return tuple(heard)
+
+
+def _voice(name: str, daemon: EvalDaemon) -> Speaking:
+    match name:
+        case "piper":
+            return PiperSpeaking(daemon.synthesizer)
+        case "espeak":
+            return EspeakSpeaking()
+        case _:
+            raise ConfigError(f"there is no voice {name}", hint="--voices takes piper, espeak, or both")
 
 
 # --- who is asked
@@ -150,7 +198,8 @@ async def _examine_all(
             assert plan.model is not None
             await _examine(plan.model, _remote(plan, own), cases, runs, own)
             continue
-        async with _opened(plan, own) as daemon:
+        daemon = open_eval_daemon(own, ["llama"], adapter=plan.adapter)
+        async with daemon:
             await _examine(_name(plan, daemon), _local(plan, daemon), cases, runs, own)
 
 
@@ -160,40 +209,17 @@ async def _examine(
     run = _Run(name)
     runs.append(run)
     progress = _Progress(name, len(cases), context)
-    async for result in examine(model, cases, instructions=context.settings.llm.instructions):
+    is_heard = any(case.spoken for case in cases)
+    asked = (examine_heard if is_heard else examine)(
+        model, cases, instructions=context.settings.llm.instructions
+    )
+    async for result in asked:
         run.results.append(result)
-        progress.tell(result)
+        progress.tell(result.score.lenient_ok is not False and result.score.state_ok is not False)
     progress.end()
 
 
-def _opened(plan: _Plan, context: Context) -> Daemon:
-    if plan.adapter is None:
-        return open_daemon(context, ["llama"])
-    if not plan.adapter.is_file():
-        raise ConfigError(f"there is no file {plan.adapter}", hint="--adapter takes a GGUF file")
-    store = open_store(context.folders)
-    daemon = _Adapted(context, store, plan.adapter)
-    with pull_display(context.err) as progress:
-        store.ensure(daemon.needed_models(), progress)
-    return daemon
-
-
-class _Adapted(Daemon):
-    """A daemon whose language model has an adapter that is in no manifest."""
-
-    def __init__(self, context: Context, store: ModelStore, adapter: Path) -> None:
-        super().__init__(context.settings, context.folders, store, ["llama"])
-        self._adapter_path = adapter
-
-    @property
-    def _adapter_id(self) -> None:
-        return None
-
-    def _llama_files(self) -> ModelFiles:
-        return dataclasses.replace(super()._llama_files(), adapter=self._adapter_path)
-
-
-def _local(plan: _Plan, daemon: Daemon) -> AskedModel:
+def _local(plan: _Plan, daemon: EvalDaemon) -> AskedModel:
     preset, llm = daemon.preset, daemon.settings.llm
     return AskedModel(
         daemon.chat_model,
@@ -214,7 +240,7 @@ def _remote(plan: _Plan, context: Context) -> AskedModel:
     return AskedModel(model, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=sampling)
 
 
-def _name(plan: _Plan, daemon: Daemon) -> str:
+def _name(plan: _Plan, daemon: EvalDaemon) -> str:
     name = daemon.settings.llm.model.stem if daemon.settings.llm.model else daemon.preset.name
     return f"{name} + {plan.adapter.stem}" if plan.adapter else name
 
@@ -229,9 +255,9 @@ class _Progress:
         self._done = self._right = 0
         self._shown_s = time.monotonic()
 
-    def tell(self, result: Result) -> None:
+    def tell(self, is_right: bool) -> None:
         self._done += 1
-        self._right += result.score.lenient_ok is not False and result.score.state_ok is not False
+        self._right += is_right
         now_s = time.monotonic()
         if not self._console.is_terminal and now_s - self._shown_s < _LINE_EVERY_S:
             return
@@ -250,10 +276,10 @@ class _Progress:
 def _report(args: argparse.Namespace, runs: Sequence[_Run], context: Context) -> None:
     """Raises StateError when a file cannot be written."""
     done = [run for run in runs if run.results]
-    columns = [Column(run.model, by_group(run.results, lambda result: result.case.category)) for run in done]
+    columns = [Column(run.model, by_group(run.results, _group)) for run in done]
     if columns:
         context.out.width = max(context.out.width, _TABLE_CHARS)  # cut figures are none
-        context.out.print(summary_table(columns), soft_wrap=True)
+        context.out.print(summary_table(columns, "by ear" if args.speech else "category"), soft_wrap=True)
     for run in done:
         if problems := [result for result in run.results if result.error]:
             context.err.print(
@@ -268,6 +294,11 @@ def _report(args: argparse.Namespace, runs: Sequence[_Run], context: Context) ->
     if args.rows:
         rows = [{"model": run.model, **result_facts(result)} for run in done for result in run.results]
         _write(args.rows, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
+
+
+def _group(result: Result) -> str:
+    spoken = result.case.spoken
+    return f"{spoken.voice} {spoken.noise}" if spoken else result.case.category
 
 
 def _write(path: Path, text: str) -> None:

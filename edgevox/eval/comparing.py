@@ -16,14 +16,14 @@ Normal: TypeAlias = Callable[[str], str]
 """One spelling for all texts that count as the same."""
 
 DOMAIN = "domain"
-_ARTICLES = frozenset({"the", "a", "an", "my"})
+ARTICLES = frozenset({"the", "a", "an", "my"})
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 def plain_text(text: str) -> str:
     """The words without case, articles and the marks that end a sentence."""
     words = text.replace("’", "'").casefold().strip(" .,!?").split()
-    kept = [word for word in words if word not in _ARTICLES]
+    kept = [word for word in words if word not in ARTICLES]
     return " ".join(kept or words)
 
 
@@ -87,16 +87,18 @@ def same_value(wanted: object, made: object, normal: Normal = plain_text) -> boo
             return False
         case bool(), bool():
             return wanted is made
+        case str(), str() if normal(wanted) == normal(made):
+            return True
         case _:
-            return _scalar(wanted, normal) == _scalar(made, normal)
+            return _plain(wanted) == _plain(made)
 
 
-def _scalar(value: object, normal: Normal) -> float | str:
+def _plain(value: object) -> float | str:
     match value:
         case bool():
             return str(value).casefold()
         case int() | float():
             return float(value)
         case _:
-            text = normal(str(value))
+            text = str(value).strip().casefold()
             return float(text) if _NUMBER.fullmatch(text) else text

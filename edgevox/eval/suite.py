@@ -44,8 +44,20 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
+class Spoken:
+    """How an utterance was said, and how many of its words were heard wrong."""
+
+    text: str
+    voice: str
+    speed: float
+    noise: str
+    words: int
+    word_errors: int
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
-    """One row of a suite."""
+    """One row of a suite; where it was `spoken`, the utterance is what was heard."""
 
     id: str
     category: str
@@ -53,6 +65,7 @@ class Case:
     offer: Offer
     expect: Expectation
     results: Mapping[str, Any] = field(default_factory=dict)
+    spoken: Spoken | None = None
 
 
 def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:

@@ -24,7 +24,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Tokens are medians; times leave out the first case of each prompt, which has to evaluate it."""
+    """Tokens are medians; times leave out the first case of each prompt, which has to evaluate it.
+
+    `word_errors` are of the words that were said, where they were.
+    """
 
     rows: int
     tool: Rate
@@ -39,6 +42,7 @@ class Summary:
     median_ms: int
     p95_ms: int
     failed: int
+    word_errors: Rate
 
 
 def summarise(results: Sequence[Result]) -> Summary:
@@ -63,6 +67,10 @@ def summarise(results: Sequence[Result]) -> Summary:
         median_ms=_median(times_ms),
         p95_ms=round(times_ms[min(len(times_ms) - 1, int(0.95 * len(times_ms)))]) if times_ms else 0,
         failed=len(results) - len(answered),
+        word_errors=Rate(
+            sum(result.case.spoken.word_errors for result in results if result.case.spoken),
+            sum(result.case.spoken.words for result in results if result.case.spoken),
+        ),
     )
 
 

@@ -1,0 +1,57 @@
+"""Noise behind speech: as loud as a signal-to-noise ratio says, and the same every time."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.types import Audio
+
+NoiseKind: TypeAlias = Literal["babble", "white"]
+NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
+
+_TALKERS = 6
+# What the segmenter leaves around an utterance: the pre-roll, and the pause that ended it.
+_BEFORE_S, _AFTER_S = 0.3, 0.5
+_LOUDEST = 0.99
+
+
+class Noise:
+    """Noise of one kind; babble is several of `talk` at once."""
+
+    def __init__(self, kind: NoiseKind, talk: Sequence[Audio], *, seed: int = 0) -> None:
+        self._kind = kind
+        self._talk = tuple(sound.samples for sound in talk)
+        self._seed = seed
+
+    def behind(self, sound: Audio, snr_db: float | None, key: str) -> Audio:
+        """The sound in noise, or in silence where `snr_db` is None; equal keys give equal noise."""
+        around = [np.zeros(round(seconds * sound.rate_hz), np.float32) for seconds in (_BEFORE_S, _AFTER_S)]
+        clean = np.concatenate([around[0], sound.samples, around[1]])
+        if snr_db is None:
+            return Audio(clean, sound.rate_hz)
+        random = np.random.default_rng([self._seed, zlib.crc32(key.encode())])
+        noise = self._noise(len(clean), random)
+        gain = _level(sound.samples) / (_level(noise) * 10 ** (snr_db / 20))
+        mixed = clean + gain * noise
+        loudest = float(np.abs(mixed).max())
+        return Audio((mixed * min(1.0, _LOUDEST / loudest)).astype(np.float32), sound.rate_hz)
+
+    def _noise(self, samples: int, random: np.random.Generator) -> NDArray[np.float32]:
+        if self._kind == "white" or not self._talk:
+            return random.standard_normal(samples).astype(np.float32)
+        noise = np.zeros(samples, np.float32)
+        for _talker in range(_TALKERS):
+            voice = self._talk[random.integers(len(self._talk))]
+            start = int(random.integers(len(voice)))
+            # It goes on from the beginning: nobody in the background pauses for long.
+            noise += np.resize(np.roll(voice, -start), samples)
+        return noise
+
+
+def _level(samples: NDArray[np.float32]) -> float:
+    return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))) + 1e-9

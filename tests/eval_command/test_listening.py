@@ -1,0 +1,216 @@
+"""Suites by ear: what is said, in what noise, what was heard of it, and how that is scored."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgevox.errors import ConfigError
+from edgevox.eval import Case, read_suite
+from edgevox.eval.heard_notes import HeardNotes
+from edgevox.eval.listening import (
+    Conditions,
+    Listening,
+    examine_heard,
+    read_snrs,
+    read_speeds,
+    spoken_text,
+)
+from edgevox.eval.noise import Noise
+from edgevox.eval.summary import by_group
+from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking
+from edgevox.eval.word_errors import word_errors, words_of
+from edgevox.testing import ToneSynthesizer
+from edgevox.turn import CancelFlag
+from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
+from tests.eval_command.suites import LIGHT_ON, calls, row, scripted, write
+
+ONE_SECOND = Audio(np.sin(np.arange(WHISPER_RATE_HZ) / 10).astype(np.float32) * 0.3, WHISPER_RATE_HZ)
+
+
+class Hum:
+    """A voice that says everything in the same way, and remembers what and how fast."""
+
+    name = "hum"
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, float]] = []
+
+    async def say(self, text: str, speed: float) -> Audio:
+        self.said.append((text, speed))
+        return ONE_SECOND
+
+
+class Ears:
+    """A recogniser that hears what it is told to, and remembers what it was given."""
+
+    def __init__(self, hears: Callable[[int], str]) -> None:
+        self._hears = hears
+        self.requests: list[TranscribeRequest] = []
+
+    async def stream(
+        self, request: TranscribeRequest, _cancel: CancelFlag
+    ) -> AsyncGenerator[Transcript, None]:
+        self.requests.append(request)
+        yield Transcript(self._hears(len(self.requests) - 1), "en", request.audio.duration_s)
+
+
+async def heard(
+    cases: tuple[Case, ...],
+    ears: Ears,
+    conditions: Conditions,
+    voice: Hum | None = None,
+    notes: HeardNotes | None = None,
+) -> list[Case]:
+    listening = Listening(ears, language="en", names=("Anna",), notes=notes)
+    return [case async for case in listening.hear(cases, [voice or Hum()], conditions)]
+
+
+async def test_every_utterance_is_heard_in_every_noise_and_speeds_take_turns(tmp_path: Path) -> None:
+    cases = read_suite(write(tmp_path, row(), row(id="two", utterance="lamp on")))
+    voice, ears = Hum(), Ears(lambda _number: "Kitchen light on.")
+    got = await heard(cases, ears, Conditions(speeds=(0.9, 1.2), snrs_db=(None, 10.0)), voice)
+    assert [(case.id, case.spoken.noise, case.spoken.speed) for case in got if case.spoken] == [
+        ("one", "clean", 0.9),
+        ("one", "10 dB", 0.9),
+        ("two", "clean", 1.2),
+        ("two", "10 dB", 1.2),
+    ]
+    assert voice.said[-2:] == [("kitchen light on", 0.9), ("lamp on", 1.2)]
+    assert [case.utterance for case in got] == ["Kitchen light on."] * 4
+    assert [case.spoken.word_errors for case in got if case.spoken] == [0, 0, 2, 2]
+
+
+async def test_the_recogniser_knows_the_names_of_the_cases_home(tmp_path: Path) -> None:
+    cabin = {"areas": [{"name": "Boathouse"}]}
+    cases = read_suite(write(tmp_path, row(), row(id="two", home=cabin), row(id="three", home="none")))
+    ears = Ears(lambda _number: "")
+    await heard(cases, ears, Conditions(snrs_db=(None,)))
+    demo, own, none = (request.names for request in ears.requests)
+    assert {"Anna", "Kitchen Light", "Upstairs"} <= set(demo)
+    assert own == ("Anna", "Boathouse")
+    assert none == ("Anna",)
+
+
+async def test_what_was_heard_is_kept_and_not_heard_again(tmp_path: Path) -> None:
+    cases = read_suite(write(tmp_path, row()))
+    notes = tmp_path / "heard.jsonl"
+    first = await heard(cases, Ears(lambda number: f"take {number}"), Conditions(), notes=HeardNotes(notes))
+    deaf = Ears(lambda _number: pytest.fail("it is known"))
+    assert await heard(cases, deaf, Conditions(), notes=HeardNotes(notes)) == first
+    more = Conditions(snrs_db=(10.0, 0.0))
+    again = await heard(cases, Ears(lambda _number: "new"), more, notes=HeardNotes(notes))
+    assert [case.utterance for case in again] == ["take 2", "new"]
+
+
+def test_a_file_of_something_else_is_not_taken_for_notes(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no notes"):
+        HeardNotes(write(tmp_path, row()))
+
+
+async def test_what_was_heard_alike_is_asked_once_and_nothing_is_not_asked(tmp_path: Path) -> None:
+    cases = read_suite(write(tmp_path, row(), row(id="two", utterance="hi", expect={"no_call": True})))
+    ears = Ears(
+        lambda number: ["Kitchen light on.", "Kitchen light on.", "Chicken light on.", "", "Hi.", ""][number]
+    )
+    got = await heard(cases, ears, Conditions(snrs_db=(None, 20.0, 10.0)))
+    asked, model = scripted([calls(LIGHT_ON), "Sorry?", "Hello."])
+    results = [result async for result in examine_heard(asked, got)]
+    assert [request.messages[-1].content for request in model.requests] == [
+        "Kitchen light on.",
+        "Chicken light on.",
+        "Hi.",
+    ]
+    right = {
+        (result.case.id, result.case.spoken.noise): result.score.args_ok
+        for result in results
+        if result.case.spoken
+    }
+    assert right == {
+        ("one", "clean"): True,
+        ("one", "20 dB"): True,
+        ("one", "10 dB"): False,
+        ("two", "clean"): True,  # nothing was heard, nothing was done
+        ("two", "20 dB"): True,
+        ("two", "10 dB"): True,
+    }
+    noises = by_group(results, lambda result: result.case.spoken.noise if result.case.spoken else "")
+    assert (noises["20 dB"].word_errors.ok, noises["20 dB"].word_errors.of) == (0, 4)
+    assert (noises["10 dB"].word_errors.ok, noises["10 dB"].word_errors.of) == (2, 4)
+    assert str(noises["20 dB"].exact) == "100.0"
+
+
+async def test_numbers_count_by_their_sound(tmp_path: Path) -> None:
+    timer = {"name": "start_timer", "arguments": {"minutes": 5, "name": "twenty one"}}
+    cases = read_suite(write(tmp_path, row(expect={"calls": [timer]})))
+    got = await heard(cases, Ears(lambda _number: "Timer."), Conditions(snrs_db=(None,)))
+    made = {"name": "start_timer", "arguments": {"minutes": 5, "name": "the 21."}}
+    asked, _model = scripted([calls(made)])
+    (result,) = [result async for result in examine_heard(asked, got)]
+    assert result.score.args_ok
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("21%", "twenty-one percent"), ("the TV!", "television"), ("what's on", "What is on")]
+)
+def test_what_sounds_alike_is_alike(one: str, other: str) -> None:
+    assert spoken_text(one) == spoken_text(other)
+
+
+def test_words_are_counted_that_must_change() -> None:
+    assert word_errors(words_of("turn on the light"), words_of("Turn on light.")) == 1
+    assert word_errors(words_of("a b c"), words_of("x a c d")) == 3
+
+
+# --- sound
+
+
+@pytest.mark.parametrize("kind", ["white", "babble"])
+def test_noise_is_as_loud_as_it_should_be_and_the_same_again(kind: str) -> None:
+    noise = Noise("white" if kind == "white" else "babble", [ONE_SECOND])
+    clean = noise.behind(ONE_SECOND, None, "key").samples
+    mixed = noise.behind(ONE_SECOND, 10.0, "key").samples
+    assert len(mixed) == len(clean) == round(1.8 * WHISPER_RATE_HZ)
+    difference = mixed - clean
+    ratio_db = 10 * np.log10(np.mean(ONE_SECOND.samples**2) / np.mean(difference**2))
+    assert ratio_db == pytest.approx(10.0, abs=0.1)
+    assert np.array_equal(mixed, noise.behind(ONE_SECOND, 10.0, "key").samples)
+    assert not np.array_equal(mixed, noise.behind(ONE_SECOND, 10.0, "other").samples)
+    assert np.abs(noise.behind(ONE_SECOND, -20.0, "key").samples).max() <= 1.0
+
+
+async def test_the_assistants_voice_speaks_at_the_recognisers_rate() -> None:
+    synthesizer = ToneSynthesizer(rate_hz=22_050)
+    sound = await PiperSpeaking(synthesizer).say("Set it to 20 °C.", 1.2)
+    assert synthesizer.spoken == ["Set it to 20 degrees Celsius."]
+    assert sound.rate_hz == WHISPER_RATE_HZ
+    assert sound.duration_s == pytest.approx(0.29, abs=0.02)
+
+
+async def test_espeak_speaks_faster_when_told_to() -> None:
+    if shutil.which("espeak-ng") is None:
+        with pytest.raises(ConfigError, match="no espeak-ng"):
+            EspeakSpeaking()
+        return
+    voice = EspeakSpeaking()
+    slow, fast = await voice.say("turn the lights on", 0.8), await voice.say("turn the lights on", 1.3)
+    assert slow.rate_hz == WHISPER_RATE_HZ
+    assert slow.duration_s > 1.2 * fast.duration_s > 0.5
+
+
+def test_conditions_are_read_from_words() -> None:
+    assert read_snrs("clean,20, 5") == (None, 20.0, 5.0)
+    assert read_speeds("0.9,1") == (0.9, 1.0)
+
+
+@pytest.mark.parametrize("text", ["fast", "", "9", "1,,2"])
+def test_words_that_are_no_conditions_are_named(text: str) -> None:
+    with pytest.raises(ConfigError, match="--speeds takes numbers"):
+        read_speeds(text)
+    if text != "9":
+        with pytest.raises(ConfigError, match="--snr takes clean"):
+            read_snrs(text)
