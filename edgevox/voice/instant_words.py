@@ -65,7 +65,9 @@ def instant_word(text: str, *, is_busy: bool = False) -> InstantWord | None:
     """The word that `text` is, and nothing else beside it; `is_busy` while a turn is under way."""
     # Recognisers write "I can't" with either apostrophe.
     words = re.findall(r"[^\W_]+", text.casefold().replace("'", "").replace("’", ""))
-    plain = " ".join(word for word in words if word not in _POLITE)
+    meant = [word for word in words if word not in _POLITE]
+    # Said, or written down by the recogniser, again and again: "Stop! Stop!"
+    plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     if is_busy and plain in _CANCEL_WHILE_BUSY:
         return "cancel"
     return _WORDS.get(plain)

@@ -5,8 +5,8 @@ import pytest
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
 
 SAID: dict[InstantWord, tuple[str, ...]] = {
-    "stop": ("Stop.", "stop it", "Stop, please!", "Be quiet.", "Shut up!", "that's enough", "Stop now."),
-    "cancel": ("Cancel.", "cancel that", "Please cancel it."),
+    "stop": ("Stop.", "stop it", "Stop, please!", "Be quiet.", "Shut up!", "that's enough", "Stop! Stop!"),
+    "cancel": ("Cancel.", "cancel that", "Please cancel it.", "Cancel. Cancel. Cancel."),
     "louder": ("Louder", "Speak louder, please.", "Volume up.", "Turn your volume up.", "I can’t hear you."),
     "quieter": ("quieter", "A bit quieter please", "Turn your volume down.", "Not so loud!"),
     "repeat": ("Repeat that.", "Say that again.", "What did you say?", "Could you repeat that, please?"),
