@@ -75,7 +75,7 @@ def heard(
     if misheard:
         plain = spelling
 
-        def spelling(words: str) -> str:  # noqa: F811 - the same spelling, with a word misheard
+        def spelling(words: str) -> str:
             return plain(_replaced(words, misheard))
 
     spelt = spelling(text)
@@ -101,7 +101,7 @@ def _respelt(
     text: str,
     spelling: Callable[[str], str],
     fixed: Collection[str],
-    same: dict[str, str],  # noqa: ANN401 - an argument
+    same: dict[str, str],
 ) -> Any:  # noqa: ANN401
     if isinstance(value, list):
         return [_respelt(slot, part, text, spelling, fixed, same) for part in value]
@@ -203,4 +203,10 @@ def misheard_word(rng: random.Random, word: str) -> str:
 
 
 def _replaced(text: str, misheard: dict[str, str]) -> str:
-    return _WORD.sub(lambda word: misheard.get(word[0].lower(), word[0]), text)
+    def instead(found: re.Match[str]) -> str:
+        word = found[0]
+        stem = word.removesuffix("'s")
+        other = misheard.get(stem.lower())
+        return word if other is None else other + word[len(stem) :]
+
+    return _WORD.sub(instead, text)

@@ -19,7 +19,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from edgevox.llm.tool_choice import RESPOND
@@ -35,9 +34,8 @@ from training.home.manner import put, sounds_like_a_question
 from training.home.requests import request, several
 from training.home.speaker import Said, Speaker
 from training.scene import Dialogue, Line, Scene
+from training.talk_data import TalkPair, load_talk
 from training.tool_data import DrawnTool, OtherTool, load_tools
-
-TALK_FOLDER = Path(__file__).parent / "talk"
 
 _HOME_SCHEMAS: dict[str, dict[str, Any]] = {
     tool.name: {
@@ -59,7 +57,7 @@ _MOST_DIALOGUES = 24
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 47.0, "several": 9.0, "other": 20.0, "refusal": 6.5, "question": 2.0, "talk": 4.3, "history": 6.5,
+    "home": 56.0, "several": 9.0, "other": 20.0, "refusal": 9.5, "question": 2.6, "talk": 4.3, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2,
 }  # fmt: skip
 _OTHER_MIX = {
@@ -230,18 +228,11 @@ def _themes() -> dict[str, list[OtherTool]]:
 
 
 @functools.cache
-def _talk() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    pairs = []
-    for file in sorted(TALK_FOLDER.glob("*.txt")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            if line.strip() and not line.startswith("#"):
-                questions, _, answers = line.partition("=>")
-                pairs.append((_parts(questions), _parts(answers)))
-    return tuple(pairs)
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split("|"))
+def _talk() -> dict[str, list[TalkPair]]:
+    files: dict[str, list[TalkPair]] = {}
+    for pair in load_talk():
+        files.setdefault(pair.category, []).append(pair)
+    return files
 
 
 # --- one dialogue
@@ -277,6 +268,8 @@ def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
             )
             return made and repaired(stage.rng, made)
         case "mention":
+            if stage.rng.random() < 0.5:
+                return _small_talk(stage, "mention")
             text, answer = beyond.mentioned(stage.speaker())
             return _spoken(stage, "mention", text, ".", answer)
         case _:
@@ -337,7 +330,9 @@ def _enums(stage: _Stage, made: Said) -> frozenset[str]:
 
 def _refusal(stage: _Stage) -> Dialogue | None:
     rng, speaker = stage.rng, stage.speaker()
-    if rng.random() < 0.45:
+    if rng.random() < 0.3:
+        return _small_talk(stage, "refusal")
+    if rng.random() < 0.5:
         tool = rng.choice(rng.choice(list(_themes().values())))
         if any(tool.theme == other.theme or not tool.goes_with(other) for other in stage.other_tools):
             return None
@@ -373,17 +368,28 @@ _CLEAR_HOME_TOOLS = frozenset(
 def _question(stage: _Stage) -> Dialogue | None:
     if not stage.offers_all:
         return None
+    if stage.rng.random() < 0.35:
+        return _small_talk(stage, "question")
     text, form, answer = beyond.lacking(stage.speaker())
     plain = Said("!" if form == "!" else ".", text, ())
     return _spoken(stage, "question", put(stage.rng, plain), form, answer)
 
 
-def _small_talk(stage: _Stage) -> Dialogue:
-    questions, answers = stage.rng.choice(_talk())
-    text = stage.rng.choice(questions)
-    return _spoken(
-        stage, "talk", text, "?" if sounds_like_a_question(text) else ".", stage.rng.choice(answers)
+# Which files of talk stand for which category; the rest is ordinary talk.
+_TALK_FILES = {"refusal": "cannot", "mention": "mentions", "question": "unclear"}
+
+
+def _small_talk(stage: _Stage, category: str = "talk") -> Dialogue | None:
+    rng = stage.rng
+    file = _TALK_FILES.get(category) or rng.choice(
+        [file for file in _talk() if file not in _TALK_FILES.values()]
     )
+    pair = rng.choice(_talk()[file])
+    themes = {tool.theme for tool in stage.other_tools}
+    if not themes.isdisjoint(pair.served_by):
+        return None
+    text = rng.choice(pair.questions)
+    return _spoken(stage, category, text, ".", rng.choice(pair.answers))
 
 
 def _history(stage: _Stage) -> Dialogue | None:

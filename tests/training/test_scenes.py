@@ -76,7 +76,11 @@ def test_every_call_is_of_an_offered_tool() -> None:
 
 def test_every_home_call_fits_the_schema_and_keeps_its_order() -> None:
     for scene, _, request, name, arguments in _learnt_calls():
-        if name not in _HOME or (name == "respond" and "text" in arguments) or "message?" not in _offered(scene).get("respond", ""):
+        if (
+            name not in _HOME
+            or (name == "respond" and "text" in arguments)
+            or "message?" not in _offered(scene).get("respond", "")
+        ):
             continue
         errors = [error.message for error in _HOME[name].iter_errors(arguments)]
         assert not errors, (request, name, arguments)
@@ -103,7 +107,11 @@ def test_answers_are_one_short_sentence() -> None:
     for _, dialogue, request, text in _learnt():
         sentence = text
         if text.startswith("[respond("):
-            sentence = next(iter(_calls(text, _sample()[0])[0][1].values())) if "respond" in _offered(_sample()[0]) else "ok"
+            sentence = (
+                next(iter(_calls(text, _sample()[0])[0][1].values()))
+                if "respond" in _offered(_sample()[0])
+                else "ok"
+            )
         elif text.startswith("["):
             continue
         assert len(sentence.split()) <= 25, (dialogue.category, request, text)
@@ -124,7 +132,9 @@ def test_home_commands_are_the_larger_part() -> None:
     assert share["home"] + share["several"] + share["follow-up"] + share["history"] > 0.5
     assert 0.17 < share["other"] + share["result"] < 0.35
     assert 0.04 < share["refusal"] < 0.1
-    assert all(share.get(category, 0) > 0.004 for category in ("question", "talk", "repair", "mention", "follow-up"))
+    assert all(
+        share.get(category, 0) > 0.004 for category in ("question", "talk", "repair", "mention", "follow-up")
+    )
 
 
 def test_every_home_tool_is_called() -> None:

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.home.contents import ZONES
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
 from training.home.places import FAMILY, PEOPLE, ROOMS
-from training.home.contents import ZONES
 from training.home.sensing import MEASURES, SENSES, TELLING
 from training.home.speaker import Phrase, Said, Slots, Speaker, is_room_and_kind, said
 from training.home.things import (
-    ALARM, CLIMATE, COVERS, FAN, HUMIDIFIER, LIGHT, LOCK, MEASURED, MOWER, NAMES, OUTLET, PLAYER, READINGS, SENSED,
-    SWITCH, TELEVISION, VACUUM, VALVE, Kind,
+    ALARM,
+    CLIMATE,
+    COVERS,
+    FAN,
+    HUMIDIFIER,
+    LIGHT,
+    LOCK,
+    MEASURED,
+    MOWER,
+    NAMES,
+    OUTLET,
+    PLAYER,
+    READINGS,
+    SENSED,
+    SWITCH,
+    TELEVISION,
+    VACUUM,
+    VALVE,
+    Kind,
 )  # fmt: skip
 
 # {w} is a state behind "is": on, closed, low. {is} fits {t}.

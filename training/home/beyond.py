@@ -46,15 +46,7 @@ _WORLDLY = Grammar("""
 ! (text|message|email) {who} that (I'm late|I love them|dinner is off|I'll be there at six)
 ! send (an email|a text|a message) to {who}
 ! (buy|sell) (some shares|a lottery ticket|bitcoin|concert tickets)
-! translate (good morning|thank you|where is the station) (into|to) (French|Spanish|Japanese|German)
-? how do you say (hello|thank you|goodbye) in (French|Italian|Japanese|Dutch)
-? (what's|what is) the capital of (France|Australia|Peru|Kenya|Norway|Canada)
 ? who (won|is winning) the (match|game|election|race|world cup)
-? who (wrote|painted|invented|composed) (the Mona Lisa|Hamlet|the telephone|Carmen|the light bulb)
-? how (tall|old|far|big|heavy) is (the Eiffel Tower|the moon|Mount Everest|the sun|an elephant)
-? how many (people live in {city}|planets are there|bones does a body have|calories are in an apple)
-? (what's|what is) (the square root of 144|15 times 12|20 percent of 80|37 plus 58)
-? when (was|did) (the second world war end|Mozart born|the Titanic sink|{who} born)
 ? (what's|what is) the (share price|stock price) of (Apple|Tesla|Google)
 ? (what's|what is) the traffic like [to {city}]
 ? when is the next (train|bus|flight) to {city}
@@ -66,19 +58,13 @@ _WORLDLY = Grammar("""
 ! (write|compose) (a poem|a song|an essay|a letter) about (love|the sea|winter|my cat)
 ! (find|search for) (a recipe|restaurants nearby|a good dentist|cheap flights)
 ? what should I cook (tonight|for dinner|for eight people)
-! (explain|teach me) (quantum physics|chess|how engines work|guitar chords)
 ! (pay|transfer) (the rent|my phone bill|50 dollars to {who})
 ! (post|share) this on (facebook|instagram|twitter)
 ! (download|install) (the app|a game|the update on my laptop)
-? (who's|who is) the (president of France|prime minister|king of England|mayor of {city})
-? is {who} (married|dead|famous|on holiday)
 ? what are the lottery numbers
 ? (what's|what is) the exchange rate (of|for) the (dollar|euro|pound|yen)
 ! (hack|delete) (the neighbours wifi|the internet)
 ! tell me the (football|baseball|tennis) (results|scores)
-? how many ounces are in a (pound|cup|litre)
-? what does (serendipity|ephemeral|zeitgeist) mean
-? how do you spell (necessary|rhythm|accommodate)
 """)
 # A time of day, or again and again: timers know neither.
 _SCHEDULED = Grammar("""

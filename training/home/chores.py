@@ -225,8 +225,28 @@ def _robot(speaker: Speaker, domain: str) -> Phrase:
 
 
 _PROPER_ROBOTS = frozenset(
-    "mr. fluffy|rosie|dusty|robby|dobby|bob the vacuum|sir sucks a lot|wall-e|r2d2|mr. clean|jeeves|alfred|hubert|speedy|"
-    "cinderella|shaun the sheep|mowy|husky|edward cutterhands|robo".split("|")
+    [
+        "mr. fluffy",
+        "rosie",
+        "dusty",
+        "robby",
+        "dobby",
+        "bob the vacuum",
+        "sir sucks a lot",
+        "wall-e",
+        "r2d2",
+        "mr. clean",
+        "jeeves",
+        "alfred",
+        "hubert",
+        "speedy",
+        "cinderella",
+        "shaun the sheep",
+        "mowy",
+        "husky",
+        "edward cutterhands",
+        "robo",
+    ]
 )
 
 
@@ -300,7 +320,7 @@ def weather(speaker: Speaker) -> Said:
         while "p" not in pattern.places:
             pattern = _WEATHER.draw(speaker.rng)
         made = pattern.say(speaker.rng, {"p": text})
-        if " today" in made and made.count("today") > 1 or "outside in" in made:
+        if (" today" in made and made.count("today") > 1) or "outside in" in made:
             return weather(speaker)
         return Said(pattern.form, made, (home_call("get_weather", name=city),))
     return said(speaker, _WEATHER, (home_call("get_weather"),), p="")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from training.calls import Call
-from training.home import switching
 from training.home.contents import GROCERIES, TASKS
 from training.home.listing import list_words, shopping_words
 from training.home.manner import is_plain_order

@@ -16,6 +16,7 @@ from training.home.ordering import SLOT_ORDER, home_call
 from training.home.patterns import Grammar
 from training.home.places import in_area, with_article
 from training.home.speaker import Said, Speaker
+from training.home.things import READINGS
 from training.home.values import COLOURS, duration, say_temperature, temperature
 from training.scene import Dialogue, Line
 
@@ -69,13 +70,52 @@ def earlier(rng: random.Random, made: Said) -> tuple[tuple[Line, ...], tuple[Cal
 # --- what the home's tools say
 
 
+_NOUNS = {
+    "light": "lights", "switch": "switches", "fan": "fans", "lock": "locks", "climate": "thermostats", "media_player": "players",
+    "vacuum": "vacuum cleaners", "lawn_mower": "mowers", "valve": "valves", "humidifier": "humidifiers", "siren": "sirens",
+    "cover": "covers", "person": "people", "sensor": "sensors", "binary_sensor": "sensors", "garage": "garage doors",
+    "garage_door": "garage doors", "outlet": "outlets", "tv": "TVs", "battery": "batteries",
+    **{name: f"{name}s" for name in ("door", "window", "blind", "curtain", "shutter", "shade", "awning", "gate", "damper")},
+}  # fmt: skip
+_OPENING = frozenset({"door", "window", "garage_door", "opening"})
+_OPPOSITES = {
+    "on": "off", "open": "closed", "locked": "unlocked", "home": "away", "playing": "paused", "cleaning": "docked",
+    "mowing": "docked", "armed": "disarmed",
+}  # fmt: skip
+_OPPOSITES |= {there: here for here, there in _OPPOSITES.items() if there != "docked"} | {
+    "docked": "cleaning"
+}
+
+
+def _noun(call: Call) -> str:
+    slots = call.arguments
+    return _NOUNS.get(str(slots.get("device_class")), "") or _NOUNS.get(str(slots.get("domain")), "things")
+
+
 def _things(call: Call) -> str:
     slots = call.arguments
     if name := slots.get("name"):
-        return with_article(str(name))
-    kind = str(slots.get("device_class") or slots.get("domain") or "thing").replace("_", " ")
+        return str(name) if slots.get("domain") == "person" else with_article(str(name))
     where = f" {in_area(str(slots['area']))}" if "area" in slots else ""
-    return f"the {kind}s{where}"
+    return f"the {_noun(call)}{where}"
+
+
+def _state_words(call: Call, state: str) -> str:
+    """A state as it is said: a window's sensor that is on means open."""
+    if call.arguments.get("device_class") in _OPENING and state in ("on", "off"):
+        return "open" if state == "on" else "closed"
+    return "away" if state == "not_home" else state
+
+
+def _done_words(call: Call) -> str:
+    on = call.tool == "turn_on"
+    match call.arguments.get("domain"):
+        case "cover" | "valve":
+            return "open" if on else "closed"
+        case "lock":
+            return "locked" if on else "unlocked"
+        case _:
+            return "on" if on else "off"
 
 
 def outcome(rng: random.Random, call: Call) -> str:
@@ -84,7 +124,7 @@ def outcome(rng: random.Random, call: Call) -> str:
     are = "is" if "name" in call.arguments else "are"
     match call.tool:
         case "turn_on" | "turn_off":
-            return f"{things[0].upper()}{things[1:]} {are} {call.tool.removeprefix('turn_')}."
+            return f"{things[0].upper()}{things[1:]} {are} {_done_words(call)}."
         case "light_set" if "brightness" in call.arguments:
             return f"Set to {call.arguments['brightness']} percent."
         case "climate_set_temperature":
@@ -124,18 +164,26 @@ def told(rng: random.Random, call: Call) -> str:
             return _state_told(rng, call)
 
 
+def _any_state(rng: random.Random, call: Call) -> str:
+    if call.arguments.get("domain") == "person":
+        return rng.choice(("home", "away"))
+    if call.arguments.get("domain") == "sensor" or call.arguments.get("name") in READINGS:
+        return str(rng.randint(1, 90))
+    return rng.choice(("on", "off"))
+
+
 def _state_told(rng: random.Random, call: Call) -> str:
     slots = call.arguments
-    state = str(slots.get("state", rng.choice(("on", "off", "open", "closed", "idle")))).replace("_", " ")
+    state = _state_words(call, str(slots.get("state") or _any_state(rng, call)))
     things = _things(call)
     if "name" in slots:
-        return (
-            f"{rng.choice(('Yes', 'No'))}, {things} is {state}."
-            if "state" in slots
-            else f"{things[0].upper()}{things[1:]} is {state}."
-        )
-    count = rng.randint(2, 6)
-    noun = things.removeprefix("the ").partition(" in ")[0]
+        if "state" not in slots:
+            return f"{things[0].upper()}{things[1:]} is {state}."
+        other = _OPPOSITES.get(state, f"not {state}")
+        return rng.choice((f"Yes, {things} is {state}.", f"No, {things} is {other}."))
+    count, noun = rng.randint(2, 6), _noun(call)
+    if "state" not in slots:
+        return f"Of {count} {noun}, 1 is {state}."
     return rng.choice(
         (
             f"All {count} {noun} are {state}.",
@@ -186,8 +234,8 @@ def _as_data(rng: random.Random, call: Call) -> tuple[str, str]:
         minutes = rng.randint(2, 50)
         return f'{{"minutes_left": {minutes}}}', f"{minutes} minutes are left."
     if "name" in slots:
-        state = str(slots.get("state") or rng.choice(("on", "off", "open", "closed"))).replace("_", " ")
-        thing = with_article(str(slots["name"]))
+        state = _state_words(call, str(slots.get("state") or _any_state(rng, call)))
+        thing = _things(call)
         return f'{{"state": "{state}"}}', f"{thing[0].upper()}{thing[1:]} is {state}."
     count = rng.randint(2, 9)
     return f'{{"count": {count}}}', f"There are {count}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from training.home.speaker import Said
@@ -71,8 +72,37 @@ _OWN_WISH = (
     "help me",
 )
 _ASKING = frozenset(
-    """can could would will may do does did is are was were has have what what's which who who's where where's when how how's
-    why should shall am in""".split()
+    [
+        "can",
+        "could",
+        "would",
+        "will",
+        "may",
+        "do",
+        "does",
+        "did",
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "what",
+        "what's",
+        "which",
+        "who",
+        "who's",
+        "where",
+        "where's",
+        "when",
+        "how",
+        "how's",
+        "why",
+        "should",
+        "shall",
+        "am",
+        "in",
+    ]
 ) - {"in"}
 
 _PLAIN_SHARE = 0.5
@@ -87,14 +117,128 @@ _FILLERS = frozenset(word for called in _CALLED for word in called.split()) | {
     "question",
     "say",
 }
-_DOUBLED = frozenset("set put shut dim stop skip get cut run let flip drop trim begin".split())
+_DOUBLED = frozenset(
+    ["set", "put", "shut", "dim", "stop", "skip", "get", "cut", "run", "let", "flip", "drop", "trim", "begin"]
+)
 _VERBS = frozenset(
-    """turn switch put flip click activate enable start power fire light have get make deactivate disable shut kill cut stop
-    open raise lift roll pull draw slide close lower push drop lock secure bolt unlock set change adjust bring dim brighten
-    fade reduce increase give color let move leave keep heat warm cool crank hold run slow speed pause unpause resume continue
-    skip go jump play mute silence unmute take add extend cancel delete remove end clear freeze vacuum hoover clean send
-    return dock mow trim check tick cross mark complete finish erase announce broadcast tell write note place include find
-    arm disarm launch trigger execute count time begin restart carry subtract shorten use show read""".split()
+    [
+        "turn",
+        "switch",
+        "put",
+        "flip",
+        "click",
+        "activate",
+        "enable",
+        "start",
+        "power",
+        "fire",
+        "light",
+        "have",
+        "get",
+        "make",
+        "deactivate",
+        "disable",
+        "shut",
+        "kill",
+        "cut",
+        "stop",
+        "open",
+        "raise",
+        "lift",
+        "roll",
+        "pull",
+        "draw",
+        "slide",
+        "close",
+        "lower",
+        "push",
+        "drop",
+        "lock",
+        "secure",
+        "bolt",
+        "unlock",
+        "set",
+        "change",
+        "adjust",
+        "bring",
+        "dim",
+        "brighten",
+        "fade",
+        "reduce",
+        "increase",
+        "give",
+        "color",
+        "let",
+        "move",
+        "leave",
+        "keep",
+        "heat",
+        "warm",
+        "cool",
+        "crank",
+        "hold",
+        "run",
+        "slow",
+        "speed",
+        "pause",
+        "unpause",
+        "resume",
+        "continue",
+        "skip",
+        "go",
+        "jump",
+        "play",
+        "mute",
+        "silence",
+        "unmute",
+        "take",
+        "add",
+        "extend",
+        "cancel",
+        "delete",
+        "remove",
+        "end",
+        "clear",
+        "freeze",
+        "vacuum",
+        "hoover",
+        "clean",
+        "send",
+        "return",
+        "dock",
+        "mow",
+        "trim",
+        "check",
+        "tick",
+        "cross",
+        "mark",
+        "complete",
+        "finish",
+        "erase",
+        "announce",
+        "broadcast",
+        "tell",
+        "write",
+        "note",
+        "place",
+        "include",
+        "find",
+        "arm",
+        "disarm",
+        "launch",
+        "trigger",
+        "execute",
+        "count",
+        "time",
+        "begin",
+        "restart",
+        "carry",
+        "subtract",
+        "shorten",
+        "use",
+        "show",
+        "read",
+    ]
 )
 
 
@@ -126,8 +270,10 @@ def put(rng: random.Random, plain: Said) -> str:
 def sounds_like_a_question(text: str) -> bool:
     """True where a recogniser would write a question mark: "can you turn on the light"."""
     words = text.lower().replace(",", "").split()
-    first = next((word for word in words if word not in _FILLERS), "")
-    return first in _ASKING
+    words = [*itertools.dropwhile(_FILLERS.__contains__, words), "", ""]
+    if words[0] in ("do", "have"):
+        return words[1] in ("i", "we", "you")
+    return words[0] in _ASKING
 
 
 def _around(rng: random.Random, plain: Said) -> str:

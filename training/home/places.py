@@ -50,8 +50,21 @@ def on_floor(floor: str) -> str:
 
 
 _ON = frozenset(
-    "porch|front porch|back porch|patio|terrace|balcony|deck|landing|driveway|stairs|staircase|veranda|"
-    "roof terrace".split("|")
+    [
+        "porch",
+        "front porch",
+        "back porch",
+        "patio",
+        "terrace",
+        "balcony",
+        "deck",
+        "landing",
+        "driveway",
+        "stairs",
+        "staircase",
+        "veranda",
+        "roof terrace",
+    ]
 )
 _BY = frozenset({"pool", "driveway"})
 

@@ -8,7 +8,7 @@ from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.speaker import Phrase, Said, Speaker, said
 from training.home.things import CLIMATE, COVER, COVERS, FAN, LIGHT, VALVE
-from training.home.values import COLOURS, LEVELS, POSITIONS, say_temperature, temperature
+from training.home.values import COLOURS, LEVELS, say_temperature, temperature
 
 _BRIGHTNESS = Grammar("""
 4! (set|put|turn|change|adjust|bring) {t} to {v} [brightness]

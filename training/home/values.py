@@ -166,7 +166,7 @@ def _halves(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], 
             words = rng.choice((f"{said} and a half hours", f"{said} hours and a half"))
             return words, {"hours": count, "minutes": 30}, f"{said} and a half hour"
         case 7:
-            return f"half a minute", {"seconds": 30}, ""
+            return "half a minute", {"seconds": 30}, ""
         case _:
             count += 1
             said = numbers.say(count)
