@@ -48,4 +48,4 @@ class Batch:
 def mean_loss(model: Llama, batch: Batch, mask: Mask) -> Tensor:
     """The mean over the tokens that are learnt."""
     known = model(batch.tokens, batch.positions, mask).flatten(0, 1)
-    return functional.cross_entropy(model.logits(known[batch.learnt_at]), batch.targets)
+    return functional.cross_entropy(model.logits(known.index_select(0, batch.learnt_at)), batch.targets)

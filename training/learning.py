@@ -130,7 +130,8 @@ def _descend(
             report.write(step)
     if last is not None:
         progress.losses.append(last.item())
-    report.write(step)
+    if step % _REPORT_STEPS:
+        report.write(step)
 
 
 class _Reports:

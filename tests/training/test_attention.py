@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,12 @@ def batch(byte_tokens: Tokens) -> Batch:
     return Batch.of(list(itertools.islice(rows(scenes(4), byte_tokens, 768), 2)), CPU)
 
 
-@torch.no_grad()
+@pytest.fixture(autouse=True)
+def _no_gradients() -> Iterator[None]:
+    with torch.no_grad():  # FlexAttention has none on a CPU
+        yield
+
+
 def test_packed_dialogues_say_what_they_say_alone(model: Llama, batch: Batch) -> None:
     packed = model(batch.tokens, batch.positions, dense_mask(batch.segments, batch.roots))
     segments, roots = batch.segments[1], batch.roots[1]
@@ -49,7 +55,6 @@ def test_packed_dialogues_say_what_they_say_alone(model: Llama, batch: Batch) ->
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
-@torch.no_grad()
 def test_both_kinds_of_mask_mean_the_same(model: Llama, batch: Batch) -> None:
     dense = model(batch.tokens, batch.positions, dense_mask(batch.segments, batch.roots))
     flex = model(batch.tokens, batch.positions, block_mask(batch.segments, batch.roots))
