@@ -9,7 +9,7 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from training.attention import Mask, block_mask, dense_mask
 from training.batch import Batch, mean_loss
 from training.export import write_adapter
 from training.llama import Llama
-from training.lora import add_lora
+from training.lora import AdaptedLinear, add_lora
 from training.packing import Row
 from training.settings import Settings
 from training.workers import RowWorkers
@@ -88,16 +88,22 @@ def learn(settings: Settings, workers: RowWorkers, begun_s: float) -> None:
         flush=True,
     )
     mask_maker = _MASKS[settings.attention or ("flex" if on_gpu else "dense")]
-    _descend(model, learnt, mask_maker, workers, progress)
-    path, log = settings.out / "adapter.gguf", settings.out / "training.json"
-    write_adapter(path, adapted, alpha=settings.alpha, name="edgevox-home", number_type=settings.number_type)
-    log.write_text(json.dumps(_log(settings, progress), indent=1, default=str) + "\n")
-    print(f"{path}: {path.stat().st_size:,} bytes; {log} says how it was made")
+    try:
+        _descend(model, learnt, mask_maker, workers, progress)
+    finally:  # a training that is stopped keeps what it has learnt
+        _write(settings, adapted, progress)
 
 
 def learning_rate(peak: float, step: int, share: float) -> float:
     """A linear warm-up, and half a cosine over the whole training."""
     return peak * min(1.0, (step + 1) / _WARM_UP_STEPS) * (1 + math.cos(math.pi * share)) / 2
+
+
+def _write(settings: Settings, adapted: Mapping[str, AdaptedLinear], progress: Progress) -> None:
+    path, log = settings.out / "adapter.gguf", settings.out / "training.json"
+    write_adapter(path, adapted, alpha=settings.alpha, name="edgevox-home", number_type=settings.number_type)
+    log.write_text(json.dumps(_log(settings, progress), indent=1, default=str) + "\n")
+    print(f"{path}: {path.stat().st_size:,} bytes; {log} says how it was made")
 
 
 def _descend(
@@ -158,7 +164,11 @@ class _Reports:
 
 def _log(settings: Settings, progress: Progress) -> dict[str, object]:
     steps = len(progress.losses)
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor()
+    device = (
+        torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else platform.processor() or platform.machine()
+    )
     with settings.base.open("rb") as base:
         base_sha256 = hashlib.file_digest(base, "sha256").hexdigest()
     return {

@@ -9,10 +9,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from edgevox.errors import EngineFailed
 from edgevox.llm.adapters import check_adapter
 from training.learning import learning_rate
-from training.settings import read_settings
+from training.settings import Settings, read_settings
 from training.train import train
+
+
+def settings(base: Path, folder: Path, more: str) -> Settings:
+    options = f"--base {base} --out {folder / 'out'} --rows 2 --row-tokens 256 --processes 2"
+    options += " --scenes tests.training.little_scenes:scenes"
+    return read_settings([*options.split(), *more.split()], description=None)
 
 
 @pytest.fixture
@@ -26,9 +33,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.mark.usefixtures("one_thread")
 def test_a_training_learns_and_says_how(tiny_llama: Path, tmp_path: Path) -> None:
-    options = f"--base {tiny_llama} --out {tmp_path / 'out'} --steps 60 --rank 8 --rate 2e-2 --rows 2"
-    options += " --row-tokens 256 --processes 2 --scenes tests.training.little_scenes:scenes"
-    train(read_settings(options.split(), description=None))
+    train(settings(tiny_llama, tmp_path, "--steps 60 --rank 8 --rate 2e-2"))
     check_adapter(tiny_llama, tmp_path / "out/adapter.gguf")
     log = json.loads((tmp_path / "out/training.json").read_text())
     assert log["steps"] == len(log["losses"]) == 60
@@ -36,6 +41,17 @@ def test_a_training_learns_and_says_how(tiny_llama: Path, tmp_path: Path) -> Non
     assert log["examples"] == sum(log["examples_by_category"].values()) > 100
     assert set(log["examples_by_category"]) == {"command", "follow-up"}
     assert log["settings"]["rank"] == 8
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_training_that_loses_its_examples_keeps_what_it_has_learnt(
+    tiny_llama: Path, tmp_path: Path
+) -> None:
+    broken = "--scenes tests.training.test_workers:broken_scenes --steps 100000"
+    with pytest.raises(EngineFailed):
+        train(settings(tiny_llama, tmp_path, broken))
+    check_adapter(tiny_llama, tmp_path / "out/adapter.gguf")
+    assert json.loads((tmp_path / "out/training.json").read_text())["steps"] > 1
 
 
 def test_the_rate_warms_up_and_falls_to_nothing() -> None:
