@@ -10,6 +10,7 @@ from edgevox.events import (
     AudioReady,
     EndpointReached,
     Event,
+    InstantWordHeard,
     ModelFinished,
     ModelStarted,
     PlaybackFinished,
@@ -68,6 +69,8 @@ class TurnRecord:
     dropped_samples: int = 0
     transcribed_early_ms: float = 0.0
     """How long the recogniser worked before the endpoint was certain: that is in no stage."""
+    instant_word: str = ""
+    """A word that needed no model: it ended the turn, or was all of it."""
     stages: tuple[StageSpan, ...] = field(default=())
 
     @property
@@ -115,6 +118,7 @@ def record_of(events: list[TurnEvent]) -> TurnRecord:
         generated_tokens=sum(event.generated_tokens for event in models),
         dropped_samples=sum(event.dropped_samples for event in events if isinstance(event, SpeechEnded)),
         transcribed_early_ms=_transcribed_early_ms(events),
+        instant_word=next((event.word for event in events if isinstance(event, InstantWordHeard)), ""),
         stages=tuple(_spans(events, started.at_s)),
     )
 

@@ -7,6 +7,7 @@ is an instance of that schema.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from contextlib import aclosing
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import Any
 
 from edgevox.agents import AgentResult
 from edgevox.cli.context import Context
+from edgevox.cli.keyboard import keyboard, print_question
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.options import add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, EdgevoxError
+from edgevox.events import ConfirmationRequired, Event
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
 from edgevox.llm.tool_parsers import parse_reply
 from edgevox.turn import Turn
@@ -58,7 +61,9 @@ def run(args: argparse.Namespace, context: Context) -> int:
     try:
         form = _Form(args)
         daemon = open_daemon(context, ["llama"])
-        asking = _ask_in_form(daemon, text, form, turn) if form.is_given else _ask(daemon, text, turn)
+        asking = (
+            _ask_in_form(daemon, text, form, turn) if form.is_given else _ask(daemon, context, text, turn)
+        )
         result = run_until_done(asking)
     except EdgevoxError as error:
         if not args.json:
@@ -117,9 +122,20 @@ def _tool_name(tool: object, path: Path) -> str:
     )
 
 
-async def _ask(daemon: Daemon, text: str, turn: Turn) -> AgentResult:
+async def _ask(daemon: Daemon, context: Context, text: str, turn: Turn) -> AgentResult:
+    # What is typed before there is a question is for the shell.
+    is_asked = asyncio.Event()
+
+    def show(event: Event) -> None:
+        if isinstance(event, ConfirmationRequired):
+            print_question(context, event.question)
+            is_asked.set()
+
     async with daemon:
-        return await daemon.pipeline().answer(text, turn)
+        pipeline = daemon.pipeline()
+        with daemon.bus.listening(show):
+            async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), begin=is_asked):
+                return await pipeline.answer(text, turn)
 
 
 async def _ask_in_form(daemon: Daemon, text: str, form: _Form, turn: Turn) -> AgentResult:

@@ -36,6 +36,8 @@ def _draw(record: TurnRecord, context: Context) -> None:
         context.out.print(f"[cyan]you ›[/] {escape(record.heard)}")
     if record.reply:
         context.out.print(f"[green]edgevox ›[/] {escape(record.reply)}")
+    if record.instant_word:
+        context.out.print(f"[dim]without the model: {record.instant_word}[/]")
     context.out.print(waterfall(record))
     context.out.print(
         f"[dim]{record.prompt_tokens} prompt tokens, {record.cached_tokens} of them kept from before; "

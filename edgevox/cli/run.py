@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import stat
 import sys
@@ -14,6 +15,7 @@ from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
 from edgevox.audio.wav_speaker import WavSpeaker
 from edgevox.cli.context import Context
+from edgevox.cli.keyboard import keyboard, print_question
 from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.options import add_model_options
@@ -21,7 +23,7 @@ from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.cli.voice_view import LiveView, PlainView
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
-from edgevox.events import EngineChanged, EngineName, Event, ReplyDelta
+from edgevox.events import ConfirmationRequired, EngineChanged, EngineName, Event, ReplyDelta
 from edgevox.turn import Turn
 from edgevox.voice import Loudspeaker, Pipeline
 
@@ -120,7 +122,10 @@ async def _listen(
             else:
                 context.err.print("listening")
         running.enter_context(daemon.bus.listening(view))
-        await daemon.voice_loop(ear, speaker).run()
+        loop = daemon.voice_loop(ear, speaker)
+        if isinstance(ear, Microphone):
+            await running.enter_async_context(keyboard(loop.pipeline, view.ask_again))
+        await loop.run()
     return EngineFailed.exit_code if view.failed else 0
 
 
@@ -129,23 +134,33 @@ async def _listen(
 
 async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | None) -> int:
     """Answer line after line; a turn that fails is reported and the next one starts afresh."""
-    interactive = sys.stdin.isatty()
     exit_code = 0
-
-    def prompt() -> None:
-        if interactive:
-            context.err.print("[bold cyan]you ›[/] ", end="")
-
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
         running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
-        if interactive:
-            context.err.print("Ask me something. Ctrl-D or Ctrl-C ends.")
         pipeline = daemon.pipeline(speaker, daemon.conversation())
-        async for line in stdin_lines(prompt):
-            exit_code = await _one_turn(pipeline, context, line)
-    return 0 if interactive else exit_code
+        if sys.stdin.isatty():
+            await _converse(pipeline, context)
+        else:
+            async for line in stdin_lines(lambda: None):
+                exit_code = await _one_turn(pipeline, context, line)
+    return exit_code
+
+
+async def _converse(pipeline: Pipeline, context: Context) -> None:
+    """The same with a person, who may answer a question, or say stop, before the turn is over."""
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def prompt() -> None:
+        context.err.print("[bold cyan]you ›[/] ", end="")
+
+    context.err.print("Ask me something. Ctrl-D or Ctrl-C ends.")
+    async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), lines.put_nowait):
+        prompt()
+        while (line := await lines.get()) is not None:
+            await _one_turn(pipeline, context, line)
+            prompt()
 
 
 async def _one_turn(pipeline: Pipeline, context: Context, line: str) -> int:
@@ -163,6 +178,8 @@ def _print_reply(context: Context, event: Event) -> None:
     match event:
         case ReplyDelta(text=text):
             context.out.print(text, end="", markup=False, soft_wrap=True)
+        case ConfirmationRequired(question=question):
+            print_question(context, question)
         case EngineChanged(engine=engine, state="restarting", detail=detail):
             context.err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
         case _:

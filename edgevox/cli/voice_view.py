@@ -13,9 +13,14 @@ from rich.text import Text
 
 from edgevox.cli.waterfall import one_line, waterfall
 from edgevox.events import (
+    AnswerHeard,
+    ConfirmationDecided,
+    ConfirmationRequired,
     EngineChanged,
     Event,
+    InstantWordHeard,
     ModelStarted,
+    PlaybackFinished,
     PlaybackStarted,
     SpeechDropped,
     SpeechStarted,
@@ -28,6 +33,7 @@ from edgevox.metrics import TurnRecord
 _REFRESH_HZ = 10
 _METER_CHARS = 20
 _QUIETEST_DBFS = -60.0
+_ASKING = "yes or no?"
 
 
 class PlainView:
@@ -39,17 +45,29 @@ class PlainView:
         self._last_record = last_record
         self.failed = False
         """Whether the last turn failed."""
+        self._heard = ""
 
     def __call__(self, event: Event) -> None:
         match event:
             case TranscriptReady(text=text) if text:
+                self._heard = text
                 self._line("you", text)
+            case InstantWordHeard(text=text) if text != self._heard:
+                self._line("you", text)
+            case ConfirmationRequired(question=question):
+                self._line("edgevox", f"{question} (yes or no)")
+            case AnswerHeard(text=text):
+                self._line("you", text or "…")
+            case ConfirmationDecided(granted=False, why=why):
+                self._err.print(f"(not done: {why})", style="dim", markup=False)
             case TurnEnded(outcome="answered", reply=reply):
                 self.failed = False
                 self._line("edgevox", reply)
                 self._timings()
             case TurnEnded(outcome="dropped", error=reason):
                 self._err.print(f"(let go: {reason})", style="dim", markup=False)
+            case TurnEnded(outcome="cancelled"):
+                self._err.print("(stopped)", style="dim")
             case TurnEnded(outcome="failed", error=error, hint=hint):
                 self.failed = True
                 self._err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
@@ -57,6 +75,10 @@ class PlainView:
                 self._err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
             case _:
                 pass
+
+    def ask_again(self, text: str) -> None:
+        """What was typed was no answer."""
+        self._line("edgevox", text)
 
     def _line(self, who: str, text: str) -> None:
         self._out.print(f"[bold]{who} ›[/] {escape(text)}", soft_wrap=True)
@@ -79,6 +101,7 @@ class LiveView(PlainView):
         super().__init__(out, err, last_record)
         self._level_dbfs = level_dbfs
         self._state = "listening"
+        self._is_asking = False
 
     @contextmanager
     def showing(self) -> Iterator[None]:
@@ -98,6 +121,14 @@ class LiveView(PlainView):
                 self._state = "thinking"
             case PlaybackStarted():
                 self._state = "speaking"
+            case ConfirmationRequired():
+                self._is_asking = True
+                self._state = _ASKING
+            case PlaybackFinished() if self._is_asking:
+                self._state = _ASKING
+            case ConfirmationDecided():
+                self._is_asking = False
+                self._state = "working"
             case TurnEnded() | SpeechDropped():
                 self._state = "listening"
             case _:

@@ -55,7 +55,7 @@ class VoiceLoop:
     def __init__(self, ear: Ear, segmenter: segments.Segmenter, pipeline: Pipeline, publish: Publish) -> None:
         self._ear = ear
         self._segmenter = segmenter
-        self._pipeline = pipeline
+        self.pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
         self._turn: asyncio.Task[None] | None = None
@@ -69,7 +69,7 @@ class VoiceLoop:
     async def run(self) -> None:
         """Answer until the sound ends; an answer that fails is told by the events, and the next is tried."""
         try:
-            with self._pipeline.asking.answerable("voice"):
+            with self.pipeline.asking.answerable("voice"):
                 async with aclosing(self._ear.frames()) as frames:
                     async for block in frames:
                         if not self._ear.live:
@@ -107,11 +107,11 @@ class VoiceLoop:
 
     def _is_echo(self) -> bool:
         """Whether the assistant was heard when the last block was recorded."""
-        return self._ear.live and time.monotonic() - self._ear.delay_s < self._pipeline.silent_since_s
+        return self._ear.live and time.monotonic() - self._ear.delay_s < self.pipeline.silent_since_s
 
     def _note_question(self, block: Audio) -> None:
         """An answer begins after its question, and does not let itself be waited for for ever."""
-        if self._listening is not (now := self._pipeline.asking.listening):
+        if self._listening is not (now := self.pipeline.asking.listening):
             self._listening = now
             self._listened_s = 0.0
             self._forget_speech()
@@ -142,7 +142,7 @@ class VoiceLoop:
             self._take(rest)
         while self._is_in_turn:
             await self._turn_waits()
-            if listening := self._pipeline.asking.listening:
+            if listening := self.pipeline.asking.listening:
                 listening.hear_nothing()
 
     # --- what becomes of it
@@ -151,7 +151,7 @@ class VoiceLoop:
         # The segmenter counts in samples; an utterance is handed over the moment its last block arrives.
         silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._ear.delay_s
         try:
-            await self._pipeline.hear(
+            await self.pipeline.hear(
                 utterance.audio,
                 early.turn if early else Turn(),
                 last_voiced_s=time.monotonic() - silence_s,
@@ -164,14 +164,14 @@ class VoiceLoop:
     async def _hear_answer(
         self, listening: Listening, utterance: segments.Utterance, early: EarlyTranscription | None
     ) -> None:
-        text = await self._pipeline.words_in(utterance.audio, early)
+        text = await self.pipeline.words_in(utterance.audio, early)
         if text:
             # Whoever goes on speaking has not said it all: "yes … no, wait".
             is_whole = not self._segmenter.is_in_speech and not utterance.cut
             listening.hear(text if is_whole else "")
 
     async def _hear_aside(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
-        self._pipeline.act_on(await self._pipeline.words_in(utterance.audio, early))
+        self.pipeline.act_on(await self.pipeline.words_in(utterance.audio, early))
 
     # --- where it stands
 
@@ -188,7 +188,7 @@ class VoiceLoop:
             if task is not None:
                 await task
         if self._turn is not None and not self._turn.done():
-            asked = asyncio.create_task(self._pipeline.asking.until_listening())
+            asked = asyncio.create_task(self.pipeline.asking.until_listening())
             await asyncio.wait((self._turn, asked), return_when=asyncio.FIRST_COMPLETED)
             asked.cancel()
 
@@ -205,7 +205,7 @@ class VoiceLoop:
         # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
         is_wanted = not self._is_in_turn or self._listening is not None or self._is_short(audio)
         if self._ear.live and is_wanted and (self._early is None or not self._early.is_working):
-            self._early = self._pipeline.transcribe_early(audio)
+            self._early = self.pipeline.transcribe_early(audio)
 
     def _abandon_early(self) -> None:
         if self._early is not None:

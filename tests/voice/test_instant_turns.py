@@ -66,10 +66,10 @@ async def test_a_word_between_turns_is_answered_without_the_model_and_not_rememb
     await stage.play(talk.pipeline)
     assert len(model.requests) == 1
     assert talk.synthesizer.spoken == ["It is noon.", "It is noon.", "Louder."]
-    assert [(record.heard, record.reply) for record in stage.records] == [
-        ("what time is it", "It is noon."),
-        ("Repeat that.", "It is noon."),
-        ("Louder.", "Louder."),
+    assert [(record.heard, record.reply, record.instant_word) for record in stage.records] == [
+        ("what time is it", "It is noon.", ""),
+        ("Repeat that.", "It is noon.", "repeat"),
+        ("Louder.", "Louder.", "louder"),
     ]
     assert words_of(stage) == ["repeat", "louder"]
     assert [message.content for message in talk.conversation.messages()] == ["what time is it", "It is noon."]
@@ -132,8 +132,9 @@ async def test_stop_while_the_model_works_ends_the_turn() -> None:
     model = Ponderer()
     talk = Talk(stage, ["tell me a story", "Stop."], model)
     await stage.play(talk.pipeline)
-    assert [(record.outcome, record.heard) for record in stage.records] == [("cancelled", "tell me a story")]
-    assert words_of(stage) == ["stop"]
+    assert [(record.outcome, record.heard, record.instant_word) for record in stage.records] == [
+        ("cancelled", "tell me a story", "stop")
+    ]
     assert talk.synthesizer.spoken == []
     assert talk.conversation.messages() == ()
 

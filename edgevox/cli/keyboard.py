@@ -1,0 +1,89 @@
+"""The keyboard beside a conversation: typed answers to questions, and words that act at once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+from rich.text import Text
+
+from edgevox.agents.confirm import Agreement
+from edgevox.cli.context import Context
+from edgevox.cli.lines import stdin_lines
+from edgevox.tools.answers import decide_yes_no
+from edgevox.voice import Pipeline
+
+Tell: TypeAlias = Callable[[str], None]
+
+_SHORT = {"y": "yes", "n": "no"}
+
+
+class Keyboard:
+    """Sorts what is typed while a turn is under way; `tell` asks again when an answer was unclear."""
+
+    def __init__(self, pipeline: Pipeline, tell: Tell) -> None:
+        self._pipeline = pipeline
+        self._tell = tell
+
+    def take(self, line: str) -> bool:
+        """Whether the line was meant for the turn: an answer to its question, or a word that acted on it."""
+        question = self._pipeline.asking.open
+        if question is None:
+            return self._pipeline.act_on(line)
+        answer = decide_yes_no(_SHORT.get(line.strip().casefold(), line))
+        if answer == "unclear":
+            self._tell("yes or no?")
+        else:
+            why = f"the user typed {answer}"
+            question.answer(Agreement(granted=answer == "yes", channel="keyboard", why=why))
+        return True
+
+    def end(self) -> None:
+        """Nobody will type any more."""
+        if question := self._pipeline.asking.open:
+            question.answer(Agreement(granted=False, channel="keyboard", why="the input ended"))
+
+
+def print_question(context: Context, question: str) -> None:
+    """Ask on the terminal, if there is one: else nobody will answer."""
+    if sys.stdin.isatty():
+        context.err.print(Text(f"\n{question} (yes or no) "), end="")
+
+
+@asynccontextmanager
+async def keyboard(
+    pipeline: Pipeline,
+    tell: Tell,
+    other: Callable[[str | None], None] = lambda _line: None,
+    *,
+    begin: asyncio.Event | None = None,
+) -> AsyncIterator[None]:
+    """Read the terminal while the block runs, once `begin` is set; lines not for the turn go to `other`.
+
+    After the last line that is None. Without a terminal nothing is read: a program cannot say yes for its
+    user.
+    """
+    if not sys.stdin.isatty():
+        yield
+        return
+    typed = Keyboard(pipeline, tell)
+
+    async def sort() -> None:
+        with pipeline.asking.answerable("keyboard"):
+            if begin is not None:
+                await begin.wait()
+            async for line in stdin_lines(lambda: None):
+                if not typed.take(line):
+                    other(line)
+        typed.end()
+        other(None)
+
+    sorting = asyncio.create_task(sort())
+    try:
+        yield
+    finally:
+        sorting.cancel()
+        await asyncio.gather(sorting, return_exceptions=True)
