@@ -1,4 +1,4 @@
-"""A sentence as a speech recogniser writes it: with or without case and punctuation, numbers, small mishearings.
+"""A sentence as a speech recogniser writes it: with or without case and marks, and with small mishearings.
 
 What is heard is what counts: arguments that repeat the person's words change with them.
 """
@@ -18,31 +18,71 @@ _OF_SHARE = 0.012
 
 # Words that recognisers take for others, or write in another way.
 _ALIKE = {
-    "lamp": ("lamb", "lamps", "lump"), "light": ("lite", "like"), "lights": ("lites", "light"), "hall": ("haul", "hole"),
-    "hallway": ("hall way", "holway"), "bedroom": ("bed room", "bedrooms", "bathroom"), "bathroom": ("bath room", "bathrooms"),
-    "living": ("leaving", "livin"), "office": ("offis", "offices"), "kitchen": ("kitchens", "kitchin", "chicken"),
-    "den": ("then", "dan"), "study": ("steady", "studdy"), "porch": ("porsche", "portch"), "patio": ("patty o", "patios"),
-    "attic": ("addict", "atic"), "garage": ("garbage", "carriage", "garages"), "garden": ("gardens", "guarding"),
-    "fan": ("van", "fen"), "desk": ("disk", "desks"), "floor": ("flor", "four"), "bedside": ("bed side", "besides"),
+    "lamp": ("lamb", "lamps", "lump"), "light": ("lite", "like"), "lights": ("lites", "light"),
+    "hall": ("haul", "hole"),
+    "hallway": ("hall way", "holway"), "bedroom": ("bed room", "bedrooms", "bathroom"),
+    "bathroom": ("bath room", "bathrooms"),
+    "living": ("leaving", "livin"), "office": ("offis", "offices"), "kitchen": ("kitchens", "kitchin",
+    "chicken"),
+    "den": ("then", "dan"), "study": ("steady", "studdy"), "porch": ("porsche", "portch"),
+    "patio": ("patty o", "patios"),
+    "attic": ("addict", "atic"), "garage": ("garbage", "carriage", "garages"), "garden": ("gardens",
+    "guarding"),
+    "fan": ("van", "fen"), "desk": ("disk", "desks"), "floor": ("flor", "four"), "bedside": ("bed side",
+    "besides"),
     "ceiling": ("sealing", "ceilings"), "curtain": ("certain", "curtains"), "blind": ("blinds", "blend"),
     "shade": ("shades", "shape"), "heater": ("heeter", "eater"), "radiator": ("radiators", "radiatur"),
-    "speaker": ("speakers", "speeker"), "printer": ("prints her", "printers"), "kettle": ("cattle", "kettles"),
-    "plug": ("plugs", "block"), "pump": ("bump", "pomp"), "gate": ("gates", "gait"), "door": ("doors", "dough"),
-    "shed": ("shad", "shared"), "nursery": ("nurserie", "nurseries"), "lounge": ("launch", "lunge"), "roomba": ("rumba", "room ba"),
-    "tree": ("three", "trees"), "strip": ("stripe", "trip"), "sofa": ("sofas", "sofer"), "vent": ("went", "vents"),
-    "valve": ("valves", "valv"), "tower": ("towers", "tauer"), "corner": ("corners", "coner"), "reading": ("redding", "readin"),
-    "counter": ("counters", "encounter"), "pendant": ("pendent", "pendants"), "balcony": ("balkony", "balconies"),
+    "speaker": ("speakers", "speeker"), "printer": ("prints her", "printers"), "kettle": ("cattle",
+    "kettles"),
+    "plug": ("plugs", "block"), "pump": ("bump", "pomp"), "gate": ("gates", "gait"), "door": ("doors",
+    "dough"),
+    "shed": ("shad", "shared"), "nursery": ("nurserie", "nurseries"), "lounge": ("launch", "lunge"),
+    "roomba": ("rumba", "room ba"),
+    "tree": ("three", "trees"), "strip": ("stripe", "trip"), "sofa": ("sofas", "sofer"),
+    "vent": ("went", "vents"),
+    "valve": ("valves", "valv"), "tower": ("towers", "tauer"), "corner": ("corners", "coner"),
+    "reading": ("redding", "readin"),
+    "counter": ("counters", "encounter"), "pendant": ("pendent", "pendants"), "balcony": ("balkony",
+    "balconies"),
     "terrace": ("terrorist", "terraces"), "cellar": ("seller", "sellar"), "pantry": ("pantries", "panty"),
-    "closet": ("closets", "closed"), "gym": ("jim", "gem"), "sauna": ("sona", "saunas"), "laundry": ("londry", "laundries"),
-    "front": ("frond", "fronts"), "back": ("bag", "bak"), "basement": ("basements", "bassment"), "upstairs": ("up stairs",),
-    "downstairs": ("down stairs",), "tv": ("t v", "tee vee"), "playroom": ("play room",), "driveway": ("drive way",),
+    "closet": ("closets", "closed"), "gym": ("jim", "gem"), "sauna": ("sona", "saunas"),
+    "laundry": ("londry", "laundries"),
+    "front": ("frond", "fronts"), "back": ("bag", "bak"), "basement": ("basements", "bassment"),
+    "upstairs": ("up stairs",),
+    "downstairs": ("down stairs",), "tv": ("t v", "tee vee"),
+    "playroom": ("play room",), "driveway": ("drive way",),
     "sunroom": ("sun room",), "backyard": ("back yard",), "thermostat": ("thermostats", "thermos that"),
 }  # fmt: skip
+# The same for the words of commands: what is asked for stays clear.
+_SLURRED = {
+    "turn": ("turned", "torn", "tern"), "switch": ("which", "switched"), "set": ("sit", "said", "sets"),
+    "dim": ("deem", "dimm"),
+    "close": ("clothes", "closed", "clos"), "open": ("oven", "opens", "opened"), "lock": ("look",
+    "locked"), "lights": ("light's", "lites", "nights"),
+    "light": ("lite", "lie"), "play": ("played", "plate"), "pause": ("paws", "pauls", "pose"),
+    "volume": ("volumes", "volum"),
+    "timer": ("timers", "time her"), "minutes": ("minute", "minuets"), "temperature": ("temperatures",
+    "temprature"), "what's": ("what", "whats"),
+    "is": ("his", "it's"), "are": ("our", "or"), "mute": ("moot", "mutes"), "skip": ("skipped",
+    "skips"), "list": ("lists", "lest"),
+    "vacuum": ("vacume", "vacuums"), "brightness": ("brightnes", "bright nest"), "blinds": ("blends",
+    "blind"), "doors": ("door's", "doers"),
+    "the": ("a", "da", "de"), "please": ("police", "plea"),
+    "windows": ("window's",), "shopping": ("shoping",), "degrees": ("degree",),
+    "percent": ("per cent", "present"), "resume": ("resumes",), "add": ("at", "ad"),
+    "remove": ("removed",), "cancel": ("council", "cancels"),
+    "in": ("on", "at"),
+}  # fmt: skip
+_SLURRED_SHARE = 0.035
 _CAPITALS = {
-    "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas", "halloween": "Halloween",
-    "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday", "thursday": "Thursday", "friday": "Friday",
-    "saturday": "Saturday", "sunday": "Sunday", "pc": "PC", "roomba": "Roomba", "wifi": "Wi-Fi", "xbox": "Xbox", "sonos": "Sonos",
-    "mr.": "Mr.", "spanish": "Spanish", "rosie": "Rosie", "alfred": "Alfred", "dobby": "Dobby", "celsius": "Celsius",
+    "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas",
+    "halloween": "Halloween",
+    "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday", "thursday": "Thursday",
+    "friday": "Friday",
+    "saturday": "Saturday", "sunday": "Sunday", "pc": "PC", "roomba": "Roomba", "wifi": "Wi-Fi",
+    "xbox": "Xbox", "sonos": "Sonos",
+    "mr.": "Mr.", "spanish": "Spanish", "rosie": "Rosie", "alfred": "Alfred", "dobby": "Dobby",
+    "celsius": "Celsius",
     "fahrenheit": "Fahrenheit", "pm2.5": "PM2.5", "uv": "UV", "usb": "USB", "ok": "OK", "mom": "Mom",
 }  # fmt: skip
 _WORD = re.compile(r"[\w'.-]*\w\.?|\S")
@@ -68,7 +108,7 @@ def heard(
     fixed: Collection[str] = (),
     may_mishear: bool = True,
 ) -> Heard:
-    """The sentence in one of the recognisers' spellings. Slots named in `fixed` are no words of the person."""
+    """The sentence in one of the recognisers' spellings. Slots in `fixed` hold no words of the person."""
     calls = tuple(calls)
     spelling = _bare(rng) if rng.random() < 0.5 else _written(rng)
     misheard = _misheard(rng, calls) if may_mishear else {}
@@ -78,10 +118,10 @@ def heard(
         def spelling(words: str) -> str:
             return plain(_replaced(words, misheard))
 
-    spelt = spelling(text)
+    spelt = spelling(_slurred(rng, text, calls) if may_mishear and rng.random() < _SLURRED_SHARE else text)
     if rng.random() < _OF_SHARE:
         spelt = re.sub(r"\b([Tt]urn|[Ss]witch) off\b", r"\1 of", spelt, count=1)
-    same = {}
+    same: dict[str, str] = {}
     respelt = tuple(
         Call(
             call.tool,
@@ -184,6 +224,25 @@ def _misheard(rng: random.Random, calls: tuple[Call, ...]) -> dict[str, str]:
         return {}
     word = rng.choice(said)
     return {word.lower(): misheard_word(rng, word)}
+
+
+def _slurred(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
+    """One word of the command as another; words that are arguments stay."""
+    arguments = {
+        word.lower()
+        for call in calls
+        for value in call.arguments.values()
+        if isinstance(value, str)
+        for word in value.split()
+    }
+    words = text.split(" ")
+    places = [
+        at for at, word in enumerate(words) if word.lower() in _SLURRED and word.lower() not in arguments
+    ]
+    if places:
+        at = rng.choice(places)
+        words[at] = rng.choice(_SLURRED[words[at].lower()])
+    return " ".join(words)
 
 
 def misheard_word(rng: random.Random, word: str) -> str:

@@ -87,8 +87,10 @@ _WORLDLY = frozenset(
     }
 )
 _INSTRUCTIONS = (
-    "", "", "You are a helpful assistant.", "Call a tool when one fits; otherwise respond.", "Help the user with the tools above.",
-    "You are a voice assistant. Answer in one short sentence.", "Use the tools to do what the user asks for. If no tool fits, respond in one short sentence.",
+    "", "", "You are a helpful assistant.", "Call a tool when one fits; otherwise respond.",
+    "Help the user with the tools above.",
+    "You are a voice assistant. Answer in one short sentence.",
+    "Use the tools to do what the user asks for. If no tool fits, respond in one short sentence.",
 )  # fmt: skip
 
 
@@ -360,7 +362,8 @@ def _refusal(stage: _Stage) -> Dialogue | None:
 
 
 _CLEAR_HOME_TOOLS = frozenset(
-    {"turn_on", "turn_off", "light_set", "set_position", "climate_set_temperature", "fan_set_speed", "vacuum_start",
+    {"turn_on", "turn_off", "light_set", "set_position", "climate_set_temperature", "fan_set_speed",
+    "vacuum_start",
      "vacuum_clean_area", "lawn_mower_start_mowing", "media_next", "media_pause"}
 )  # fmt: skip
 

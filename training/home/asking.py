@@ -347,7 +347,8 @@ def own_state_named(speaker: Speaker) -> Said:
 
 def state_of(speaker: Speaker) -> Said:
     """Without a state: what is the state of it."""
-    domain = speaker.pick(("light", "switch", "fan", "cover", "lock", "media_player", "climate", "vacuum", "lawn_mower", "valve",
+    domain = speaker.pick(("light", "switch", "fan", "cover", "lock", "media_player", "climate",
+    "vacuum", "lawn_mower", "valve",
                            "humidifier", "alarm_control_panel", "sensor", "binary_sensor"))  # fmt: skip
     names = READINGS if domain == "sensor" else SENSED["door"] if domain == "binary_sensor" else NAMES[domain]
     target = speaker.named(domain, names=names)
@@ -375,7 +376,8 @@ def sensed_named(speaker: Speaker) -> Said:
         return sensed_named(speaker)
     on = speaker.chance(0.6)
     slots: Slots = {
-        **target.slots, "domain": "binary_sensor", "device_class": device_class, "state": "on" if on else "off",
+        **target.slots, "domain": "binary_sensor",
+        "device_class": device_class, "state": "on" if on else "off",
     }  # fmt: skip
     calls = (home_call("get_state", **slots),)
     return said_of_sense(speaker, device_class, on, target, calls)
@@ -506,7 +508,7 @@ _OF_ALL = frozenset({"connectivity", "power"})
 
 
 def single_of_kind(speaker: Speaker) -> Said:
-    """The kitchen light, the bedroom window: a name where the home has a thing so called, else a kind and a place."""
+    """The kitchen light: a name where the home has a thing so called, else a kind and a place."""
     kind = speaker.pick(_SINGLES)
     target = speaker.kind(kind, nowhere=0.0, floors=0.1, single=1.0)
     slots = dict(target.slots)
@@ -688,7 +690,8 @@ _MEASURED_CLASSES = tuple(MEASURES) + ("battery",) * 5 + ("power", "power", "ene
 
 def measured_in(speaker: Speaker) -> Said:
     """What is measured at a place."""
-    device_class = speaker.pick(("humidity", "humidity", "humidity", "illuminance", "illuminance", "carbon_dioxide", "pm25",
+    device_class = speaker.pick(("humidity", "humidity", "humidity", "illuminance", "illuminance",
+    "carbon_dioxide", "pm25",
                                  "pressure", "power", "carbon_monoxide", "energy"))  # fmt: skip
     measure = MEASURES[device_class]
     place = speaker.where(nowhere=0.12, floors=0.18)
@@ -783,7 +786,8 @@ def playing(speaker: Speaker) -> Said:
 
 
 def on_list(speaker: Speaker) -> Said:
-    name = speaker.pick(("shopping list", "shopping list", "grocery list", "to do list", "to-do list", "todo list", "chores list", "packing list",
+    name = speaker.pick(("shopping list", "shopping list", "grocery list", "to do list", "to-do list",
+    "todo list", "chores list", "packing list",
                          "task list", "christmas list", "work list"))  # fmt: skip
     text = f"{speaker.pick(('my', 'the', 'our'))} {name}"
     return said(speaker, _ON_LIST, (home_call("get_state", name=name, domain="todo"),), l=text)

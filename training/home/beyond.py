@@ -1,4 +1,4 @@
-"""What no home can do, what lacks something, what asks for nothing: answered in a sentence instead of a call."""
+"""What no home can do, what lacks something, what asks for nothing: answered in words instead of a call."""
 
 from __future__ import annotations
 
@@ -68,8 +68,10 @@ _WORLDLY = Grammar("""
 """)
 # A time of day, or again and again: timers know neither.
 _SCHEDULED = Grammar("""
-2! (turn on|switch on|turn off) the (lights|heating|coffee machine|tv|fan) at (7 pm|seven in the morning|8:30|midnight|noon|six o'clock)
-! (turn on|switch off|open|close) the (lights|blinds|curtains) (every morning|every evening|every day at 8|at sunset|at sunrise|on weekends)
+2! (turn on|switch on|turn off) the (lights|heating|coffee machine|tv|fan) at (7 pm|seven in the \
+    morning|8:30|midnight|noon|six o'clock)
+! (turn on|switch off|open|close) the (lights|blinds|curtains) (every morning|every evening|every day at \
+    8|at sunset|at sunrise|on weekends)
 ! (turn on|turn off) the (lights|heating) (tomorrow|tomorrow morning|tonight at nine|on monday)
 2! set an alarm for (7 am|six thirty|eight o'clock|tomorrow morning|quarter past seven)
 ! wake me up at (seven|6:30|half past seven|eight o'clock)
@@ -78,7 +80,8 @@ _SCHEDULED = Grammar("""
 ! (close the windows|close the awning) (when it rains|if it gets windy)
 """)
 _NO_SCHEDULE = (
-    "I can't do things at a set time, sorry.", "Sorry, I can't plan that ahead, but I can set a timer.", "I can only do that now, or after a timer.",
+    "I can't do things at a set time, sorry.", "Sorry, I can't plan that ahead, but I can set a timer.",
+    "I can only do that now, or after a timer.",
 )  # fmt: skip
 # What is not to be done is not done.
 _DO_NOT = Grammar("""
@@ -89,8 +92,10 @@ _DO_NOT = Grammar("""
 _LEFT_ALONE = ("All right, I won't.", "Okay, I'll leave it.", "All right, I'll leave it as it is.")
 _REFUSALS = (
     "I can't do that, sorry.", "Sorry, I can't help with that.", "That's beyond me, I only run this home.",
-    "I'm afraid I can't do that.", "I can't do that, I only look after this home.", "Sorry, I have no way to do that.",
-    "I can only help with this home.", "That is something I can't do.", "I'm sorry, that's not something I can do.",
+    "I'm afraid I can't do that.", "I can't do that, I only look after this home.",
+    "Sorry, I have no way to do that.",
+    "I can only help with this home.", "That is something I can't do.",
+    "I'm sorry, that's not something I can do.",
     "I have no tool for that, I'm afraid.",
 )  # fmt: skip
 _UNKNOWN = (
@@ -162,7 +167,8 @@ _LACKING: tuple[tuple[Grammar, tuple[str, ...]], ...] = (
         2! (increase|raise|turn up|lower|decrease|turn down) the (temperature|heating) by {n} degrees {p}
         ! make it {n} degrees (warmer|cooler|colder) {p}
         . {n} degrees (warmer|cooler|more|less) {p}
-        """), ("To what temperature?", "What temperature would you like?", "To what temperature should I set it?")),
+        """), ("To what temperature?", "What temperature would you like?",
+        "To what temperature should I set it?")),
     (Grammar("""
         2! (increase|raise|reduce|lower|decrease) the brightness by {n}0 percent {p}
         ! make the lights {n}0 percent (brighter|darker|dimmer) {p}
@@ -187,18 +193,21 @@ _LACKING: tuple[tuple[Grammar, tuple[str, ...]], ...] = (
         ! make it (warmer|a bit warmer|less cold) {p}
         . it's (too|so|a bit) cold {p}
         ! turn (up the heating|the heating up|up the heat) {p}
-        """), ("To what temperature should I set the heating?", "What temperature would you like?", "How warm should it be?")),
+        """), ("To what temperature should I set the heating?", "What temperature would you like?",
+        "How warm should it be?")),
     (Grammar("""
         3. I'm (hot|too hot|sweating|boiling)
         ! make it (cooler|a bit cooler|colder|less warm) {p}
         . it's (too|so|a bit) (warm|hot) {p}
         ! turn (down the heating|the heating down|down the heat) {p}
-        """), ("To what temperature should I set it?", "What temperature would you like?", "How warm should it be?")),
+        """), ("To what temperature should I set it?", "What temperature would you like?",
+        "How warm should it be?")),
 )  # fmt: skip
 
 # Devices are mentioned, nothing is asked for.
 _MENTIONED = Grammar("""
-3. (my|the|our) {x} is (nice|great|lovely|broken|brand new|so bright|really good|ugly|too expensive|beautiful|old)
+3. (my|the|our) {x} is (nice|great|lovely|broken|brand new|so bright|really good|ugly|too \
+    expensive|beautiful|old)
 2. I (love|like|hate|bought|really like|just bought|dropped|painted) (my|the|our) [new] {x}
 . we (bought|have|got) a new {x} [yesterday|last week]
 . (my|our) {x} (cost|was) (a lot|ten dollars|a present|quite cheap)
@@ -225,9 +234,12 @@ _SMALL_ANSWERS = (
     "Nice to hear.",
 )
 _THINGS = (
-    "kitchen light", "desk lamp", "ceiling fan", "robot vacuum", "tv", "thermostat", "garage door", "coffee machine",
-    "radio", "bedside lamp", "front door lock", "mower", "speaker", "floor lamp", "heater", "doorbell", "curtain",
-    "bathroom light", "washing machine", "lamp", "smart lock", "shopping list", "vacuum cleaner", "timer", "chandelier",
+    "kitchen light", "desk lamp", "ceiling fan", "robot vacuum", "tv", "thermostat", "garage door",
+    "coffee machine",
+    "radio", "bedside lamp", "front door lock", "mower", "speaker", "floor lamp", "heater", "doorbell",
+    "curtain",
+    "bathroom light", "washing machine", "lamp", "smart lock", "shopping list", "vacuum cleaner",
+    "timer", "chandelier",
 )  # fmt: skip
 
 

@@ -43,7 +43,8 @@ _CLEAN_AT = Grammar(
 )
 _DOCK = Grammar(
     """
-4! (send|return|bring) {t} (home|back|to its base|to its dock|back to its base|back to the dock|to the dock|to base|back home)
+4! (send|return|bring) {t} (home|back|to its base|to its dock|back to its base|back to the dock|to the \
+    dock|to base|back home)
 3! (send|return) {t} to (its|the) (charging station|charger|station|base station|docking station)
 3! (dock|park) {t}
 2! (tell|ask) {t} to (go home|return home|go back to its dock|return to base)
@@ -62,7 +63,8 @@ _CLEAN_ROOM = Grammar(
 2! (clean|vacuum) the floor {p}
 2! (start|do some|begin) (vacuuming|cleaning|hoovering) {p}
 2! do {a} with the vacuum
-2! (let the vacuum clean|have the vacuum clean|send the vacuum to clean|tell the vacuum to clean|have the robot vacuum|send the vacuum to) {a}
+2! (let the vacuum clean|have the vacuum clean|send the vacuum to clean|tell the vacuum to clean|have the \
+    robot vacuum|send the vacuum to) {a}
 . {a} needs (cleaning|vacuuming|a clean|to be vacuumed|hoovering|to be cleaned)
 . it's (dirty|dusty|a mess) {p}, (vacuum|clean) it
 . the floor {p} is (dirty|dusty)
@@ -108,7 +110,8 @@ _MOW_STOP = Grammar(
 )
 _WEATHER = Grammar(
     """
-6? (what's the weather like|what is the weather like|how's the weather|how is the weather|what's the weather|what is the weather|how's the weather looking) [today|right now|outside] {p}
+6? (what's the weather like|what is the weather like|how's the weather|how is the weather|what's the \
+    weather|what is the weather|how's the weather looking) [today|right now|outside] {p}
 3? what (will the weather be|is the weather going to be) [like] {p}
 2? (what's|what is) the forecast {p}
 2! (tell|give|show) me the (weather|forecast|weather forecast|weather report) {p}
@@ -117,7 +120,8 @@ _WEATHER = Grammar(
 . (weather|weather forecast|weather report|forecast) {p} please
 2? (what's|what is) it like (outside|out there|outdoors)
 2? is it (raining|snowing|sunny|cloudy|windy|foggy|nice out|warm out|cold out) {p}
-2? (will it rain|is it going to rain|will it snow|is it going to snow|will it be sunny|will it be cold|is rain expected) [today] {p}
+2? (will it rain|is it going to rain|will it snow|is it going to snow|will it be sunny|will it be cold|is \
+    rain expected) [today] {p}
 2? do I need (an umbrella|a jacket|a coat|a raincoat|sunglasses|rain boots)
 ? should I (take|bring) (an umbrella|a jacket|a coat)
 2? how (warm|cold|hot) is it outside
@@ -169,7 +173,8 @@ _DATE = Grammar(
 _BROADCAST = Grammar(
     """
 5: (broadcast|announce) [that] {m}
-3: (tell (everyone|everybody|the kids|the family|the house|the whole house)|let (everyone|everybody|the kids|the family) know) [that] {m}
+3: (tell (everyone|everybody|the kids|the family|the house|the whole house)|let (everyone|everybody|the \
+    kids|the family) know) [that] {m}
 3: make an announcement [that|saying|and say] {m}
 2: (broadcast|announce) to (everyone|everybody|the house|the whole house|the family) [that] {m}
 2: say (everywhere|in every room|to everyone|on all speakers|in the whole house|to the whole house) [that] {m}
@@ -188,7 +193,8 @@ _FORGET = Grammar("""
 2. (oh|ah|no|actually|okay|uh|well) (never mind|forget it|nevermind|leave it)
 2. (leave it|scratch that|drop it|skip it|cancel that|cancel)
 2. (ignore that|ignore me|ignore what I said|disregard that|disregard)
-. (never mind|forget it) (then|thanks|thank you|that's fine|I'll do it myself|it's fine|it's okay|it's not important)
+. (never mind|forget it) (then|thanks|thank you|that's fine|I'll do it myself|it's fine|it's okay|it's \
+    not important)
 . it's (nothing|not important|fine, never mind|okay, forget it)
 . (don't worry|don't bother|don't bother with it|no worries, never mind)
 . I changed my mind
@@ -206,8 +212,10 @@ _FORGET = Grammar("""
 . (abort|abort that|abort mission)
 """)
 _TAKEN_BACK = (
-    ", never mind", ", actually never mind", ", oh forget it", ", no forget it", ", nevermind", ", wait, never mind",
-    ", hmm no, never mind", ", actually forget it", ", oh never mind", ", no wait, forget it", ", scratch that", ", oh leave it",
+    ", never mind", ", actually never mind", ", oh forget it", ", no forget it", ", nevermind",
+    ", wait, never mind",
+    ", hmm no, never mind", ", actually forget it", ", oh never mind", ", no wait, forget it",
+    ", scratch that", ", oh leave it",
 )  # fmt: skip
 
 

@@ -71,15 +71,20 @@ def earlier(rng: random.Random, made: Said) -> tuple[tuple[Line, ...], tuple[Cal
 
 
 _NOUNS = {
-    "light": "lights", "switch": "switches", "fan": "fans", "lock": "locks", "climate": "thermostats", "media_player": "players",
-    "vacuum": "vacuum cleaners", "lawn_mower": "mowers", "valve": "valves", "humidifier": "humidifiers", "siren": "sirens",
-    "cover": "covers", "person": "people", "sensor": "sensors", "binary_sensor": "sensors", "garage": "garage doors",
+    "light": "lights", "switch": "switches", "fan": "fans", "lock": "locks", "climate": "thermostats",
+    "media_player": "players",
+    "vacuum": "vacuum cleaners", "lawn_mower": "mowers", "valve": "valves", "humidifier": "humidifiers",
+    "siren": "sirens",
+    "cover": "covers", "person": "people", "sensor": "sensors", "binary_sensor": "sensors",
+    "garage": "garage doors",
     "garage_door": "garage doors", "outlet": "outlets", "tv": "TVs", "battery": "batteries",
-    **{name: f"{name}s" for name in ("door", "window", "blind", "curtain", "shutter", "shade", "awning", "gate", "damper")},
+    **{name: f"{name}s" for name in ("door", "window", "blind", "curtain", "shutter", "shade", "awning",
+    "gate", "damper")},
 }  # fmt: skip
 _OPENING = frozenset({"door", "window", "garage_door", "opening"})
 _OPPOSITES = {
-    "on": "off", "open": "closed", "locked": "unlocked", "home": "away", "playing": "paused", "cleaning": "docked",
+    "on": "off", "open": "closed", "locked": "unlocked", "home": "away", "playing": "paused",
+    "cleaning": "docked",
     "mowing": "docked", "armed": "disarmed",
 }  # fmt: skip
 _OPPOSITES |= {there: here for here, there in _OPPOSITES.items() if there != "docked"} | {
@@ -244,8 +249,10 @@ def _as_data(rng: random.Random, call: Call) -> tuple[str, str]:
 # --- follow-ups
 
 _TOO = (
-    "and {a} too", "and {a}", "{a} too", "also {a}", "{a} as well", "and {a} as well", "the same for {a}", "same for {a}",
-    "do the same for {a}", "now {a}", "and now {a}", "and also {a}", "the same {i}", "do the same {i}", "and {i}",
+    "and {a} too", "and {a}", "{a} too", "also {a}", "{a} as well", "and {a} as well",
+    "the same for {a}", "same for {a}",
+    "do the same for {a}", "now {a}", "and now {a}", "and also {a}", "the same {i}", "do the same {i}",
+    "and {i}",
     "what about {a}", "how about {a}", "and {i} too please", "do that {i} too", "now the same {i}",
 )  # fmt: skip
 _ASK_TOO = (
@@ -258,14 +265,19 @@ _ASK_TOO = (
     "and what about {a}",
 )
 _BACK_OFF = (
-    "turn {it} off again", "switch {it} off again", "turn {it} back off", "now turn {it} off", "okay turn {it} off",
-    "turn {it} off", "switch {it} off", "off again please", "and off again", "please turn {it} off again", "no, turn {it} off",
-    "actually turn {it} off", "turn {it} off please", "can you turn {it} off again", "I changed my mind, turn {it} off",
+    "turn {it} off again", "switch {it} off again", "turn {it} back off", "now turn {it} off",
+    "okay turn {it} off",
+    "turn {it} off", "switch {it} off", "off again please", "and off again",
+    "please turn {it} off again", "no, turn {it} off",
+    "actually turn {it} off", "turn {it} off please", "can you turn {it} off again",
+    "I changed my mind, turn {it} off",
 )  # fmt: skip
 _BACK_ON = tuple(text.replace("off", "on") for text in _BACK_OFF)
 _VALUES = (
-    "make it {v}", "make that {v}", "actually {v}", "no, {v}", "better {v}", "{v} instead", "change it to {v}", "set it to {v}",
-    "make {it} {v} instead", "hmm, {v}", "no, make it {v}", "I meant {v}", "rather {v}", "set {it} to {v} instead",
+    "make it {v}", "make that {v}", "actually {v}", "no, {v}", "better {v}", "{v} instead",
+    "change it to {v}", "set it to {v}",
+    "make {it} {v} instead", "hmm, {v}", "no, make it {v}", "I meant {v}", "rather {v}",
+    "set {it} to {v} instead",
 )  # fmt: skip
 _CANCEL = (
     "cancel it",
@@ -449,8 +461,10 @@ _WRONG = (
     ("set_volume", "volume_level", 100),
 )  # fmt: skip
 _FAILED = (
-    ("timeout: {tool} did not answer within 10 seconds", ("That took too long, please try again.", "It did not answer in time, sorry.")),
-    ("internal_error: ConnectionError", ("Something went wrong, sorry.", "That did not work, something went wrong.")),
+    ("timeout: {tool} did not answer within 10 seconds", ("That took too long, please try again.",
+    "It did not answer in time, sorry.")),
+    ("internal_error: ConnectionError", ("Something went wrong, sorry.",
+    "That did not work, something went wrong.")),
     ("The {thing} does not answer.", ("The {thing} does not answer.",)),
     ("I know nothing called {name}.", ("I know nothing called {name}.",)),
     ("not done: the user said no", ("All right, I did not do it.", "Okay, I left it as it is.")),

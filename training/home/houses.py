@@ -55,7 +55,8 @@ _SENSED_IN_ROOM = {
 }  # fmt: skip
 _SENSED_CLASSES = (*SENSED, "window", "window", "door", "door", "motion", "motion", "window", "door")
 _COVER_WORDS = (
-    ("garage", "garage"), ("curtain", "curtain"), ("blind", "blind"), ("shutter", "shutter"), ("shade", "shade"),
+    ("garage", "garage"), ("curtain", "curtain"), ("blind", "blind"), ("shutter", "shutter"), ("shade",
+    "shade"),
     ("awning", "awning"), ("gate", "gate"), ("door", "door"), ("window", "window"), ("velux", "window"),
     ("skylight", "window"), ("sail", "awning"), ("screen", "shade"), ("flap", "damper"), ("louv", "damper"),
     ("pergola", "awning"),
@@ -182,7 +183,12 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
         if rng.random() < 0.4:
             return _reading(rng.choice(READINGS))
         device_class = rng.choice(tuple(MEASURED))
-        return rng.choice(MEASURED[device_class]), device_class
+        name = rng.choice(MEASURED[device_class])
+        # "Washer Power": the name says what is measured.
+        says_so = (
+            "_" not in device_class and device_class not in ("pm25", "temperature") and rng.random() < 0.35
+        )
+        return f"{name} {device_class}" if says_so else name, device_class
     if domain == "person":
         return rng.choice(PEOPLE), None
     if domain == "todo":

@@ -106,8 +106,10 @@ _DELETE = Grammar(
 
 
 def shopping_words(speaker: Speaker) -> str:
-    return speaker.pick(("the shopping list", "my shopping list", "the shopping list", "my shopping list", "our shopping list",
-                         "shopping list", "the grocery list", "my grocery list", "grocery list", "the groceries list",
+    return speaker.pick(("the shopping list", "my shopping list", "the shopping list",
+    "my shopping list", "our shopping list",
+                         "shopping list", "the grocery list", "my grocery list", "grocery list",
+                         "the groceries list",
                          "the shopping", "the groceries"))  # fmt: skip
 
 

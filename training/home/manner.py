@@ -10,19 +10,31 @@ from training.home.speaker import Said
 # Around an order. {x} is the order, {g} the order with its verb in -ing.
 _AROUND = (
     "please {x}", "please {x}", "please {x}", "please {x}", "can you {x}", "can you {x}", "can you {x}",
-    "could you {x}", "could you {x}", "would you {x}", "will you {x}", "can you please {x}", "could you please {x}",
-    "would you please {x}", "can you {x} please", "could you {x} please", "{x} please", "{x} please", "{x} please",
-    "I want you to {x}", "I'd like you to {x}", "I would like you to {x}", "I need you to {x}", "I want to {x}",
-    "I'd like to {x}", "I would like to {x}", "I need to {x}", "would you mind {g}", "do you mind {g}", "let's {x}",
-    "go ahead and {x}", "go and {x}", "just {x}", "now {x}", "quickly {x}", "you can {x} now", "we should {x}",
-    "you should {x}", "we need to {x}", "please could you {x}", "can we {x}", "could we {x}", "it's time to {x}",
+    "could you {x}", "could you {x}", "would you {x}", "will you {x}", "can you please {x}",
+    "could you please {x}",
+    "would you please {x}", "can you {x} please", "could you {x} please", "{x} please", "{x} please",
+    "{x} please",
+    "I want you to {x}", "I'd like you to {x}", "I would like you to {x}", "I need you to {x}",
+    "I want to {x}",
+    "I'd like to {x}", "I would like to {x}", "I need to {x}", "would you mind {g}", "do you mind {g}",
+    "let's {x}",
+    "go ahead and {x}", "go and {x}", "just {x}", "now {x}", "quickly {x}", "you can {x} now",
+    "we should {x}",
+    "you should {x}", "we need to {x}", "please could you {x}", "can we {x}", "could we {x}",
+    "it's time to {x}",
     "I was wondering if you could {x}", "it would be great if you could {x}", "would it be possible to {x}",
-    "is it possible to {x}", "be so kind and {x}", "be a dear and {x}", "do me a favor and {x}", "do me a favour and {x}",
-    "if you could {x} that would be great", "kindly {x}", "may I ask you to {x}", "help me {x}", "I'm asking you to {x}",
-    "you have to {x}", "could you maybe {x}", "can you quickly {x}", "don't forget to {x}", "make sure to {x}",
-    "time to {x}", "why don't you {x}", "how about {g}", "hurry up and {x}", "I'd appreciate it if you could {x}",
-    "would you be so kind as to {x}", "okay now {x}", "{x}, will you", "{x}, would you", "{x}, can you", "{x} thanks",
-    "{x}, thank you", "{x} for me", "{x} for me please", "{x} now", "{x} right now", "{x} again", "{x} immediately",
+    "is it possible to {x}", "be so kind and {x}", "be a dear and {x}", "do me a favor and {x}",
+    "do me a favour and {x}",
+    "if you could {x} that would be great", "kindly {x}", "may I ask you to {x}", "help me {x}",
+    "I'm asking you to {x}",
+    "you have to {x}", "could you maybe {x}", "can you quickly {x}", "don't forget to {x}",
+    "make sure to {x}",
+    "time to {x}", "why don't you {x}", "how about {g}", "hurry up and {x}",
+    "I'd appreciate it if you could {x}",
+    "would you be so kind as to {x}", "okay now {x}", "{x}, will you", "{x}, would you", "{x}, can you",
+    "{x} thanks",
+    "{x}, thank you", "{x} for me", "{x} for me please", "{x} now", "{x} right now", "{x} again",
+    "{x} immediately",
     "please {x} for me", "please {x} now", "can you {x} for me", "could you {x} for me", "{x} now please",
     "I think you should {x}", "I think we should {x}", "maybe {x}", "then {x}", "also {x}", "first {x}",
 )  # fmt: skip
@@ -33,31 +45,41 @@ _OPEN_ENDED = tuple(
     if around.endswith(("{x}", "{g}", "{x} please")) or around == "if you could {x} that would be great"
 )[:-3]
 _CALLED = (
-    "hey", "hey", "ok", "okay", "hello", "um", "uh", "so", "well", "right", "alright", "oh", "hi", "hmm", "er", "yo",
-    "excuse me", "hey there", "hey computer", "computer", "house", "hey house", "assistant", "hey assistant", "listen",
+    "hey", "hey", "ok", "okay", "hello", "um", "uh", "so", "well", "right", "alright", "oh", "hi",
+    "hmm", "er", "yo",
+    "excuse me", "hey there", "hey computer", "computer", "house", "hey house", "assistant",
+    "hey assistant", "listen",
     "okay so", "um hey", "yes", "yeah", "ah", "oh and", "and", "sorry", "good morning", "good evening",
 )  # fmt: skip
 # Why somebody asks: before the order, or behind it.
 _REASONS = (
-    "I'm going to bed", "we're going to bed", "I'm leaving", "we're leaving", "I'm home", "I'm back", "it's late", "I'm busy",
-    "my hands are full", "we have guests", "the kids are asleep", "I'm about to leave", "I forgot", "before I forget",
-    "I'm on my way out", "we're done here", "it's bedtime", "I'm in a hurry", "I can't get up right now", "it's getting late",
-    "good night", "good morning", "I'm tired", "guests are coming", "the baby is sleeping", "I'm working", "I have a headache",
+    "I'm going to bed", "we're going to bed", "I'm leaving", "we're leaving", "I'm home", "I'm back",
+    "it's late", "I'm busy",
+    "my hands are full", "we have guests", "the kids are asleep", "I'm about to leave", "I forgot",
+    "before I forget",
+    "I'm on my way out", "we're done here", "it's bedtime", "I'm in a hurry",
+    "I can't get up right now", "it's getting late",
+    "good night", "good morning", "I'm tired", "guests are coming", "the baby is sleeping",
+    "I'm working", "I have a headache",
     "I'm cooking", "it's movie time", "we're about to eat", "I'm still in bed",
 )  # fmt: skip
 _REASONS_BEHIND = (
-    "so I can sleep", "because I'm going to bed", "before I go to sleep", "before we leave", "because we're leaving", "so I can work",
-    "because guests are coming", "while I'm cooking", "so the kids can sleep", "because it's late", "I can't find the switch",
+    "so I can sleep", "because I'm going to bed", "before I go to sleep", "before we leave",
+    "because we're leaving", "so I can work",
+    "because guests are coming", "while I'm cooking", "so the kids can sleep", "because it's late",
+    "I can't find the switch",
     "my hands are full", "I'm leaving", "we're going to bed", "I forgot about it",
 )  # fmt: skip
 _QUESTION_BEFORE = (
-    "tell me", "hey tell me", "quick question", "say", "just wondering", "I wonder", "one question", "please tell me",
+    "tell me", "hey tell me", "quick question", "say", "just wondering", "I wonder", "one question",
+    "please tell me",
 )  # fmt: skip
 _QUESTION_BEHIND = (
     "please", "please", "right now", "at the moment", "by any chance", "now", "currently",
 )  # fmt: skip
 _ENDS_TIMED = (
-    "now", "moment", "today", "currently", "time", "again", "please", "right", "not", "yet", "many", "outside", "tomorrow",
+    "now", "moment", "today", "currently", "time", "again", "please", "right", "not", "yet", "many",
+    "outside", "tomorrow",
 )  # fmt: skip
 # Orders to tell somebody something cannot be one's own wish: "I want to tell me the time".
 _OWN_WISH = (

@@ -163,7 +163,8 @@ _PAUSE_NAMED = Grammar(
 )
 _PAUSE = Grammar("""
 4! pause {p}
-5! pause (the music|the song|playback|the movie|the film|the show|the video|the podcast|it|this|the player|the track|the tune|what's playing) {p}
+5! pause (the music|the song|playback|the movie|the film|the show|the video|the podcast|it|this|the \
+    player|the track|the tune|what's playing) {p}
 2! stop (the music|playback|playing|the song|the movie|the video) {p}
 ! (hold|halt|freeze) (the music|the movie|playback|the film|the show) {p}
 ! (stop|pause) the media {p}
@@ -185,8 +186,10 @@ _GO_ON_NAMED = Grammar(
 _GO_ON = Grammar(
     """
 3! (unpause|resume) {p}
-5! (unpause|resume|continue) (the music|the song|playback|the movie|the film|the show|the video|the podcast|playing|the player) {p}
-2! (carry on|go on|continue) (playing|with the music|with the song|with the movie|with the film|with the show) {p}
+5! (unpause|resume|continue) (the music|the song|playback|the movie|the film|the show|the video|the \
+    podcast|playing|the player) {p}
+2! (carry on|go on|continue) (playing|with the music|with the song|with the movie|with the film|with the \
+    show) {p}
 ! keep (playing|the music going) {p}
 ! (start|resume) (the music|the song|the movie) again {p}
 ! continue {p}

@@ -1,9 +1,10 @@
-"""What sensors tell, in people's words: each class of binary sensor and of sensor, and the sentences about it."""
+"""What sensors tell, in people's words: the sentences about each class of binary sensor and of sensor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgevox.tools.home.wording import plural
 from training.home.patterns import Grammar, Pattern, wordings
 
 
@@ -11,8 +12,8 @@ from training.home.patterns import Grammar, Pattern, wordings
 class Sense:
     """A class of binary sensor.
 
-    `nouns` are what such sensors or the things they watch are called (singular, plural), with words for on and
-    off behind "is"; `named` and `placed` are sentences about a thing {t} and about a place {p}.
+    `nouns` are what such sensors or the things they watch are called (singular, plural), with words for on
+    and off behind "is"; `named` and `placed` are sentences about a thing {t} and about a place {p}.
     """
 
     nouns: tuple[tuple[str, str], ...]
@@ -25,8 +26,7 @@ class Sense:
 
 
 def _nouns(text: str) -> tuple[tuple[str, str], ...]:
-    pairs = (pair.split("/") for pair in text.split("|") if pair)
-    return tuple((one, many) for one, many in pairs)
+    return tuple((one, plural(one)) for one in text.split("|") if one)
 
 
 def _sense(nouns: str, on: str, off: str, named_on: str = "", named_off: str = "", placed_on: str = "",
@@ -50,7 +50,7 @@ _CLEAR = "(clear|not triggered|quiet|off)"
 
 SENSES: dict[str, Sense] = {
     "battery": _sense(
-        "battery/batteries|battery/batteries", "(low|low|low|running low|nearly empty|almost empty|empty)",
+        "battery", "(low|low|low|running low|nearly empty|almost empty|empty)",
         "(fine|ok|okay|normal|charged|full)",
         """
         3? is {t's} battery (low|low|running low|nearly empty|almost empty|empty|almost dead)
@@ -72,7 +72,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "battery_charging": _sense(
-        "battery/batteries|phone/phones|device/devices", "(charging|being charged)", "(not charging|discharging)",
+        "battery|phone|device", "(charging|being charged)", "(not charging|discharging)",
         """
         4? is {t} [currently|still|already] charging
         2? is {t} being charged
@@ -88,7 +88,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "carbon_monoxide": _sense(
-        "carbon monoxide detector/carbon monoxide detectors|carbon monoxide alarm/carbon monoxide alarms|co detector/co detectors",
+        "carbon monoxide detector|carbon monoxide alarm|co detector",
         _TRIGGERED, _CLEAR,
         """
         2? has {t} detected (carbon monoxide|any carbon monoxide|co)
@@ -111,7 +111,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "cold": _sense(
-        "pipe/pipes", "(cold|freezing|too cold)", "(not cold|not freezing)",
+        "pipe", "(cold|freezing|too cold)", "(not cold|not freezing)",
         """
         3? is {t} [too|very|really] cold
         2? is {t} freezing
@@ -124,7 +124,8 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "connectivity": _sense(
-        "device/devices|camera/cameras|sensor/sensors", "(connected|online|connected|reachable)", "(disconnected|offline|not connected|unreachable)",
+        "device|camera|sensor", "(connected|online|connected|reachable)",
+        "(disconnected|offline|not connected|unreachable)",
         """
         4? is {t} [still|currently] (connected|online)
         2? does {t} have [a|an internet|a network] connection
@@ -138,15 +139,15 @@ SENSES: dict[str, Sense] = {
         ? is {t} down
         """,
     ),
-    "door": _sense("door/doors", "(open|open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF, """
+    "door": _sense("door", "(open|open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF, """
         2? did (I|we|anyone|someone) leave (a door|any doors|the door) open {p}
         ? is there a door open {p}
         """, """
         ? did (I|we) (close|shut) (all the doors|every door|the doors) {p}
         """),
-    "garage_door": _sense("garage door/garage doors", "(open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF),
+    "garage_door": _sense("garage door", "(open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF),
     "gas": _sense(
-        "gas detector/gas detectors|gas alarm/gas alarms|gas sensor/gas sensors", _TRIGGERED, _CLEAR,
+        "gas detector|gas alarm|gas sensor", _TRIGGERED, _CLEAR,
         """
         2? has {t} detected [any] gas
         2? is {t} (detecting|sensing) gas
@@ -164,7 +165,7 @@ SENSES: dict[str, Sense] = {
         "2? is there no gas {p}",
     ),
     "heat": _sense(
-        "heat detector/heat detectors", _TRIGGERED, _CLEAR,
+        "heat detector", _TRIGGERED, _CLEAR,
         """
         3? is {t} [too|very|still|really] hot
         2? is {t} overheating
@@ -178,7 +179,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "light": _sense(
-        "light sensor/light sensors", "(triggered|detecting light)", "(not detecting light|dark)",
+        "light sensor", "(triggered|detecting light)", "(not detecting light|dark)",
         """
         2? is {t} (detecting|sensing|seeing) [any] light
         2? (does|did) {t} (detect|see|sense) [any] light
@@ -192,9 +193,9 @@ SENSES: dict[str, Sense] = {
         """,
         "? is no light detected {p}",
     ),
-    "lock": _sense("door/doors", "unlocked", "locked"),
+    "lock": _sense("door", "unlocked", "locked"),
     "moisture": _sense(
-        "leak sensor/leak sensors|water sensor/water sensors|moisture sensor/moisture sensors", "(wet|triggered|damp)", "(dry|clear)",
+        "leak sensor|water sensor|moisture sensor", "(wet|triggered|damp)", "(dry|clear)",
         """
         3? is {t} [still] (wet|damp|leaking|moist)
         2? has {t} (detected|found) (water|a leak|moisture)
@@ -222,9 +223,11 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "motion": _sense(
-        "motion sensor/motion sensors|motion detector/motion detectors", "(triggered|active|on|detecting motion)", "(clear|inactive|not triggered)",
+        "motion sensor|motion detector", "(triggered|active|on|detecting motion)",
+        "(clear|inactive|not triggered)",
         """
-        3? (is {t} detecting|is {t} seeing|has {t} detected|has {t} seen|has {t} picked up) [any] (motion|movement)
+        2? is {t} (detecting|seeing) [any] (motion|movement)
+        2? has {t} (detected|seen|picked up) [any] (motion|movement)
         2? (does|did) {t} (detect|see|sense|pick up) [any] (motion|movement)
         ? is there [any] (motion|movement) (at|on|near|in front of) {t}
         ? is {t} triggered
@@ -262,7 +265,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "occupancy": _sense(
-        "room/rooms", "(occupied|in use|taken)", "(empty|unoccupied|vacant|free)",
+        "room", "(occupied|in use|taken)", "(empty|unoccupied|vacant|free)",
         """
         4? is {t} [still|currently] (occupied|in use|taken)
         ? is (someone|anyone|anybody|somebody) (on|in|at) {t}
@@ -281,9 +284,11 @@ SENSES: dict[str, Sense] = {
         ? is there (nobody|no one) {p}
         """,
     ),
-    "opening": _sense("", "", "", "4? is {t} [still|currently] open\n" + _OPEN_ON, "3? is {t} (closed|shut)\n" + _OPEN_OFF),
+    "opening": _sense(
+        "", "", "", "4? is {t} [still|currently] open\n" + _OPEN_ON, "3? is {t} (closed|shut)\n" + _OPEN_OFF
+    ),
     "plug": _sense(
-        "device/devices", "(plugged in|plugged in|connected to the power)", "(unplugged|not plugged in)",
+        "device", "(plugged in|plugged in|connected to the power)", "(unplugged|not plugged in)",
         """
         4? is {t} [still|currently|already] plugged in
         2? did (I|we|someone) plug in {t}
@@ -349,7 +354,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "running": _sense(
-        "appliance/appliances|machine/machines", "(running|still running)", "(not running|stopped)",
+        "appliance|machine", "(running|still running)", "(not running|stopped)",
         """
         5? is {t} [still|currently|already] running
         ? is {t} still going
@@ -381,7 +386,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "smoke": _sense(
-        "smoke detector/smoke detectors|smoke alarm/smoke alarms|smoke sensor/smoke sensors", _TRIGGERED, _CLEAR,
+        "smoke detector|smoke alarm|smoke sensor", _TRIGGERED, _CLEAR,
         """
         2? (has {t} detected|does {t} detect|does {t} see) [any] smoke
         2? is {t} (detecting|sensing) smoke
@@ -400,7 +405,7 @@ SENSES: dict[str, Sense] = {
         "2? is there no smoke {p}",
     ),
     "sound": _sense(
-        "sound sensor/sound sensors|noise sensor/noise sensors", "(triggered|detecting sound|detecting noise)", "(quiet|clear)",
+        "sound sensor|noise sensor", "(triggered|detecting sound|detecting noise)", "(quiet|clear)",
         """
         2? is {t} (detecting|hearing|picking up) [any] (sound|noise)
         2? (does|did) {t} (hear|detect|pick up) [any|a] (sound|noise)
@@ -435,7 +440,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "update": _sense(
-        "device/devices", "(out of date|outdated)", "(up to date|current)",
+        "device", "(out of date|outdated)", "(up to date|current)",
         """
         3? is there (an|a new|any) update (for|available for) {t}
         2? does {t} (have|need) (an|a new|an available) update
@@ -452,7 +457,7 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "vibration": _sense(
-        "vibration sensor/vibration sensors", "(triggered|vibrating)", "(still|clear)",
+        "vibration sensor", "(triggered|vibrating)", "(still|clear)",
         """
         4? is {t} [still|currently] (vibrating|shaking)
         ? has {t} detected [a|any] vibration
@@ -468,7 +473,7 @@ SENSES: dict[str, Sense] = {
         ? is vibration detected {p}
         """,
     ),
-    "window": _sense("window/windows", "(open|open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF, """
+    "window": _sense("window", "(open|open|open|opened)", _SHUT, _OPEN_ON, _OPEN_OFF, """
         2? did (I|we|anyone|someone) leave (a window|any windows|the window) open {p}
         ? is there a window open {p}
         """, """
@@ -519,63 +524,91 @@ class Measure:
     placed: Grammar | None = None
 
 
+def _measure(words: str, *, named: str = "", placed: str = "") -> Measure:
+    grammars = (Grammar(lines) if lines else None for lines in (named, placed))
+    return Measure(wordings(f"({words})"), *grammars)
+
+
 MEASURES: dict[str, Measure] = {
-    "battery": Measure(wordings("(battery|battery level|battery|charge level|battery charge|battery percentage)"), Grammar("""
+    "battery": _measure(
+        "battery|battery level|battery|charge level|battery charge|battery percentage",
+        named="""
         3? how much (battery|charge) does {t} have [left]
         2? how (full|charged) is {t's} battery
         ? how (charged|full) is the battery (of|in|on) {t}
         ? what percentage is {t} (at|on)
         ? how is {t's} battery doing
         ? how much battery is left (on|in) {t}
-    """)),
-    "power": Measure(wordings("(power|power consumption|power usage|power draw|wattage|current power|electricity usage)"), Grammar("""
-        3? how much power (is {t} using|does {t} use|is {t} drawing|does {t} draw|is {t} consuming|does {t} consume)
+        """,
+    ),
+    "power": _measure(
+        "power|power consumption|power usage|power draw|wattage|current power|electricity usage",
+        named="""
+        3? how much power (is {t} using|is {t} drawing|is {t} consuming)
+        2? how much power does {t} (use|draw|consume)
         2? how many watts (is {t} using|does {t} use|is {t} drawing|is {t} pulling)
         ? how much electricity is {t} using
-    """), Grammar("""
-        2? how much power (is being used|is used|are we using|do we use) {p}
-    """)),
-    "energy": Measure(wordings("(energy|energy consumption|energy usage|energy use)"), Grammar("""
+        """,
+        placed="2? how much power (is being used|is used|are we using|do we use) {p}",
+    ),
+    "energy": _measure(
+        "energy|energy consumption|energy usage|energy use",
+        named="""
         3? how much energy (did {t} use|has {t} used|does {t} use|has {t} consumed|did {t} consume) [today]
         ? how many kilowatt hours (did {t} use|has {t} used)
-    """)),
-    "voltage": Measure(wordings("(voltage|voltage level)"), Grammar("""
+        """,
+    ),
+    "voltage": _measure(
+        "voltage|voltage level",
+        named="""
         2? how many volts (does {t} have|is {t} at)
         ? how high is the voltage (of|at|on) {t}
-    """)),
-    "temperature": Measure(wordings("(temperature|temperature|temp|current temperature)"), Grammar("""
+        """,
+    ),
+    "temperature": _measure(
+        "temperature|temperature|temp|current temperature",
+        named="""
         2? how (warm|hot|cold) is {t}
         ? how many degrees is {t}
-    """)),
-    "humidity": Measure(wordings("(humidity|humidity|humidity level|relative humidity|air humidity)"), Grammar("""
-        2? how humid is {t}
-    """), Grammar("""
+        """,
+    ),
+    "humidity": _measure(
+        "humidity|humidity|humidity level|relative humidity|air humidity",
+        named="2? how humid is {t}",
+        placed="""
         4? how humid is it {p}
         ? how high is the humidity {p}
         ? how (damp|dry) is the air {p}
-    """)),
-    "carbon_dioxide": Measure(wordings("(co2|co2 level|carbon dioxide|carbon dioxide level|co2 concentration)"), None, Grammar("""
+        """,
+    ),
+    "carbon_dioxide": _measure(
+        "co2|co2 level|carbon dioxide|carbon dioxide level|co2 concentration",
+        placed="""
         2? how much (co2|carbon dioxide) is there {p}
         ? how high is the (co2|carbon dioxide|co2 level) {p}
-    """)),
-    "carbon_monoxide": Measure(wordings("(carbon monoxide level|carbon monoxide concentration|carbon monoxide reading)"), None, Grammar("""
-        2? how much carbon monoxide is there {p}
-    """)),
-    "pm25": Measure(wordings("(pm2.5|pm 2.5|pm2.5 level|pm 2.5 level|fine dust level|particulate level)"), None, Grammar("""
-        2? how much fine dust is there {p}
-    """)),
-    "illuminance": Measure(wordings("(illuminance|light level|illuminance level|lux level|lux)"), None, Grammar("""
+        """,
+    ),
+    "carbon_monoxide": _measure(
+        "carbon monoxide level|carbon monoxide concentration|carbon monoxide reading",
+        placed="2? how much carbon monoxide is there {p}",
+    ),
+    "pm25": _measure(
+        "pm2.5|pm 2.5|pm2.5 level|pm 2.5 level|fine dust level|particulate level",
+        placed="2? how much fine dust is there {p}",
+    ),
+    "illuminance": _measure(
+        "illuminance|light level|illuminance level|lux level|lux",
+        placed="""
         3? how bright is it {p}
         ? how much light is there {p}
         ? how many lux are there {p}
-    """)),
-    "pressure": Measure(wordings("(pressure|air pressure|pressure level)"), Grammar("""
-        2? how high is the pressure (in|of|at) {t}
-    """)),
-    "moisture": Measure(wordings("(moisture|moisture level|soil moisture)"), Grammar("""
-        2? how (moist|wet|dry) is {t}
-    """)),
-    "gas": Measure(wordings("(gas consumption|gas usage)"), Grammar("""
-        2? how much gas (did {t} use|has {t} used|does {t} use)
-    """)),
-}  # fmt: skip
+        """,
+    ),
+    "pressure": _measure(
+        "pressure|air pressure|pressure level", named="2? how high is the pressure (in|of|at) {t}"
+    ),
+    "moisture": _measure("moisture|moisture level|soil moisture", named="2? how (moist|wet|dry) is {t}"),
+    "gas": _measure(
+        "gas consumption|gas usage", named="2? how much gas (did {t} use|has {t} used|does {t} use)"
+    ),
+}

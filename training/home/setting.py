@@ -190,7 +190,8 @@ _SPEED_PLACE = Grammar("""
 """)
 _SPEEDS = {"half": 50, "full": 100, "maximum": 100, "max": 100, "a quarter": 25, "half speed": 50, "full speed": 100,
            "maximum speed": 100, "a third": 33, "three quarters": 75, "the maximum": 100}  # fmt: skip
-_TEMPERATURE_WORDS = ("the temperature", "the temperature", "the temperature", "temperature", "the heating", "the heat",
+_TEMPERATURE_WORDS = ("the temperature", "the temperature", "the temperature", "temperature",
+    "the heating", "the heat",
                       "the thermostat", "the temp", "heating", "the heater", "the air conditioning", "the ac",
                       "thermostat")  # fmt: skip
 

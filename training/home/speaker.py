@@ -51,13 +51,15 @@ class Said:
 _LISTED_SHARE = 0.8
 _SLIP_SHARE = 0.035
 _SLIPS = (
-    ", no, ", ", no wait, ", ", no sorry, ", ", sorry, ", ", I mean ", ", no I mean ", ", uh no, ", ", or rather ",
+    ", no, ", ", no wait, ", ", no sorry, ", ", sorry, ", ", I mean ", ", no I mean ", ", uh no, ",
+    ", or rather ",
     ", wait, no, ", ", sorry I mean ", ", actually ", ", oh no, ", ", correction, ",
 )  # fmt: skip
 # "kitchen light": a room and a kind is no name of its own, unless the home has a thing so called.
 _KIND_WORDS = frozenset(
     {
-        "light", "lights", "fan", "fans", "thermostat", "heating", "heater", "ac", "air conditioning", "valve",
+        "light", "lights", "fan", "fans", "thermostat", "heating", "heater", "ac", "air conditioning",
+        "valve",
         "humidifier", "vacuum", "mower", "siren", "plug", "outlet", "socket", "switch", "sensor",
         *(word for kind in COVERS.values() for word in (*kind.singular, *kind.plural)),
     }
@@ -66,24 +68,32 @@ _PLURAL_KINDS = frozenset(
     {"lights", "lamps", "fans", *(word for kind in COVERS.values() for word in kind.plural)}
 )
 _ROOM_SET = frozenset(ROOMS)
-_PLURAL_NAMES = ("lights", "spots", "floods", "speakers", "headphones", "plants", "pipes", "blinds", "curtains",
-                 "shutters", "sprinklers", "monitors", "tomatoes", "louvers", "doors", "windows", "keys", "panels",
+_PLURAL_NAMES = ("lights", "spots", "floods", "speakers", "headphones", "plants", "pipes", "blinds",
+    "curtains",
+                 "shutters", "sprinklers", "monitors", "tomatoes", "louvers", "doors", "windows",
+                 "keys", "panels",
                  "shades", "spotlights", "stairs")  # fmt: skip
 
 # {n} is the plural of a kind, {s} its singular, {o} "on the first floor", {f} the floor, {i} "in the kitchen",
 # {a} and {b} the area.
 _EVERYWHERE = (
-    "the {n}", "the {n}", "the {n}", "{n}", "{n}", "all the {n}", "all the {n}", "all {n}", "all of the {n}", "every {s}",
-    "all my {n}", "the {n} in here", "my {n}", "each {s}", "all our {n}", "all the {n} in the house", "every single {s}",
-    "the {n} here", "the {n} in this room", "all {n} everywhere", "the {n} everywhere", "all the {n} in the whole house",
+    "the {n}", "the {n}", "the {n}", "{n}", "{n}", "all the {n}", "all the {n}", "all {n}",
+    "all of the {n}", "every {s}",
+    "all my {n}", "the {n} in here", "my {n}", "each {s}", "all our {n}", "all the {n} in the house",
+    "every single {s}",
+    "the {n} here", "the {n} in this room", "all {n} everywhere", "the {n} everywhere",
+    "all the {n} in the whole house",
 )  # fmt: skip
 _ON_FLOOR = (
-    "the {n} {o}", "the {n} {o}", "all the {n} {o}", "all {n} {o}", "{n} {o}", "every {s} {o}", "all of the {n} {o}",
+    "the {n} {o}", "the {n} {o}", "all the {n} {o}", "all {n} {o}", "{n} {o}", "every {s} {o}",
+    "all of the {n} {o}",
     "the {f} {n}", "{f} {n}", "all the {f} {n}", "all {f} {n}",
 )  # fmt: skip
 _IN_AREA = (
-    "the {a} {n}", "the {a} {n}", "the {a} {n}", "{b} {n}", "{b} {n}", "the {n} {i}", "the {n} {i}", "the {n} {i}", "{n} {i}",
-    "all the {n} {i}", "all {n} {i}", "all of the {n} {i}", "every {s} {i}", "all the {b} {n}", "all {b} {n}", "my {b} {n}",
+    "the {a} {n}", "the {a} {n}", "the {a} {n}", "{b} {n}", "{b} {n}", "the {n} {i}", "the {n} {i}",
+    "the {n} {i}", "{n} {i}",
+    "all the {n} {i}", "all {n} {i}", "all of the {n} {i}", "every {s} {i}", "all the {b} {n}",
+    "all {b} {n}", "my {b} {n}",
 )  # fmt: skip
 
 

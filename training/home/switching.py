@@ -389,8 +389,10 @@ def alarm(speaker: Speaker) -> Said:
 
 
 _INSTEAD = (
-    ", no, turn {it} {w}", ", no wait, turn {it} {w}", ", actually turn {it} {w}", ", sorry, turn {it} {w}", ", I mean turn {it} {w}",
-    ", no, I mean {w}", ", sorry, {w}", ", no, {w}", ", no sorry, {w}", ", I meant {w}", ", oh no, turn {it} {w} instead",
+    ", no, turn {it} {w}", ", no wait, turn {it} {w}", ", actually turn {it} {w}",
+    ", sorry, turn {it} {w}", ", I mean turn {it} {w}",
+    ", no, I mean {w}", ", sorry, {w}", ", no, {w}", ", no sorry, {w}", ", I meant {w}",
+    ", oh no, turn {it} {w} instead",
 )  # fmt: skip
 
 

@@ -10,8 +10,10 @@ COLOURS = (
     "red", "green", "blue", "yellow", "orange", "purple", "pink", "white", "warm white", "cool white",
     "cold white", "turquoise", "cyan", "magenta", "violet", "teal", "lime", "gold", "amber", "lavender",
     "indigo", "coral", "salmon", "navy", "maroon", "olive", "beige", "brown", "crimson", "mint", "peach",
-    "light blue", "dark blue", "sky blue", "royal blue", "light green", "dark green", "forest green", "dark red",
-    "hot pink", "light pink", "lilac", "aqua", "ivory", "plum", "tomato", "khaki", "silver", "fuchsia", "rose",
+    "light blue", "dark blue", "sky blue", "royal blue", "light green", "dark green", "forest green",
+    "dark red",
+    "hot pink", "light pink", "lilac", "aqua", "ivory", "plum", "tomato", "khaki", "silver", "fuchsia",
+    "rose",
     "soft white", "daylight", "scarlet", "ruby", "emerald", "burgundy", "black",
 )  # fmt: skip
 
