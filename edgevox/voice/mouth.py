@@ -28,8 +28,16 @@ class Loudspeaker(Protocol):
 class Mouth:
     """One passage at a time. Without echo cancellation nobody may listen while it sounds."""
 
-    def __init__(self, voice: Voice, loudspeaker: Loudspeaker, volume: Volume) -> None:
+    def __init__(
+        self,
+        voice: Voice,
+        loudspeaker: Loudspeaker,
+        volume: Volume,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.voice = voice
+        self._clock = clock
         self._loudspeaker = loudspeaker
         self._volume = volume
         self._silent_since_s = -math.inf
@@ -43,7 +51,7 @@ class Mouth:
         if self._sounds_until_s is None:
             return self._silent_since_s
         over_s = self._sounds_until_s + _MARGIN_S
-        return over_s if time.monotonic() >= over_s else math.inf
+        return over_s if self._clock() >= over_s else math.inf
 
     async def play(
         self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
@@ -56,7 +64,7 @@ class Mouth:
                 yield self._volume.applied(sound)
 
         def started() -> None:
-            self._sounds_until_s = time.monotonic() + self._unheard_s
+            self._sounds_until_s = self._clock() + self._unheard_s
             on_start()
 
         self._unheard_s = 0.0
@@ -64,11 +72,11 @@ class Mouth:
             await self._loudspeaker.play(given(), cancel, started)
         finally:
             if self._sounds_until_s is not None:
-                self._silent_since_s = time.monotonic()
+                self._silent_since_s = self._clock()
             self._sounds_until_s = None
 
     def _give(self, sound: Audio) -> None:
         if self._sounds_until_s is None:
             self._unheard_s += sound.duration_s
         else:
-            self._sounds_until_s = max(self._sounds_until_s, time.monotonic()) + sound.duration_s
+            self._sounds_until_s = max(self._sounds_until_s, self._clock()) + sound.duration_s

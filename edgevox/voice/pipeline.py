@@ -10,7 +10,7 @@ from contextlib import aclosing, contextmanager
 from typing import TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.errors import EdgevoxError, EngineFailed
+from edgevox.errors import EdgevoxError
 from edgevox.events import (
     EndpointReached,
     Event,
@@ -103,8 +103,8 @@ class Pipeline:
         heard = await early.transcript() if early else None
         try:
             heard = heard or await self._hearing.transcribe(audio, CancelFlag())
-        except EngineFailed:
-            return ""  # it is being restarted, and the next turn tells
+        except EdgevoxError:
+            return ""  # the next turn says what is wrong
         return heard.text
 
     def transcribe_early(self, audio: Audio) -> EarlyTranscription:
