@@ -137,12 +137,12 @@ def heard(
 
 def _respelt(
     slot: str,
-    value: Any,
+    value: Any,  # noqa: ANN401 - an argument
     text: str,
     spelling: Callable[[str], str],
     fixed: Collection[str],
     same: dict[str, str],
-) -> Any:  # noqa: ANN401
+) -> Any:  # noqa: ANN401 - the same argument
     if isinstance(value, list):
         return [_respelt(slot, part, text, spelling, fixed, same) for part in value]
     if not isinstance(value, str) or slot in fixed or value not in text:

@@ -1,9 +1,9 @@
-"""The mix that the home model is trained on: scenes without end, each a system prompt and dialogues behind it.
+"""The mix that the home model is trained on: scenes without end, a system prompt and dialogues in each.
 
-Shares among the dialogues (`python -m training.scenes --seed 1 --count 400 --shares` counts them):
-single home commands 47 %, several commands in one breath 8 %, other tools 20 %, refusals 7 %, questions back 2 %,
-ordinary talk 4.5 %, follow-ups and commands behind a history 5.5 %, results in words 4 %, failures 1.5 %, devices
-merely mentioned 1 %.
+Shares among the dialogues (`python -m training.scenes --count 400 --shares` counts them): single home
+commands 46 %, several commands in one breath 8 %, other tools 20 %, refusals 7.5 %, questions back 2 %,
+ordinary talk 4 %, follow-ups and commands behind a history 6 %, results in words 5 %, failures 1.5 %, mere
+mentions 1 %.
 
 Tools: all of the home's in their order in 55 % of the scenes, shuffled or fewer in 30 %, only others in 15 %.
 Homes: random ones of 0 to 45 things, the demo home in 10 %, none in 12 %.
@@ -118,7 +118,7 @@ class _Stage:
 
 def scenes(seed: int) -> Iterator[Scene]:
     """Scenes without end; the same for the same seed."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311 - examples, no secrets
     while True:
         yield _scene(rng)
 
@@ -244,10 +244,10 @@ def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
     match kind:
         case "home":
             made = request(stage.rng, stage.speaker, stage.home_tools)
-            return made and answered(stage.rng, made, "home")
+            return None if made is None else answered(stage.rng, made, "home")
         case "several":
             made = several(stage.speaker, stage.home_tools)
-            return made and answered(stage.rng, made, "several")
+            return None if made is None else answered(stage.rng, made, "several")
         case "other":
             return _other(stage)
         case "others":
@@ -268,7 +268,7 @@ def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
                 if stage.home_tools
                 else _other_said(stage)
             )
-            return made and repaired(stage.rng, made)
+            return None if made is None else repaired(stage.rng, made)
         case "mention":
             if stage.rng.random() < 0.5:
                 return _small_talk(stage, "mention")
@@ -398,36 +398,35 @@ def _small_talk(stage: _Stage, category: str = "talk") -> Dialogue | None:
 def _history(stage: _Stage) -> Dialogue | None:
     rng = stage.rng
     if not stage.home_tools:
-        first, second = _other_said(stage), _other(stage)
-        if first is None or second is None:
-            return None
-        text, calls = _other_heard(stage, first)
-        before = (
-            Line("user", text),
-            Line("assistant", written(calls)),
-            ran([(calls[0].tool, "ok")]),
-            Line("assistant", "Done."),
-        )
-        return Dialogue("history", (*before, *second.lines))
-    first = request(rng, stage.speaker, stage.home_tools)
-    if first is None:
-        return None
+        return _history_of_others(stage)
     if stage.offers_all and rng.random() < 0.18:
         return asked_back(rng, stage.speaker(), stage.respond_slot)
+    first = request(rng, stage.speaker, stage.home_tools)
+    second = request(rng, stage.speaker, stage.home_tools)
+    if first is None or second is None:
+        return None
     if rng.random() < 0.5:
         return followed(rng, stage.speaker(), first, stage.home_tools)
     before, _ = earlier(rng, first)
     if rng.random() < 0.3 and (more := request(rng, stage.speaker, stage.home_tools)):
         before += earlier(rng, more)[0]
-    second = request(rng, stage.speaker, stage.home_tools)
-    return second and answered(rng, second, "history", before)
+    return answered(rng, second, "history", before)
+
+
+def _history_of_others(stage: _Stage) -> Dialogue | None:
+    first, second = _other_said(stage), _other(stage)
+    if first is None or second is None:
+        return None
+    text, calls = _other_heard(stage, first)
+    done = (ran([(calls[0].tool, "ok")]), Line("assistant", "Done."))
+    return Dialogue("history", (Line("user", text), Line("assistant", written(calls)), *done, *second.lines))
 
 
 def _result(stage: _Stage) -> Dialogue | None:
     rng = stage.rng
     if stage.home_tools and (not stage.others or rng.random() < 0.35):
         made = request(rng, stage.speaker, stage.home_tools & _TELLING)
-        return made and told_in_words(rng, made)
+        return None if made is None else told_in_words(rng, made)
     tool = rng.choice(stage.others)
     result = tool.result(rng)
     if result is None:

@@ -60,10 +60,38 @@ _LEFT_OFF = Grammar("""
 ? have (I|we) (turned|switched) {t} off
 ? has {t} been (turned|switched) off
 """)
+_DONE_TO = {
+    "open": Grammar("""
+        3? did (I|we|someone|anyone|somebody) leave {t} open
+        2? have (I|we) left {t} open
+        ? was {t} left open
+        ? did (I|we) open {t}
+        ? did (I|we) forget to close {t}
+        """),
+    "closed": Grammar("""
+        3? did (I|we|someone|anyone) (close|shut) {t}
+        2? have (I|we) (closed|shut) {t}
+        ? has {t} been closed
+        """),
+    "locked": Grammar("""
+        4? did (I|we|someone|anyone) lock {t}
+        2? have (I|we) locked {t}
+        ? has {t} been locked
+        ? did (I|we) remember to lock {t}
+        """),
+    "unlocked": Grammar("""
+        3? did (I|we|someone|anyone) leave {t} unlocked
+        2? did (I|we|someone) unlock {t}
+        ? have (I|we) left {t} unlocked
+        ? was {t} left unlocked
+        ? did (I|we) forget to lock {t}
+        """),
+}  # fmt: skip
 # {n} and {s} are a kind's plural and singular, {p} a place behind them, {b} before them.
 _MANY = Grammar(
     """
 3? are (any|any|any of the|some) {b} {n} {w} {p}
+2? any {b} {n} [still] {w} {p}
 2? are (any|any of the) {n} {p} {w}
 2? are there [any] {n} {w} {p}
 2? is (any|a|any of the) {s} {w} {p}
@@ -258,6 +286,7 @@ _PLAYING_WHAT = Grammar(
     """
 3? (what's|what is) playing {p}
 2? what (song|music) is (playing|on) {p}
+? what song is this
 """
 )
 _WHAT_PLAYS = Grammar("""
@@ -342,6 +371,8 @@ def own_state_named(speaker: Speaker) -> Said:
             return own_state_named(speaker)
     words, state = speaker.pick(_OWN_WORDS[domain])
     calls = (home_call("get_state", **target.slots, domain=domain, state=state),)
+    if state in _DONE_TO and domain != "valve" and speaker.chance(0.25):
+        return said(speaker, _DONE_TO[state], calls, t=target.text)
     return said(speaker, _NAMED, calls, t=target.text, w=words.say(speaker.rng, {}), **{"is": _is(target)})
 
 
@@ -352,6 +383,16 @@ def state_of(speaker: Speaker) -> Said:
                            "humidifier", "alarm_control_panel", "sensor", "binary_sensor"))  # fmt: skip
     names = READINGS if domain == "sensor" else SENSED["door"] if domain == "binary_sensor" else NAMES[domain]
     target = speaker.named(domain, names=names)
+    calls = (home_call("get_state", **target.slots),)
+    return said(speaker, _STATE, calls, t=target.text, **{"t's": _owner(target.text)})
+
+
+def state_of_kind(speaker: Speaker) -> Said:
+    """What is the state of the kitchen lights."""
+    kind = speaker.pick(
+        (LIGHT, LIGHT, FAN, LOCK, CLIMATE, COVERS["blind"], COVERS["curtain"], COVERS["shutter"], VALVE)
+    )
+    target = speaker.kind(kind, single=0.0)
     calls = (home_call("get_state", **target.slots),)
     return said(speaker, _STATE, calls, t=target.text, **{"t's": _owner(target.text)})
 
@@ -449,18 +490,14 @@ def sensed_placed(speaker: Speaker) -> Said:
     return made
 
 
-_PLACED = tuple(name for name, sense in SENSES.items() if sense.placed_on) + (
-    "motion",
-    "motion",
-    "smoke",
-    "occupancy",
-    "moisture",
-    "window",
-    "door",
-)
-_COUNTED = tuple(name for name, sense in SENSES.items() if sense.nouns and name not in ("lock", "light")) + (
-    ("window", "door") * 6 + ("battery",) * 3 + ("garage_door", "motion", "smoke")
-)
+_PLACED = (
+    *(name for name, sense in SENSES.items() if sense.placed_on),
+    "motion", "motion", "smoke", "occupancy", "moisture", "window", "door",
+)  # fmt: skip
+_COUNTED = (
+    *(name for name, sense in SENSES.items() if sense.nouns and name not in ("lock", "light")),
+    *("window", "door") * 6, *("battery",) * 3, "garage_door", "motion", "smoke",
+)  # fmt: skip
 
 
 def sensed_many(speaker: Speaker) -> Said:
@@ -541,7 +578,8 @@ def single_of_kind(speaker: Speaker) -> Said:
 _WINDOW = Kind("binary_sensor", ("window",), ("windows",), "window")
 _DOOR = Kind("binary_sensor", ("door",), ("doors",), "door")
 _SINGLES = (
-    LIGHT, LIGHT, LIGHT, FAN, _WINDOW, _WINDOW, _DOOR, COVERS["blind"], COVERS["curtain"], COVERS["shutter"], COVERS["shade"], CLIMATE,
+    LIGHT, LIGHT, LIGHT, FAN, _WINDOW, _WINDOW, _DOOR, CLIMATE,
+    *(COVERS[name] for name in ("blind", "curtain", "shutter", "shade")),
 )  # fmt: skip
 _WIDE = wordings("(open|open|opened)")
 _SHUT = wordings("(closed|closed|shut)")
@@ -584,7 +622,17 @@ def lights_many(speaker: Speaker) -> Said:
 
 
 def covers_many(speaker: Speaker) -> Said:
-    names = ("blind", "curtain", "shutter", "shade", "awning", "gate", "blind", "curtain", "shutter")
+    names: tuple[str, ...] = (
+        "blind",
+        "curtain",
+        "shutter",
+        "shade",
+        "awning",
+        "gate",
+        "blind",
+        "curtain",
+        "shutter",
+    )
     for name, device_class in (("garage", "garage_door"), ("window", "window"), ("door", "door")):
         if ("cover", name) in speaker.known.classes and (
             "binary_sensor",
@@ -605,6 +653,11 @@ def locks_many(speaker: Speaker) -> Said:
     else:
         words, state = speaker.pick((("locked", "locked"), ("locked", "locked"), ("unlocked", "unlocked")))
     many = speaker.pick(kind.plural)
+    if kind is LOCK and speaker.chance(0.15):
+        place = speaker.where(nowhere=0.6)
+        things = f"{speaker.pick(('all the', 'the', 'all'))} doors {place.text}".strip()
+        calls = (home_call("get_state", **place.slots, **kind.slots, state=state),)
+        return said(speaker, _DONE_TO[state], calls, t=things)
     return _many(speaker, many.removesuffix("s"), many, words, {**kind.slots, "state": state}, can_lead=False)
 
 
@@ -797,6 +850,7 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (3, switched_named),
     (3, own_state_named),
     (1.6, state_of),
+    (0.5, state_of_kind),
     (5.5, sensed_named),
     (2.6, sensed_placed),
     (5, sensed_many),

@@ -111,7 +111,7 @@ _MOW_STOP = Grammar(
 _WEATHER = Grammar(
     """
 6? (what's the weather like|what is the weather like|how's the weather|how is the weather|what's the \
-    weather|what is the weather|how's the weather looking) [today|right now|outside] {p}
+    weather|what is the weather|how's the weather looking) [today|right now|outside|tomorrow|tonight] {p}
 3? what (will the weather be|is the weather going to be) [like] {p}
 2? (what's|what is) the forecast {p}
 2! (tell|give|show) me the (weather|forecast|weather forecast|weather report) {p}
@@ -179,6 +179,7 @@ _BROADCAST = Grammar(
 2: (broadcast|announce) to (everyone|everybody|the house|the whole house|the family) [that] {m}
 2: say (everywhere|in every room|to everyone|on all speakers|in the whole house|to the whole house) [that] {m}
 2: (announce|broadcast|say) on all speakers [that] {m}
+2! (say|announce|broadcast) {m} (to everyone|in the whole house|on all speakers|everywhere|in every room)
 2: send (a message|the message) to (everyone|all rooms|the whole house) [saying|that] {m}
 2: (send|make) a broadcast [saying|that] {m}
 : (shout|call out) to everyone [that] {m}

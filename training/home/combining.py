@@ -104,8 +104,9 @@ def _locks(speaker: Speaker) -> Phrase:
 
 
 _SHARED: tuple[tuple[Grammar, str, Callable[[Speaker], Phrase]], ...] = (
-    (_ON, "turn_on", _switched), (_OFF, "turn_off", _switched), (_ON, "turn_on", _switched), (_OFF, "turn_off", _switched),
-    (_OPEN, "turn_on", _covers), (_CLOSE, "turn_off", _covers), (_LOCK, "turn_on", _locks), (_UNLOCK, "turn_off", _locks),
+    *((_ON, "turn_on", _switched), (_OFF, "turn_off", _switched)) * 2,
+    (_OPEN, "turn_on", _covers), (_CLOSE, "turn_off", _covers),
+    (_LOCK, "turn_on", _locks), (_UNLOCK, "turn_off", _locks),
 )  # fmt: skip
 
 

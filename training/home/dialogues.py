@@ -162,7 +162,8 @@ def told(rng: random.Random, call: Call) -> str:
         case "get_current_time":
             return f"It is {rng.randint(1, 12)}:{rng.randint(0, 59):02d} {rng.choice(('am', 'pm'))}."
         case "get_current_date":
-            return f"It is {rng.choice(_DAYS)}, {rng.choice(_MONTHS)} {rng.randint(1, 28)}, {rng.randint(2024, 2029)}."
+            day = f"{rng.choice(_DAYS)}, {rng.choice(_MONTHS)} {rng.randint(1, 28)}"
+            return f"It is {day}, {rng.randint(2024, 2029)}."
         case "timer_status":
             return f"{rng.randint(2, 50)} minutes and {rng.randint(2, 59)} seconds are left."
         case _:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 
 from training.home.speaker import Said
 
@@ -127,6 +128,11 @@ _ASKING = frozenset(
     ]
 ) - {"in"}
 
+# "Upstairs, turn the lights off": the place goes first where nothing but a place stands last.
+_PLACE_LAST = re.compile(
+    r"((?:turn|switch|close|open|set|pause|mute|dim) [^,0-9]+?) (in the [a-z' ]{3,18}|upstairs|downstairs)"
+)
+_PLACE_FIRST_SHARE = 0.08
 _PLAIN_SHARE = 0.5
 _CALLED_SHARE = 0.12
 _REASON_SHARE = 0.1
@@ -272,6 +278,8 @@ def is_plain_order(order: Said) -> bool:
 def put(rng: random.Random, plain: Said) -> str:
     """The sentence with what people put around it."""
     text = plain.text
+    if plain.form == "!" and rng.random() < _PLACE_FIRST_SHARE and (found := _PLACE_LAST.fullmatch(text)):
+        return f"{found[2]}{rng.choice((', ', ' '))}{found[1]}"
     if plain.form in "!:" and rng.random() > _PLAIN_SHARE:
         text = _around(rng, plain)
     elif plain.form in "!:" and rng.random() < _REASON_SHARE:

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 Form: TypeAlias = Literal["!", ":", "?", "."]
 
-# A text, or a choice of sequences; None in a choice's place is left out.
+# A text, or a choice of sequences.
 _Part: TypeAlias = "str | tuple[tuple[_Part, ...], ...]"
 
 _TOKEN = re.compile(r"[()\[\]|]|[^()\[\]|]+")
@@ -75,13 +75,16 @@ def wordings(text: str) -> Pattern:
 def _sequence(tokens: list[str], at: int) -> tuple[tuple[_Part, ...], int]:
     parts: list[_Part] = []
     while at < len(tokens) and tokens[at] not in ")]|":
-        token = tokens[at]
-        if token in "([":
-            choice, at = _choice(tokens, at + 1, ")" if token == "(" else "]")
-            parts.append(choice if token == "(" else (*choice, ()))
-        else:
-            parts.append(token)
-            at += 1
+        match tokens[at]:
+            case "(":
+                choice, at = _choice(tokens, at + 1, ")")
+                parts.append(choice)
+            case "[":
+                choice, at = _choice(tokens, at + 1, "]")
+                parts.append((*choice, ()))
+            case text:
+                parts.append(text)
+                at += 1
     return tuple(parts), at
 
 

@@ -17,6 +17,7 @@ _VOLUME = Grammar(
 3! (set|put|turn) {t} to {v} volume
 2! (set|put) {t} to volume {v}
 2! turn {t} (up|down) to {v}
+2! (turn|bring) {t} volume (up|down) to {v}
 ! (turn|bring) the volume (up|down) to {v} (on|for) {t}
 ! (raise|lower|increase|reduce) {t} volume to {v}
 ! make {t} volume {v}

@@ -36,6 +36,8 @@ _BRIGHTNESS_PLACE = Grammar("""
 2! (set|change|adjust) the brightness to {v} {p}
 ! (set|change) {b} brightness to {v}
 ! dim it to {v} {p}
+2! (dim|brighten) [the] {b} to {v}
+! (set|put) [the] {b} to {v} brightness
 . {b} brightness [to|at] {v}
 . brightness {v} {p}
 . {v} brightness {p}
@@ -144,11 +146,12 @@ _WARMTH = Grammar("""
 . I want {th} at {v} {p}
 . let's have {v} {p}
 . it should be {v} {p}
+. {v} {p} please
 ? (can|could) (we|you) make it {v} {p}
 ? (can|could) (we|I) have {v} {p}
 """)
 _WARMTH_AREA = Grammar("""
-3! (set|heat|warm|cool|heat up|cool down|warm up) the {a} to {v}
+3! (set|heat|warm|cool|heat up|cool down|warm up) [the] {a} to {v}
 2! (set|change|adjust) the {a} (temperature|temp|heating|heat) to {v}
 ! make the {a} {v}
 ! (keep|hold) the {a} at {v}
@@ -188,7 +191,8 @@ _SPEED_PLACE = Grammar("""
 . fan speed {p} [to] {v}
 . {a} fan speed [to] {v}
 """)
-_SPEEDS = {"half": 50, "full": 100, "maximum": 100, "max": 100, "a quarter": 25, "half speed": 50, "full speed": 100,
+_SPEEDS = {"half": 50, "full": 100, "maximum": 100, "max": 100, "a quarter": 25, "half speed": 50,
+           "full speed": 100,
            "maximum speed": 100, "a third": 33, "three quarters": 75, "the maximum": 100}  # fmt: skip
 _TEMPERATURE_WORDS = ("the temperature", "the temperature", "the temperature", "temperature",
     "the heating", "the heat",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from edgevox.tools.home.house import Entity
@@ -40,12 +40,11 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence in its plain spelling, and what it asks for. `end` is open where somebody's own words end it."""
+    """A sentence in its plain spelling, and what it asks for."""
 
     form: Form
     text: str
     calls: tuple[Call, ...]
-    tags: frozenset[str] = field(default_factory=frozenset)
 
 
 _LISTED_SHARE = 0.8
@@ -74,8 +73,8 @@ _PLURAL_NAMES = ("lights", "spots", "floods", "speakers", "headphones", "plants"
                  "keys", "panels",
                  "shades", "spotlights", "stairs")  # fmt: skip
 
-# {n} is the plural of a kind, {s} its singular, {o} "on the first floor", {f} the floor, {i} "in the kitchen",
-# {a} and {b} the area.
+# {n} is the plural of a kind, {s} its singular, {o} "on the first floor", {f} the floor,
+# {i} "in the kitchen", {a} and {b} the area.
 _EVERYWHERE = (
     "the {n}", "the {n}", "the {n}", "{n}", "{n}", "all the {n}", "all the {n}", "all {n}",
     "all of the {n}", "every {s}",

@@ -243,7 +243,8 @@ _UP_LOCKS = Grammar("""
 . lock up please, we're leaving
 """)
 _BY_NAME = (
-    ("light", 10), ("switch", 8), ("fan", 5), ("media_player", 5), ("climate", 4), ("humidifier", 2), ("siren", 1.5),
+    ("light", 10), ("switch", 8), ("fan", 5), ("media_player", 5), ("climate", 4), ("humidifier", 2),
+    ("siren", 1.5),
     ("input_boolean", 2.5),
 )  # fmt: skip
 _NAMED_DOMAINS = [domain for domain, _ in _BY_NAME]
@@ -287,6 +288,28 @@ def turn_on(speaker: Speaker) -> Said:
 
 def turn_off(speaker: Speaker) -> Said:
     return _about(speaker, _OFF, "turn_off", _target(speaker))
+
+
+_KIND_STATE = Grammar("""
+4. {n} {w} {p}
+! (turn|switch|put) {w} [the] {n} {p}
+! (turn|switch|put) [the] {n} {w} {p}
+2: {p} (turn|switch) [the] {n} {w}
+2: {p} (turn|switch) {w} [the] {n}
+. {p} {n} {w}
+""")
+
+
+def kind_state(speaker: Speaker) -> Said:
+    """ "Lights on in the kitchen"; "upstairs, turn the fans off"."""
+    kind = speaker.pick((LIGHT, LIGHT, LIGHT, LIGHT, FAN, SWITCH, OUTLET))
+    word = speaker.pick(("on", "off"))
+    place = speaker.where(nowhere=0.1)
+    noun = speaker.pick(kind.plural) if speaker.chance(0.75) or kind is OUTLET else kind.singular[0]
+    if noun == kind.singular[0] and (kind is SWITCH or speaker.is_listed(noun)):
+        noun = kind.plural[0]
+    calls = (home_call(f"turn_{word}", **place.slots, **kind.slots),)
+    return said(speaker, _KIND_STATE, calls, n=noun, w=word, p=place.text)
 
 
 def _dark_place(speaker: Speaker) -> Phrase:
@@ -426,6 +449,7 @@ def whole_place(speaker: Speaker) -> Said:
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (9, turn_on),
     (9, turn_off),
+    (2.2, kind_state),
     (1.2, light_on),
     (0.6, light_off),
     (4, open_cover),

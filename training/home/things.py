@@ -97,7 +97,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         laundry done|
         panic|test alarm|reboot router|reset lights|school run|vacation mode|guest mode|night check|
         party starter|movie start|rain alert|open sesame|all quiet|spring cleaning|light show"""),
-    "automation": _names("""vacation lights|night lights|motion lights|porch at sunset|morning coffee|alarm at night|
+    "automation": _names("""vacation lights|night lights|motion lights|porch at sunset|morning coffee|
+        alarm at night|
         leak alert|door alert|doorbell notification|garage reminder|bin day reminder|washing reminder|
         sunrise blinds|
         evening scene|heating schedule|away heating|plant watering|window reminder|welcome home lights|
@@ -113,7 +114,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         boiler valve|pool valve|hose valve|zone 1|zone two|rain barrel valve|radiator valve|front lawn valve|
         drip valve|shower valve|sink valve|washer valve|shutoff valve|basement valve|kitchen water|
         greenhouse valve"""),
-    "humidifier": _names("""humidifier|bedroom humidifier|baby humidifier|dehumidifier|cellar dehumidifier|mist maker|
+    "humidifier": _names("""humidifier|bedroom humidifier|baby humidifier|dehumidifier|
+        cellar dehumidifier|mist maker|
         diffuser|air washer|oil diffuser|nursery humidifier|basement dehumidifier"""),
     "siren": _names("""siren|alarm siren|outdoor siren|garden siren|fire siren|buzzer|chime|horn"""),
     "input_boolean": _names("""guest mode|vacation mode|holiday mode|night mode|sleep mode|party mode|
@@ -122,7 +124,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         winter mode|baby sleeping|dog mode|maintenance mode"""),
     "alarm_control_panel": _names("""alarm|burglar alarm|house alarm|security system|alarm system|home alarm|
         garage alarm|security panel"""),
-    "weather": _names("""weather|home weather|forecast|weather station|backyard weather|garden weather station"""),
+    "weather": _names("""weather|home weather|forecast|weather station|backyard weather|
+        garden weather station"""),
 }  # fmt: skip
 
 # A thing that a binary sensor of a class watches, and a sensor of a class.
@@ -150,7 +153,8 @@ SENSED: dict[str, tuple[str, ...]] = {
         attic door|main door|nursery door|cat door|sliding door"""),
     "garage_door": _names("""garage door|left garage door|right garage door|big garage door|small garage door|
         side garage door|carport door"""),
-    "gas": _names("""gas detector|gas sensor|stove gas sensor|kitchen gas alarm|boiler gas sensor|gas alarm"""),
+    "gas": _names("""gas detector|gas sensor|stove gas sensor|kitchen gas alarm|boiler gas sensor|
+        gas alarm"""),
     "heat": _names("""oven|stove|boiler|server|fireplace|sauna|printer|pizza oven|grill|heat detector|
     car engine|
         kitchen heat alarm|amplifier|battery pack"""),
@@ -163,8 +167,10 @@ SENSED: dict[str, tuple[str, ...]] = {
         water sensor|laundry floor|boiler room floor|crawl space|plant pot|ficus|roof|cellar wall|sump|
         rain sensor|
         shower tray|pool deck|toilet leak sensor"""),
-    "motion": _names("""hallway motion sensor|motion sensor|driveway camera|front door camera|porch sensor|stairs sensor|
-        garden camera|doorbell|garage motion|backyard motion sensor|baby monitor|shed sensor|office motion detector"""),
+    "motion": _names("""hallway motion sensor|motion sensor|driveway camera|front door camera|
+        porch sensor|stairs sensor|
+        garden camera|doorbell|garage motion|backyard motion sensor|baby monitor|shed sensor|
+        office motion detector"""),
     "moving": _names("""car|washing machine|elevator|lift|gate|swing|robot vacuum|garage door|boat|
     treadmill|bike|
         conveyor|ceiling fan|water wheel"""),
@@ -191,7 +197,8 @@ SENSED: dict[str, tuple[str, ...]] = {
         compressor|sauna|oven|bread maker|3d printer|well pump|furnace|dehumidifier|server|air compressor"""),
     "safety": _names("""stove|fireplace|gas heater|ladder|trampoline|fuse box|oven|generator|
         treehouse|grill|stairs gate"""),
-    "smoke": _names("""smoke detector|smoke alarm|hallway smoke detector|kitchen smoke alarm|bedroom smoke detector|
+    "smoke": _names("""smoke detector|smoke alarm|hallway smoke detector|kitchen smoke alarm|
+        bedroom smoke detector|
         attic smoke sensor|garage smoke detector|toaster|fireplace|stove"""),
     "sound": _names("""baby monitor|nursery monitor|sound sensor|doorbell|microphone|dog cam|
     noise sensor|garage mic|
@@ -227,10 +234,12 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "humidity": _names("""greenhouse|wine cellar|terrarium|basement sensor|cigar box|crawl space|
     bathroom sensor|
         balcony sensor|plant shelf|egg incubator"""),
-    "carbon_dioxide": _names("""air monitor|office sensor|bedroom sensor|air quality sensor|classroom sensor|netatmo"""),
+    "carbon_dioxide": _names("""air monitor|office sensor|bedroom sensor|air quality sensor|
+        classroom sensor|netatmo"""),
     "carbon_monoxide": _names("""boiler sensor|garage sensor|co meter|stove sensor"""),
     "pm25": _names("""air purifier|air monitor|outdoor air sensor|kitchen air sensor|balcony sensor"""),
-    "illuminance": _names("""patio sensor|hallway sensor|weather station|desk sensor|porch sensor|window sensor|garden sensor"""),
+    "illuminance": _names("""patio sensor|hallway sensor|weather station|desk sensor|porch sensor|
+        window sensor|garden sensor"""),
     "pressure": _names("""boiler|water line|weather station|barometer|heating circuit|pump|car tire|
     coffee machine|well"""),
     "moisture": _names("""ficus|tomatoes|lemon tree|monstera|lawn|raised bed|orchid|basil|rose bed|
@@ -239,7 +248,8 @@ MEASURED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Sensors whose names say what they measure: asked for by name alone.
 READINGS = _names(
-    """outdoor temperature|outside temperature|outdoor humidity|outside humidity|indoor humidity|pool temperature|
+    """outdoor temperature|outside temperature|outdoor humidity|outside humidity|indoor humidity|
+        pool temperature|
     water temperature|fridge temperature|freezer temperature|wind speed|rain today|rainfall|uv index|
     pollen count|
     solar production|solar power|energy today|energy cost|power consumption|electricity price|gas price|

@@ -41,8 +41,8 @@ _START_NAMED = Grammar(
     """
 4! (set|start|create|make) a timer for {d} (called|named) {n}
 4! (set|start|create) {a} {dt} timer (called|named|for) {n}
-4! (set|start|create|make) a {n} timer for {d}
-3! (set|start) a {n} timer (of|to|with) {d}
+4! (set|start|create|make) {an} {n} timer for {d}
+3! (set|start) {an} {n} timer (of|to|with) {d}
 2! (set|start) the {n} timer (for|to) {d}
 2! (start|set) a timer for {n} for {d}
 2! (set|start) {a} {dt} {n} timer
@@ -54,9 +54,9 @@ _START_NAMED = Grammar(
 . {d} for the {n}
 . {dt} {n} timer
 . timer for {n} {d}
-. I need a {n} timer for {d}
+. I need {an} {n} timer for {d}
 . I (need|want) {a} {dt} timer for [the] {n}
-. I'd like a {n} timer for {d}
+. I'd like {an} {n} timer for {d}
 """
 )
 _LATER = Grammar(
@@ -206,6 +206,16 @@ def _place_or_none(speaker: Speaker) -> tuple[str, Slots]:
     return "", {}
 
 
+_CALLED = (
+    "the {n} timer", "the {n} timer", "my {n} timer", "{n} timer", "the timer for {n}", "my timer for {n}",
+    "the timer called {n}", "the timer named {n}", "our {n} timer", "the timer for the {n}",
+)  # fmt: skip
+_STARTED = (
+    "the {dt} timer", "the {dt} timer", "my {dt} timer", "my {dt} timer", "the timer for {d}", "{dt} timer",
+    "the timer I set for {d}", "my timer for {d}",
+)  # fmt: skip
+
+
 def _timer(speaker: Speaker, *, plain: float = 0.3) -> tuple[str, Slots]:
     """Words for a running timer, and its slots."""
     way = speaker.rng.random()
@@ -216,29 +226,14 @@ def _timer(speaker: Speaker, *, plain: float = 0.3) -> tuple[str, Slots]:
     rest = (way - plain) / (1 - plain)
     if rest < 0.45:
         name = speaker.pick(TIMER_NAMES)
-        text = speaker.pick(
-            (
-                f"the {name} timer",
-                f"my {name} timer",
-                f"the {name} timer",
-                f"{name} timer",
-                f"the timer for {name}",
-                f"the timer called {name}",
-                f"the timer named {name}",
-                f"my timer for {name}",
-                f"our {name} timer",
-                f"the timer for the {name}",
-            )  # fmt: skip
-        )
-        return text, {"name": name}
+        return speaker.pick(_CALLED).replace("{n}", name), {"name": name}
     if rest < 0.84:
         for _ in range(9):
             words, slots, adjective = duration(speaker.rng, speaker.numbers)
             if adjective:
                 break
         started = {f"start_{unit}": count for unit, count in slots.items()}
-        text = speaker.pick((f"the {adjective} timer", f"my {adjective} timer", f"the {adjective} timer", f"my {adjective} timer",
-                             f"the timer for {words}", f"the timer I set for {words}", f"{adjective} timer", f"my timer for {words}"))  # fmt: skip
+        text = speaker.pick(_STARTED).replace("{dt}", adjective).replace("{d}", words)
         return text, started
     area = speaker.area()
     if area.startswith(("second", "bedroom 2", "small", "big")) or "'" in area:
@@ -272,17 +267,18 @@ def _changed(speaker: Speaker, tool: str, grammar: Grammar) -> Said:
 
 
 def start(speaker: Speaker) -> Said:
-    words, slots, adjective = duration(speaker.rng, speaker.numbers)
+    words, length, adjective = duration(speaker.rng, speaker.numbers)
     other, _, _ = duration(speaker.rng, speaker.numbers)
     words = speaker.slip(other, words)
+    slots: Slots = dict(length)
     adjective = adjective or "ten minute"
     grammar = _START
     fill = {"d": words, "dt": adjective, "a": article(adjective)}
     if speaker.chance(0.34):
         grammar = _START_NAMED
         name = speaker.pick(TIMER_NAMES)
-        slots = {**slots, "name": name}
-        fill["n"] = name
+        slots["name"] = name
+        fill |= {"n": name, "an": article(name)}
     made = said(speaker, grammar, (home_call("start_timer", **slots),), **fill)
     if adjective == "ten minute" and "ten minute" in made.text and "ten minutes" not in words:
         return start(speaker)
@@ -293,7 +289,8 @@ def start(speaker: Speaker) -> Said:
 
 
 _LATER_ORDERS: tuple[Callable[[Speaker], Said], ...] = (
-    switching.turn_on, switching.turn_off, switching.turn_off, switching.open_cover, switching.close_cover, switching.lock,
+    switching.turn_on, switching.turn_off, switching.turn_off, switching.open_cover, switching.close_cover,
+    switching.lock,
     switching.scene, setting.brightness, setting.warmth, switching.turn_on, switching.unlock,
 )  # fmt: skip
 

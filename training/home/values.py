@@ -106,7 +106,7 @@ def _unit(count: float, unit: str) -> str:
 
 
 def duration(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
-    """A length of time as it is said, its slots, and the same as it stands before "timer" ("" where it cannot)."""
+    """A length of time as it is said, its slots, and how it stands before "timer" ("" where it cannot)."""
     way = rng.random()
     if way < 0.46:
         count = rng.choice(

@@ -1,0 +1,183 @@
+"""What words mean for the slots: the conventions that the data must never contradict."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from edgevox.tools.home.catalogue import CATALOGUE
+from edgevox.tools.home.house import Area, Entity, House
+from training.calls import Call, written
+from training.home import asking, chores, listing, playing, setting, switching, timing
+from training.home.houses import DEMO, Known, random_house
+from training.home.manner import put, sounds_like_a_question
+from training.home.ordering import home_call
+from training.home.patterns import Grammar, pattern
+from training.home.speaker import Said, Speaker, is_room_and_kind
+from training.home.things import LIGHT
+from training.home.values import Numbers, duration
+
+_LISTED = House(
+    (Entity("light.a", "Kitchen Light", "light", "off", area="kitchen"),),
+    areas=(Area("kitchen", "Kitchen"), Area("office", "Office")),
+)
+
+
+def _drawn(builder: Callable[[Speaker], Said], house: House | None, times: int = 400) -> Iterator[Said]:
+    known = Known(house)
+    for seed in range(times):
+        speaker = Speaker(random.Random(seed), known)
+        speaker.slips = False
+        yield builder(speaker)
+
+
+def test_a_room_and_a_kind_is_a_name_only_where_a_thing_is_called_so() -> None:
+    said = [phrase for phrase in _kinds(_LISTED) if phrase.text.removeprefix("the ") == "kitchen light"]
+    unlisted = [phrase for phrase in _kinds(_LISTED) if phrase.text.removeprefix("the ") == "office light"]
+    assert said
+    assert unlisted
+    assert all(phrase.slots == {"name": "kitchen light"} for phrase in said)
+    assert all(phrase.slots == {"area": "office", "domain": "light"} for phrase in unlisted)
+
+
+def _kinds(house: House) -> list:  # type: ignore[type-arg]  # of phrases
+    known = Known(house)
+    return [Speaker(random.Random(seed), known).kind(LIGHT, single=0.5) for seed in range(600)]
+
+
+def test_a_plural_means_all_of_a_kind_even_where_a_thing_is_called_so() -> None:
+    for made in _drawn(switching.turn_on, DEMO, 1500):
+        assert made.calls[0].arguments.get("name") not in (
+            "garden lights",
+            "curtains",
+            "living room blinds",
+        ), made
+
+
+def test_locking_turns_on_and_unlocking_turns_off() -> None:
+    assert {made.calls[0].tool for made in _drawn(switching.lock, None)} == {"turn_on"}
+    assert {made.calls[0].tool for made in _drawn(switching.unlock, None)} == {"turn_off"}
+
+
+@pytest.mark.parametrize("house", [None, DEMO])
+def test_lights_are_set_without_a_domain(house: House | None) -> None:
+    for builder in (setting.brightness, setting.colour):
+        for made in _drawn(builder, house):
+            assert "domain" not in made.calls[0].arguments
+
+
+def test_binary_sensors_are_asked_about_with_their_class() -> None:
+    for made in _drawn(asking.sensed_named, None):
+        slots = made.calls[0].arguments
+        assert slots["domain"] == "binary_sensor"
+        assert slots["state"] in ("on", "off")
+        assert "device_class" in slots
+
+
+def test_the_shopping_list_has_no_remove_of_its_own() -> None:
+    removed = [made.calls[0] for made in _drawn(listing.delete, None)]
+    assert {call.tool for call in removed} == {"list_remove_item"}
+    assert any(call.arguments["name"] == "shopping" for call in removed)
+
+
+def test_a_volume_step_has_the_sign_of_its_words() -> None:
+    for made in _drawn(playing.volume_step, None):
+        step = made.calls[0].arguments["volume_step"]
+        if any(word in made.text for word in ("quieter", "softer", "lower", "reduce")):
+            assert step == "down" or (isinstance(step, int) and step < 0), made
+
+
+def test_here_fills_no_slot() -> None:
+    for made in _drawn(switching.light_on, DEMO):
+        if made.text.endswith(("in here", "in this room")):
+            assert made.calls[0].arguments == {"domain": "light"}
+
+
+def test_a_later_command_is_kept_in_its_own_words() -> None:
+    for made in _drawn(timing.later, DEMO, 100):
+        assert str(made.calls[0].arguments["conversation_command"]) in made.text
+
+
+def test_the_last_word_counts_in_a_correction() -> None:
+    for made in _drawn(switching.corrected, None, 100):
+        assert (
+            made.calls[0].tool
+            == f"turn_{'on' if made.text.removesuffix(' instead').endswith(' on') else 'off'}"
+        )
+
+
+def test_a_request_taken_back_is_forgotten() -> None:
+    speaker = Speaker(random.Random(1), Known(None))
+    order = switching.turn_on(speaker)
+    assert chores.taken_back(speaker, order).calls == (Call("nevermind", {}),)
+
+
+@pytest.mark.parametrize(
+    ("words", "slots"),
+    [
+        ("half an hour", {"minutes": 30}),
+        ("an hour and a half", {"hours": 1, "minutes": 30}),
+        ("a quarter of an hour", {"minutes": 15}),
+        ("a minute and a half", {"minutes": 1, "seconds": 30}),
+    ],
+)
+def test_lengths_of_time_mean_what_is_said(words: str, slots: dict[str, int]) -> None:
+    drawn = (duration(rng := random.Random(seed), Numbers(rng)) for seed in range(3000))
+    assert next(found for text, found, _ in drawn if text == words) == slots
+
+
+def test_the_example_sentences_of_the_catalogue_are_not_needed_to_name_every_tool() -> None:
+    made = {
+        said.calls[0].tool
+        for module in _MODULES
+        for _, builder in module
+        for said in _drawn(builder, DEMO, 60)
+    }
+    assert made == {tool.name for tool in CATALOGUE} - {"respond"}
+
+
+_MODULES = (
+    switching.BUILDERS, setting.BUILDERS, asking.STATE_BUILDERS, asking.WARMTH_BUILDERS, playing.BUILDERS,
+    timing.BUILDERS, listing.BUILDERS, chores.BUILDERS,
+)  # fmt: skip
+
+
+def test_calls_are_written_as_the_contract_says() -> None:
+    calls = (home_call("light_set", brightness=40, name='the "big" lamp'), Call("media_pause"))
+    assert written(calls) == '[light_set(name="the \\"big\\" lamp", brightness=40), media_pause()]'
+    assert written((Call("f", {"a": True, "b": [1, "x"], "c": {"d": 0.5}, "e": None}),)) == (
+        '[f(a=True, b=[1, "x"], c={"d": 0.5}, e=None)]'
+    )
+
+
+def test_a_pattern_draws_each_of_its_wordings() -> None:
+    line = pattern("!", "(turn|switch) on [all] {t}")
+    said = {line.say(random.Random(seed), {"t": "lights"}) for seed in range(60)}
+    assert said == {"turn on lights", "switch on lights", "turn on all lights", "switch on all lights"}
+
+
+def test_a_line_counts_as_often_as_it_says() -> None:
+    assert len(Grammar("3! one\n. two").patterns) == 4
+
+
+def test_orders_are_put_politely_and_questions_are_heard_as_questions() -> None:
+    order = Said("!", "turn on the lamp", ())
+    put_so = {put(random.Random(seed), order) for seed in range(400)}
+    assert len(put_so) > 60
+    assert "would you mind turning on the lamp" in put_so
+    assert sounds_like_a_question("hey, can you turn on the lamp")
+    assert not sounds_like_a_question("have the lamp on")
+
+
+def test_random_homes_are_of_every_size() -> None:
+    sizes = [len(random_house(random.Random(seed)).entities) for seed in range(200)]
+    assert min(sizes) < 3
+    assert max(sizes) > 35
+
+
+def test_a_room_with_a_kind_is_told_from_a_name() -> None:
+    assert is_room_and_kind("kitchen light")
+    assert is_room_and_kind("garage door")
+    assert not is_room_and_kind("desk lamp")
