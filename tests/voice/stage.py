@@ -62,6 +62,8 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.said_everything = asyncio.Event()
+        self.saying_last = asyncio.Event()
+        """Somebody is in the middle of the last utterance."""
         self._said = 0
         self._moments: defaultdict[type[Event], asyncio.Event] = defaultdict(asyncio.Event)
         self._due = [_utterance(0.6)]
@@ -82,6 +84,8 @@ class Stage:
                 for _ in range(8):
                     await asyncio.sleep(0)  # let the others work, as in the 20 ms of a real block
                 yield Audio(sound[start : start + BLOCK_SAMPLES], WHISPER_RATE_HZ)
+                if is_speech and self._said == len(self.cues) and start > WHISPER_RATE_HZ // 2:
+                    self.saying_last.set()
             self._said += is_speech
             if self._said == 1 + len(self.cues):
                 self.said_everything.set()
@@ -104,16 +108,19 @@ def _utterance(seconds: float) -> np.ndarray:
 
 @dataclass
 class Listener:
-    """A recogniser that hears its lines, one after the other."""
+    """A recogniser that hears its lines, one after the other; each but the first waits for `may_go_on`."""
 
     lines: Sequence[str]
     heard: list[Audio] = field(default_factory=list)
+    may_go_on: asyncio.Event | None = None
 
     async def stream(
         self, request: TranscribeRequest, cancel: CancelFlag
     ) -> AsyncGenerator[Transcript, None]:
         self.heard.append(request.audio)
         text = self.lines[len(self.heard) - 1]
+        if self.may_go_on is not None and len(self.heard) > 1:
+            await self.may_go_on.wait()
         yield Transcript(text, "en", request.audio.duration_s, dropped=None if text else "no speech")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from edgevox.events import (
     ConfirmationDecided,
     ConfirmationRequired,
     Event,
+    ModelStarted,
     PlaybackFinished,
     PlaybackStarted,
     TurnEnded,
@@ -27,7 +28,8 @@ from edgevox.events import (
 from edgevox.settings import AudioSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import tool
-from edgevox.types import Audio
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, ChatModel, ChatReply, ChatRequest
 from edgevox.voice import Asking, Hearing, InstantWords, Loudspeaker, Pipeline, Voice, VoiceLoop
 from edgevox.voice.loop import ANSWER_WITHIN_S
 from tests.voice.sounds import silent, voiced
@@ -48,6 +50,7 @@ class House:
         speaker: Loudspeaker | None = None,
         is_mute: bool = False,
         lines: Sequence[str] = (CALL, "That was that."),
+        model: ChatModel | None = None,
     ) -> None:
         self.is_unlocked = False
         self.listener = Listener(heard)
@@ -64,7 +67,7 @@ class House:
         agent = LLMAgent(
             "test",
             tools=(unlock_door,),
-            model=ScriptedModel(lines),
+            model=model or ScriptedModel(lines),
             parsers=("hermes",),
             conversation=self.conversation,
             confirm=self.asking,
@@ -128,6 +131,15 @@ async def test_a_doubtful_answer_is_asked_for_again_aloud() -> None:
     assert house.synthesizer.spoken[2] == f"Please say yes or no. {QUESTION}"
 
 
+async def test_whoever_goes_on_speaking_after_a_yes_has_not_agreed() -> None:
+    stage = Stage(cues=[after(PlaybackFinished), after(PlaybackFinished)])
+    house = House(stage.note, ["unlock the front door", "Yes.", "No, wait!"])
+    house.listener.may_go_on = stage.saying_last
+    await stage.play(house.pipeline)
+    assert not house.is_unlocked
+    assert next(event.answer for event in stage.events if isinstance(event, AnswerHeard)) == "unclear"
+
+
 async def test_what_is_said_while_the_question_is_asked_is_no_answer() -> None:
     stage = Stage(cues=[after(PlaybackStarted)])
     speaker = HeldSpeaker()
@@ -148,6 +160,28 @@ async def test_the_answer_begins_with_the_end_of_the_question() -> None:
     await stage.play(house.pipeline)
     _, answer = house.listener.heard
     assert answer.duration_s < 1.6, "it holds what was heard before"
+
+
+class Held(ScriptedModel):
+    """A model that says its first line only when it may."""
+
+    def __init__(self, lines: Sequence[str], may_begin: asyncio.Event) -> None:
+        super().__init__(lines)
+        self._may_begin = may_begin
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        await self._may_begin.wait()
+        async for reply in super().stream(request, cancel):
+            yield reply
+
+
+async def test_what_somebody_was_saying_when_the_question_came_is_no_answer() -> None:
+    stage = Stage(cues=[after(ModelStarted)])
+    model = Held([CALL, "That was that."], stage.saying_last)
+    house = House(stage.note, ["unlock the front door", "Yes."], is_mute=True, model=model)
+    await stage.play(house.pipeline)
+    assert not house.is_unlocked
+    assert stage.of(AnswerHeard) == []
 
 
 async def test_without_a_voice_the_answer_is_heard_all_the_same() -> None:
