@@ -18,6 +18,8 @@ from edgevox.tools import ToolRegistry
 from edgevox.tools.arguments import read_arguments
 from edgevox.types import ToolCall
 
+# The template's words around a question are part of it. Two homes share their tools, and are not one prompt.
+_MOST_QUESTION_TOKENS = 128
 _WRONG = Score(False, False, False, None, None, None)
 
 
@@ -94,7 +96,7 @@ class _Meter:
             return
         if not self.prompt_tokens:
             self.prompt_tokens = event.prompt_tokens
-            self.was_cached = 2 * event.cached_tokens >= event.prompt_tokens
+            self.was_cached = event.prompt_tokens - event.cached_tokens <= _MOST_QUESTION_TOKENS
         self.generated_tokens += event.generated_tokens
 
 

@@ -174,6 +174,32 @@ def test_the_default_model_is_asked_five_rows(tmp_path: Path) -> None:
     assert not any(one["valid"] is False for one in got)
 
 
+@pytest.mark.engine
+@pytest.mark.slow
+def test_a_command_that_is_spoken_reaches_the_model(tmp_path: Path) -> None:
+    rows, notes = tmp_path / "rows.jsonl", tmp_path / "heard.jsonl"
+    words = ("--speech", "--voices", "piper", "--speeds", "1.0", "--snr", "clean,20")
+    suite = write(tmp_path, row(utterance="turn on the kitchen light"))
+    with RemoteServer(_on_or_joke).running() as server:
+        for _time in range(2):  # the second time from the notes
+            done = edgevox(
+                *("eval", suite, *words, "--heard", notes, "--rows", rows),
+                *_remote(server),
+                env=environment(tmp_path),
+            )
+            assert done.returncode == 0, done.stderr
+    assert [line.split()[:5] for line in done.stdout.splitlines()[1:]] == [
+        ["piper", "clean", "1", "0.0", "100.0"],
+        ["piper", "20", "dB", "1", "0.0"],
+        ["all", "2", "0.0", "100.0", "100.0"],
+    ]
+    first = json.loads(rows.read_text().splitlines()[0])
+    assert first["spoken"]["text"] == "turn on the kitchen light"
+    assert "kitchen light" in first["utterance"].casefold()
+    assert server.bodies[0]["messages"][-1]["content"] == first["utterance"]
+    assert len(notes.read_text().splitlines()) == 2
+
+
 _LAMP = {
     "type": "function",
     "function": {
