@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from edgevox.cli.voice_view import LiveView, PlainView
+from edgevox.events import (
+    AnswerHeard,
+    ConfirmationDecided,
+    ConfirmationRequired,
+    Event,
+    InstantWordHeard,
+    PlaybackFinished,
+    PlaybackStarted,
+    TranscriptReady,
+    TurnEnded,
+)
+
+QUESTION = ConfirmationRequired(turn_id="t", token="x", name="unlock", question="Unlock it?", level="voice")
+
+
+class Screen:
+    """What a person reads of some events: answers left, remarks right."""
+
+    def __init__(self) -> None:
+        self.out, self.err = io.StringIO(), io.StringIO()
+        self.consoles = Console(file=self.out, width=100), Console(file=self.err, width=100)
+
+    def shows(self, *events: Event) -> tuple[list[str], list[str]]:
+        view = PlainView(*self.consoles, lambda: None)
+        for event in events:
+            view(event)
+        return self.out.getvalue().splitlines(), self.err.getvalue().splitlines()
+
+
+def test_a_question_and_its_answer_are_shown() -> None:
+    lines, remarks = Screen().shows(
+        TranscriptReady(turn_id="t", text="unlock it", language="en"),
+        QUESTION,
+        AnswerHeard(turn_id="t", token="x", text="Well.", answer="unclear"),
+        ConfirmationDecided(turn_id="t", token="x", granted=False, why="the answer was not a clear yes"),
+        TurnEnded(turn_id="t", outcome="answered", reply="It stays locked."),
+    )
+    assert lines == [
+        "you › unlock it",
+        "edgevox › Unlock it? (yes or no)",
+        "you › Well.",
+        "edgevox › It stays locked.",
+    ]
+    assert remarks == ["(not done: the answer was not a clear yes)"]
+
+
+def test_a_stop_is_shown_once_whether_it_is_a_turn_or_ends_one() -> None:
+    stop = InstantWordHeard(turn_id="t", word="stop", text="Stop.")
+    ended = TurnEnded(turn_id="t", outcome="cancelled")
+    story = TranscriptReady(turn_id="t", text="tell me a story", language="en")
+    assert Screen().shows(story, stop, ended) == (["you › tell me a story", "you › Stop."], ["(stopped)"])
+    alone = TranscriptReady(turn_id="t", text="Stop.", language="en")
+    let_go = TurnEnded(turn_id="t", outcome="dropped", error="there was nothing to stop")
+    assert Screen().shows(alone, stop, let_go) == (["you › Stop."], ["(let go: there was nothing to stop)"])
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ([QUESTION], "yes or no?"),
+        ([QUESTION, PlaybackStarted(turn_id="t")], "speaking"),
+        ([QUESTION, PlaybackStarted(turn_id="t"), PlaybackFinished(turn_id="t")], "yes or no?"),
+        ([QUESTION, ConfirmationDecided(turn_id="t", token="x", granted=True, why="")], "working"),
+        ([PlaybackStarted(turn_id="t"), PlaybackFinished(turn_id="t")], "speaking"),
+    ],
+)
+def test_the_live_line_says_when_an_answer_is_waited_for(events: list[Event], state: str) -> None:
+    screen = Screen()
+    view = LiveView(*screen.consoles, lambda: None, lambda: -40.0)
+    for event in events:
+        view(event)
+    screen.consoles[1].print(view._status())
+    assert state in screen.err.getvalue().splitlines()[-1]
