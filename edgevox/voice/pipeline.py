@@ -87,6 +87,8 @@ class Pipeline:
         turn, speech = self._turn, self._speech
         if self._words is None or word is None or turn is None:
             return False
+        if speech is not None and speech.is_finished:
+            speech = None  # nothing can be said in this turn any more
         if word in ("repeat", "help") and speech is None:
             return False
         self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))

@@ -34,6 +34,8 @@ class SpokenTurn:
         self._mouth = mouth
         self._turn = turn
         self._publish = publish
+        self.is_finished = False
+        """Whether everything was written; it may still be spoken."""
         self._splitter = SentenceSplitter()
         self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
         self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
@@ -56,7 +58,8 @@ class SpokenTurn:
         await end.is_reached.wait()
 
     def finish(self) -> None:
-        """Nothing more will be said."""
+        """Nothing more will be written."""
+        self.is_finished = True
         self._flush()
         self._sentences.put_nowait(None)
 

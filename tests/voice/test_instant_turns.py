@@ -210,6 +210,7 @@ async def test_a_typed_stop_works_while_it_speaks() -> None:
     async with asyncio.timeout(BOUND_S):
         await stage.until(PlaybackStarted)
         assert not talk.pipeline.act_on("tell me more")
+        assert not talk.pipeline.act_on("repeat that"), "it waits until the answer is over"
         assert talk.pipeline.act_on("stop")
         await playing
     assert [record.outcome for record in stage.records] == ["cancelled"]
