@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 
+from training.home.reasons import before_reason, behind_reason
 from training.home.speaker import Said
 
 # Around an order. {x} is the order, {g} the order with its verb in -ing.
@@ -51,25 +52,6 @@ _CALLED = (
     "excuse me", "hey there", "hey computer", "computer", "house", "hey house", "assistant",
     "hey assistant", "listen",
     "okay so", "um hey", "yes", "yeah", "ah", "oh and", "and", "sorry", "good morning", "good evening",
-)  # fmt: skip
-# Why somebody asks: before the order, or behind it.
-_REASONS = (
-    "I'm going to bed", "we're going to bed", "I'm leaving", "we're leaving", "I'm home", "I'm back",
-    "it's late", "I'm busy",
-    "my hands are full", "we have guests", "the kids are asleep", "I'm about to leave", "I forgot",
-    "before I forget",
-    "I'm on my way out", "we're done here", "it's bedtime", "I'm in a hurry",
-    "I can't get up right now", "it's getting late",
-    "good night", "good morning", "I'm tired", "guests are coming", "the baby is sleeping",
-    "I'm working", "I have a headache",
-    "I'm cooking", "it's movie time", "we're about to eat", "I'm still in bed",
-)  # fmt: skip
-_REASONS_BEHIND = (
-    "so I can sleep", "because I'm going to bed", "before I go to sleep", "before we leave",
-    "because we're leaving", "so I can work",
-    "because guests are coming", "while I'm cooking", "so the kids can sleep", "because it's late",
-    "I can't find the switch",
-    "my hands are full", "I'm leaving", "we're going to bed", "I forgot about it",
 )  # fmt: skip
 _QUESTION_BEFORE = (
     "tell me", "hey tell me", "quick question", "say", "just wondering", "I wonder", "one question",
@@ -135,7 +117,7 @@ _PLACE_LAST = re.compile(
 _PLACE_FIRST_SHARE = 0.08
 _PLAIN_SHARE = 0.5
 _CALLED_SHARE = 0.12
-_REASON_SHARE = 0.1
+_REASON_SHARES = {"!": 0.15, ":": 0.1, ".": 0.12, "?": 0.05}
 
 _FILLERS = frozenset(word for called in _CALLED for word in called.split()) | {
     "please",
@@ -282,15 +264,14 @@ def put(rng: random.Random, plain: Said) -> str:
         return f"{found[2]}{rng.choice((', ', ' '))}{found[1]}"
     if plain.form in "!:" and rng.random() > _PLAIN_SHARE:
         text = _around(rng, plain)
-    elif plain.form in "!:" and rng.random() < _REASON_SHARE:
-        if plain.form == "!" and rng.random() < 0.35:
-            text = f"{text} {rng.choice(_REASONS_BEHIND)}"
-        else:
-            text = f"{rng.choice(_REASONS)}, {text}"
     elif plain.form == "?":
         text = _question(rng, text)
     elif plain.form == "." and rng.random() < 0.12 and not text.endswith("please"):
         text = f"{text} please" if rng.random() < 0.8 else f"{text} thanks"
+    if rng.random() < _REASON_SHARES[plain.form]:
+        # Behind somebody's own words, or a question, a clause could belong to them.
+        goes_behind = plain.form in "!." and rng.random() < 0.5
+        text = before_reason(text, rng) if goes_behind else behind_reason(text, rng)
     if rng.random() < _CALLED_SHARE:
         comma = ", " if rng.random() < 0.6 else " "
         text = f"{rng.choice(_CALLED)}{comma}{text}"
