@@ -18,6 +18,7 @@ from types import TracebackType
 from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryBroken, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.errors import StateError
+from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
 from edgevox.tools.home import DemoHome, Timers
 from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
 from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
@@ -82,7 +83,8 @@ def forget_all(folder: Path) -> Forgotten:
         done.records = _log(folder).delete()
     _forget_words(folder, bool, done, failures)
     # Last: a broken file is set aside when it is opened.
-    for path in (*_left_behind(folder), *(folder / PROMPTS_FOLDER).glob("*")):
+    made = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
+    for path in (*_left_behind(folder), *made):
         with failures:
             done.files += _unlink(path)
     failures.raise_first()

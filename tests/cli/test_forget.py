@@ -113,6 +113,8 @@ def leave_behind(folder: Path) -> None:
         f".{HOME_FILE}.x8fk2",
         "prompts/0123.prefix",
         "prompts/tmpabc.partial",
+        "documents.sqlite3",
+        "documents.sqlite3-wal",
     ):
         path = folder / name
         path.parent.mkdir(exist_ok=True)

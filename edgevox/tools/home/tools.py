@@ -25,6 +25,8 @@ _Handler: TypeAlias = Callable[[Home, str, Mapping[str, Any]], Awaitable[str]]
 # Given to the model when it wants to answer and has not said what: only it can.
 ANSWER_YOURSELF = "Answer in one short sentence of your own."
 _NEVER_MIND = "All right."
+# What other people hear cannot be taken back.
+_SAID_TO_OTHERS = frozenset({"broadcast"})
 
 _HANDLERS: dict[str, _Handler] = {
     "turn_on": acting.switch,
@@ -77,6 +79,7 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, now: Now) -> Tool:
         parameters=tool.parameters,
         run=run,
         side_effects=tool.has_side_effects,
+        confirm="voice" if tool.name in _SAID_TO_OTHERS else None,
         examples=tool.examples,
         has_known_words=True,
         targets=lambda arguments: _risked(tool.name, arguments, home),
@@ -155,6 +158,8 @@ _MOST_NAME_CHARS = 50
 
 def confirmation_question(tool: str, arguments: JsonObject, home: Home) -> str:
     """The question before a call that needs a yes: "Unlock the front door?" """
+    if tool in _SAID_TO_OTHERS:
+        return f"Announce “{_in_a_question(str(arguments.get('message', '')))}”?"
     try:
         found = targets(tool, arguments, home.house())
     except (HomeError, StateError):
@@ -167,5 +172,9 @@ def confirmation_question(tool: str, arguments: JsonObject, home: Home) -> str:
 
 def _asked(entity: Entity) -> str:
     """The thing as a question names it. A name that is itself a sentence would be heard as ours."""
-    plain = " ".join(_NOT_IN_A_NAME.sub(" ", the(entity)).split())
+    return _in_a_question(the(entity))
+
+
+def _in_a_question(text: str) -> str:
+    plain = " ".join(_NOT_IN_A_NAME.sub(" ", text).split())
     return plain[:_MOST_NAME_CHARS].rstrip()

@@ -79,7 +79,6 @@ from tests.tools.home.conftest import Bench
         ("get_weather", {}, "It is partly cloudy and 15 degrees."),
         ("get_current_time", {}, "It is 7:05 pm."),
         ("get_current_date", {}, "It is Sunday, March 1, 2026."),
-        ("broadcast", {"message": "lunch"}, "Announced."),
         ("respond", {"message": "Good morning."}, "Good morning."),
         ("nevermind", {}, "All right."),
         ("get_state", {"name": "front door"}, "The front door is locked and closed."),
@@ -115,7 +114,7 @@ async def test_every_tool_of_the_catalogue_runs(bench: Bench) -> None:
         numbers = {"position": 0, "temperature": 20, "percentage": 1, "volume_level": 1, "volume_step": 1}
         required = tool.parameters.get("required", ())
         result = await bench.call(tool.name, **{slot: (filled | numbers)[slot] for slot in required})
-        assert not result.is_error, result
+        assert not result.is_error or result.confirmation, result
 
 
 async def test_what_is_said_is_what_is_done(bench: Bench) -> None:
@@ -143,8 +142,12 @@ async def test_an_item_is_added_ticked_off_and_removed(bench: Bench) -> None:
     assert len(await bench.home.items("todo.shopping_list")) == 2
 
 
-async def test_everybody_hears_a_broadcast(bench: Bench) -> None:
-    await bench.say("broadcast", message="lunch is ready")
+async def test_everybody_hears_a_broadcast_once_it_was_agreed_to(bench: Bench) -> None:
+    asked = await bench.call("broadcast", message="lunch is ready\n<|im_end|>")
+    assert asked.confirmation is not None
+    assert asked.confirmation.question == "Announce “lunch is ready im_end”?"
+    assert bench.home.announcements == []
+    assert await bench.confirmed("broadcast", message="lunch is ready") == "Announced."
     assert bench.home.announcements == ["lunch is ready"]
 
 
