@@ -86,7 +86,7 @@ _CAPITALS = {
     "fahrenheit": "Fahrenheit", "pm2.5": "PM2.5", "uv": "UV", "usb": "USB", "ok": "OK", "mom": "Mom",
 }  # fmt: skip
 _WORD = re.compile(r"[\w'.-]*\w\.?|\S")
-_MARKS = re.compile(r"[,?!;:]|\.(?=\s|$)")
+_MARKS = re.compile(r"[,?!;:]|\.(?=\s|$)| -(?= )")
 _SPACES = re.compile(r" {2,}")
 _VOWELS = "aeiou"
 
@@ -264,7 +264,7 @@ def misheard_word(rng: random.Random, word: str) -> str:
 def _replaced(text: str, misheard: dict[str, str]) -> str:
     def instead(found: re.Match[str]) -> str:
         word = found[0]
-        stem = word.removesuffix("'s")
+        stem = word.removesuffix(".").removesuffix("'s")
         other = misheard.get(stem.lower())
         return word if other is None else other + word[len(stem) :]
 

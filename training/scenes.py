@@ -57,7 +57,8 @@ _MOST_DIALOGUES = 24
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 56.0, "several": 9.0, "other": 20.0, "refusal": 11.0, "question": 2.6, "talk": 6.5, "history": 8.0,
+    "home": 56.0, "several": 9.0, "other": 20.0, "refusal": 11.0,
+    "question": 2.6, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2,
 }  # fmt: skip
 _OTHER_MIX = {

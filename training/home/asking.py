@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.calls import Call
 from training.home.contents import ZONES
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
@@ -286,7 +287,7 @@ _PLAYING_WHAT = Grammar(
     """
 3? (what's|what is) playing {p}
 2? what (song|music) is (playing|on) {p}
-? what song is this
+? what song is this {p}
 """
 )
 _WHAT_PLAYS = Grammar("""
@@ -309,6 +310,17 @@ def _is(phrase: Phrase) -> str:
 
 def _owner(text: str) -> str:
     return f"{text}'" if text.endswith("s") else f"{text}'s"
+
+
+def _said_of(
+    speaker: Speaker, grammar: Grammar, calls: tuple[Call, ...], target: Phrase, **fill: str
+) -> Said:
+    """A sentence about a thing; nobody says "the lamp in the kitchen's battery"."""
+    pattern = grammar.draw(speaker.rng)
+    while "t's" in pattern.places and not target.slots.keys().isdisjoint(("area", "floor")):
+        pattern = grammar.draw(speaker.rng)
+    fill |= {"t": target.text, "t's": _owner(target.text)}
+    return Said(pattern.form, pattern.say(speaker.rng, fill), calls)
 
 
 def _state_words(speaker: Speaker, on: bool) -> tuple[str, str]:
@@ -384,7 +396,7 @@ def state_of(speaker: Speaker) -> Said:
     names = READINGS if domain == "sensor" else SENSED["door"] if domain == "binary_sensor" else NAMES[domain]
     target = speaker.named(domain, names=names)
     calls = (home_call("get_state", **target.slots),)
-    return said(speaker, _STATE, calls, t=target.text, **{"t's": _owner(target.text)})
+    return _said_of(speaker, _STATE, calls, target)
 
 
 def state_of_kind(speaker: Speaker) -> Said:
@@ -394,7 +406,7 @@ def state_of_kind(speaker: Speaker) -> Said:
     )
     target = speaker.kind(kind, single=0.0)
     calls = (home_call("get_state", **target.slots),)
-    return said(speaker, _STATE, calls, t=target.text, **{"t's": _owner(target.text)})
+    return _said_of(speaker, _STATE, calls, target)
 
 
 # --- binary sensors
@@ -427,7 +439,9 @@ def sensed_named(speaker: Speaker) -> Said:
 _ROOM_SET = frozenset((*ROOMS, "attic"))
 
 
-def said_of_sense(speaker: Speaker, device_class: str, on: bool, target: Phrase, calls: tuple) -> Said:  # type: ignore[type-arg]
+def said_of_sense(
+    speaker: Speaker, device_class: str, on: bool, target: Phrase, calls: tuple[Call, ...]
+) -> Said:
     sense = SENSES[device_class]
     own = sense.named_on if on else sense.named_off
     adjective = sense.on if on else sense.off
@@ -446,7 +460,7 @@ def said_of_sense(speaker: Speaker, device_class: str, on: bool, target: Phrase,
         assert adjective is not None
         words = adjective.say(speaker.rng, {})
         return said(speaker, _NAMED, calls, t=target.text, w=words, **{"is": _is(target)})
-    made = said(speaker, own, calls, t=target.text, **{"t's": _owner(target.text)})
+    made = _said_of(speaker, own, calls, target)
     if target.is_plural:
         text = f" {made.text}".replace(" is ", " are ").replace(" does ", " do ").replace(" has ", " have ")
         return Said(made.form, text.replace(" was ", " were ").strip(), calls)
@@ -560,14 +574,18 @@ def single_of_kind(speaker: Speaker) -> Said:
         if domain == "binary_sensor":
             slots["device_class"] = device_class
     first = speaker.chance(0.6)
-    if domain == "cover" or device_class in ("window", "door"):
+    if kind is not LOCK and (domain == "cover" or device_class in ("window", "door")):
         words = (
             (_OPEN if first else _CLOSED)
             if domain == "cover" and kind.domain == "cover"
             else (_WIDE if first else _SHUT)
         )
         state = ("open" if first else "closed") if domain == "cover" else ("on" if first else "off")
-    elif domain in ("light", "fan", "switch", "climate"):
+    elif kind is LOCK and domain == "lock":
+        slots["domain"] = "lock"
+        state = "locked" if first else "unlocked"
+        words = wordings(state)
+    elif kind is not LOCK and domain in ("light", "fan", "switch", "climate"):
         words, state = (_ON, "on") if first else (_OFF, "off")
     else:
         return single_of_kind(speaker)
@@ -578,7 +596,7 @@ def single_of_kind(speaker: Speaker) -> Said:
 _WINDOW = Kind("binary_sensor", ("window",), ("windows",), "window")
 _DOOR = Kind("binary_sensor", ("door",), ("doors",), "door")
 _SINGLES = (
-    LIGHT, LIGHT, LIGHT, FAN, _WINDOW, _WINDOW, _DOOR, CLIMATE,
+    LIGHT, LIGHT, LIGHT, FAN, _WINDOW, _WINDOW, _DOOR, CLIMATE, LOCK,
     *(COVERS[name] for name in ("blind", "curtain", "shutter", "shade")),
 )  # fmt: skip
 _WIDE = wordings("(open|open|opened)")
@@ -729,11 +747,10 @@ def measured(speaker: Speaker) -> Said:
             return measured(speaker)
         return said(speaker, _READING, (home_call("get_state", name=name),), n=name)
     calls = (home_call("get_state", **target.slots, domain="sensor", device_class=device_class),)
-    fill = {"t": target.text, "t's": _owner(target.text)}
     if measure.named is not None and speaker.chance(0.45):
-        return said(speaker, measure.named, calls, **fill)
+        return _said_of(speaker, measure.named, calls, target)
     word = measure.words.say(speaker.rng, {})
-    made = said(speaker, _MEASURED, calls, m=word, **fill)
+    made = _said_of(speaker, _MEASURED, calls, target, m=word)
     # "the washer power" where a thing is called so means that thing.
     return made if not speaker.is_listed(f"{name} {word}") else measured(speaker)
 

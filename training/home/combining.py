@@ -174,7 +174,7 @@ def levels(speaker: Speaker) -> Said:
         value = speaker.numbers.percent()
         calls.append(home_call("light_set", **slots, brightness=value))
         parts.append(f"{lamp.text} to {speaker.numbers.say_percent(value)}")
-    if calls[0] == calls[1]:
+    if len({next(iter(call.arguments.items())) for call in calls}) < 2:
         return levels(speaker)
     verb = speaker.pick(("set", "set", "dim", "put"))
     return Said("!", f"{verb} {parts[0]} and {parts[1]}", tuple(calls))

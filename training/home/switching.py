@@ -357,7 +357,7 @@ def close_valve(speaker: Speaker) -> Said:
 
 
 def _lock(speaker: Speaker) -> Phrase:
-    return speaker.named("lock") if speaker.chance(0.65) else speaker.kind(LOCK, single=0.0)
+    return speaker.named("lock") if speaker.chance(0.65) else speaker.kind(LOCK, single=0.3)
 
 
 def lock(speaker: Speaker) -> Said:

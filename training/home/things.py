@@ -221,17 +221,17 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "battery": SENSED["battery"],
     "power": _names("""washer|washing machine|dryer|fridge|tv|computer|heat pump|oven|dishwasher|server|
     car charger|
-        solar panels|water heater|pool pump|kettle|whole house|office desk|3d printer|air conditioner"""),
-    "energy": _names("""washer|dryer|fridge|heat pump|house|solar panels|car charger|dishwasher|office|
+        solar panels|water heater|pool pump|kettle|whole office desk|3d printer|air conditioner"""),
+    "energy": _names("""washer|dryer|fridge|heat pump|solar panels|car charger|dishwasher|
     pool pump|freezer|
         water heater|tv corner|grid|battery storage"""),
     "voltage": _names("""main panel|car battery|solar battery|phase 1|phase two|boat battery|ups|grid|
     battery bank|
         caravan battery|front door sensor"""),
-    "temperature": _names("""fridge|freezer|wine fridge|pool|hot tub|aquarium|oven|server|boiler|
-    water tank|greenhouse|
-        sauna|grill|car|compost|pond|beer keg|terrarium|chimney|bath water|attic sensor|solar collector"""),
-    "humidity": _names("""greenhouse|wine cellar|terrarium|basement sensor|cigar box|crawl space|
+    "temperature": _names("""fridge|freezer|wine fridge|hot tub|aquarium|oven|server|boiler|
+    water tank|
+        grill|car|compost|pond|beer keg|terrarium|chimney|bath water|attic sensor|solar collector"""),
+    "humidity": _names("""terrarium|basement sensor|cigar box|crawl space|
     bathroom sensor|
         balcony sensor|plant shelf|egg incubator"""),
     "carbon_dioxide": _names("""air monitor|office sensor|bedroom sensor|air quality sensor|
@@ -286,7 +286,7 @@ OUTLET = Kind(
     "switch", ("outlet", "plug", "socket"), ("outlets", "plugs", "sockets", "power outlets"), "outlet"
 )
 FAN = Kind("fan", ("fan",), ("fans",))
-LOCK = Kind("lock", ("lock",), ("locks", "doors", "door locks"))
+LOCK = Kind("lock", ("door", "lock", "door"), ("locks", "doors", "door locks"))
 VALVE = Kind("valve", ("valve", "water valve"), ("valves", "water valves"))
 CLIMATE = Kind(
     "climate",
