@@ -6,27 +6,27 @@ import argparse
 import dataclasses
 import json
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from edgevox.agents.asked_model import AskedModel
 from edgevox.cli.context import Context
 from edgevox.cli.eval_daemon import EvalDaemon, open_eval_daemon
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.main import INTERRUPTED
+from edgevox.cli.progress_line import ProgressLine
 from edgevox.data_files import data_path
 from edgevox.errors import ConfigError, EdgevoxError, StateError
-from edgevox.eval import Case, RemoteModel, Result, by_group, examine, read_suite
+from edgevox.eval import Case, RemoteModel, examine, read_suite
 from edgevox.eval.heard_notes import HeardNotes
 from edgevox.eval.listening import Conditions, Listening, examine_heard, read_snrs, read_speeds
 from edgevox.eval.noise import NOISE_KINDS
 from edgevox.eval.remote import KEY_VARIABLE, WIRE_FORMAT
-from edgevox.eval.table import Column, result_facts, summary_facts, summary_table
+from edgevox.eval.report import Examined, figures, rows, tables
 from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking, Speaking
 from edgevox.events import EngineName
+from edgevox.llm.tool_choice import ToolChoicePolicy
 
 _SUITES = ("tests", "eval")
 _SEED = 1
@@ -36,7 +36,6 @@ _SETTINGS: Mapping[str, object] = {
     "llm.keep_prompts": False,
     "engines.first_token_timeout_s": 600.0,
 }
-_LINE_EVERY_S = 10.0
 _TABLE_CHARS = 180
 
 
@@ -77,18 +76,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, context: Context) -> int:
     cases = _cases(args)
     plans = _plans(args)
-    runs: list[_Run] = []
+    examined: list[Examined] = []
     try:
         if args.speech:
             cases = run_until_done(_hear_all(args, cases, context))
-        run_until_done(_examine_all(plans, cases, runs, context))
+        run_until_done(_examine_all(plans, cases, examined, context))
     except KeyboardInterrupt:
-        _report(args, runs, context)
+        _report(args, examined, context)
         return INTERRUPTED
     except EdgevoxError:
-        _report(args, runs, context)
+        _report(args, examined, context)
         raise
-    _report(args, runs, context)
+    _report(args, examined, context)
     return 0
 
 
@@ -127,7 +126,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
     engines: set[EngineName] = {"whisper", "piper"} if "piper" in names else {"whisper"}
     stt = context.settings.stt
     heard: list[Case] = []
-    progress = _Progress("heard", len(cases) * len(names) * len(conditions.snrs_db), context)
+    progress = ProgressLine("heard", len(cases) * len(names) * len(conditions.snrs_db), context.err)
     daemon = open_eval_daemon(context, engines)
     async with daemon:
         voices = [_voice(name, daemon) for name in names]
@@ -140,7 +139,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
         async for case in listening.hear(cases, voices, conditions):
             heard.append(case)
             assert case.spoken is not None
-            progress.tell(case.spoken.word_errors == 0)
+            progress.tell(is_right=case.spoken.word_errors == 0)
     progress.end()
     return tuple(heard)
 
@@ -166,15 +165,7 @@ class _Plan:
     adapter: Path | None = None
     remote: str | None = None
     model: str | None = None
-    policy: Any = None
-
-
-@dataclass(slots=True)
-class _Run:
-    """What came of one plan, as far as it got."""
-
-    model: str
-    results: list[Result] = field(default_factory=list)
+    policy: ToolChoicePolicy | None = None
 
 
 def _plans(args: argparse.Namespace) -> list[_Plan]:
@@ -188,7 +179,7 @@ def _plans(args: argparse.Namespace) -> list[_Plan]:
 
 
 async def _examine_all(
-    plans: Sequence[_Plan], cases: Sequence[Case], runs: list[_Run], context: Context
+    plans: Sequence[_Plan], cases: Sequence[Case], examined: list[Examined], context: Context
 ) -> None:
     for plan in plans:
         own = dataclasses.replace(
@@ -196,26 +187,26 @@ async def _examine_all(
         )
         if plan.remote is not None:
             assert plan.model is not None
-            await _examine(plan.model, _remote(plan, own), cases, runs, own)
+            await _examine(plan.model, _remote(plan, own), cases, examined, own)
             continue
         daemon = open_eval_daemon(own, ["llama"], adapter=plan.adapter)
         async with daemon:
-            await _examine(_name(plan, daemon), _local(plan, daemon), cases, runs, own)
+            await _examine(_name(plan, daemon), _local(plan, daemon), cases, examined, own)
 
 
 async def _examine(
-    name: str, model: AskedModel, cases: Sequence[Case], runs: list[_Run], context: Context
+    name: str, model: AskedModel, cases: Sequence[Case], examined: list[Examined], context: Context
 ) -> None:
-    run = _Run(name)
-    runs.append(run)
-    progress = _Progress(name, len(cases), context)
+    so_far = Examined(name)
+    examined.append(so_far)
+    progress = ProgressLine(name, len(cases), context.err)
     is_heard = any(case.spoken for case in cases)
     asked = (examine_heard if is_heard else examine)(
         model, cases, instructions=context.settings.llm.instructions
     )
     async for result in asked:
-        run.results.append(result)
-        progress.tell(result.score.lenient_ok is not False and result.score.state_ok is not False)
+        so_far.results.append(result)
+        progress.tell(is_right=result.score.lenient_ok is not False and result.score.state_ok is not False)
     progress.end()
 
 
@@ -245,60 +236,24 @@ def _name(plan: _Plan, daemon: EvalDaemon) -> str:
     return f"{name} + {plan.adapter.stem}" if plan.adapter else name
 
 
-class _Progress:
-    """A line that is written over on a terminal, and now and then a line elsewhere."""
-
-    def __init__(self, name: str, total: int, context: Context) -> None:
-        self._name = name
-        self._total = total
-        self._console = context.err
-        self._done = self._right = 0
-        self._shown_s = time.monotonic()
-
-    def tell(self, is_right: bool) -> None:
-        self._done += 1
-        self._right += is_right
-        now_s = time.monotonic()
-        if not self._console.is_terminal and now_s - self._shown_s < _LINE_EVERY_S:
-            return
-        self._shown_s = now_s
-        text = f"{self._name}: {self._done} of {self._total}, {self._right} right"
-        self._console.print(text, markup=False, end="\r" if self._console.is_terminal else "\n")
-
-    def end(self) -> None:
-        if self._console.is_terminal:
-            self._console.print()
-
-
 # --- what came of it
 
 
-def _report(args: argparse.Namespace, runs: Sequence[_Run], context: Context) -> None:
+def _report(args: argparse.Namespace, examined: Sequence[Examined], context: Context) -> None:
     """Raises StateError when a file cannot be written."""
-    done = [run for run in runs if run.results]
-    columns = [Column(run.model, by_group(run.results, _group)) for run in done]
-    if columns:
-        context.out.width = max(context.out.width, _TABLE_CHARS)  # cut figures are none
-        context.out.print(summary_table(columns, "by ear" if args.speech else "category"), soft_wrap=True)
-    for run in done:
-        if problems := [result for result in run.results if result.error]:
-            context.err.print(
-                f"{run.model}: {len(problems)} rows could not be asked: {problems[0].error}", markup=False
-            )
+    context.out.width = max(context.out.width, _TABLE_CHARS)  # cut figures are none
+    for number, table in enumerate(tables(examined)):
+        if number:
+            context.out.print()
+        context.out.print(table, soft_wrap=True)
+    for one in examined:
+        if problems := [result.error for result in one.results if result.error]:
+            text = f"{one.model}: {len(problems)} rows could not be asked: {problems[0]}"
+            context.err.print(text, markup=False, soft_wrap=True)
     if args.json:
-        facts = {
-            column.model: {name: summary_facts(summary) for name, summary in column.summaries.items()}
-            for column in columns
-        }
-        _write(args.json, json.dumps(facts, indent=2))
+        _write(args.json, json.dumps(figures(examined), indent=2))
     if args.rows:
-        rows = [{"model": run.model, **result_facts(result)} for run in done for result in run.results]
-        _write(args.rows, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
-
-
-def _group(result: Result) -> str:
-    spoken = result.case.spoken
-    return f"{spoken.voice} {spoken.noise}" if spoken else result.case.category
+        _write(args.rows, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows(examined)))
 
 
 def _write(path: Path, text: str) -> None:

@@ -59,6 +59,7 @@ class Spoken:
 class Case:
     """One row of a suite; where it was `spoken`, the utterance is what was heard."""
 
+    suite: str
     id: str
     category: str
     utterance: str
@@ -79,7 +80,7 @@ def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the name") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not text in UTF-8", hint=GUIDE) from error
-    reader = _Reader(with_examples)
+    reader = _Reader(path.stem, with_examples)
     cases: list[Case] = []
     for number, line in enumerate(text.split("\n"), start=1):
         try:
@@ -137,7 +138,8 @@ class _Header(_Line):
 class _Reader:
     """Reads the lines of one file, in order. Rows that are offered the same share one offer."""
 
-    def __init__(self, with_examples: bool) -> None:
+    def __init__(self, suite: str, with_examples: bool) -> None:
+        self._name = suite
         self._with_examples = with_examples
         self._suite = _Suite()
         self._offers: dict[str, Offer] = {}
@@ -170,7 +172,7 @@ class _Reader:
             expect = _expectation(row.expect, offer)
         except ConfigError as error:
             raise _BadRow(error.message) from error
-        yield Case(row.id, row.category, row.utterance, offer, expect, row.results)
+        yield Case(self._name, row.id, row.category, row.utterance, offer, expect, row.results)
 
     def _offer(self, row: _Row) -> Offer:
         schemas = tuple(self._schemas(row))

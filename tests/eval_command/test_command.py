@@ -46,7 +46,7 @@ def test_a_remote_model_is_scored_in_a_table_and_in_files(tmp_path: Path) -> Non
     assert lights[:6] == ["lights", "2", "50.0", "50.0", "50.0", "100.0"]
     assert talk[:3] == ["talk", "1", "100.0"]
     assert overall[0] == "all"
-    facts = json.loads(figures.read_text())["big"]
+    facts = json.loads(figures.read_text())["big"]["suite"]
     assert facts["lights"]["tool"] == {"share": 0.5, "of": 2}
     assert facts["talk"]["refused"] == {"share": 1.0, "of": 1}
     assert facts["all"]["prompt_tokens"] == 700
@@ -66,7 +66,7 @@ def test_rows_can_be_chosen(tmp_path: Path) -> None:
     suite = write(tmp_path, *ROWS)
     with RemoteServer(_on_or_joke).running() as server:
         done = edgevox("eval", suite, *_remote(server), "--category", "talk", env=environment(tmp_path))
-        assert [line.split()[0] for line in done.stdout.splitlines()] == ["category", "talk"]
+        assert [line.split()[0] for line in done.stdout.splitlines()] == ["suite", "talk"]
         done = edgevox("eval", suite, *_remote(server), "--limit", "1", env=environment(tmp_path))
         assert done.returncode == 0, done.stderr
         assert len(server.bodies) == 2
