@@ -110,13 +110,12 @@ def heard(
 ) -> Heard:
     """The sentence in one of the recognisers' spellings. Slots in `fixed` hold no words of the person."""
     calls = tuple(calls)
-    spelling = _bare(rng) if rng.random() < 0.5 else _written(rng)
+    is_bare = rng.random() < 0.5
+    style = _bare(rng) if is_bare else _written(rng)
     misheard = _misheard(rng, calls) if may_mishear else {}
-    if misheard:
-        plain = spelling
 
-        def spelling(words: str) -> str:
-            return plain(_replaced(words, misheard))
+    def spelling(words: str) -> str:
+        return style(_replaced(words, misheard) if misheard else words)
 
     spelt = spelling(_slurred(rng, text, calls) if may_mishear and rng.random() < _SLURRED_SHARE else text)
     if rng.random() < _OF_SHARE:
@@ -132,7 +131,7 @@ def heard(
         )
         for call in calls
     )
-    return Heard(_ended(rng, spelt, is_question, spelling), respelt)
+    return Heard(spelt if is_bare else _ended(rng, spelt, is_question=is_question), respelt)
 
 
 def _respelt(
@@ -197,9 +196,7 @@ def _capital(word: str, capitals: dict[str, str]) -> str:
     return capitals[stem] + word[len(stem) :] if stem != word and stem in capitals else word
 
 
-def _ended(rng: random.Random, text: str, is_question: bool, spelling: Callable[[str], str]) -> str:
-    if spelling("A") == "a":
-        return text
+def _ended(rng: random.Random, text: str, *, is_question: bool) -> str:
     way = rng.random()
     mark = "?" if is_question and way < 0.9 else "." if way < 0.88 else "!" if way < 0.91 else ""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else mark)

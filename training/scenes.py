@@ -58,7 +58,7 @@ _MOST_DIALOGUES = 24
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
     "home": 56.0, "several": 9.0, "other": 20.0, "refusal": 11.0,
-    "question": 2.6, "talk": 6.5, "history": 8.0,
+    "question": 4.5, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2,
 }  # fmt: skip
 _OTHER_MIX = {
@@ -332,34 +332,48 @@ def _enums(stage: _Stage, made: Said) -> frozenset[str]:
 
 
 def _refusal(stage: _Stage) -> Dialogue | None:
-    rng, speaker = stage.rng, stage.speaker()
-    if rng.random() < 0.3:
+    rng = stage.rng
+    way = rng.random()
+    if way < 0.3:
         return _small_talk(stage, "refusal")
-    if rng.random() < 0.5:
+    if way < 0.6:
         tool = rng.choice(rng.choice(list(_themes().values())))
         if any(tool.theme == other.theme or not tool.goes_with(other) for other in stage.other_tools):
             return None
         if stage.home_tools and tool.theme not in _WORLDLY:
             return None
-        text, _ = tool.draw(rng).request(rng)
-        is_question = sounds_like_a_question(text)
-        return _spoken(
-            stage,
-            "refusal",
-            text,
-            "?" if is_question else ".",
-            beyond.refusal(speaker, is_question=is_question),
-        )
-    if not stage.home_tools and rng.random() < 0.5:
-        made = request(rng, stage.speaker, _CLEAR_HOME_TOOLS)
-        if made is None:
-            return None
-        return _spoken(
-            stage, "refusal", put(rng, made), made.form, beyond.refusal(speaker, is_question=made.form == "?")
-        )
-    text, form, answer = beyond.refused(speaker, other_tools=bool(stage.others))
+        return _refused(stage, tool.draw(rng).request(rng)[0])
+    if way < 0.75 and not stage.offers_all:
+        made = request(rng, stage.speaker, _unserved(stage.home_tools))
+        return None if made is None else _refused(stage, put(rng, made))
+    text, form, answer = beyond.refused(stage.speaker(), other_tools=bool(stage.others))
     plain = Said("!" if form == "!" else "?", text, ())
     return _spoken(stage, "refusal", put(rng, plain), form, answer)
+
+
+def _refused(stage: _Stage, text: str) -> Dialogue:
+    is_question = sounds_like_a_question(text)
+    answer = beyond.refusal(stage.speaker(), is_question=is_question, runs_home=bool(stage.home_tools))
+    return _spoken(stage, "refusal", text, "?" if is_question else ".", answer)
+
+
+# Tools that do one kind of thing: without any of them, nothing else that is offered does it.
+_FAMILIES = (
+    frozenset(name for name in _HOME_NAMES if "timer" in name),
+    frozenset(name for name in _HOME_NAMES if "list_" in name),
+    frozenset({"get_current_time"}),
+    frozenset({"get_current_date"}),
+    frozenset({"broadcast"}),
+    frozenset({"get_weather", "get_state"}),
+    frozenset(name for name in _HOME_NAMES if name.startswith(("media_", "set_volume"))),
+)
+
+
+def _unserved(offered: frozenset[str]) -> frozenset[str]:
+    """Home tools whose requests cannot be served by any that is offered."""
+    if not offered:
+        return _CLEAR_HOME_TOOLS
+    return frozenset().union(*(family for family in _FAMILIES if family.isdisjoint(offered)))
 
 
 _CLEAR_HOME_TOOLS = frozenset(

@@ -8,7 +8,7 @@ from training.calls import Call
 from training.home.contents import ZONES
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
-from training.home.places import FAMILY, PEOPLE, ROOMS
+from training.home.places import FAMILY, PEOPLE, ROOMS, with_article
 from training.home.sensing import MEASURES, SENSES, TELLING
 from training.home.speaker import Phrase, Said, Slots, Speaker, is_room_and_kind, said
 from training.home.things import (
@@ -474,36 +474,23 @@ def sensed_placed(speaker: Speaker) -> Said:
     on = sense.placed_off is None or speaker.chance(0.75)
     grammar = sense.placed_on if on else sense.placed_off
     assert grammar is not None
-    nowhere = 0.0 if device_class in ("safety", "occupancy", "sound", "moisture", "light", "motion") else 0.2
-    place = speaker.where(nowhere=nowhere if speaker.chance(0.7) else 0.15)
-    if device_class in ("safety", "occupancy", "sound", "moisture") and not place.slots:
-        place = speaker.in_area()
-    slots = {
-        **place.slots,
-        "domain": "binary_sensor",
-        "device_class": device_class,
-        "state": "on" if on else "off",
-    }
+    nowhere = 0.0 if device_class in _NEEDS_PLACE else 0.15
+    place = speaker.where(nowhere=nowhere)
+    slots = {"domain": "binary_sensor", "device_class": device_class, "state": "on" if on else "off"}
     if device_class == "occupancy" and "area" in place.slots and speaker.chance(0.4):
-        area = str(place.slots["area"])
         words = sense.on if on else sense.off
         assert words is not None
-        text = (
-            f"is the {area} {words.say(speaker.rng, {})}"
-            if "'" not in area
-            else f"is {area} {words.say(speaker.rng, {})}"
-        )
-        return Said("?", text, (home_call("get_state", **slots),))
-    made = said(speaker, grammar, (home_call("get_state", **slots),), p=place.text)
-    if place.text and place.text not in made.text:  # a wording without a place
-        return Said(
-            made.form,
-            made.text,
-            (home_call("get_state", **{k: v for k, v in slots.items() if k not in place.slots}),),
-        )
-    return made
+        text = f"is {with_article(str(place.slots['area']))} {words.say(speaker.rng, {})}"
+        return Said("?", text, (home_call("get_state", **place.slots, **slots),))
+    pattern = grammar.draw(speaker.rng)
+    if "p" in pattern.places:  # not every wording has room for a place
+        slots |= place.slots
+    text = pattern.say(speaker.rng, {"p": place.text})
+    return Said(pattern.form, text, (home_call("get_state", **slots),))
 
 
+# "Is it safe" alone is about nothing.
+_NEEDS_PLACE = frozenset({"safety", "occupancy", "sound", "moisture"})
 _PLACED = (
     *(name for name, sense in SENSES.items() if sense.placed_on),
     "motion", "motion", "smoke", "occupancy", "moisture", "window", "door",

@@ -255,8 +255,10 @@ def refused(speaker: Speaker, *, other_tools: bool) -> tuple[str, str, str]:
     return text, pattern.form, refusal(speaker, is_question=pattern.form == "?")
 
 
-def refusal(speaker: Speaker, *, is_question: bool) -> str:
-    return speaker.pick(_UNKNOWN if is_question else _REFUSALS)
+def refusal(speaker: Speaker, *, is_question: bool, runs_home: bool = True) -> str:
+    """An honest word; only who runs a home says so."""
+    answers = _UNKNOWN if is_question else _REFUSALS
+    return speaker.pick(answers if runs_home else [answer for answer in answers if "home" not in answer])
 
 
 def lacking(speaker: Speaker) -> tuple[str, str, str]:

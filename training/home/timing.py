@@ -271,7 +271,6 @@ def start(speaker: Speaker) -> Said:
     other, _, _ = duration(speaker.rng, speaker.numbers)
     words = speaker.slip(other, words)
     slots: Slots = dict(length)
-    adjective = adjective or "ten minute"
     grammar = _START
     fill = {"d": words, "dt": adjective, "a": article(adjective)}
     if speaker.chance(0.34):
@@ -279,13 +278,10 @@ def start(speaker: Speaker) -> Said:
         name = speaker.pick(TIMER_NAMES)
         slots["name"] = name
         fill |= {"n": name, "an": article(name)}
-    made = said(speaker, grammar, (home_call("start_timer", **slots),), **fill)
-    if adjective == "ten minute" and "ten minute" in made.text and "ten minutes" not in words:
-        return start(speaker)
-    text = made.text
-    if text.startswith("time ") and text.endswith("hours"):
-        return start(speaker)
-    return Said(made.form, text, made.calls)
+    pattern = grammar.draw(speaker.rng)
+    while not adjective and "dt" in pattern.places:
+        pattern = grammar.draw(speaker.rng)
+    return Said(pattern.form, pattern.say(speaker.rng, fill), (home_call("start_timer", **slots),))
 
 
 _LATER_ORDERS: tuple[Callable[[Speaker], Said], ...] = (
