@@ -18,42 +18,28 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
-from edgevox.llm.tool_choice import RESPOND
-from edgevox.llm.tool_lines import tool_line
-from edgevox.tools.home.catalogue import CATALOGUE
-from edgevox.tools.home.prompt import HOME_INSTRUCTIONS, home_prompt
 from training.calls import Call, written
 from training.heard import heard
 from training.home import beyond
-from training.home.dialogues import answered, asked_back, earlier, followed, ran, repaired, told_in_words
-from training.home.houses import DEMO, Known, random_house
+from training.home.dialogues import answered, earlier, ran, told_in_words
+from training.home.failures import repaired
+from training.home.followups import asked_back, followed
 from training.home.manner import put, sounds_like_a_question
 from training.home.requests import request, several
-from training.home.speaker import Said, Speaker
+from training.home.speaker import Said
+from training.home.stages import HOME_NAMES, Stage, stage_of_home, stage_of_others, themes
 from training.scene import Dialogue, Line, Scene
 from training.talk_data import TalkPair, load_talk
-from training.tool_data import DrawnTool, OtherTool, load_tools
-
-_HOME_SCHEMAS: dict[str, dict[str, Any]] = {
-    tool.name: {
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-    }
-    for tool in CATALOGUE
-}
-_LINES = {name: tool_line(schema) for name, schema in _HOME_SCHEMAS.items()}
-_OTHER_RESPOND_LINE = tool_line(RESPOND)
-_HOME_NAMES = tuple(_LINES)
 
 _ONLY_OTHERS_SHARE = 0.15
-_ALL_IN_ORDER_SHARE = 0.65  # of the rest
-_NO_HOME_SHARE = 0.12
-_DEMO_SHARE = 0.10
+
+
 _SCENE_CHARS = 2_000 * 3.6
+
+
 _MOST_DIALOGUES = 24
+
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
@@ -61,6 +47,8 @@ _MIX = {
     "question": 4.5, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2,
 }  # fmt: skip
+
+
 _OTHER_MIX = {
     "other": 58.0,
     "others": 6.0,
@@ -71,8 +59,7 @@ _OTHER_MIX = {
     "history": 4.0,
 }
 
-# Themes whose requests the home's own tools would serve as well: not offered beside them.
-_RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
+
 # Themes that nobody could take for the home's business: refused where the home's tools are offered.
 _WORLDLY = frozenset(
     {
@@ -87,34 +74,6 @@ _WORLDLY = frozenset(
         "travel",
     }
 )
-_INSTRUCTIONS = (
-    "", "", "You are a helpful assistant.", "Call a tool when one fits; otherwise respond.",
-    "Help the user with the tools above.",
-    "You are a voice assistant. Answer in one short sentence.",
-    "Use the tools to do what the user asks for. If no tool fits, respond in one short sentence.",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """What the dialogues of one scene share."""
-
-    rng: random.Random
-    known: Known
-    home_tools: frozenset[str]
-    others: tuple[DrawnTool, ...]
-    other_tools: tuple[OtherTool, ...]
-    respond_slot: str
-
-    def speaker(self) -> Speaker:
-        return Speaker(self.rng, self.known)
-
-    @property
-    def offers_all(self) -> bool:
-        return len(self.home_tools) == len(_HOME_NAMES) - 1
-
-    def respond(self, message: str) -> str:
-        return written((Call("respond", {self.respond_slot: message}),))
 
 
 def scenes(seed: int) -> Iterator[Scene]:
@@ -124,15 +83,12 @@ def scenes(seed: int) -> Iterator[Scene]:
         yield _scene(rng)
 
 
-# --- one scene
-
-
 def _scene(rng: random.Random) -> Scene:
     if rng.random() < _ONLY_OTHERS_SHARE:
-        stage, system = _stage_of_others(rng)
+        stage, system = stage_of_others(rng)
         mix = _OTHER_MIX
     else:
-        stage, system = _stage_of_home(rng)
+        stage, system = stage_of_home(rng)
         mix = _MIX
     kinds, odds = list(mix), list(itertools.accumulate(mix.values()))
     dialogues: list[Dialogue] = []
@@ -145,91 +101,6 @@ def _scene(rng: random.Random) -> Scene:
     return Scene(system, tuple(dialogues))
 
 
-def _stage_of_home(rng: random.Random) -> tuple[_Stage, str]:
-    house = (
-        None
-        if rng.random() < _NO_HOME_SHARE
-        else DEMO
-        if rng.random() < _DEMO_SHARE / (1 - _NO_HOME_SHARE)
-        else random_house(rng)
-    )
-    names = list(_HOME_NAMES)
-    respond_slot = "message"
-    in_order = rng.random() < _ALL_IN_ORDER_SHARE
-    if not in_order:
-        if rng.random() < 0.7:
-            names = rng.sample(names, rng.randint(8, 35))
-        if rng.random() < 0.6:
-            rng.shuffle(names)
-    if "respond" not in names or (not in_order and rng.random() < 0.25):
-        names = [name for name in names if name != "respond"]
-        respond_slot = "text"
-    others, tools = _others(rng, rng.choice((0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 8)), set(names))
-    lines = [_LINES[name] for name in names]
-    more = [tool_line(tool.schema) for tool in others]
-    if in_order or rng.random() < 0.5:
-        lines += more
-    else:
-        for line in more:
-            lines.insert(rng.randint(0, len(lines)), line)
-    if respond_slot == "text":
-        lines.append(_OTHER_RESPOND_LINE)
-    stage = _Stage(rng, Known(house), frozenset(names) - {"respond"}, others, tools, respond_slot)
-    about = HOME_INSTRUCTIONS if house is None else f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(house)}"
-    return stage, "\n".join(("Tools:", *lines, "", about))
-
-
-def _stage_of_others(rng: random.Random) -> tuple[_Stage, str]:
-    others, tools = _others(rng, rng.choice((2, 2, 3, 4, 5, 6, 8, 10, 12, 14, 18)), set())
-    lines = [tool_line(tool.schema) for tool in others]
-    way = rng.random()
-    house = None
-    respond_slot = "text"
-    if way < 0.45:
-        house = DEMO if rng.random() < 0.2 else random_house(rng) if rng.random() < 0.5 else None
-        about = HOME_INSTRUCTIONS if house is None else f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(house)}"
-    else:
-        about = rng.choice(_INSTRUCTIONS)
-    if rng.random() < 0.35:
-        respond_slot = "message"
-        lines.append(_LINES["respond"])
-    else:
-        lines.append(_OTHER_RESPOND_LINE)
-    stage = _Stage(rng, Known(house), frozenset(), others, tools, respond_slot)
-    return stage, "\n".join(("Tools:", *lines, *(("", about) if about else ())))
-
-
-def _others(
-    rng: random.Random, count: int, taken: set[str]
-) -> tuple[tuple[DrawnTool, ...], tuple[OtherTool, ...]]:
-    """Tools of one theme or of all, so that it is not the theme alone that tells them apart."""
-    pool = _themes()
-    themes = (
-        list(pool) if rng.random() < 0.5 else rng.sample(list(pool), min(len(pool), rng.choice((1, 2, 2, 3))))
-    )
-    drawn: list[DrawnTool] = []
-    chosen: list[OtherTool] = []
-    names = taken | {"respond"}
-    for _ in range(count):
-        tool = rng.choice(pool[rng.choice(themes)])
-        if (taken and tool.theme in _RIVALS) or not all(tool.goes_with(other) for other in chosen):
-            continue
-        one = tool.draw(rng)
-        if one.name not in names:
-            names.add(one.name)
-            drawn.append(one)
-            chosen.append(tool)
-    return tuple(drawn), tuple(chosen)
-
-
-@functools.cache
-def _themes() -> dict[str, list[OtherTool]]:
-    themes: dict[str, list[OtherTool]] = {}
-    for tool in load_tools():
-        themes.setdefault(tool.theme, []).append(tool)
-    return themes
-
-
 @functools.cache
 def _talk() -> dict[str, list[TalkPair]]:
     files: dict[str, list[TalkPair]] = {}
@@ -238,10 +109,7 @@ def _talk() -> dict[str, list[TalkPair]]:
     return files
 
 
-# --- one dialogue
-
-
-def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
+def _dialogue(kind: str, stage: Stage) -> Dialogue | None:
     match kind:
         case "home":
             made = request(stage.rng, stage.speaker, stage.home_tools)
@@ -279,7 +147,7 @@ def _dialogue(kind: str, stage: _Stage) -> Dialogue | None:
             raise AssertionError(kind)
 
 
-def _spoken(stage: _Stage, category: str, text: str, form: str, answer: str) -> Dialogue:
+def _spoken(stage: Stage, category: str, text: str, form: str, answer: str) -> Dialogue:
     """Something that is answered in words."""
     said = heard(stage.rng, text, is_question=form == "?" or sounds_like_a_question(text))
     return Dialogue(
@@ -287,7 +155,7 @@ def _spoken(stage: _Stage, category: str, text: str, form: str, answer: str) -> 
     )
 
 
-def _other_said(stage: _Stage) -> Said | None:
+def _other_said(stage: Stage) -> Said | None:
     if not stage.others:
         return None
     tool = stage.rng.choice(stage.others)
@@ -295,7 +163,7 @@ def _other_said(stage: _Stage) -> Said | None:
     return Said("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
 
 
-def _other_heard(stage: _Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
+def _other_heard(stage: Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
     rng = stage.rng
     text = made.text
     if rng.random() < 0.07:
@@ -308,7 +176,7 @@ def _other_heard(stage: _Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
     return said.text, said.calls
 
 
-def _other(stage: _Stage, times: int = 1) -> Dialogue | None:
+def _other(stage: Stage, times: int = 1) -> Dialogue | None:
     made = [one for one in (_other_said(stage) for _ in range(times)) if one is not None]
     if len(made) < times:
         return None
@@ -325,19 +193,19 @@ def _other(stage: _Stage, times: int = 1) -> Dialogue | None:
     return Dialogue("other", (Line("user", both.text), Line("assistant", written(both.calls), learnt=True)))
 
 
-def _enums(stage: _Stage, made: Said) -> frozenset[str]:
+def _enums(stage: Stage, made: Said) -> frozenset[str]:
     """The slots whose values are not the person's words."""
     tool = next(tool for tool in stage.others if tool.name == made.calls[0].tool)
     return frozenset(name for name, slot in tool.slots if slot.kind == "enum")
 
 
-def _refusal(stage: _Stage) -> Dialogue | None:
+def _refusal(stage: Stage) -> Dialogue | None:
     rng = stage.rng
     way = rng.random()
     if way < 0.3:
         return _small_talk(stage, "refusal")
     if way < 0.6:
-        tool = rng.choice(rng.choice(list(_themes().values())))
+        tool = rng.choice(rng.choice(list(themes().values())))
         if any(tool.theme == other.theme or not tool.goes_with(other) for other in stage.other_tools):
             return None
         if stage.home_tools and tool.theme not in _WORLDLY:
@@ -351,7 +219,7 @@ def _refusal(stage: _Stage) -> Dialogue | None:
     return _spoken(stage, "refusal", put(rng, plain), form, answer)
 
 
-def _refused(stage: _Stage, text: str) -> Dialogue:
+def _refused(stage: Stage, text: str) -> Dialogue:
     is_question = sounds_like_a_question(text)
     answer = beyond.refusal(stage.speaker(), is_question=is_question, runs_home=bool(stage.home_tools))
     return _spoken(stage, "refusal", text, "?" if is_question else ".", answer)
@@ -359,13 +227,13 @@ def _refused(stage: _Stage, text: str) -> Dialogue:
 
 # Tools that do one kind of thing: without any of them, nothing else that is offered does it.
 _FAMILIES = (
-    frozenset(name for name in _HOME_NAMES if "timer" in name),
-    frozenset(name for name in _HOME_NAMES if "list_" in name),
+    frozenset(name for name in HOME_NAMES if "timer" in name),
+    frozenset(name for name in HOME_NAMES if "list_" in name),
     frozenset({"get_current_time"}),
     frozenset({"get_current_date"}),
     frozenset({"broadcast"}),
     frozenset({"get_weather", "get_state"}),
-    frozenset(name for name in _HOME_NAMES if name.startswith(("media_", "set_volume"))),
+    frozenset(name for name in HOME_NAMES if name.startswith(("media_", "set_volume"))),
 )
 
 
@@ -383,7 +251,7 @@ _CLEAR_HOME_TOOLS = frozenset(
 )  # fmt: skip
 
 
-def _question(stage: _Stage) -> Dialogue | None:
+def _question(stage: Stage) -> Dialogue | None:
     if not stage.offers_all:
         return None
     if stage.rng.random() < 0.35:
@@ -397,20 +265,20 @@ def _question(stage: _Stage) -> Dialogue | None:
 _TALK_FILES = {"refusal": "cannot", "mention": "mentions", "question": "unclear"}
 
 
-def _small_talk(stage: _Stage, category: str = "talk") -> Dialogue | None:
+def _small_talk(stage: Stage, category: str = "talk") -> Dialogue | None:
     rng = stage.rng
     file = _TALK_FILES.get(category) or rng.choice(
         [file for file in _talk() if file not in _TALK_FILES.values()]
     )
     pair = rng.choice(_talk()[file])
-    themes = {tool.theme for tool in stage.other_tools}
-    if not themes.isdisjoint(pair.served_by):
+    offered = {tool.theme for tool in stage.other_tools}
+    if not offered.isdisjoint(pair.served_by):
         return None
     text = rng.choice(pair.questions)
     return _spoken(stage, category, text, ".", rng.choice(pair.answers))
 
 
-def _history(stage: _Stage) -> Dialogue | None:
+def _history(stage: Stage) -> Dialogue | None:
     rng = stage.rng
     if not stage.home_tools:
         return _history_of_others(stage)
@@ -428,7 +296,7 @@ def _history(stage: _Stage) -> Dialogue | None:
     return answered(rng, second, "history", before)
 
 
-def _history_of_others(stage: _Stage) -> Dialogue | None:
+def _history_of_others(stage: Stage) -> Dialogue | None:
     first, second = _other_said(stage), _other(stage)
     if first is None or second is None:
         return None
@@ -437,7 +305,7 @@ def _history_of_others(stage: _Stage) -> Dialogue | None:
     return Dialogue("history", (Line("user", text), Line("assistant", written(calls)), *done, *second.lines))
 
 
-def _result(stage: _Stage) -> Dialogue | None:
+def _result(stage: Stage) -> Dialogue | None:
     rng = stage.rng
     if stage.home_tools and (not stage.others or rng.random() < 0.35):
         made = request(rng, stage.speaker, stage.home_tools & _TELLING)
@@ -467,9 +335,6 @@ _TELLING = frozenset(
         "timer_status",
     }
 )
-
-
-# --- the command line
 
 
 def main(arguments: list[str]) -> None:

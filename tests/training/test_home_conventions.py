@@ -10,7 +10,7 @@ import pytest
 from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.house import Area, Entity, House
 from training.calls import Call, written
-from training.home import asking, chores, listing, playing, setting, switching, timing
+from training.home import asking, asking_sensors, chores, listing, playing, setting, switching, timing
 from training.home.houses import DEMO, Known, random_house
 from training.home.manner import put, sounds_like_a_question
 from training.home.ordering import home_call
@@ -69,7 +69,7 @@ def test_lights_are_set_without_a_domain(house: House | None) -> None:
 
 
 def test_binary_sensors_are_asked_about_with_their_class() -> None:
-    for made in _drawn(asking.sensed_named, None):
+    for made in _drawn(asking_sensors.sensed_named, None):
         slots = made.calls[0].arguments
         assert slots["domain"] == "binary_sensor"
         assert slots["state"] in ("on", "off")
