@@ -20,8 +20,8 @@ from edgevox.types import JsonObject
 DONE = Speech("Done.")
 """What every tool answers, so that the turn ends where its calls are known."""
 
-# These say what the model wants said: they stay as they are.
-_TALKING = frozenset({"respond", "nevermind"})
+TALK = frozenset({"respond", "nevermind"})
+"""Tools whose call does nothing: where no call is wanted, they are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class _Function(BaseModel):
 
 def _idle(tool: Tool) -> Tool:
     """The tool as the model sees it, but it does nothing."""
-    if tool.name in _TALKING:
+    if tool.name in TALK:  # it says what the model wants said
         return tool
     return dataclasses.replace(tool, run=_giving(DONE), confirm="never", targets=lambda _arguments: ())
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from edgevox.eval.comparing import Normal, plain_text, same_calls, same_tools
 from edgevox.eval.demo_state import demo_state_is
-from edgevox.eval.suite import TALK, Call, Case
+from edgevox.eval.offer import TALK
+from edgevox.eval.suite import Call, Case
 from edgevox.tts.sentences import MAX_CHARS, SentenceSplitter
 
 # Marks of data: nobody says them.

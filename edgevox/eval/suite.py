@@ -16,13 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from edgevox.errors import ConfigError, InvalidArguments
 from edgevox.eval.homes import HomeText
 from edgevox.eval.offer import Offer, tool_of_schema
+from edgevox.tools import ToolRegistry
 from edgevox.tools.arguments import read_arguments
 from edgevox.tools.home import DemoHome, House
 from edgevox.types import JsonObject
 
 GUIDE = "docs/guide/evaluation.md describes the rows"
-TALK = frozenset({"respond", "nevermind"})
-"""Tools whose call does nothing: where no call is wanted, they are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +218,14 @@ def _house(home: HomeText | Literal["demo", "none"]) -> House | None:
 
 
 def _expectation(expect: _Expect, offer: Offer) -> Expectation:
+    tools = offer.registry
     calls = tuple(Call(call.name, call.arguments) for call in expect.calls)
     if expect.no_call and calls:
         raise _BadRow("expect has calls, and no_call too")
     if not (expect.no_call or calls or expect.state):
         raise _BadRow("expect says nothing: give calls, no_call or state")
     for call in calls:
-        _check(call, offer)
+        _check(call, tools)
     if expect.state and offer.house != DemoHome().house():
         raise _BadRow("only the demo home has a state to compare")
     state = {
@@ -241,14 +241,14 @@ def _expectation(expect: _Expect, offer: Offer) -> Expectation:
     return Expectation(calls, ordered=expect.ordered, state=state)
 
 
-def _check(call: Call, offer: Offer) -> None:
+def _check(call: Call, tools: ToolRegistry) -> None:
     """A call that cannot be made should not be expected."""
     if call.name == "respond":
         return
-    if call.name not in offer.registry:
+    if call.name not in tools:
         raise _BadRow(f"expect names the tool {call.name}, which is not offered")
     try:
-        read_arguments(offer.registry.get(call.name), json.dumps(call.arguments))
+        read_arguments(tools.get(call.name), json.dumps(call.arguments))
     except InvalidArguments as error:
         raise _BadRow(f"expect has a call of {call.name} that is not valid: {error.message}") from error
 
