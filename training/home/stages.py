@@ -40,7 +40,7 @@ _ALL_IN_ORDER_SHARE = 0.65  # of the rest
 _NO_HOME_SHARE = 0.12
 
 
-_DEMO_SHARE = 0.10
+_DEMO_SHARE = 0.12
 
 
 # Themes whose requests the home's own tools would serve as well: not offered beside them.
