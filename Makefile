@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test lint setup setup-dev wheel bench fuzz
+.PHONY: run test lint setup setup-dev wheel bench fuzz train-smoke
 
 VENV := .venv/bin
 
@@ -33,3 +33,9 @@ bench: setup-dev
 SECONDS := 600
 fuzz: setup-dev
 	@$(VENV)/python -m fuzz.tool_parsers --seconds $(SECONDS)
+
+# Two steps of training on the processor: everything runs, nothing is learnt. The real one is in training/README.md.
+train-smoke: setup-dev
+	@$(VENV)/edgevox models pull smollm2-135m-instruct
+	@$(VENV)/python -m training.train --base "$$($(VENV)/edgevox models path --original smollm2-135m-instruct)" \
+		--out build/train-smoke --steps 2 --rank 4 --rows 1 --row-tokens 256 --processes 1
