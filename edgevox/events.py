@@ -148,7 +148,7 @@ class ConfirmationDecided(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerHeard(TurnEvent):
-    """What a person said to that question, and how it was understood; an unclear answer is asked for again."""
+    """What a person said to that question, and how it was understood; if unclear it is asked again."""
 
     token: str
     text: str
