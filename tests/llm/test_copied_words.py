@@ -1,0 +1,66 @@
+"""Slips in copied words are put right, for the model that is trained to copy, and for no other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from edgevox.hooks import Run
+from edgevox.llm.hooks_slm import CopiedWords
+from edgevox.llm.hooks_slm.copied_words import as_said
+from edgevox.types import ChatRequest, Message, ToolCall
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_state",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "domain": {"type": "string", "enum": ["light", "lightning"]},
+                "count": {"type": "integer"},
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "expected"),
+    [
+        ("hamock", "is the hammock moving", "hammock"),
+        ("ezel light", "Turn on the eazel light.", "eazel light"),
+        ("Tomas", "is Tomasz home?", "Tomasz"),
+        ("kitchen", "kitchen lights on", "kitchen"),  # said so
+        ("denser", "a soft orange glow", "denser"),  # no slip of anything
+        ("bedroom lamp", "and that one too", "bedroom lamp"),  # from an earlier turn
+        ("tv", "the telly", "tv"),
+        ("O'Neils list", "put milk on O'Neil's list", "O'Neil's list"),
+        ("", "anything", ""),
+    ],
+)
+def test_a_slip_gives_way_to_what_was_said(text: str, said: str, expected: str) -> None:
+    assert as_said(text, said) == expected
+
+
+async def mended(wire_format: str, **arguments: object) -> dict[str, object] | None:
+    hook, run = CopiedWords(), Run("test", "t", "is the lightening hammock on")
+    request = ChatRequest((Message("user", run.text),), tools=(TOOL,), wire_format=wire_format)
+    await hook.before_llm(run, request)
+    call = await hook.before_tool(run, ToolCall("1", "get_state", json.dumps(arguments)))
+    return None if call is None else json.loads(call.arguments)
+
+
+async def test_only_free_texts_are_mended() -> None:
+    found = await mended("python_list", name="hamock", domain="lightning", count=3)
+    assert found == {"name": "hammock", "domain": "lightning", "count": 3}
+
+
+async def test_a_call_without_slips_is_left_alone() -> None:
+    assert await mended("python_list", name="hammock") is None
+
+
+async def test_a_model_that_puts_names_right_on_purpose_is_not_corrected() -> None:
+    assert await mended("hermes", name="hamock") is None
