@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TypeAlias, assert_never
 
 from edgevox.agents import LLMAgent
-from edgevox.agents.confirm import Confirm, nobody_to_ask
+from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.forgetting import PROMPTS_FOLDER
 from edgevox.agents.memory import ConversationStore
@@ -48,7 +48,7 @@ from edgevox.types import (
     TranscribeRequest,
     Transcript,
 )
-from edgevox.voice import Ear, Hearing, Loudspeaker, Pipeline, Voice, VoiceLoop
+from edgevox.voice import Asking, Ear, Hearing, InstantWords, Loudspeaker, Pipeline, Voice, VoiceLoop
 
 _AUTO = "auto"
 
@@ -129,17 +129,21 @@ class Daemon:
         self,
         loudspeaker: Loudspeaker | None = None,
         conversation: Conversation | None = None,
-        *,
-        confirm: Confirm = nobody_to_ask,
     ) -> Pipeline:
-        """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker."""
+        """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker.
+
+        In a conversation that goes on, the words that need no model are taken out.
+        """
+        asking = Asking(self.bus.publish)
         return Pipeline(
-            self._agent(conversation, confirm),
+            self._agent(conversation, asking),
             preset=self.preset.name,
             publish=self.bus.publish,
             hearing=self.hearing() if "whisper" in self._engines else None,
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
+            asking=asking,
+            words=InstantWords(self._examples()) if conversation is not None else None,
         )
 
     @property
@@ -205,6 +209,14 @@ class Daemon:
     def _instructions(self) -> str:
         about_home = home_instructions(self._toolbox.home.house()) if self._toolbox else ""
         return "\n".join(filter(None, (self.settings.llm.instructions, about_home)))
+
+    def _examples(self) -> tuple[str, ...]:
+        """What can be said to this home, for help."""
+        if self._toolbox is None:
+            return ()
+        wanted = ("turn_on", "get_state", "start_timer")
+        tools = [self._toolbox.registry.get(name) for name in wanted if name in self._toolbox.registry]
+        return tuple(tool.examples[0] for tool in tools)
 
     async def _transcribe(self, path: Path) -> str:
         sound = await asyncio.to_thread(read_audio, path)
