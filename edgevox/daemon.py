@@ -72,6 +72,7 @@ class Daemon:
         self._folders = folders
         self._memory: ConversationStore | None = None
         self._toolbox: Toolbox | None = None
+        self._pipelines: list[Pipeline] = []
         self._store = store
         self._engines = tuple(sorted(set(engines)))
         self._plan = plan_threads()
@@ -135,7 +136,7 @@ class Daemon:
         In a conversation that goes on, the words that need no model are taken out.
         """
         asking = Asking(self.bus.publish)
-        return Pipeline(
+        pipeline = Pipeline(
             self._agent(conversation, asking),
             preset=self.preset.name,
             publish=self.bus.publish,
@@ -144,7 +145,10 @@ class Daemon:
             loudspeaker=loudspeaker,
             asking=asking,
             words=InstantWords(self._examples()) if conversation is not None else None,
+            rests=conversation is not None,
         )
+        self._pipelines.append(pipeline)
+        return pipeline
 
     @property
     def chat_model(self) -> ChatModel:
@@ -333,6 +337,8 @@ class Daemon:
             self.record_problem = error
 
     async def _close(self) -> None:
+        for pipeline in self._pipelines:
+            await pipeline.close()
         if self._toolbox is not None:
             await self._toolbox.stop()
         if self._memory is not None:

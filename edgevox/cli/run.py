@@ -140,6 +140,7 @@ async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | N
             await running.enter_async_context(daemon)
         running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
         pipeline = daemon.pipeline(speaker, daemon.conversation())
+        pipeline.rest()
         if sys.stdin.isatty():
             await _converse(pipeline, context)
         else:

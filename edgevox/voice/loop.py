@@ -68,6 +68,7 @@ class VoiceLoop:
 
     async def run(self) -> None:
         """Answer until the sound ends; an answer that fails is told by the events, and the next is tried."""
+        self.pipeline.rest()
         try:
             with self.pipeline.asking.answerable("voice"):
                 async with aclosing(self._ear.frames()) as frames:

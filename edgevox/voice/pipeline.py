@@ -31,6 +31,7 @@ from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
 from edgevox.voice.mouth import Loudspeaker, Mouth
+from edgevox.voice.resting import Resting
 from edgevox.voice.spoken_turn import SpokenTurn
 from edgevox.voice.voice import Voice
 from edgevox.voice.volume import Volume
@@ -44,7 +45,8 @@ _NOTHING_TO_STOP = "there was nothing to stop"
 class Pipeline:
     """One turn at a time. Without a voice and a loudspeaker the reply is text in the event stream only.
 
-    `asking` is what the agent confirms with; without `words` every utterance is the agent's.
+    `asking` is what the agent confirms with; without `words` every utterance is the agent's. One that
+    `rests` prepares between turns for the next one; it then has to be closed.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Pipeline:
         loudspeaker: Loudspeaker | None = None,
         asking: Asking | None = None,
         words: InstantWords | None = None,
+        rests: bool = False,
     ) -> None:
         self.asking = asking or Asking()
         self._agent = agent
@@ -67,6 +70,7 @@ class Pipeline:
         self._words = words
         volume = words.volume if words else Volume()
         self._mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
+        self._resting = Resting(agent.rest) if rests else None
         self._turn: Turn | None = None
         self._speech: SpokenTurn | None = None
 
@@ -75,11 +79,21 @@ class Pipeline:
         """Since when nothing is heard of the assistant; for ever to come while it speaks."""
         return self._mouth.silent_since_s if self._mouth else -math.inf
 
+    def rest(self) -> None:
+        """Nobody is waiting: prepare for the next turn, in the background."""
+        if self._resting is not None:
+            self._resting.begin()
+
+    async def close(self) -> None:
+        """End what is done in the background."""
+        if self._resting is not None:
+            await self._resting.close()
+
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
         """Answer a question in words. Raises EdgevoxError, after the turn has been closed in the events."""
         with self._open(turn, source, time.monotonic()):
             self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
-            return await self._reply(text, turn)
+            return await self._reply(text, turn, source)
 
     def act_on(self, text: str) -> bool:
         """While a turn is under way: do at once what `text` says, if it needs no model; whether it did."""
@@ -138,7 +152,7 @@ class Pipeline:
             if not heard.text:
                 self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
                 return None
-            return await self._reply(heard.text, turn)
+            return await self._reply(heard.text, turn, "voice")
 
     async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
         turn_id = early.turn.id
@@ -162,6 +176,8 @@ class Pipeline:
         """Every turn that is opened in the event stream is closed there, however it ends."""
         self._publish(TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
         self._turn = turn
+        if self._resting is not None:
+            self._resting.end()
         try:
             yield
         except EdgevoxError as error:
@@ -181,12 +197,13 @@ class Pipeline:
             raise
         finally:
             self._turn = None
+            self.rest()
 
-    async def _reply(self, text: str, turn: Turn) -> AgentResult:
+    async def _reply(self, text: str, turn: Turn, source: TurnSource) -> AgentResult:
         word = instant_word(text) if self._words else None
         if self._words and word:
             return await self._reply_instantly(self._words, word, text, turn)
-        result = await self._aloud(turn, lambda write: self._write(text, turn, write))
+        result = await self._aloud(turn, lambda write: self._write(text, turn, source, write))
         outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
         if self._words and result.reply:
             self._words.last_reply = result.reply
@@ -235,9 +252,11 @@ class Pipeline:
             self._speech = None
         return writing.result()
 
-    async def _write(self, text: str, turn: Turn, write: Callable[[str], None]) -> AgentResult:
+    async def _write(
+        self, text: str, turn: Turn, source: TurnSource, write: Callable[[str], None]
+    ) -> AgentResult:
         result: AgentResult | None = None
-        async with aclosing(self._agent.stream(text, turn)) as pieces:
+        async with aclosing(self._agent.stream(text, turn, source=source)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, AgentResult):
                     result = piece
