@@ -9,7 +9,7 @@ import pytest
 
 from edgevox.folders import Folders, user_folders
 from edgevox.llm.optimise import optimise_on_first_use
-from edgevox.modelstore import ModelStore, load_manifest
+from edgevox.modelstore import ModelStore, load_manifest, read_manifest
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +39,13 @@ def smollm2_path(store: ModelStore) -> Path:
     path = store.pull("smollm2-135m-instruct")
     optimise_on_first_use(store, "smollm2-135m-instruct", lambda _text: None)
     return path
+
+
+@pytest.fixture(scope="session")
+def coder_path(store: ModelStore) -> Path:
+    """A model that calls tools without having been trained here; no user is offered it."""
+    manifest = read_manifest(Path(__file__).with_name("models.toml"))
+    return ModelStore(store.folder, manifest).pull("qwen2.5-coder-0.5b")
 
 
 @pytest.fixture
