@@ -26,6 +26,7 @@ from training.home.dialogues import answered, earlier, ran, told_in_words
 from training.home.failures import repaired
 from training.home.followups import asked_back, followed
 from training.home.manner import put, sounds_like_a_question
+from training.home.reasons import behind_reason
 from training.home.requests import request, several
 from training.home.speaker import Said
 from training.home.stages import HOME_NAMES, Stage, stage_of_home, stage_of_others, themes
@@ -39,6 +40,7 @@ _SCENE_CHARS = 2_000 * 3.6
 
 
 _MOST_DIALOGUES = 24
+_OTHER_REASON_SHARE = 0.1
 
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
@@ -170,6 +172,8 @@ def _other_heard(stage: Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
         text = rng.choice(("hey, ", "um, ", "okay, ", "so, ", "well, ", "hi, ")) + text
     elif rng.random() < 0.06 and not text.endswith("please") and made.form == ".":
         text = f"{text} please"
+    if rng.random() < _OTHER_REASON_SHARE:
+        text = behind_reason(text, rng)
     said = heard(
         rng, text, made.calls, is_question=made.form == "?", fixed=_enums(stage, made), may_mishear=False
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from edgevox.tools.home.demo_house import FIRST_DAY
 from edgevox.tools.home.house import Area, Entity, Floor, House
-from training.home.places import FLOORS, OWNED_ROOMS, PEOPLE, ROOMS
+from training.home import rare
+from training.home.places import BARE_FLOORS, FLOORS, OWNED_ROOMS, PEOPLE, ROOMS
 from training.home.things import MEASURED, NAMES, READINGS, SENSED
 
 DEMO = FIRST_DAY
@@ -21,6 +22,7 @@ _DOMAINS = (
 )  # fmt: skip
 _DOMAIN_NAMES = [name for name, _ in _DOMAINS]
 _DOMAIN_WEIGHTS = [weight for _, weight in _DOMAINS]
+RARE_SHARE = 0.15  # of the names that nobody expects
 _NOWHERE = frozenset({"scene", "script", "automation", "person", "todo", "weather", "input_boolean"})
 
 # What stands behind a room's name in a thing's name, by domain.
@@ -109,10 +111,12 @@ def random_house(rng: random.Random) -> House:
 def _floors(rng: random.Random) -> tuple[Floor, ...]:
     count = rng.choice((0, 0, 0, 1, 2, 2, 2, 3))
     floors = []
-    for number, name in enumerate(rng.sample(FLOORS, count)):
+    for number, name in enumerate(rng.sample((*FLOORS, *BARE_FLOORS * 2), count)):
         aliases: tuple[str, ...] = ()
         if rng.random() < 0.3:
-            up = name.startswith(("first", "second", "third", "top", "upper", "1st", "2nd"))
+            up = name != "upstairs" and name.startswith(
+                ("first", "second", "third", "top", "upper", "1st", "2nd")
+            )
             aliases = (
                 ("Upstairs",)
                 if up
@@ -126,7 +130,8 @@ def _floors(rng: random.Random) -> tuple[Floor, ...]:
 
 def _areas(rng: random.Random, floors: tuple[Floor, ...], things: int) -> tuple[Area, ...]:
     count = min(rng.randint(1, 11), things // 2 + 1)
-    names = list(dict.fromkeys(_room(rng) for _ in range(count)))
+    taken = {floor.name.lower() for floor in floors}
+    names = [name for name in dict.fromkeys(_room(rng) for _ in range(count)) if name not in taken]
     return tuple(
         Area(
             f"a{number}",
@@ -141,11 +146,14 @@ def _areas(rng: random.Random, floors: tuple[Floor, ...], things: int) -> tuple[
 def _room(rng: random.Random) -> str:
     way = rng.random()
     if way < 0.1:
-        return f"{rng.choice(PEOPLE)}'s {rng.choice(OWNED_ROOMS)}"
+        people = PEOPLE if rng.random() < 0.7 else rare.PEOPLE
+        return f"{rng.choice(people)}'s {rng.choice(OWNED_ROOMS)}"
+    if rng.random() < RARE_SHARE:
+        return rare.room(rng)
     if way < 0.55:
         return rng.choice(ROOMS[:14])
-    if way < 0.59:
-        return rng.choice(("basement", "attic", "loft"))
+    if way < 0.6:
+        return rng.choice(("basement", "attic", "loft", "cellar", "upstairs", "downstairs"))
     return rng.choice(ROOMS)
 
 
@@ -189,10 +197,14 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
             "_" not in device_class and device_class not in ("pm25", "temperature") and rng.random() < 0.35
         )
         return f"{name} {device_class}" if says_so else name, device_class
+    is_rare = rng.random() < RARE_SHARE
     if domain == "person":
-        return rng.choice(PEOPLE), None
+        return rare.person(rng) if is_rare else rng.choice(PEOPLE), None
     if domain == "todo":
-        return rng.choice(_LISTS), None
+        return f"{rare.word(rng)} list" if is_rare else rng.choice(_LISTS), None
+    if is_rare:
+        name = rare.thing(rng, domain)
+        return name, class_of(domain, name)
     if in_room and domain in _IN_ROOM:
         name = f"{room} {rng.choice(_IN_ROOM[domain])}"
     else:
@@ -226,7 +238,7 @@ def _titled(name: str) -> str:
     return " ".join(_UPPER.get(word) or word[:1].upper() + word[1:] for word in name.split())
 
 
-_PROPER = frozenset(PEOPLE) | {f"{name}'s" for name in PEOPLE}
+_PROPER = frozenset(spelling for name in (*PEOPLE, *rare.PEOPLE) for spelling in (name, f"{name}'s"))
 
 
 def spoken(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.home import rare
 from training.home.contents import GROCERIES, LISTS, TASKS
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
@@ -136,7 +137,7 @@ def bought(speaker: Speaker) -> Said:
 
 
 def list_words(speaker: Speaker) -> tuple[str, str]:
-    name = speaker.pick(LISTS)
+    name = speaker.pick(LISTS) if speaker.chance(0.88) else rare.word(speaker.rng)
     for todo in speaker.known.by_domain.get("todo", ()):
         listed = todo.name.casefold().removesuffix(" list")
         if speaker.chance(0.35) and listed not in ("shopping", "groceries"):

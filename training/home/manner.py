@@ -117,7 +117,7 @@ _PLACE_LAST = re.compile(
 _PLACE_FIRST_SHARE = 0.08
 _PLAIN_SHARE = 0.5
 _CALLED_SHARE = 0.12
-_REASON_SHARES = {"!": 0.15, ":": 0.1, ".": 0.12, "?": 0.05}
+_REASON_SHARES = {"!": 0.22, ":": 0.18, ".": 0.2, "?": 0.09}
 
 _FILLERS = frozenset(word for called in _CALLED for word in called.split()) | {
     "please",
@@ -269,9 +269,12 @@ def put(rng: random.Random, plain: Said) -> str:
     elif plain.form == "." and rng.random() < 0.12 and not text.endswith("please"):
         text = f"{text} please" if rng.random() < 0.8 else f"{text} thanks"
     if rng.random() < _REASON_SHARES[plain.form]:
-        # Behind somebody's own words, or a question, a clause could belong to them.
-        goes_behind = plain.form in "!." and rng.random() < 0.5
-        text = before_reason(text, rng) if goes_behind else behind_reason(text, rng)
+        # Behind somebody's own words a clause could belong to them.
+        goes_behind = plain.form in "!.?" and rng.random() < (0.3 if plain.form == "?" else 0.5)
+        is_bare_order = plain.form in "!:" and text.split(" ", 1)[0] in _VERBS
+        text = (
+            before_reason(text, rng) if goes_behind else behind_reason(text, rng, is_bare_order=is_bare_order)
+        )
     if rng.random() < _CALLED_SHARE:
         comma = ", " if rng.random() < 0.6 else " "
         text = f"{rng.choice(_CALLED)}{comma}{text}"

@@ -72,6 +72,19 @@ def wordings(text: str) -> Pattern:
     return pattern(".", text)
 
 
+def every_wording(text: str) -> tuple[str, ...]:
+    """All wordings of a part of a sentence, so that each of them is as likely as the next."""
+    return tuple(map(str.strip, _all(pattern(".", text).parts)))
+
+
+def _all(parts: tuple[_Part, ...]) -> list[str]:
+    said = [""]
+    for part in parts:
+        ways = [part] if isinstance(part, str) else [words for way in part for words in _all(way)]
+        said = [before + words for before in said for words in ways]
+    return said
+
+
 def _sequence(tokens: list[str], at: int) -> tuple[tuple[_Part, ...], int]:
     parts: list[_Part] = []
     while at < len(tokens) and tokens[at] not in ")]|":

@@ -38,6 +38,8 @@ FLOORS = (
     "lower floor", "upper level", "lower level", "main level", "basement", "attic", "loft",
     "mezzanine", "bottom floor", "garden level", "penthouse", "middle floor", "1st floor", "2nd floor",
 )  # fmt: skip
+# Where no list says otherwise, a basement or an attic is a room like any other.
+UNLISTED_FLOORS = tuple(floor for floor in FLOORS if "floor" in floor or "level" in floor)
 BARE_FLOORS = ("upstairs", "downstairs")
 _INSIDE = frozenset({"basement", "attic", "loft", "penthouse"})
 

@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 
 from edgevox.tools.home.house import Entity
 from training.calls import Call
+from training.home import rare
 from training.home.houses import Known, class_of, spoken
 from training.home.patterns import Form, Grammar
 from training.home.places import (
     BARE_FLOORS,
-    FLOORS,
     OWNED_ROOMS,
     PEOPLE,
     ROOMS,
+    UNLISTED_FLOORS,
     in_area,
     on_floor,
     with_article,
@@ -48,10 +49,13 @@ class Said:
 
 
 _LISTED_SHARE = 0.8
-_SLIP_SHARE = 0.035
+_SLIP_SHARE = 0.045
+_RARE_SHARE = 0.12
 _SLIPS = (
     ", no, ", ", no wait, ", ", no sorry, ", ", sorry, ", ", I mean ", ", no I mean ", ", uh no, ",
     ", or rather ",
+    " er ", " uh ", ", er, ", ", hold on, ", " no hang on ", ", uh make that ", " um no ", ", sorry, make that ",
+    ", let me think, no, ", " hmm ", ", nope, ", " wait ",
     ", wait, no, ", ", sorry I mean ", ", actually ", ", oh no, ", ", correction, ",
 )  # fmt: skip
 # "kitchen light": a room and a kind is no name of its own, unless the home has a thing so called.
@@ -131,7 +135,11 @@ class Speaker:
         for _ in range(5):
             way = self.rng.random()
             room = (
-                f"{self.pick(PEOPLE)}'s {self.pick(OWNED_ROOMS)}"
+                rare.room(self.rng)
+                if self.chance(_RARE_SHARE)
+                else self.pick(("basement", "attic", "cellar", "loft"))
+                if way > 0.95
+                else f"{self.pick(PEOPLE)}'s {self.pick(OWNED_ROOMS)}"
                 if way < 0.1
                 else self.pick(ROOMS[:14])
                 if way < 0.5
@@ -145,7 +153,7 @@ class Speaker:
         if self.known.floors and self.chance(_LISTED_SHARE):
             return self.pick(self.known.floors)
         for _ in range(5):
-            floor = self.pick(BARE_FLOORS) if self.chance(0.45) else self.pick(FLOORS)
+            floor = self.pick(BARE_FLOORS) if self.chance(0.45) else self.pick(UNLISTED_FLOORS)
             if floor not in self.known.areas:
                 return floor
         return "upstairs"
@@ -249,6 +257,8 @@ class Speaker:
         return last in _PLURAL_KINDS and (not rest or rest in self.known.areas)
 
     def _invented(self, domain: str, names: Sequence[str] = ()) -> str:
+        if not names and self.chance(_RARE_SHARE):
+            return rare.thing(self.rng, domain)
         names = names or NAMES[domain]
         for _ in range(8):
             name = self.pick(names)
