@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.home import rare
 from training.home.contents import CITIES, MESSAGES
+from training.home.houses import spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
-from training.home.places import in_area, with_article
+from training.home.places import in_area, on_floor, with_article
 from training.home.speaker import Phrase, Said, Speaker, said
 from training.home.things import MOWER, VACUUM
 
@@ -53,6 +55,12 @@ _DOCK = Grammar(
 . {t} (go home|back to base|return to base|return home|go back|dock)
 . {t} (can|should) (go home|return to base|go back to its base)
 ! get {t} (back to its dock|back to base|back home)
+3! (send|put) {t} (to bed|home|back home|to its bed|to sleep|off home|to charge|to recharge|back to base|away)
+2! (call|order|get|take|fetch|tell) {t} (home|back|back home|in)
+. {t} (home|to bed|back home|to the dock|to its dock|to base|to its charger|time to go home|off to bed)
+. {t} (is done|has done enough|needs charging|needs a charge), send it (home|back)
+. that's enough {t}, go home
+! (stop|end) {t} and send it (home|back|to its dock)
 ! put {t} back [in its dock|on its dock|to its base|on its charger]
 """
 )
@@ -72,6 +80,15 @@ _CLEAN_ROOM = Grammar(
 ? (can|could) {a} be (vacuumed|cleaned|hoovered)
 """
 )
+_CLEAN_FLOOR = Grammar("""
+5! (vacuum|hoover|clean|do|sweep) {f}
+2! (vacuum|hoover|clean) [all of|the whole of] {f}
+2! (vacuum|hoover|clean) the (floors|rooms|carpets) {o}
+2! (start|do some|begin|do the) (vacuuming|cleaning|hoovering) {o}
+. {f} needs (vacuuming|hoovering|a vacuum|a clean|cleaning)
+. it's (dusty|filthy) {o}, (vacuum|clean) it
+? (can|could) {f} be (vacuumed|hoovered)
+""")
 _CLEAN_ROOM_NAMED = Grammar("""
 3! (vacuum|clean|hoover) {a} (with|using) {t}
 3! (have|let) {t} (clean|vacuum|do) {a}
@@ -125,6 +142,27 @@ _WEATHER = Grammar(
 2? do I need (an umbrella|a jacket|a coat|a raincoat|sunglasses|rain boots)
 ? should I (take|bring) (an umbrella|a jacket|a coat)
 2? how (warm|cold|hot) is it outside
+3? (what's|how's|what is|how is) the (sky|weather) (doing|looking|like|up to) [today|tonight|out there|now]
+2? (any|is there any|will we get any|do we expect any) (rain|snow|sun|storms|wind|fog|sunshine) [today|tomorrow|tonight|on the way]
+2? (do I|will I|should I) need (my|an|the|a) (umbrella|coat|raincoat|wellies|sunglasses|hat|sun cream|scarf|gloves) [today|tomorrow]
+2? (should|shall) I (wear|put on|take|grab|bring) (a coat|a scarf|a hat|my raincoat|a jumper|shorts|sun cream) [today]
+2? (will|is) the sun (come out|out|shining|going to shine|shine) [today|tomorrow]
+2? is (a storm|rain|snow|sun|frost|fog|a thunderstorm|hail) (coming|on the way|expected|likely|forecast) [today|tonight|tomorrow]
+2? (what are we looking at|what can we expect|what's it like|how is it looking|how are we doing) weather wise [today]
+2. weather wise, what (can we expect|are we looking at|is it like) [today]
+2? (is it|will it be|is it going to be) (umbrella|coat|t-shirt|barbecue|beach|shorts|good|nice|decent|horrible) weather [today]
+2? (will|can) (the washing|the laundry) (dry|stay out) outside [today]
+2? will it (stay dry|clear up|get warmer|get colder|freeze|brighten up|be nice|storm|hail|drizzle|pour) [today|tonight|tomorrow]
+2? (is it|is it still) (pouring|drizzling|freezing|dry|bright|grey|stormy|icy|muggy|humid) (outside|out|out there)
+2? what whether (is it|like|will it be) [today|outside]
+2? (what's|how's|what is) the whether [like] [today|outside|tomorrow]
+2? (whether like|whether today|whether outside|whether please|weather like|weather outside|weather now)
+? (is|will) today (a good day for a walk|be sunny|be wet|going to be hot)
+? (can|could) we eat outside or will it rain
+! (tell me|let me know) (if it will rain|if I need an umbrella|what the weather is doing|how the weather looks)
+! (give me|I need|read me) (a weather update|the weather|the outlook|today's weather|tomorrow's weather)
+. I wonder (what the weather is like|if it will rain|whether I need a coat)
+. (today's|tomorrow's|tonight's|this week's) (weather|forecast|outlook)
 2? (what's|what is) the temperature outside
 ? how windy is it {p}
 ? is it (nice|wet|cold|warm|hot|windy) outside
@@ -276,6 +314,14 @@ def vacuum_start(speaker: Speaker) -> Said:
     return said(speaker, _CLEAN, (home_call("vacuum_start", **robot.slots),), t=robot.text)
 
 
+def vacuum_floor(speaker: Speaker) -> Said:
+    """A whole floor: vacuum_clean_area knows rooms alone."""
+    floor = speaker.floor()
+    the = with_article(floor)
+    calls = (home_call("vacuum_start", floor=floor),)
+    return said(speaker, _CLEAN_FLOOR, calls, f=the, o=on_floor(floor))
+
+
 def vacuum_home(speaker: Speaker) -> Said:
     robot = _robot(speaker, "vacuum")
     if speaker.chance(0.12):
@@ -335,6 +381,30 @@ def weather(speaker: Speaker) -> Said:
     return said(speaker, _WEATHER, (home_call("get_weather"),), p="")
 
 
+_STATION = Grammar("""
+4? how does [the] {n} look [today|right now|tomorrow|]
+4? (what's|what is|how's|how is) [the] {n} [like|looking|doing|today|right now|]
+2? what (does|do) [the] {n} say
+2! (tell|give|show|read) me [the] {n}
+2! (check|get|read out) [the] {n}
+. {n} [please|today|now|]
+? (what's|what is) the (forecast|weather) (from|at|for) [the] {n}
+? will it rain according to [the] {n}
+""")
+
+
+def station(speaker: Speaker) -> Said:
+    """A weather station that the home lists by name."""
+    things = speaker.known.by_domain.get("weather")
+    if not things or speaker.chance(0.1):
+        name = f"{rare.word(speaker.rng)} {speaker.pick(('weather', 'weather station', 'lodge weather'))}"
+    else:
+        name = spoken(speaker.pick(things).name)
+    if name in ("weather", "forecast"):
+        return weather(speaker)
+    return said(speaker, _STATION, (home_call("get_weather", name=name),), n=name)
+
+
 def time(speaker: Speaker) -> Said:
     return said(speaker, _TIME, (home_call("get_current_time"),))
 
@@ -363,11 +433,13 @@ def taken_back(speaker: Speaker, order: Said) -> Said:
 
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.2, vacuum_start),
+    (0.9, vacuum_floor),
     (2, vacuum_home),
     (2.6, vacuum_room),
     (1.5, mow),
     (1.5, mower_home),
-    (3, weather),
+    (3.6, weather),
+    (1, station),
     (1.3, time),
     (1.3, date),
     (2.2, broadcast),

@@ -149,7 +149,7 @@ def _room(rng: random.Random) -> str:
         people = PEOPLE if rng.random() < 0.7 else rare.PEOPLE
         return f"{rng.choice(people)}'s {rng.choice(OWNED_ROOMS)}"
     if rng.random() < RARE_SHARE:
-        return rare.room(rng)
+        return rare.room(rng, is_listed=True)
     if way < 0.55:
         return rng.choice(ROOMS[:14])
     if way < 0.6:

@@ -128,7 +128,7 @@ _FILLERS = frozenset(word for called in _CALLED for word in called.split()) | {
     "say",
 }
 _DOUBLED = frozenset(
-    ["set", "put", "shut", "dim", "stop", "skip", "get", "cut", "run", "let", "flip", "drop", "trim", "begin"]
+    ["set", "put", "shut", "dim", "stop", "skip", "get", "cut", "run", "let", "flip", "drop", "trim", "begin", "hit", "pop", "snap", "unplug"]
 )
 _VERBS = frozenset(
     [
@@ -248,6 +248,31 @@ _VERBS = frozenset(
         "use",
         "show",
         "read",
+        "hit",
+        "flick",
+        "pop",
+        "stick",
+        "whack",
+        "throw",
+        "boot",
+        "wake",
+        "knock",
+        "snap",
+        "unplug",
+        "uncover",
+        "unroll",
+        "wind",
+        "swing",
+        "slam",
+        "hoist",
+        "part",
+        "retract",
+        "reel",
+        "fold",
+        "sweep",
+        "max",
+        "heat",
+        "nudge",
     ]
 )
 

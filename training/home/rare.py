@@ -83,21 +83,7 @@ _NOUNS: dict[str, tuple[str, ...]] = {
     "input_boolean": ("mode", "mode", "toggle"),
     "weather": ("weather", "weather station", "weather", "forecast"),
 }
-_ROOM_NOUNS = (
-    "room",
-    "room",
-    "corner",
-    "nook",
-    "wing",
-    "hut",
-    "house",
-    "lodge",
-    "suite",
-    "cabin",
-    "den",
-    "",
-    "",
-)
+_ROOM_NOUNS = ("room", "room", "corner", "nook", "wing", "hut", "house", "lodge", "suite", "cabin", "den")
 
 
 def invented(rng: random.Random) -> str:
@@ -119,8 +105,11 @@ def thing(rng: random.Random, domain: str) -> str:
     return f"{first} {rng.choice(nouns)}".strip()
 
 
-def room(rng: random.Random) -> str:
-    return f"{word(rng)} {rng.choice(_ROOM_NOUNS)}".strip()
+def room(rng: random.Random, *, is_listed: bool = False) -> str:
+    """ "hammock nook"; the bare word only where a list says that it is a room."""
+    if is_listed and rng.random() < 0.2:
+        return word(rng)
+    return f"{word(rng)} {rng.choice(_ROOM_NOUNS)}"
 
 
 def person(rng: random.Random) -> str:

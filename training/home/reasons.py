@@ -92,7 +92,7 @@ _SHORT = every_wording(
     "|{c}|{c}|please {c}|thanks {c}|would you {c}|will you {c}|quick {c}|{n}|just do it|okay|alright)"
 )
 _BECAUSE = every_wording(
-    "(because|since|as|cause|cos|now that|seeing as|given that|I mean|you see|the thing is|,|,|,|,|.|.|||||- )"
+    "(because|since|as|cause|now that|seeing as|given that|you see|the thing is|,|,|,|,|.|.|||||- )"
 )
 _AIMS = Grammar("""
 . so (I|we) can (see what (I'm|we're) doing|sleep|read|finish this|eat in peace|find my keys|hear the film|leave)

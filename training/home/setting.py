@@ -53,8 +53,18 @@ _FULL = Grammar("""
 ! (set|put|turn) {t} to (full|maximum|max) brightness
 ! (turn|put) {t} (on full|all the way up)
 ! make {t} as bright as possible
+2. {t} (to the max|to max|to full|all the way up|at full blast|at full|on full|on max|to the maximum)
+! (turn|put|crank|push|get|bring) {t} (to the max|to max|up full|up to full|up to the max|to full blast|to full)
+! (max out|crank up to full) {t}
+. (full|max|maximum) (power|brightness|light) (on|for) {t}
 . {t} (full|maximum) brightness
 . full brightness for {t}
+""")
+_FULL_PLACE = Grammar("""
+3. (full|max|maximum) (light|lights|brightness) {p}
+! (give me|give us|get me|I need|I want|put on|turn on) (full|max|maximum) (light|lights|brightness) {p}
+! (turn|put|crank|push) the (light|lights|brightness) (to the max|to max|all the way up|to full) {p}
+. lights (to the max|to max|at full|on full|all the way up|full on) {p}
 """)
 _LOW = Grammar("""
 ! (set|put|turn) {t} to (minimum|the lowest|the minimum|lowest) brightness
@@ -111,6 +121,8 @@ _POSITION = Grammar("""
 ! (raise|lift|lower|roll|pull|drop) {t} to {v}
 ! (set|leave) {t} at {v}
 ! (set|leave) {t} {v} open
+2! (pull|roll|wind|crank|let|bring|put|drop|take) {t} (up|down) to {v}
+. {t} (up|down) to {v}
 ! have {t} {v} open
 . {t} [to|at] {v}
 . {t} {v} open
@@ -136,7 +148,13 @@ _WARMTH = Grammar("""
 ! (raise|lower|increase|reduce|drop) {th} to {v} {p}
 ! (raise|lower) {th} {p} to {v}
 ! (heat|warm|cool) (it|things) (up|down) to {v} {p}
-! make it {v} {p}
+2! make it {v} {p}
+2. {v} (please|overnight|tonight|for tonight|for the night) {p}
+. {v} {p} (overnight|tonight|for the night|please|for now|thanks)
+2! (heat|warm|cool|bring|get|take) the (place|house|room|air) (up|down) to {v} {p}
+! (turn|crank|knock|bring|take|put) it (up|down) to {v} {p}
+! (go|switch) (up|down) to {v} {p}
+. a (cosy|comfortable|nice) {v} {p}
 ! keep it at {v} {p}
 ! get it to {v} {p}
 . {th} [to|at] {v} {p}
@@ -162,6 +180,11 @@ _WARMTH_AREA = Grammar("""
 """)
 _WARMTH_NAMED = Grammar("""
 4! (set|change|adjust|put|turn) {t} to {v}
+3! (turn|crank|bring|take|put|knock|notch) {t} (up|down) to {v}
+. {t} (up|down) to {v}
+. {t} (at|on|to) {v} (overnight|tonight|for the night|please|for now)
+! (run|keep|hold|leave|have) {t} at {v}
+! (heat|warm|cool) {t} to {v}
 2! (set|change|adjust) the (temperature|temp) (of|on|for) {t} to {v}
 2! (set|change) {t} (temperature|temp) to {v}
 ! (turn|crank) {t} (up|down) to {v}
@@ -178,6 +201,10 @@ _SPEED = Grammar("""
 ! (turn|crank) {t} (up|down) to {v}
 ! (slow|speed) {t} (down|up) to {v}
 ! make {t} (run|spin|go) at {v}
+2. {t} on (low|medium|high), {v}
+! (put|set|run|have) {t} on (low|medium|high), {v}
+! (let|have) {t} (run|spin|blow|go) at {v}
+! (put|keep|leave) {t} on {v}
 ! (increase|lower|reduce|raise) {t} [speed] to {v}
 . {t} [at|to] {v} [speed]
 . {t} speed [to] {v}
@@ -193,7 +220,8 @@ _SPEED_PLACE = Grammar("""
 """)
 _SPEEDS = {"half": 50, "full": 100, "maximum": 100, "max": 100, "a quarter": 25, "half speed": 50,
            "full speed": 100,
-           "maximum speed": 100, "a third": 33, "three quarters": 75, "the maximum": 100}  # fmt: skip
+           "maximum speed": 100, "a third": 33, "one third": 33, "a fifth": 20, "one fifth": 20, "a tenth": 10,
+           "two fifths": 40, "four fifths": 80, "a third of its speed": 33, "three quarters": 75, "the maximum": 100}  # fmt: skip
 _TEMPERATURE_WORDS = ("the temperature", "the temperature", "the temperature", "temperature",
     "the heating", "the heat",
                       "the thermostat", "the temp", "heating", "the heater", "the air conditioning", "the ac",
@@ -228,10 +256,14 @@ def brightness(speaker: Speaker) -> Said:
         return said(
             speaker, _LOW, (home_call("light_set", **_without_kind(target), brightness=1),), t=target.text
         )
+    if way < 0.14:
+        place = speaker.where(nowhere=0.2)
+        calls = (home_call("light_set", **place.slots, brightness=100),)
+        return said(speaker, _FULL_PLACE, calls, p=place.text or speaker.here())
     text, value = _level(speaker, LEVELS)
-    if way < 0.13:
+    if way < 0.18:
         return said(speaker, _BRIGHTNESS_HERE, (home_call("light_set", brightness=value),), v=text)
-    if way < 0.3:
+    if way < 0.34:
         place = speaker.where(nowhere=0.0)
         bare = str(next(iter(place.slots.values())))
         calls = (home_call("light_set", **place.slots, brightness=value),)

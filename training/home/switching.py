@@ -7,7 +7,7 @@ from collections.abc import Callable
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.places import in_area
-from training.home.speaker import Phrase, Said, Speaker, said
+from training.home.speaker import Phrase, Said, Speaker, class_of, said
 from training.home.things import (
     ALARM,
     CLIMATE,
@@ -30,6 +30,11 @@ _ON = Grammar("""
 4! (turn|switch|turn|switch|put|flip|click) on {t}
 4! (turn|switch|turn|switch|put|flip|get) {t} [back] on
 ! (activate|enable|start|power on|power up|fire up|run|start up) {t}
+2! (hit|flick on|fire up|pop on|stick on|whack on|get on|bring on|throw on|boot up|plug in|wake up|set off) {t}
+2! (flick|pop|stick|whack|knock|fire|throw|pull|snap|bang|chuck|bring|power|boot) {t} on
+! let's (get|have) {t} (on|going|running)
+. {t} (on|going|running) (please|now|again)
+. {t} (back on|on again|live|active|running)
 ! have {t} (on|turned on|switched on)
 ! get {t} (going|running|started|on)
 ! make sure {t} {is} on
@@ -51,6 +56,12 @@ _OFF = Grammar("""
 4! (turn|switch|turn|switch|put|shut|flip|click) off {t}
 4! (turn|switch|turn|switch|put|shut) {t} (off|off|back off)
 ! (deactivate|disable|power off|power down|shut down|kill|cut|stop) {t}
+2! (kill|flick off|knock off|pop off|snap off|click off|cut off|end|silence|halt|put out|switch out|unplug) {t}
+2! (flick|pop|knock|snap|bang|power|cut|take|pull|click|hit) {t} off
+! let's (get|have) {t} off
+. {t} (off|out) (please|now|again)
+. {t} (back off|off again|out|dead|inactive)
+! (give {t} a rest|let {t} rest|let {t} go out)
 ! have {t} (off|turned off|switched off)
 ! get {t} off
 ! make sure {t} {is} off
@@ -68,6 +79,7 @@ _OFF = Grammar("""
 """)
 _LIGHT_ON = Grammar("""
 2! (light up|illuminate|brighten up) {p}
+2! (hit|flick on|fire up|get) the lights {p}
 ! give me [some] light {p}
 ! (put|turn|switch) (some|a) (light|lights) on {p}
 ! make it (bright|light) {p}
@@ -85,7 +97,8 @@ _LIGHT_ON = Grammar("""
 ? why is it so dark {p}
 """)
 _LIGHT_OFF = Grammar("""
-2. lights out {p}
+3. lights out {p}
+! (kill|hit|flick off|knock off|shut off|switch out) the lights {p}
 ! (kill|cut|douse|put out) the (lights|light) {p}
 ! make it dark {p}
 . no (light|lights) {p} please
@@ -95,6 +108,11 @@ _LIGHT_OFF = Grammar("""
 _OPEN = Grammar("""
 6! open {t}
 3! open up {t}
+2! (uncover|unfold|unroll|free|wind open|crank open|swing open|push open|pop open|throw open|fling open) {t}
+2! (wind|crank|swing|push|pop|throw|roll|get|crack|ease) {t} open
+! (let|have|get|bring|wind|crank|roll|pull|hoist|run) {t} up
+! (wind up|crank up|hoist|run up|bring up|let up|send up) {t}
+. {t} (all the way up|all the way open|wide open|fully open|right up|up again|back up)
 ! (raise|lift|roll up|pull up|draw up) {t}
 ! (pull|draw|slide) {t} open
 ! put {t} up
@@ -114,6 +132,11 @@ _CLOSE = Grammar("""
 6! close {t}
 3! shut {t}
 2! close up {t}
+2! (wind shut|crank shut|swing shut|push shut|slam|cover|fold|seal|wind down|crank down|bring down|send down) {t}
+2! (wind|crank|swing|push|slam|get|roll|ease|bang) {t} (shut|closed)
+! (let|have|get|bring|wind|crank|roll|pull|run|drop) {t} down
+! (let down|run down|pull to) {t}
+. {t} (all the way down|all the way shut|fully closed|right down|down again|back down)
 ! (lower|roll down|pull down|let down|drop) {t}
 ! (pull|draw|slide|push) {t} (closed|shut)
 ! put {t} down
@@ -128,6 +151,45 @@ _CLOSE = Grammar("""
 2. (can|could) {t} be closed
 . (can|could|may) (I|we) have {t} (closed|shut)
 """)
+# What is done to some classes of covers alone. Drawn curtains are closed ones.
+_OPEN_CLASS = {
+    "curtain": Grammar("""
+3! (draw|pull|slide|throw|fling|sweep) {t} (open|back|apart|aside|wide)
+2! (draw back|pull back|part|throw back|pull open|draw open|pull aside) {t}
+. {t} (apart|back|drawn back)
+"""),
+    "awning": Grammar("""
+3! (wind out|roll out|extend|put out|crank out|let out|unroll|wind down|bring out|run out|spread) {t}
+2! (wind|roll|crank|put|let|bring|run|pull|move) {t} out
+. {t} (out|all the way out)
+"""),
+    "blind": Grammar("""
+3! (pull up|roll up|wind up|draw up|crank up|let up|raise|lift|hoist|retract|uncover) {t}
+2! (pull|roll|wind|draw|crank|let|put|bring) {t} up
+. {t} (up|all the way up)
+"""),
+}
+_CLOSE_CLASS = {
+    "curtain": Grammar("""
+5! draw {t}
+3! (pull|draw|slide|sweep) {t} (over|together|across|shut|to|closed)
+2! (draw together|pull across|pull over|pull together|draw shut) {t}
+. {t} (drawn|together)
+"""),
+    "awning": Grammar("""
+3! (wind in|roll in|retract|pull in|crank in|bring in|take in|wind back|roll up|reel in|fold in) {t}
+2! (wind|roll|crank|pull|bring|take|reel|fold) {t} (in|back|back in)
+. {t} (in|back in|all the way in)
+"""),
+    "blind": Grammar("""
+3! (pull down|roll down|wind down|let down|crank down|drop|lower|draw|extend|bring down) {t}
+2! (pull|roll|wind|let|crank|put|bring|drop) {t} down
+. {t} (down|all the way down)
+"""),
+}
+_MOVED_ALIKE = {"shutter": "blind", "shade": "blind"}
+
+
 _OPEN_PLAIN = Grammar("""
 6! open {t}
 2! open up {t}
@@ -171,6 +233,14 @@ _UNLOCK = Grammar("""
 2. (can|could) {t} be unlocked
 """)
 _SCENE = Grammar("""
+2. {n} {m}
+2. {n} (please|now)
+2! (activate|start|run|launch|set|enable|do|put on|turn on|switch on|bring on|play|load|begin) [the|my|our] {n} {m}
+! (switch|change|go|move|flip) (to|into|over to) [the] {n} {m}
+! put (the house|us|everything) (in|into) {n} {m}
+! (activate|start|run|launch|do|give me|give us|let's do|let's have|bring up) {n}
+. (let's go to|time for|we want|I want|I'd like) [the] {n} {m}
+. {n} {m} (on|please|now)
 3! activate [the] {n} [scene]
 2! (start|run|launch|trigger|enable) [the] {n} [scene]
 3! (turn on|switch on|put on) [the] {n} [scene]
@@ -187,6 +257,11 @@ _SCENE = Grammar("""
 ? can (we|I) have the {n} scene
 """)
 _SCRIPT = Grammar("""
+2. {n} {m}
+2! (activate|start|run|launch|do|begin|trigger|kick off|play|execute|fire) [the|my|our] {n} {m}
+! (run|start|do|trigger|fire off|call) {n}
+. {n} (please|now)
+. (time for|let's do) [the] {n} {m}
 3! run [the] {n} [script]
 2! (start|execute|launch|trigger|activate) [the] {n} [script|routine]
 ! (start|run|do|begin) the {n} routine
@@ -228,12 +303,16 @@ _ALL_OFF = Grammar("""
 ! kill everything {p}
 """)
 _AREA_OFF = Grammar("""
-2! (turn|switch|shut) off the {a}
+2! (turn|switch|shut) off the [whole|entire] {a}
+! (turn|switch|shut) the (whole|entire) {a} off
+! (turn|switch|shut|power) (everything in the {a} off|off everything in the {a}|down the [whole] {a})
+. (the whole|the entire) {a} off
 ! (turn|switch|shut) the {a} off
 . {a} off
 """)
 _AREA_ON = Grammar("""
-2! (turn|switch) on the {a}
+2! (turn|switch) on the [whole|entire] {a}
+! (turn|switch) the (whole|entire) {a} on
 ! (turn|switch) the {a} on
 . {a} on
 """)
@@ -337,11 +416,19 @@ def _cover(speaker: Speaker) -> Phrase:
 
 
 def open_cover(speaker: Speaker) -> Said:
-    return _about(speaker, _OPEN, "turn_on", _cover(speaker))
+    target = _cover(speaker)
+    return _about(speaker, _of_class(speaker, target, _OPEN, _OPEN_CLASS), "turn_on", target)
 
 
 def close_cover(speaker: Speaker) -> Said:
-    return _about(speaker, _CLOSE, "turn_off", _cover(speaker))
+    target = _cover(speaker)
+    return _about(speaker, _of_class(speaker, target, _CLOSE, _CLOSE_CLASS), "turn_off", target)
+
+
+def _of_class(speaker: Speaker, target: Phrase, plain: Grammar, by_class: dict[str, Grammar]) -> Grammar:
+    device_class = target.slots.get("device_class") or class_of("cover", str(target.slots.get("name", "")))
+    own = by_class.get(_MOVED_ALIKE.get(str(device_class), str(device_class)))
+    return own if own is not None and speaker.chance(0.4) else plain
 
 
 def _valve(speaker: Speaker) -> Phrase:
@@ -377,14 +464,21 @@ def _bare_name(speaker: Speaker, domain: str) -> str:
 
 def scene(speaker: Speaker) -> Said:
     name = _bare_name(speaker, "scene")
-    return said(speaker, _SCENE, (home_call("turn_on", name=name),), n=name)
+    kind = speaker.pick(("scene", "scene", "mode", "mode", "mood", "setting", "routine", "preset"))
+    return said(speaker, _SCENE, (home_call("turn_on", name=name),), n=name, m=_unless_said(kind, name))
+
+
+def _unless_said(kind: str, name: str) -> str:
+    """The word for what a thing is, where its name does not end in one already."""
+    return "" if name.rpartition(" ")[2] in (kind, "mode", "routine", "scene", "script") else kind
 
 
 def script(speaker: Speaker) -> Said:
     name = _bare_name(speaker, "script")
     if name.endswith(" routine"):
         return said(speaker, _ROUTINE, (home_call("turn_on", name=name),), n=name)
-    return said(speaker, _SCRIPT, (home_call("turn_on", name=name),), n=name)
+    kind = _unless_said(speaker.pick(("script", "routine", "script", "routine", "sequence", "program")), name)
+    return said(speaker, _SCRIPT, (home_call("turn_on", name=name),), n=name, m=kind)
 
 
 _ROUTINE = Grammar("""

@@ -124,7 +124,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         winter mode|baby sleeping|dog mode|maintenance mode"""),
     "alarm_control_panel": _names("""alarm|burglar alarm|house alarm|security system|alarm system|home alarm|
         garage alarm|security panel"""),
-    "weather": _names("""weather|home weather|forecast|weather station|backyard weather|
+    "weather": _names("""weather|home weather|forecast|weather station|backyard weather|ski lodge weather|cabin weather|
+        beach weather|office weather|local forecast|mountain forecast|roof station weather|allotment weather|
         garden weather station"""),
 }  # fmt: skip
 

@@ -32,7 +32,22 @@ _START = Grammar(
 . I (need|want) {a} {dt} timer
 . I'd like {a} {dt} timer
 ! (wake|alert|ping|notify|tell|remind|call) me in {d}
-! let me know (in|after) {d}
+2! let me know (in|after|when) {d}
+2! (wake|get|rouse|shake) me [up] (in|after) {d}
+2! (wake me up|get me up|get me out of bed|call me|shout|beep|ring|buzz me|poke me|nudge me|warn me) in {d}
+2! give me a (shout|ring|call|beep|nudge|buzz|heads up|poke|yell|reminder) (in|after) {d}
+2! (tell|let|warn|remind) me (when {d} are up|when {d} have passed|when {d} is up|once {d} are over|after {d})
+! (ring|sound|beep|make a noise|go off) (in|after) {d}
+! (start|set) the (clock|countdown) (for|to|at) {d}
+! (put|set|stick) (a|the) timer on for {d}
+! (clock|count) {d} for me
+. {d} (timer|on the timer|on the clock|countdown) (please|now)
+. {d} from now (wake me|call me|beep|tell me|give me a shout)
+. (wake-up call|alarm) in {d}
+. I (have|need|want) to (get up|be woken|be up) in {d}
+. don't let me (sleep|nap) (longer than|more than|for more than) {d}
+. (starting now|from now), {d} please
+? (can|could|would) you (wake me|get me up|give me a shout|give me a nudge|remind me|call me) in {d}
 ? (can|could) (I|we) (get|have) {a} {dt} timer
 ? (can|could) you time {d} [for me]
 """
@@ -131,6 +146,14 @@ _CANCEL = Grammar(
 _PAUSE = Grammar(
     """
 7! pause {r}
+2! (stop|hold|halt|leave) {r} (for now|for a moment|for a second|for a bit) but (keep it|don't delete it|don't cancel it)
+2! (stop|hold|halt) {r} (for now|for a moment|for a second|briefly|a moment)
+! (stop|hold) the clock on {r}
+! (put|keep) {r} (on hold|on pause|waiting) [for now]
+! let {r} wait [a moment|for now]
+. (hold on|wait|one moment|hang on), (pause|hold|freeze) {r}
+. {r} (on hold|paused|on pause) please
+! don't let {r} run (for now|for a moment)
 3! (hold|freeze|halt|suspend|interrupt) {r}
 2! put {r} on (hold|pause)
 ! pause {r} for (now|a moment|a second|a bit)
@@ -253,7 +276,7 @@ def _timer(speaker: Speaker, *, plain: float = 0.3) -> tuple[str, Slots]:
 def _changed(speaker: Speaker, tool: str, grammar: Grammar) -> Said:
     words, slots, _ = duration(speaker.rng, speaker.numbers)
     other, _, _ = duration(speaker.rng, speaker.numbers)
-    words = speaker.slip(other, words)
+    words = _thought_over(speaker, speaker.slip(other, words))
     reference, started = _timer(speaker)
     made = said(speaker, grammar, (home_call(tool, **slots, **started),), d=words, r=reference)
     return Said(
@@ -270,6 +293,7 @@ def start(speaker: Speaker) -> Said:
     words, length, adjective = duration(speaker.rng, speaker.numbers)
     other, _, _ = duration(speaker.rng, speaker.numbers)
     words = speaker.slip(other, words)
+    words = _thought_over(speaker, words)
     slots: Slots = dict(length)
     grammar = _START
     fill = {"d": words, "dt": adjective, "a": article(adjective)}
@@ -282,6 +306,25 @@ def start(speaker: Speaker) -> Said:
     while not adjective and "dt" in pattern.places:
         pattern = grammar.draw(speaker.rng)
     return Said(pattern.form, pattern.say(speaker.rng, fill), (home_call("start_timer", **slots),))
+
+
+_FILLERS = (
+    "let me think,", "let me see,", "um,", "uh", "er", "hmm", "say,", "I'd say", "what was it,", "like", "let's say",
+    "I don't know,", "maybe", "oh", "well,", "you know,", "about", "around", "roughly", "uh let me think",
+)  # fmt: skip
+_TAKEN_BACK = (" er ", " uh ", " no ", " sorry ", ", no wait, ", " I mean ", ", hold on, ", " or rather ", " um ", " oh no ")
+
+
+def _thought_over(speaker: Speaker, words: str) -> str:
+    """A length of time that somebody has to think about, or begins wrongly: "eighty er eighteen minutes"."""
+    way = speaker.rng.random()
+    if way < 0.05:
+        return f"{speaker.pick(_FILLERS)} {words}"
+    if way < 0.1 and not words.startswith(("a ", "an ", "half", "quarter", "three quarters")):
+        wrong = speaker.pick((2, 3, 5, 6, 8, 10, 13, 15, 20, 30, 40, 50, 60, 80, 90))
+        if not words.startswith(said_wrong := speaker.numbers.say(wrong)):
+            return f"{said_wrong}{speaker.pick(_TAKEN_BACK)}{words}"
+    return words
 
 
 _LATER_ORDERS: tuple[Callable[[Speaker], Said], ...] = (

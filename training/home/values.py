@@ -63,6 +63,7 @@ class Numbers:
 # Levels in words. What is said of a light or a fan differs from what is said of a blind.
 LEVELS = {
     "maximum": 100, "full": 100, "max": 100, "half": 50, "a quarter": 25, "one quarter": 25, "minimum": 1,
+    "a third": 33, "one third": 33, "a fifth": 20, "a tenth": 10, "three fifths": 60,
     "the maximum": 100, "the minimum": 1, "the lowest": 1, "its maximum": 100, "three quarters": 75,
 }  # fmt: skip
 POSITIONS = {
