@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from training.number_words import neat_number, said_number
 
@@ -36,6 +36,40 @@ _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECA
 _NO_ON_BEHIND = re.compile(
     r"\b(?:on|for|from|to|by|until|till|since|starting|is|was|read me|block|keep|every|the) $"
 )
+# A length or a weight may be said in another unit than the argument's.
+_UNIT_BEHIND = re.compile(r" (seconds|minutes|hours|days|grams)\b")
+_IN_OTHER_WORDS: dict[str, dict[int, str]] = {
+    "seconds": {
+        30: "half a minute",
+        60: "a minute",
+        90: "a minute and a half",
+        120: "two minutes",
+        180: "3 minutes",
+        300: "five minutes",
+        600: "10 minutes",
+    },
+    "minutes": {
+        15: "a quarter of an hour",
+        30: "half an hour",
+        45: "three quarters of an hour",
+        60: "an hour",
+        90: "an hour and a half",
+        120: "two hours",
+        180: "3 hours",
+    },
+    "hours": {12: "half a day", 24: "a day", 48: "two days", 72: "3 days"},
+    "days": {7: "a week", 14: "two weeks", 21: "3 weeks", 28: "four weeks"},
+    "grams": {
+        250: "a quarter of a kilo",
+        500: "half a kilo",
+        1000: "a kilo",
+        1500: "one and a half kilos",
+        2000: "two kilos",
+        2500: "2.5 kilos",
+    },
+}
+_OTHER_UNIT_SHARE = 0.25
+_NO_ARTICLE_BEHIND = re.compile(r"\b(?:next|last|another|the|those|these|my|every|all) $")
 _VOWEL = re.compile(r"(?!one\b|once\b|uni|use|euro)[aeiou]|8|11\b|18\b|hour|honest", re.IGNORECASE)
 
 
@@ -106,6 +140,13 @@ class Slot:
             number = min(2, int(self.high or 2))
         return said_number(number, rng), number
 
+    def in_other_words(self, unit: str, rng: random.Random) -> tuple[str, Value] | None:
+        """A number of `unit` that is said in another one, where such a number fits; not always."""
+        if self.kind not in ("int", "number") or self.choices or rng.random() > _OTHER_UNIT_SHARE:
+            return None
+        fitting = [(said, number) for number, said in _IN_OTHER_WORDS[unit].items() if self.fits(number)]
+        return rng.choice(fitting) if fitting else None
+
     def _draw_number(self, rng: random.Random) -> int | float:
         assert self.low is not None
         assert self.high is not None
@@ -151,11 +192,15 @@ class Ask:
                 said, arguments[slot.key] = slot.draw(rng, behind=behind)
             said_so_far.add(said)
             words += self.text[place : mention.start()]
+            place = mention.end()
+            unit = None if _NO_ARTICLE_BEHIND.search(words) else _UNIT_BEHIND.match(behind)
+            if unit and (other := slot.in_other_words(unit[1], rng)):
+                said, arguments[slot.key] = other
+                place += unit.end()
             words = _ARTICLE_BEFORE.sub(r"\1n" if _VOWEL.match(said) else r"\1", words)
             if _WEEKDAY.fullmatch(said) and not _NO_ON_BEHIND.search(words) and rng.random() < 0.5:
                 words += "on "
             words += said
-            place = mention.end()
         return words + self.text[place:], arguments
 
 
@@ -177,9 +222,38 @@ class DrawnTool:
         text, by_key = rng.choice(self.asks).fill((slot for _, slot in self.slots), rng)
         return text, {name: by_key[slot.key] for name, slot in self.slots if slot.key in by_key}
 
+    def request_for_two(self, rng: random.Random) -> tuple[str, list[dict[str, Value]]] | None:
+        """The same asked for two things in one breath, "for A and B"; None where that does not fit."""
+        slots = [slot for _, slot in self.slots]
+        doubled = [slot for slot in slots if slot.kind == "text" and slot.required and len(slot.choices) > 1]
+        if not doubled:
+            return None
+        slot = rng.choice(doubled)
+        asks = [ask for ask in self.asks if ask.text.count(f"{{{slot.key}}}") == 1]
+        if not asks:
+            return None
+        ask, (one, other) = rng.choice(asks), rng.sample(slot.choices, 2)
+        both = replace(
+            slot, choices=(Choice("", f"{one.said} {rng.choice(('and', 'and also'))} {other.said}"),)
+        )
+        text, by_key = ask.fill([both if part is slot else part for part in slots], rng)
+        calls = [
+            {name: ({**by_key, slot.key: value})[part.key] for name, part in self.slots if part.key in by_key}
+            for value in (one.value, other.value)
+        ]
+        return text, calls
+
     def result(self, rng: random.Random) -> tuple[str, str] | None:
         """What the tool gives back, and the sentence to say then; None where the data has none."""
         return rng.choice(self.results) if self.results else None
+
+
+class Variation(Protocol):
+    """Changes what a tool is made of, so that it cannot be known by heart."""
+
+    def varied(self, slots: Sequence[Slot], rng: random.Random) -> list[Slot]: ...
+
+    def tool_name(self, name: str, rng: random.Random) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +277,15 @@ class OtherTool:
         ours, theirs = {*self.names, *self.same}, {*other.names, *other.same}
         return ours.isdisjoint(other.names) and theirs.isdisjoint(self.names)
 
-    def draw(self, rng: random.Random) -> DrawnTool:
+    def draw(self, rng: random.Random, variation: Variation | None = None) -> DrawnTool:
         """The tool under one of its names, its slots changed a little, maybe with examples."""
         slots = list(self._drawn_slots(rng))
+        name = rng.choice(self.names)
+        if variation is not None:
+            varied = variation.varied(slots, rng)
+            if len(self._asks_within(varied)) >= _FEWEST_REQUESTS:
+                slots = varied
+            name = variation.tool_name(name, rng)
         if rng.random() < _SHUFFLED_SHARE:
             rng.shuffle(slots)
         if rng.random() < _UNDESCRIBED_SHARE:
@@ -213,7 +293,7 @@ class OtherTool:
         named = tuple((rng.choice(slot.names), slot) for slot in slots)
         asks = self._asks_within(slots)
         function: dict[str, Any] = {
-            "name": rng.choice(self.names),
+            "name": name,
             "description": rng.choice(self.abouts),
             "parameters": {
                 "type": "object",
@@ -239,5 +319,9 @@ class OtherTool:
         return self.slots
 
     def _asks_within(self, slots: Iterable[Slot]) -> list[Ask]:
-        keys = {slot.key for slot in slots}
-        return [ask for ask in self.asks if ask.keys <= keys]
+        by_key = {slot.key: slot for slot in slots}
+        return [
+            ask
+            for ask in self.asks
+            if ask.keys <= by_key.keys() and all(by_key[key].fits(value) for key, value in ask.implied)
+        ]
