@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol
 
-from edgevox.tools.confirmation import Channel, PendingConfirmation
+from edgevox.tools.confirmation import USER_SAID_NO, Channel, PendingConfirmation
 from edgevox.tools.scopes import LOCAL, Caller
 from edgevox.turn import Turn
 
@@ -18,7 +18,7 @@ class Agreement:
     granted: bool
     by: Caller = LOCAL
     channel: Channel = "voice"
-    why: str = "the user said no"
+    why: str = USER_SAID_NO
 
 
 class Confirm(Protocol):

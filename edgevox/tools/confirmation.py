@@ -24,6 +24,7 @@ from edgevox.types import JsonObject, ToolCall
 Channel: TypeAlias = Literal["voice", "keyboard", "api"]
 
 CONFIRM_WITHIN_S = 30.0
+USER_SAID_NO = "the user said no"
 _MAX_PENDING = 32
 _MAX_QUESTION_VALUE_CHARS = 60
 _LEVELS: tuple[ConfirmLevel, ...] = get_args(ConfirmLevel)

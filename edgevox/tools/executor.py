@@ -20,6 +20,7 @@ from edgevox.errors import InvalidArguments, ToolDenied
 from edgevox.tools.arguments import fingerprint, read_arguments
 from edgevox.tools.confirmation import (
     CONFIRM_WITHIN_S,
+    USER_SAID_NO,
     Channel,
     ConfirmationRule,
     PendingConfirmation,
@@ -156,10 +157,12 @@ class ToolExecutor:
         arguments = read_arguments(self.registry.get(call.name), call.arguments)
         return self._pending.take(token, call.name, arguments, by=by, channel=channel)
 
-    def refuse(self, pending: PendingConfirmation, why: str = "the user said no") -> ToolResult:
-        """The answer was no, or none came: the call is over, and the model is told."""
+    def refuse(self, pending: PendingConfirmation, why: str = USER_SAID_NO) -> ToolResult:
+        """The answer was no, or none came: the call is over, and there is nothing for the model to add."""
         self._pending.withdraw(pending.token)
-        return self._counted(_error(pending.call, "tool_denied", f"not done: {why}"))
+        result = _error(pending.call, "tool_denied", f"not done: {why}")
+        said = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
+        return self._counted(dataclasses.replace(result, speech=said))
 
     # --- one call
 

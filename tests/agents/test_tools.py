@@ -259,9 +259,9 @@ async def test_a_client_cannot_confirm_its_own_call() -> None:
 
 
 async def test_where_nobody_can_be_asked_the_answer_is_no() -> None:
-    model = ScriptedModel([written("unlock_door"), "I may not."])
+    model = ScriptedModel([written("unlock_door")])
     agent = LLMAgent("test", tools=TOOLS, model=model, parsers=("hermes",))
-    assert (await agent.run("Unlock.")).reply == "I may not."
+    assert (await agent.run("Unlock.")).reply == "I did not do it: nobody could be asked."
     assert LOG == []
 
 

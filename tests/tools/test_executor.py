@@ -575,6 +575,7 @@ async def test_a_refused_confirmation_tells_the_model() -> None:
     assert asked.confirmation is not None
     result = runner.refuse(asked.confirmation)
     assert (result.code, result.content) == ("tool_denied", "not done: the user said no")
+    assert result.speech == "All right, I did not do it."
     late = await runner.dispatch_confirmed(asked.confirmation.call, asked.confirmation.token)
     assert late.code == "tool_denied"
 
