@@ -1,0 +1,104 @@
+"""From a command's transcript to the first audible sample of the answer, the tool included.
+
+`python -m benchmarks.command_turns`: the default model, the demo home, the real voice; what a loudspeaker
+delays is not in it. Beside it, in the same run, the same commands in conversations that nobody prepared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.first_audio import FirstSound
+from benchmarks.hardware import describe
+from edgevox.daemon import Daemon
+from edgevox.folders import Folders, user_folders
+from edgevox.modelstore import open_store
+from edgevox.settings import load_settings
+from edgevox.turn import Turn
+
+COMMANDS = (
+    "Turn on the kitchen light.",
+    "Set the desk lamp to forty percent.",
+    "Turn off the hallway light.",
+    "Is the front door locked?",
+    "Open the curtains in the bedroom.",
+    "Set the thermostat to nineteen degrees.",
+    "How warm is it in the bedroom?",
+    "Turn on the ceiling fan.",
+    "Add butter to the shopping list.",
+    "Set a timer for ten minutes.",
+    "Which lights are on?",
+    "Pause the TV.",
+    "Make the floor lamp blue.",
+    "What is the weather like?",
+    "Switch on the coffee machine.",
+    "Start the robot vacuum.",
+    "What time is it?",
+    "Turn off the floor lamp and the desk lamp.",
+    "Close the curtains.",
+    "Turn up the volume of the kitchen speaker.",
+)
+BAR_S = 0.6
+# A person takes a breath between two commands: the next prompt is prepared then.
+PAUSE_S = 1.0
+
+
+async def turns(daemon: Daemon, *, fresh: bool) -> list[float]:
+    """Seconds to the first sound of each command; `fresh` asks each in a new conversation."""
+    took: list[float] = []
+    pipeline = daemon.pipeline(speaker := FirstSound(), daemon.conversation())
+    for command in COMMANDS:
+        if fresh:
+            pipeline = daemon.pipeline(speaker := FirstSound())
+        else:
+            pipeline.rest()
+            await asyncio.sleep(PAUSE_S)
+            speaker.forget()
+        started_s = time.monotonic()
+        await pipeline.answer(command, Turn())
+        assert speaker.audible_s is not None, command
+        took.append(speaker.audible_s - started_s)
+    return took
+
+
+async def measure(folders: Folders) -> dict[str, object]:
+    store = open_store(folders)
+    daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
+    store.ensure(daemon.needed_models())
+    daemon.prepare(print)
+    async with daemon:
+        await turns(daemon, fresh=False)  # everything is loaded and compiled once
+        ours = await turns(daemon, fresh=False)
+        unprepared = await turns(daemon, fresh=True)
+    return {
+        "preset": daemon.preset.name,
+        "commands": len(COMMANDS),
+        "median_s": round(statistics.median(ours), 3),
+        "p95_s": round(statistics.quantiles(ours, n=20)[-1], 3),
+        "unprepared_median_s": round(statistics.median(unprepared), 3),
+        "ratio": round(statistics.median(unprepared) / statistics.median(ours), 2),
+        "each_s": {command: round(took, 3) for command, took in zip(COMMANDS, ours, strict=True)},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="write the result there")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        own = Folders(config=Path(home) / "config", state=Path(home) / "state", models=user_folders().models)
+        result = asyncio.run(measure(own)) | {"hardware": describe()}
+    print(json.dumps(result, indent=2))
+    print(f"median {result['median_s']} s, bar {BAR_S} s")
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
