@@ -29,7 +29,7 @@ from training.home.manner import put, sounds_like_a_question
 from training.home.reasons import behind_reason
 from training.home.requests import request, several
 from training.home.speaker import Said
-from training.home.stages import HOME_NAMES, Stage, stage_of_home, stage_of_others, themes
+from training.home.stages import HOME_NAMES, RIVALS, Stage, stage_of_home, stage_of_others, themes
 from training.scene import Dialogue, Line, Scene
 from training.talk_data import TalkPair, load_talk
 
@@ -40,12 +40,13 @@ _SCENE_CHARS = 2_000 * 3.6
 
 
 _MOST_DIALOGUES = 24
+_FOR_TWO_SHARE = 0.06
 _OTHER_REASON_SHARE = 0.1
 
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 56.0, "several": 9.0, "other": 20.0, "refusal": 11.0,
+    "home": 56.0, "several": 9.0, "other": 26.0, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2,
 }  # fmt: skip
@@ -161,6 +162,11 @@ def _other_said(stage: Stage) -> Said | None:
     if not stage.others:
         return None
     tool = stage.rng.choice(stage.others)
+    if stage.rng.random() < _FOR_TWO_SHARE and (two := tool.request_for_two(stage.rng)) is not None:
+        text, both = two
+        return Said(
+            "?" if sounds_like_a_question(text) else ".", text, tuple(Call(tool.name, one) for one in both)
+        )
     text, arguments = tool.request(stage.rng)
     return Said("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
 
@@ -209,18 +215,28 @@ def _refusal(stage: Stage) -> Dialogue | None:
     if way < 0.3:
         return _small_talk(stage, "refusal")
     if way < 0.6:
-        tool = rng.choice(rng.choice(list(themes().values())))
-        if any(tool.theme == other.theme or not tool.goes_with(other) for other in stage.other_tools):
-            return None
-        if stage.home_tools and tool.theme not in _WORLDLY:
-            return None
-        return _refused(stage, tool.draw(rng).request(rng)[0])
+        return _unoffered(stage)
     if way < 0.75 and not stage.offers_all:
         made = request(rng, stage.speaker, _unserved(stage.home_tools))
         return None if made is None else _refused(stage, put(rng, made))
     text, form, answer = beyond.refused(stage.speaker(), other_tools=bool(stage.others))
     plain = Said("!" if form == "!" else "?", text, ())
     return _spoken(stage, "refusal", put(rng, plain), form, answer)
+
+
+def _unoffered(stage: Stage) -> Dialogue | None:
+    """A request for a tool that is not offered; half of them for one that is much like those that are."""
+    rng = stage.rng
+    if stage.other_tools and rng.random() < 0.5:
+        tool = rng.choice(themes()[rng.choice(stage.other_tools).theme])
+        is_known = tool in stage.other_tools or tool.theme in RIVALS
+    else:
+        tool = rng.choice(rng.choice(list(themes().values())))
+        is_known = any(tool.theme == other.theme for other in stage.other_tools)
+        is_known = is_known or (bool(stage.home_tools) and tool.theme not in _WORLDLY)
+    if is_known or not all(tool.goes_with(other) for other in stage.other_tools):
+        return None
+    return _refused(stage, tool.draw(rng).request(rng)[0])
 
 
 def _refused(stage: Stage, text: str) -> Dialogue:

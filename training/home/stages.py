@@ -15,6 +15,7 @@ from training.calls import Call, written
 from training.home.houses import DEMO, Known, random_house
 from training.home.speaker import Speaker
 from training.tool_data import DrawnTool, OtherTool, load_tools
+from training.varied_slots import Pool
 
 _HOME_SCHEMAS: dict[str, dict[str, Any]] = {
     tool.name: {
@@ -25,6 +26,7 @@ _HOME_SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
+_VARIED_SHARE = 0.55
 _LINES = {name: tool_line(schema) for name, schema in _HOME_SCHEMAS.items()}
 
 
@@ -44,7 +46,7 @@ _DEMO_SHARE = 0.12
 
 
 # Themes whose requests the home's own tools would serve as well: not offered beside them.
-_RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
+RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
 
 
 _INSTRUCTIONS = (
@@ -144,14 +146,19 @@ def _others(
     names = taken | {"respond"}
     for _ in range(count):
         tool = rng.choice(pool[rng.choice(chosen_themes)])
-        if (taken and tool.theme in _RIVALS) or not all(tool.goes_with(other) for other in chosen):
+        if (taken and tool.theme in RIVALS) or not all(tool.goes_with(other) for other in chosen):
             continue
-        one = tool.draw(rng)
+        one = tool.draw(rng, variation() if rng.random() < _VARIED_SHARE else None)
         if one.name not in names:
             names.add(one.name)
             drawn.append(one)
             chosen.append(tool)
     return tuple(drawn), tuple(chosen)
+
+
+@functools.cache
+def variation() -> Pool:
+    return Pool.of(tool for tools in themes().values() for tool in tools)
 
 
 @functools.cache
