@@ -24,7 +24,7 @@ COPYING_FORMAT = "python_list"
 _WORD = re.compile(r"[\w'’&.+-]*\w")
 # Below it, words differ by more than a slip.
 _NEAR = 0.8
-_SHORTEST_CHARS = 4
+_SHORTEST_CHARS = 3
 
 
 @dataclass(slots=True)
