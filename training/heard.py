@@ -13,7 +13,7 @@ from typing import Any
 
 from training.calls import Call
 
-_MISHEARD_SHARE = 0.05
+_MISHEARD_SHARE = 0.065
 _OF_SHARE = 0.012
 
 # Words that recognisers take for others, or write in another way.
@@ -55,8 +55,9 @@ _ALIKE = {
 }  # fmt: skip
 # The same for the words of commands: what is asked for stays clear.
 _SLURRED = {
-    "turn": ("turned", "torn", "tern"), "switch": ("which", "switched"), "set": ("sit", "said", "sets"),
-    "dim": ("deem", "dimm"),
+    "turn": ("turned", "torn", "torn", "tern", "churn", "term"),
+    "switch": ("which", "switched", "sweet", "swish"), "set": ("sit", "said", "sets"),
+    "dim": ("deem", "dimm", "dem", "them", "din"),
     "close": ("clothes", "closed", "clos"), "open": ("oven", "opens", "opened"), "lock": ("look",
     "locked"), "lights": ("light's", "lites", "nights"),
     "light": ("lite", "lie"), "play": ("played", "plate"), "pause": ("paws", "pauls", "pose"),
@@ -72,8 +73,16 @@ _SLURRED = {
     "percent": ("per cent", "present"), "resume": ("resumes",), "add": ("at", "ad"),
     "remove": ("removed",), "cancel": ("council", "cancels"),
     "in": ("on", "at"),
+    "weather": ("whether", "whether", "wether"), "shut": ("shot", "chart", "shirt"), "draw": ("drawer", "drew"),
+    "lower": ("lawyer", "lore"), "raise": ("race", "rays"), "start": ("star", "started", "stark"),
+    "stop": ("stopped", "top"), "pull": ("pool", "pulled"), "mow": ("more", "mo"), "unlock": ("on lock", "un lock"),
+    "off": ("of", "of", "oft"), "brighten": ("brightened", "brighton"), "put": ("but", "pud"),
+    "make": ("may", "mike"), "activate": ("activated", "active eight"), "run": ("ran", "rum"), "kill": ("kell",),
+    "dock": ("duck", "doc"), "curtains": ("certains", "curtain"), "how": ("our", "hows"), "send": ("sent", "sand"),
+    "tell": ("tale", "telling"), "did": ("dead", "dit"), "will": ("well", "wheel"), "wake": ("wait", "weak"),
 }  # fmt: skip
-_SLURRED_SHARE = 0.035
+_SLURRED_SHARE = 0.05
+_SLURRED_LITTLE = frozenset({"the", "in", "is", "are", "please"})
 _CAPITALS = {
     "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas",
     "halloween": "Halloween",
@@ -236,8 +245,9 @@ def _slurred(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
     places = [
         at for at, word in enumerate(words) if word.lower() in _SLURRED and word.lower() not in arguments
     ]
+    telling = [at for at in places if words[at].lower() not in _SLURRED_LITTLE]
     if places:
-        at = rng.choice(places)
+        at = rng.choice(telling if telling and rng.random() < 0.8 else places)
         words[at] = rng.choice(_SLURRED[words[at].lower()])
     return " ".join(words)
 

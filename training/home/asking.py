@@ -22,9 +22,10 @@ from training.home.asking_sensors import (
     sensed_whatever,
 )
 from training.home.contents import ZONES
+from training.home.houses import class_of, spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
-from training.home.places import FAMILY, PEOPLE
+from training.home.places import FAMILY, PEOPLE, with_article
 from training.home.questions import (
     DONE_TO,
     LEFT_OFF,
@@ -210,6 +211,31 @@ _OWN_WORDS = {
 }
 
 
+# What no list calls a cover is watched by a sensor.
+_SENSED = frozenset({"door", "window", "garage"})
+
+
+def cover_state(speaker: Speaker) -> Said:
+    """A door, a gate, a garage door or a window that the home lists as a cover."""
+    things = [
+        thing
+        for thing in speaker.known.by_domain.get("cover", ())
+        if thing.device_class in ("door", "window", "garage", "gate")
+    ]
+    if not things:
+        return own_state_named(speaker)
+    name = spoken(speaker.pick(things).name)
+    words, state = speaker.pick(_OWN_WORDS["cover"])
+    calls = (home_call("get_state", name=name, domain="cover", state=state),)
+    text = speaker.pick((with_article(name), with_article(name), f"my {name}", name))
+    if speaker.chance(0.5):
+        return said(speaker, DONE_TO[state], calls, t=text)
+    is_plural = name.endswith(("doors", "windows", "gates"))
+    return said(
+        speaker, OF_ONE, calls, t=text, w=words.say(speaker.rng, {}), **{"is": "are" if is_plural else "is"}
+    )
+
+
 def own_state_named(speaker: Speaker) -> Said:
     """Locks, covers, valves, players, vacuums: their states tell the domain."""
     domain = speaker.pick(
@@ -220,6 +246,8 @@ def own_state_named(speaker: Speaker) -> Said:
         twin = str(target.slots["name"]).casefold()
         if twin in speaker.known.names:
             return own_state_named(speaker)
+    if domain == "cover" and target.entity is None and class_of(domain, str(target.slots["name"])) in _SENSED:
+        return own_state_named(speaker)
     words, state = speaker.pick(_OWN_WORDS[domain])
     calls = (home_call("get_state", **target.slots, domain=domain, state=state),)
     if state in DONE_TO and domain != "valve" and speaker.chance(0.25):
@@ -326,6 +354,7 @@ def on_list(speaker: Speaker) -> Said:
 STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (3, switched_named),
     (3, own_state_named),
+    (1.5, cover_state),
     (1.6, state_of),
     (0.5, state_of_kind),
     (5.5, sensed_named),

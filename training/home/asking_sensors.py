@@ -181,7 +181,14 @@ def reading(speaker: Speaker) -> Said:
         if name.endswith("temperature"):
             return measured(speaker)  # a room's temperature may be meant
     name = str(target.slots["name"])
-    return said(speaker, READING, (home_call("get_state", name=name),), n=name)
+    return said(speaker, READING, (home_call("get_state", name=name),), n=_as_sensor(speaker, name))
+
+
+def _as_sensor(speaker: Speaker, name: str) -> str:
+    """A name with what it is behind it, unless it says so itself: "outdoor temperature sensor"."""
+    if not speaker.chance(0.15) or name.endswith(("sensor", "meter", "monitor", "station", "counter")):
+        return name
+    return f"{name} {speaker.pick(('sensor', 'sensor', 'sensor', 'reading'))}"
 
 
 _READING_NAMES = frozenset(READINGS)
@@ -207,7 +214,7 @@ def measured(speaker: Speaker) -> Said:
         # "washer power": what it measures is a part of the name
         if name.endswith("temperature"):
             return measured(speaker)
-        return said(speaker, READING, (home_call("get_state", name=name),), n=name)
+        return said(speaker, READING, (home_call("get_state", name=name),), n=_as_sensor(speaker, name))
     calls = (home_call("get_state", **target.slots, domain="sensor", device_class=device_class),)
     if measure.named is not None and speaker.chance(0.45):
         return said_of(speaker, measure.named, calls, target)

@@ -11,7 +11,7 @@ from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.places import in_area, on_floor, with_article
 from training.home.speaker import Phrase, Said, Speaker, said
-from training.home.things import MOWER, VACUUM
+from training.home.things import MOWER, NAMES, VACUUM
 
 _CLEAN = Grammar(
     """
@@ -143,23 +143,32 @@ _WEATHER = Grammar(
 ? should I (take|bring) (an umbrella|a jacket|a coat)
 2? how (warm|cold|hot) is it outside
 3? (what's|how's|what is|how is) the (sky|weather) (doing|looking|like|up to) [today|tonight|out there|now]
-2? (any|is there any|will we get any|do we expect any) (rain|snow|sun|storms|wind|fog|sunshine) [today|tomorrow|tonight|on the way]
-2? (do I|will I|should I) need (my|an|the|a) (umbrella|coat|raincoat|wellies|sunglasses|hat|sun cream|scarf|gloves) [today|tomorrow]
-2? (should|shall) I (wear|put on|take|grab|bring) (a coat|a scarf|a hat|my raincoat|a jumper|shorts|sun cream) [today]
+2? (any|is there any|will we get any|do we expect any) (rain|snow|sun|storms|wind|fog|sunshine) \
+    [today|tomorrow|tonight|on the way]
+2? (do I|will I|should I) need (my|an|the|a) (umbrella|coat|raincoat|wellies|sunglasses|hat|sun \
+    cream|scarf|gloves) [today|tomorrow]
+2? (should|shall) I (wear|put on|take|grab|bring) (a coat|a scarf|a hat|my raincoat|a jumper|shorts|sun \
+    cream) [today]
 2? (will|is) the sun (come out|out|shining|going to shine|shine) [today|tomorrow]
-2? is (a storm|rain|snow|sun|frost|fog|a thunderstorm|hail) (coming|on the way|expected|likely|forecast) [today|tonight|tomorrow]
-2? (what are we looking at|what can we expect|what's it like|how is it looking|how are we doing) weather wise [today]
+2? is (a storm|rain|snow|sun|frost|fog|a thunderstorm|hail) (coming|on the way|expected|likely|forecast) \
+    [today|tonight|tomorrow]
+2? (what are we looking at|what can we expect|what's it like|how is it looking|how are we doing) weather \
+    wise [today]
 2. weather wise, what (can we expect|are we looking at|is it like) [today]
-2? (is it|will it be|is it going to be) (umbrella|coat|t-shirt|barbecue|beach|shorts|good|nice|decent|horrible) weather [today]
+2? (is it|will it be|is it going to be) \
+    (umbrella|coat|t-shirt|barbecue|beach|shorts|good|nice|decent|horrible) weather [today]
 2? (will|can) (the washing|the laundry) (dry|stay out) outside [today]
-2? will it (stay dry|clear up|get warmer|get colder|freeze|brighten up|be nice|storm|hail|drizzle|pour) [today|tonight|tomorrow]
-2? (is it|is it still) (pouring|drizzling|freezing|dry|bright|grey|stormy|icy|muggy|humid) (outside|out|out there)
+2? will it (stay dry|clear up|get warmer|get colder|freeze|brighten up|be nice|storm|hail|drizzle|pour) \
+    [today|tonight|tomorrow]
+2? (is it|is it still) (pouring|drizzling|freezing|dry|bright|grey|stormy|icy|muggy|humid) (outside|out|out \
+    there)
 2? what whether (is it|like|will it be) [today|outside]
 2? (what's|how's|what is) the whether [like] [today|outside|tomorrow]
 2? (whether like|whether today|whether outside|whether please|weather like|weather outside|weather now)
 ? (is|will) today (a good day for a walk|be sunny|be wet|going to be hot)
 ? (can|could) we eat outside or will it rain
-! (tell me|let me know) (if it will rain|if I need an umbrella|what the weather is doing|how the weather looks)
+! (tell me|let me know) (if it will rain|if I need an umbrella|what the weather is doing|how the weather \
+    looks)
 ! (give me|I need|read me) (a weather update|the weather|the outlook|today's weather|tomorrow's weather)
 . I wonder (what the weather is like|if it will rain|whether I need a coat)
 . (today's|tomorrow's|tonight's|this week's) (weather|forecast|outlook)
@@ -264,7 +273,7 @@ def _robot(speaker: Speaker, domain: str) -> Phrase:
         phrase = speaker.named(domain, apart=0.0)
         name = str(phrase.slots["name"])
         if phrase.entity is not None or name not in (*kind.singular, "cleaner", "lawnmower"):
-            proper = name in _PROPER_ROBOTS
+            proper = name in _PROPER_ROBOTS or (name not in NAMES[domain] and speaker.chance(0.6))
             return Phrase(name if proper else with_article(name), phrase.slots, False, phrase.entity)
     noun = speaker.pick((*kind.singular, "robot") if domain == "vacuum" else (*kind.singular, "robot mower"))
     slots = {"name": noun} if speaker.is_listed(noun) else {}

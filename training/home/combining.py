@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from training.calls import Call
-from training.home.contents import GROCERIES, TASKS
+from training.home.contents import GROCERIES, QUERIES, TASKS
 from training.home.listing import list_words, shopping_words
 from training.home.manner import is_plain_order
 from training.home.ordering import home_call
@@ -13,6 +13,7 @@ from training.home.patterns import Grammar
 from training.home.places import in_area, on_floor, with_article
 from training.home.speaker import Phrase, Said, Speaker, said
 from training.home.things import COVERS, FAN, LIGHT, LOCK, Kind
+from training.home.values import COLOURS
 
 _ON = Grammar("""
 3! (turn|switch|put) on {t}
@@ -164,6 +165,68 @@ def on_and_off(speaker: Speaker) -> Said:
     return Said("!", f"{verb} {one.text} {first} and {again}{other.text} {second}", calls)
 
 
+_TOLD = ("on", "on", "off", "off")
+
+
+def _telegram(speaker: Speaker) -> tuple[str, Call]:
+    """A thing and what it is to be, without a verb."""
+    way = speaker.rng.random()
+    if way < 0.5:
+        domain = speaker.pick(("light", "light", "light", "switch", "switch", "fan", "media_player"))
+        name, word = _bare(speaker, domain), speaker.pick(_TOLD)
+        return f"{name[0]} {word}", home_call(f"turn_{word}", name=name[1])
+    if way < 0.66:
+        kind = speaker.pick((LIGHT, LIGHT, LIGHT, FAN))
+        area, word = (speaker.area(), speaker.pick(_TOLD)) if speaker.chance(0.5) else ("", speaker.pick(_TOLD))
+        slots = {"area": area} if area else {}
+        if kind is LIGHT and speaker.chance(0.2):
+            word = "up"
+        tool = "turn_off" if word == "off" else "turn_on"
+        return f"{area} {kind.plural[0]} {word}".strip(), home_call(tool, **slots, **kind.slots)
+    if way < 0.84:
+        word, tool = speaker.pick((("up", "turn_on"), ("open", "turn_on"), ("down", "turn_off"), ("closed", "turn_off")))
+        if speaker.chance(0.5):
+            name = _bare(speaker, "cover")
+            return f"{name[0]} {word}", home_call(tool, name=name[1])
+        kind = COVERS[speaker.pick(("blind", "blind", "curtain", "shutter", "shade"))]
+        return f"{kind.plural[0]} {word}", home_call(tool, **kind.slots)
+    name = _bare(speaker, "light")
+    if speaker.chance(0.6):
+        colour = speaker.pick(COLOURS[:12])
+        return f"{name[0]} {colour}", home_call("light_set", name=name[1], color=colour)
+    value = speaker.numbers.percent()
+    level = f"{speaker.numbers.say(value)} percent"
+    return f"{name[0]} {level}", home_call("light_set", name=name[1], brightness=value)
+
+
+def _about(call: Call) -> tuple[object, ...]:
+    return tuple(call.arguments.get(slot) for slot in ("name", "area", "domain"))
+
+
+def _bare(speaker: Speaker, domain: str) -> tuple[str, str]:
+    name = str(speaker.named(domain, apart=0.0).slots["name"])
+    return (f"the {name}" if speaker.chance(0.12) and "'" not in name else name), name
+
+
+def telegrams(speaker: Speaker) -> Said:
+    """ "Lava lamp on bunk light off": a list without verbs, and mostly without links."""
+    parts: list[tuple[str, Call]] = []
+    wanted = 2 if speaker.chance(0.65) else 3
+    while len(parts) < wanted:
+        part = _telegram(speaker)
+        if all(_about(part[1]) != _about(other[1]) for other in parts):
+            parts.append(part)
+    if speaker.chance(0.2):
+        query = speaker.pick(QUERIES).removeprefix("some ")
+        parts.append((f"play {query}", home_call("media_search_and_play", \
+    search_query=query.removeprefix("the "))))
+    link = speaker.pick((" ", " ", " ", ", "))
+    last = speaker.pick((link, link, " and ", " and "))
+    text = link.join(text for text, _ in parts[:-1]) + last + parts[-1][0]
+    is_open = parts[-1][0].startswith("play ")
+    return Said(":" if is_open else ".", text, tuple(call for _, call in parts))
+
+
 def levels(speaker: Speaker) -> Said:
     """Two lamps, two levels."""
     calls: list[Call] = []
@@ -230,5 +293,6 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (0.4, floors),
     (1.2, on_and_off),
     (0.8, levels),
+    (3.2, telegrams),
     (1.6, items),
 )

@@ -50,7 +50,7 @@ TASKS = _split(
     check the smoke alarm|replace the light bulb|descale the kettle|charge the camera|print the tickets|
     sign the form|visit grandma|babysit on friday|gym|yoga|run 5 k|read a book|learn spanish|sunglasses|
     passport|tent|sleeping bag|toothbrush|socks|swimsuit|hiking boots|headlamp|sun hat|charger|first aid kit|
-    new headphones|a red scarf|board game|lego set|the hobbit|dune|a new kettle|running shoes|wool blanket"""
+    new headphones|a red scarf|board game|lego set|dune|a new kettle|running shoes|wool blanket"""
 )
 LISTS = _split(
     """to do|to-do|todo|chores|tasks|packing|camping|work|holiday|christmas|wish|birthday|party|weekend|
@@ -81,7 +81,7 @@ QUERIES = _split(
     Bob Marley|Ella Fitzgerald|Fleetwood Mac|Pink Floyd|Led Zeppelin|Metallica|Nirvana|Abba|Madonna|Prince|
     Bach|Mozart|Beethoven|Vivaldi|Chopin|Norah Jones|Amy Winehouse|Frank Sinatra|Louis Armstrong|
     Stevie Wonder|
-    the news|the morning news|local radio|BBC Radio 4|KEXP|classic FM|jazz FM|the weather channel|
+    the news|the news|the morning news|the evening news|the headlines|the radio|the sports news|local radio|BBC Radio 4|KEXP|classic FM|jazz FM|the weather channel|
     sports radio|
     Bohemian Rhapsody|Imagine|Yesterday|Thriller|Billie Jean|Hotel California|Stairway to Heaven|
     Smooth Criminal|

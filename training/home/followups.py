@@ -222,7 +222,7 @@ def _completed(rng: random.Random, speaker: Speaker, lack: str, slots: Mapping[s
         case _:
             query = rng.choice(QUERIES).removeprefix("some ")
             return rng.choice((query, f"{query} please", f"play {query}")), Call(
-                "media_search_and_play", {**slots, "search_query": query}
+                "media_search_and_play", {**slots, "search_query": query.removeprefix("the ")}
             )
 
 

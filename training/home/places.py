@@ -73,7 +73,7 @@ _BY = frozenset({"pool", "driveway"})
 
 def in_area(area: str) -> str:
     """ "in the kitchen", "on the patio", "in Anna's room"."""
-    if area.lower() == "outside":
+    if area.lower() in (*BARE_FLOORS, "outside"):
         return area
     word = "on" if area.lower() in _ON else "by" if area.lower() in _BY else "in"
     return f"{word} {with_article(area)}"

@@ -450,6 +450,10 @@ def unmute(speaker: Speaker) -> Said:
 _SEEN = frozenset({"movie", "tv_show", "episode"})
 
 
+def _without_article(query: str) -> str:
+    return query.removeprefix("the ").removeprefix("The ")
+
+
 def search(speaker: Speaker) -> Said:
     slots: Slots = {}
     if speaker.chance(0.42):
@@ -459,7 +463,7 @@ def search(speaker: Speaker) -> Said:
         query = title
         if media_class in ("album", "track") and speaker.chance(0.4):
             query = f"{title} by {speaker.pick(MAKERS)}"
-        slots = {"search_query": query, "media_class": media_class}
+        slots = {"search_query": _without_article(query), "media_class": media_class}
         if (
             media_class in ("playlist", "genre", "channel", "podcast", "album")
             and speaker.chance(0.5)
@@ -474,7 +478,7 @@ def search(speaker: Speaker) -> Said:
         if query[0].isupper() and " " in query and speaker.chance(0.08):
             query = f"{query} by {speaker.pick(MAKERS)}"
         some = query.removeprefix("some ")
-        slots = {"search_query": some}
+        slots = {"search_query": _without_article(some)}
         lower = query[0].islower() and not query.startswith("the ")
         said_query = f"some {some}" if lower and speaker.chance(0.4) else some
         seen = False

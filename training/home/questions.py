@@ -26,6 +26,9 @@ OF_ONE = Grammar(
 
 LEFT_ON = Grammar("""
 2? did (I|we|someone|anyone|somebody) leave {t} on
+2! (tell me|please tell me) (I haven't|I didn't|we haven't|nobody has) (left|leave) {t} on
+? has (someone|anyone) left {t} (on|running)
+. I (think|hope|fear) (I left|I didn't leave|someone left) {t} on
 ? have (I|we) left {t} on
 ? was {t} left on
 ? did (I|we) forget to (turn|switch) off {t}
@@ -44,6 +47,15 @@ LEFT_OFF = Grammar("""
 DONE_TO = {
     "open": Grammar("""
         3? did (I|we|someone|anyone|somebody) leave {t} open
+        2! (tell me|please tell me|promise me) (I haven't|we haven't|nobody has|I didn't|we didn't) \
+    (left|leave) {t} open
+        2. (I hope|I think|I'm afraid) (I|we|someone|the kids) (left|didn't leave|haven't left) {t} open
+        2? was {t} left (open|up|ajar|wide open)
+        ? (did|has) (anyone|anybody|someone|the kids|the postman) (open|opened|left open) {t}
+        ? has (someone|anyone|anybody) left {t} open
+        ? (haven't|didn't) (I|we) (left|leave) {t} open
+        ? is {t} standing open
+        . don't tell me {t} is [still] open
         2? have (I|we) left {t} open
         ? was {t} left open
         ? did (I|we) open {t}
@@ -51,17 +63,28 @@ DONE_TO = {
         """),
     "closed": Grammar("""
         3? did (I|we|someone|anyone) (close|shut) {t}
+        2! (tell me|please tell me|reassure me) (that|) {t} is (closed|shut|down)
+        2. (I hope|tell me) (I|we|someone|anybody) (closed|shut) {t}
+        2? did (I|we|anyone|the kids|he|she) (remember to|bother to) (close|shut) {t}
+        ? has (anyone|anybody|someone) (closed|shut) {t}
         2? have (I|we) (closed|shut) {t}
         ? has {t} been closed
         """),
     "locked": Grammar("""
         4? did (I|we|someone|anyone) lock {t}
+        2! (tell me|please tell me|reassure me) (I|we|someone) (locked|did lock|remembered to lock) {t}
+        2? has (anyone|anybody|someone) locked {t}
+        . I hope {t} is locked
         2? have (I|we) locked {t}
         ? has {t} been locked
         ? did (I|we) remember to lock {t}
         """),
     "unlocked": Grammar("""
         3? did (I|we|someone|anyone) leave {t} unlocked
+        3? (did|has) (anyone|anybody|someone|somebody|the kids) (unlock|unlocked|left unlocked) {t}
+        2! (tell me|please tell me) (I haven't|we haven't|I didn't|nobody has) (left|leave) {t} unlocked
+        ? was {t} (left unlocked|not locked|unlocked by someone)
+        ? has {t} been unlocked
         2? did (I|we|someone) unlock {t}
         ? have (I|we) left {t} unlocked
         ? was {t} left unlocked

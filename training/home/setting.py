@@ -36,7 +36,8 @@ _BRIGHTNESS_PLACE = Grammar("""
 2! (set|change|adjust) the brightness to {v} {p}
 ! (set|change) {b} brightness to {v}
 ! dim it to {v} {p}
-2! (dim|brighten) [the] {b} to {v}
+2! (dim|brighten) [the|the whole|all of the] {b} to {v}
+! (set|put|bring|turn) the whole {b} to {v} [brightness]
 ! (set|put) [the] {b} to {v} brightness
 . {b} brightness [to|at] {v}
 . brightness {v} {p}

@@ -527,7 +527,11 @@ def corrected(speaker: Speaker) -> Said:
 
 def whole_place(speaker: Speaker) -> Said:
     """A room or floor as a whole; "everything" without a place is said by that word."""
-    if speaker.chance(0.3):
+    if speaker.chance(0.4):
+        if speaker.chance(0.3):
+            floor = speaker.floor()
+            tool, grammar = speaker.pick((("turn_off", _AREA_OFF), ("turn_off", _AREA_OFF), ("turn_on", _AREA_ON)))
+            return said(speaker, grammar, (home_call(tool, floor=floor),), a=floor)
         area = speaker.area()
         slots = {"area": area}
         the = in_area(area).partition(" ")[2].removeprefix("the ")
