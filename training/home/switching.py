@@ -30,7 +30,7 @@ _ON = Grammar("""
 4! (turn|switch|turn|switch|put|flip|click) on {t}
 4! (turn|switch|turn|switch|put|flip|get) {t} [back] on
 ! (activate|enable|start|power on|power up|fire up|run|start up) {t}
-2! (hit|flick on|fire up|pop on|stick on|whack on|get on|bring on|throw on|boot up|plug in|wake up|set off) {t}
+2! (hit|flick on|fire up|pop on|stick on|whack on|get on|bring on|throw on|boot up|plug in|wake up) {t}
 2! (flick|pop|stick|whack|knock|fire|throw|pull|snap|bang|chuck|bring|power|boot) {t} on
 ! let's (get|have) {t} (on|going|running)
 . {t} (on|going|running) (please|now|again)
@@ -56,7 +56,7 @@ _OFF = Grammar("""
 4! (turn|switch|turn|switch|put|shut|flip|click) off {t}
 4! (turn|switch|turn|switch|put|shut) {t} (off|off|back off)
 ! (deactivate|disable|power off|power down|shut down|kill|cut|stop) {t}
-2! (kill|flick off|knock off|pop off|snap off|click off|cut off|end|silence|halt|put out|switch out|unplug) {t}
+2! (kill|flick off|knock off|pop off|snap off|click off|cut off|put out|switch out|unplug) {t}
 2! (flick|pop|knock|snap|bang|power|cut|take|pull|click|hit) {t} off
 ! let's (get|have) {t} off
 . {t} (off|out) (please|now|again)
