@@ -43,7 +43,7 @@ _IN_ROOM = {
     "cover": ("blinds", "blind", "curtain", "curtains", "shutter", "shutters", "shade", "window"),
     "lock": ("door", "door lock", "lock"),
     "media_player": ("speaker", "tv", "radio", "sonos", "echo", "display"),
-    "climate": ("thermostat", "heating", "radiator", "ac", "heater"),
+    "climate": ("thermostat", "heating", "radiator", "ac", "heater", "stove", "fire", "boiler"),
     "vacuum": ("vacuum",),
     "valve": ("valve",),
     "humidifier": ("humidifier",),

@@ -80,7 +80,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     left radiator|heat pump|
         underfloor heating|floor heating|air conditioner|air conditioning|ac|aircon|mini split|window unit|
         pool heater|bathroom heater|towel heater|oil heater|wall heater|panel heater|fireplace|pellet stove|
-        hot water|greenhouse heater|bedroom ac|living room ac|big radiator|tower heater"""),
+        hot water|greenhouse heater|electric fire|wood stove|log burner|storage heater|convector|furnace|
+        gas heater|infrared heater|fan heater|loft heater|split unit|cooler|patio heater|central heating|bedroom ac|living room ac|big radiator|tower heater"""),
     "scene": _names("""movie night|movie time|movie|party time|party|dinner|dinner time|romantic dinner|
     good night|
         good morning|bedtime|reading|relax|relaxing|chill|cozy|cosy evening|bright|work|work mode|focus|
