@@ -406,7 +406,7 @@ def station(speaker: Speaker) -> Said:
     """A weather station that the home lists by name."""
     things = speaker.known.by_domain.get("weather")
     if not things or speaker.chance(0.1):
-        name = f"{rare.word(speaker.rng)} {speaker.pick(('weather', 'weather station', 'lodge weather'))}"
+        name = f"{rare.word(speaker.rng)} {speaker.pick(('weather', 'weather station', 'cabin weather'))}"
     else:
         name = spoken(speaker.pick(things).name)
     if name in ("weather", "forecast"):

@@ -177,14 +177,18 @@ def _telegram(speaker: Speaker) -> tuple[str, Call]:
         return f"{name[0]} {word}", home_call(f"turn_{word}", name=name[1])
     if way < 0.66:
         kind = speaker.pick((LIGHT, LIGHT, LIGHT, FAN))
-        area, word = (speaker.area(), speaker.pick(_TOLD)) if speaker.chance(0.5) else ("", speaker.pick(_TOLD))
+        area, word = (
+            (speaker.area(), speaker.pick(_TOLD)) if speaker.chance(0.5) else ("", speaker.pick(_TOLD))
+        )
         slots = {"area": area} if area else {}
         if kind is LIGHT and speaker.chance(0.2):
             word = "up"
         tool = "turn_off" if word == "off" else "turn_on"
         return f"{area} {kind.plural[0]} {word}".strip(), home_call(tool, **slots, **kind.slots)
     if way < 0.84:
-        word, tool = speaker.pick((("up", "turn_on"), ("open", "turn_on"), ("down", "turn_off"), ("closed", "turn_off")))
+        word, tool = speaker.pick(
+            (("up", "turn_on"), ("open", "turn_on"), ("down", "turn_off"), ("closed", "turn_off"))
+        )
         if speaker.chance(0.5):
             name = _bare(speaker, "cover")
             return f"{name[0]} {word}", home_call(tool, name=name[1])
@@ -209,7 +213,7 @@ def _bare(speaker: Speaker, domain: str) -> tuple[str, str]:
 
 
 def telegrams(speaker: Speaker) -> Said:
-    """ "Lava lamp on bunk light off": a list without verbs, and mostly without links."""
+    """ "Salt lamp on desk fan off": a list without verbs, and mostly without links."""
     parts: list[tuple[str, Call]] = []
     wanted = 2 if speaker.chance(0.65) else 3
     while len(parts) < wanted:
@@ -218,8 +222,9 @@ def telegrams(speaker: Speaker) -> Said:
             parts.append(part)
     if speaker.chance(0.2):
         query = speaker.pick(QUERIES).removeprefix("some ")
-        parts.append((f"play {query}", home_call("media_search_and_play", \
-    search_query=query.removeprefix("the "))))
+        parts.append(
+            (f"play {query}", home_call("media_search_and_play", search_query=query.removeprefix("the ")))
+        )
     link = speaker.pick((" ", " ", " ", ", "))
     last = speaker.pick((link, link, " and ", " and "))
     text = link.join(text for text, _ in parts[:-1]) + last + parts[-1][0]

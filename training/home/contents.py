@@ -81,7 +81,8 @@ QUERIES = _split(
     Bob Marley|Ella Fitzgerald|Fleetwood Mac|Pink Floyd|Led Zeppelin|Metallica|Nirvana|Abba|Madonna|Prince|
     Bach|Mozart|Beethoven|Vivaldi|Chopin|Norah Jones|Amy Winehouse|Frank Sinatra|Louis Armstrong|
     Stevie Wonder|
-    the news|the news|the morning news|the evening news|the headlines|the radio|the sports news|local radio|BBC Radio 4|KEXP|classic FM|jazz FM|the weather channel|
+    the news|the news|the morning news|the evening news|the headlines|the radio|the sports news|
+    local radio|BBC Radio 4|KEXP|classic FM|jazz FM|the weather channel|
     sports radio|
     Bohemian Rhapsody|Imagine|Yesterday|Thriller|Billie Jean|Hotel California|Stairway to Heaven|
     Smooth Criminal|

@@ -128,7 +128,26 @@ _FILLERS = frozenset(word for called in _CALLED for word in called.split()) | {
     "say",
 }
 _DOUBLED = frozenset(
-    ["set", "put", "shut", "dim", "stop", "skip", "get", "cut", "run", "let", "flip", "drop", "trim", "begin", "hit", "pop", "snap", "unplug"]
+    [
+        "set",
+        "put",
+        "shut",
+        "dim",
+        "stop",
+        "skip",
+        "get",
+        "cut",
+        "run",
+        "let",
+        "flip",
+        "drop",
+        "trim",
+        "begin",
+        "hit",
+        "pop",
+        "snap",
+        "unplug",
+    ]
 )
 _VERBS = frozenset(
     [

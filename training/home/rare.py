@@ -8,11 +8,39 @@ from __future__ import annotations
 
 import random
 
-WORDS = tuple(
-    ["hammock", "easel", "lighthouse", "walrus", "pelican", "thimble", "gazebo", "gondola", "accordion", "ukulele", "banjo", "harmonica", "oboe", "bassoon", "cello", "marimba", "telescope", "microscope", "abacus", "anvil", "bellows", "loom", "spindle", "trellis", "arbor", "pagoda", "igloo", "yurt", "teepee", "tipi", "bivouac", "kayak", "canoe", "dinghy", "schooner", "galleon", "trawler", "zeppelin", "glider", "biplane", "rickshaw", "unicycle", "tandem", "sidecar", "caboose", "trolley", "turnstile", "obelisk", "gargoyle", "totem", "sphinx", "pharaoh", "samurai", "viking", "wizard", "goblin", "gnome", "pixie", "phoenix", "kraken", "griffin", "dragon", "yeti", "badger", "otter", "hedgehog", "ferret", "weasel", "lynx", "ocelot", "tapir", "okapi", "gibbon", "lemur", "sloth", "armadillo", "pangolin", "iguana", "gecko", "axolotl", "newt", "terrapin", "mantis", "cicada", "beetle", "ladybird", "moth", "heron", "egret", "puffin", "kestrel", "osprey", "magpie", "jackdaw", "wren", "finch", "toucan", "macaw", "quail", "pheasant", "marigold", "begonia", "dahlia", "peony", "zinnia", "fuchsia", "magnolia", "wisteria", "juniper", "hemlock", "sycamore", "rowan", "hawthorn", "acacia", "baobab", "bamboo", "cactus", "agave", "thistle", "nettle", "clover", "saffron", "cardamom", "turmeric", "fennel", "sorrel", "quince", "papaya", "lychee", "guava", "kumquat", "pomelo", "persimmon", "rhubarb", "artichoke", "parsnip", "turnip", "celeriac", "kohlrabi", "pretzel", "strudel", "bagpipe", "waffle", "crumpet", "scone", "brioche", "falafel", "pierogi", "gnocchi", "ravioli", "wasabi", "kimchi", "nougat", "truffle", "praline", "marzipan", "comet", "nebula", "quasar", "pulsar", "meteor", "eclipse", "aurora", "zenith", "saturn", "neptune", "pluto", "orion", "vega", "rigel", "granite", "basalt", "marble", "slate", "quartz", "opal", "topaz", "jasper", "onyx", "cobalt", "copper", "pewter", "velvet", "corduroy", "tweed", "tartan", "gingham", "paisley", "origami", "mosaic", "fresco", "collage", "doodle", "pottery", "kiln", "lathe", "forge", "smithy", "apiary", "aviary", "orangery", "belfry", "turret", "rampart", "drawbridge", "moat", "dungeon", "crypt", "cloister", "rotunda", "alcove", "veranda", "lagoon", "fjord", "tundra", "prairie", "savanna", "volcano", "glacier", "canyon", "archipelago", "boomerang", "didgeridoo", "tambourine", "kazoo", "zither", "dulcimer", "metronome", "sextant", "compass", "barometer", "hourglass", "sundial", "pendulum", "gyroscope", "periscope", "tripod", "monocle", "bowler", "fedora", "beret", "sombrero", "poncho", "kimono", "sari", "moccasin", "galosh", "mitten"]
-)
+WORDS = (
+    "hassock", "trowel", "lighthouse", "walrus", "pelican", "thimble", "gazebo", "gondola",
+    "accordion", "ukulele", "banjo", "harmonica", "oboe", "bassoon", "cello", "marimba",
+    "telescope", "microscope", "abacus", "anvil", "bellows", "loom", "spindle", "trellis", "arbor",
+    "pagoda", "igloo", "yurt", "teepee", "tipi", "bivouac", "kayak", "canoe", "dinghy", "schooner",
+    "galleon", "trawler", "zeppelin", "glider", "biplane", "rickshaw", "unicycle", "tandem",
+    "sidecar", "caboose", "trolley", "turnstile", "obelisk", "gargoyle", "totem", "sphinx",
+    "pharaoh", "samurai", "viking", "wizard", "goblin", "gnome", "pixie", "phoenix", "kraken",
+    "griffin", "dragon", "yeti", "badger", "otter", "hedgehog", "ferret", "weasel", "lynx",
+    "ocelot", "tapir", "okapi", "gibbon", "lemur", "sloth", "armadillo", "pangolin", "iguana",
+    "gecko", "axolotl", "newt", "terrapin", "mantis", "cicada", "beetle", "ladybird", "moth",
+    "heron", "egret", "puffin", "kestrel", "osprey", "magpie", "jackdaw", "wren", "finch", "toucan",
+    "macaw", "quail", "pheasant", "marigold", "begonia", "dahlia", "peony", "zinnia", "fuchsia",
+    "magnolia", "wisteria", "juniper", "hemlock", "sycamore", "rowan", "hawthorn", "acacia",
+    "baobab", "bamboo", "cactus", "agave", "thistle", "nettle", "clover", "saffron", "cardamom",
+    "turmeric", "fennel", "sorrel", "quince", "papaya", "lychee", "guava", "kumquat", "pomelo",
+    "persimmon", "rhubarb", "artichoke", "parsnip", "turnip", "celeriac", "kohlrabi", "pretzel",
+    "strudel", "bagpipe", "waffle", "crumpet", "scone", "brioche", "falafel", "pierogi", "gnocchi",
+    "ravioli", "wasabi", "kimchi", "nougat", "truffle", "praline", "marzipan", "comet", "nebula",
+    "quasar", "pulsar", "meteor", "eclipse", "aurora", "zenith", "saturn", "neptune", "pluto",
+    "orion", "vega", "rigel", "granite", "basalt", "marble", "slate", "quartz", "opal", "topaz",
+    "jasper", "onyx", "cobalt", "copper", "pewter", "velvet", "corduroy", "tweed", "tartan",
+    "gingham", "paisley", "origami", "mosaic", "fresco", "collage", "doodle", "pottery", "kiln",
+    "lathe", "forge", "smithy", "apiary", "aviary", "orangery", "belfry", "turret", "rampart",
+    "drawbridge", "moat", "dungeon", "crypt", "cloister", "rotunda", "alcove", "veranda", "lagoon",
+    "fjord", "tundra", "prairie", "savanna", "volcano", "glacier", "canyon", "archipelago",
+    "boomerang", "didgeridoo", "tambourine", "kazoo", "zither", "dulcimer", "metronome", "sextant",
+    "compass", "barometer", "hourglass", "sundial", "pendulum", "gyroscope", "periscope", "tripod",
+    "monocle", "bowler", "fedora", "beret", "sombrero", "poncho", "kimono", "sari", "moccasin",
+    "galosh", "mitten",
+)  # fmt: skip
 PEOPLE = (
-    "Tomasz", "Agnieszka", "Siobhan", "Niamh", "Eoin", "Saoirse", "Nguyen", "Thuy", "Xiomara", "Joaquin",
+    "Tadeusz", "Agnieszka", "Siobhan", "Niamh", "Eoin", "Saoirse", "Nguyen", "Thuy", "Xiomara", "Joaquin",
     "Zbigniew", "Bronwyn", "Llewellyn", "Gwendolyn", "Anneliese", "Hildegard", "Wolfgang", "Ottilie",
     "Bjorn", "Astrid", "Ingeborg", "Sven", "Aoife", "Padraig", "Kwame", "Adaeze", "Chidi", "Ngozi", "Thabo",
     "Zanele", "Aiko", "Haruto", "Sakura", "Takeshi", "Minjun", "Soojin", "Xiaoming", "Meiling", "Arjun",
@@ -79,7 +107,7 @@ def word(rng: random.Random) -> str:
 
 
 def thing(rng: random.Random, domain: str) -> str:
-    """ "hammock lamp", "zorbel speaker"; two rare words now and then."""
+    """ "hassock lamp", "zorbel speaker"; two rare words now and then."""
     nouns = _NOUNS.get(domain, ("",))
     first = word(rng)
     if rng.random() < 0.12:
@@ -88,7 +116,7 @@ def thing(rng: random.Random, domain: str) -> str:
 
 
 def room(rng: random.Random, *, is_listed: bool = False) -> str:
-    """ "hammock nook"; the bare word only where a list says that it is a room."""
+    """ "hassock nook"; the bare word only where a list says that it is a room."""
     if is_listed and rng.random() < 0.2:
         return word(rng)
     return f"{word(rng)} {rng.choice(_ROOM_NOUNS)}"

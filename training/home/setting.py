@@ -55,7 +55,8 @@ _FULL = Grammar("""
 ! (turn|put) {t} (on full|all the way up)
 ! make {t} as bright as possible
 2. {t} (to the max|to max|to full|all the way up|at full blast|at full|on full|on max|to the maximum)
-! (turn|put|crank|push|get|bring) {t} (to the max|to max|up full|up to full|up to the max|to full blast|to full)
+! (turn|put|crank|push|get|bring) {t} (to the max|to max|up full|up to full|up to the max|to full blast|to \
+    full)
 ! (max out|crank up to full) {t}
 . (full|max|maximum) (power|brightness|light) (on|for) {t}
 . {t} (full|maximum) brightness
@@ -221,8 +222,10 @@ _SPEED_PLACE = Grammar("""
 """)
 _SPEEDS = {"half": 50, "full": 100, "maximum": 100, "max": 100, "a quarter": 25, "half speed": 50,
            "full speed": 100,
-           "maximum speed": 100, "a third": 33, "one third": 33, "a fifth": 20, "one fifth": 20, "a tenth": 10,
-           "two fifths": 40, "four fifths": 80, "a third of its speed": 33, "three quarters": 75, "the maximum": 100}  # fmt: skip
+           "maximum speed": 100, "a third": 33, "one third": 33, "a fifth": 20, "one fifth": 20,
+           "a tenth": 10,
+           "two fifths": 40, "four fifths": 80, "a third of its speed": 33, "three quarters": 75,
+           "the maximum": 100}  # fmt: skip
 _TEMPERATURE_WORDS = ("the temperature", "the temperature", "the temperature", "temperature",
     "the heating", "the heat",
                       "the thermostat", "the temp", "heating", "the heater", "the air conditioning", "the ac",

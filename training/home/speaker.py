@@ -54,7 +54,8 @@ _RARE_SHARE = 0.12
 _SLIPS = (
     ", no, ", ", no wait, ", ", no sorry, ", ", sorry, ", ", I mean ", ", no I mean ", ", uh no, ",
     ", or rather ",
-    " er ", " uh ", ", er, ", ", hold on, ", " no hang on ", ", uh make that ", " um no ", ", sorry, make that ",
+    " er ", " uh ", ", er, ", ", hold on, ", " no hang on ", ", uh make that ", " um no ",
+    ", sorry, make that ",
     ", let me think, no, ", " hmm ", ", nope, ", " wait ",
     ", wait, no, ", ", sorry I mean ", ", actually ", ", oh no, ", ", correction, ",
 )  # fmt: skip

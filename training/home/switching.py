@@ -132,7 +132,8 @@ _CLOSE = Grammar("""
 6! close {t}
 3! shut {t}
 2! close up {t}
-2! (wind shut|crank shut|swing shut|push shut|slam|cover|fold|seal|wind down|crank down|bring down|send down) {t}
+2! (wind shut|crank shut|swing shut|push shut|slam|cover|fold|seal|wind down|crank down|bring down|send \
+    down) {t}
 2! (wind|crank|swing|push|slam|get|roll|ease|bang) {t} (shut|closed)
 ! (let|have|get|bring|wind|crank|roll|pull|run|drop) {t} down
 ! (let down|run down|pull to) {t}
@@ -235,7 +236,8 @@ _UNLOCK = Grammar("""
 _SCENE = Grammar("""
 2. {n} {m}
 2. {n} (please|now)
-2! (activate|start|run|launch|set|enable|do|put on|turn on|switch on|bring on|play|load|begin) [the|my|our] {n} {m}
+2! (activate|start|run|launch|set|enable|do|put on|turn on|switch on|bring on|play|load|begin) \
+    [the|my|our] {n} {m}
 ! (switch|change|go|move|flip) (to|into|over to) [the] {n} {m}
 ! put (the house|us|everything) (in|into) {n} {m}
 ! (activate|start|run|launch|do|give me|give us|let's do|let's have|bring up) {n}
@@ -530,7 +532,9 @@ def whole_place(speaker: Speaker) -> Said:
     if speaker.chance(0.4):
         if speaker.chance(0.3):
             floor = speaker.floor()
-            tool, grammar = speaker.pick((("turn_off", _AREA_OFF), ("turn_off", _AREA_OFF), ("turn_on", _AREA_ON)))
+            tool, grammar = speaker.pick(
+                (("turn_off", _AREA_OFF), ("turn_off", _AREA_OFF), ("turn_on", _AREA_ON))
+            )
             return said(speaker, grammar, (home_call(tool, floor=floor),), a=floor)
         area = speaker.area()
         slots = {"area": area}

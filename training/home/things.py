@@ -81,7 +81,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         underfloor heating|floor heating|air conditioner|air conditioning|ac|aircon|mini split|window unit|
         pool heater|bathroom heater|towel heater|oil heater|wall heater|panel heater|fireplace|pellet stove|
         hot water|greenhouse heater|electric fire|wood stove|log burner|storage heater|convector|furnace|
-        gas heater|infrared heater|fan heater|loft heater|split unit|cooler|patio heater|central heating|bedroom ac|living room ac|big radiator|tower heater"""),
+        gas heater|infrared heater|fan heater|loft heater|split unit|cooler|patio heater|central heating|
+        bedroom ac|living room ac|big radiator|tower heater"""),
     "scene": _names("""movie night|movie time|movie|party time|party|dinner|dinner time|romantic dinner|
     good night|
         good morning|bedtime|reading|relax|relaxing|chill|cozy|cosy evening|bright|work|work mode|focus|
@@ -125,7 +126,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         winter mode|baby sleeping|dog mode|maintenance mode"""),
     "alarm_control_panel": _names("""alarm|burglar alarm|house alarm|security system|alarm system|home alarm|
         garage alarm|security panel"""),
-    "weather": _names("""weather|home weather|forecast|weather station|backyard weather|ski lodge weather|cabin weather|
+    "weather": _names("""weather|home weather|forecast|weather station|backyard weather|
+        harbour weather|cabin weather|
         beach weather|office weather|local forecast|mountain forecast|roof station weather|allotment weather|
         garden weather station"""),
 }  # fmt: skip

@@ -146,7 +146,8 @@ _CANCEL = Grammar(
 _PAUSE = Grammar(
     """
 7! pause {r}
-2! (stop|hold|halt|leave) {r} (for now|for a moment|for a second|for a bit) but (keep it|don't delete it|don't cancel it)
+2! (stop|hold|halt|leave) {r} (for now|for a moment|for a second|for a bit) but (hang on to it|don't delete \
+    it|don't cancel it)
 2! (stop|hold|halt) {r} (for now|for a moment|for a second|briefly|a moment)
 ! (stop|hold) the clock on {r}
 ! (put|keep) {r} (on hold|on pause|waiting) [for now]
@@ -309,14 +310,26 @@ def start(speaker: Speaker) -> Said:
 
 
 _FILLERS = (
-    "let me think,", "let me see,", "um,", "uh", "er", "hmm", "say,", "I'd say", "what was it,", "like", "let's say",
+    "let me think,", "let me see,", "um,", "uh", "er", "hmm", "say,", "I'd say", "what was it,",
+    "like", "let's say",
     "I don't know,", "maybe", "oh", "well,", "you know,", "about", "around", "roughly", "uh let me think",
 )  # fmt: skip
-_TAKEN_BACK = (" er ", " uh ", " no ", " sorry ", ", no wait, ", " I mean ", ", hold on, ", " or rather ", " um ", " oh no ")
+_TAKEN_BACK = (
+    " er ",
+    " uh ",
+    " no ",
+    " sorry ",
+    ", no wait, ",
+    " I mean ",
+    ", hold on, ",
+    " or rather ",
+    " um ",
+    " oh no ",
+)
 
 
 def _thought_over(speaker: Speaker, words: str) -> str:
-    """A length of time that somebody has to think about, or begins wrongly: "eighty er eighteen minutes"."""
+    """A length of time that somebody has to think about, or begins wrongly: "fifty er fifteen minutes"."""
     way = speaker.rng.random()
     if way < 0.05:
         return f"{speaker.pick(_FILLERS)} {words}"
