@@ -20,7 +20,7 @@ from edgevox.agents.turn_work import TurnWork
 from edgevox.events import ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
 from edgevox.llm.hooks_slm import default_slm_hooks
-from edgevox.llm.hooks_slm.result_words import NO_ANSWER
+from edgevox.llm.hooks_slm.result_words import turn_sentence
 from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.executor import ToolExecutor
@@ -192,7 +192,7 @@ class LLMAgent:
             work.reply = work.said.strip()
             return
         assert answer is not None
-        work.reply = answer.text.strip() or work.said.strip() or work.last_words or NO_ANSWER
+        work.reply = answer.text.strip() or work.said.strip() or work.last_words or turn_sentence(work.run)
         if work.unsaid:
             yield work.unsaid
 

@@ -12,12 +12,13 @@ _BEGINS = re.compile(
     r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|(?<!\w)\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])"""
 )
 _MAY_BEGIN = re.compile(
-    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\(system\s*+(?::|$)""",
+    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\((?:system|the tools)\b""",
     re.IGNORECASE,
 )
 _MACHINE_WORDS = re.compile(
     r"\b(?:invalid_arguments|internal_error|unknown_tool|token_scope_insufficient|requires_confirmation"
-    r"|bad_request|tool_denied|tool_error)\s*+:|^\s*+\(system\s*+:|</?tool_(?:call|response|result)s?\b",
+    r"|bad_request|tool_denied|tool_error)\s*+:|^\s*+\((?:system\s*+:|the tools have run\b)"
+    r"|^\s*+the tools have run:|</?tool_(?:call|response|result)s?\b",
     re.IGNORECASE,
 )
 _DEFINITION_KEYS = ("properties", "parameters", "arguments", "function", "tool_calls", "$defs")
