@@ -26,6 +26,7 @@ SENTENCE = "Please turn on the light in the kitchen, and then tell me what the w
 BOUND_S = 120
 # A stopped process is noticed after this long; real work on a busy machine stays well below it.
 IMPATIENT = {
+    "preset": "smollm2-135m",  # it tells stories; the default runs the home
     "engines.first_token_timeout_s": 12.0,
     "engines.token_timeout_s": 6.0,
     "engines.tts_timeout_s": 10.0,

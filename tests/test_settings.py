@@ -164,7 +164,13 @@ def test_a_home_folder_in_a_path_is_expanded(folders: Folders, monkeypatch: pyte
 
 
 def test_sampling_is_what_the_settings_say(folders: Folders) -> None:
-    flags = {"llm.temperature": 0.5, "llm.seed": 7, "llm.top_k": 9, "llm.max_tokens": 10}
+    flags = {
+        "preset": "smollm2-135m",
+        "llm.temperature": 0.5,
+        "llm.seed": 7,
+        "llm.top_k": 9,
+        "llm.max_tokens": 10,
+    }
     sampling = load_settings(folders, environ={}, flags=flags).llm.sampling
     assert sampling == Sampling(
         temperature=0.5, top_p=0.9, top_k=9, min_p=0.0, repeat_penalty=1.0, max_tokens=10, seed=7

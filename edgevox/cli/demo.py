@@ -17,7 +17,7 @@ from edgevox.daemon import Daemon
 from edgevox.errors import DeviceUnavailable, EngineFailed
 from edgevox.voice import Loudspeaker
 
-_QUESTION = "What is the capital of France?"
+_QUESTION = "Turn on the kitchen light."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

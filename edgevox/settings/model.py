@@ -16,7 +16,7 @@ Layer: TypeAlias = Literal["default", "preset", "file", "environment", "flag"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 """Weakest first."""
 
-DEFAULT_PRESET = "smollm2-135m"
+DEFAULT_PRESET = "home"
 GENERIC_PRESET = "generic"
 
 _INSTRUCTIONS = (

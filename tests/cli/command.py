@@ -16,14 +16,21 @@ BOUND_S = 120.0
 NO_NETWORK = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "HF_HUB_OFFLINE": "1"}
 
 
+TALKING_PRESET = "smollm2-135m"
+
+
 def environment(home: Path, **extra: str) -> dict[str, str]:
-    """A fresh user in `home`, who has the downloaded models of whoever runs the tests."""
+    """A fresh user in `home`, who has the downloaded models of whoever runs the tests.
+
+    The default model runs the home and says little: where a test needs talk, it needs another one.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith("EDGEVOX_")}
     own = {
         "HOME": str(home),
         "EDGEVOX_CONFIG_DIR": str(home / "config"),
         "EDGEVOX_STATE_DIR": str(home / "state"),
         "EDGEVOX_MODELS_DIR": str(user_folders().models),
+        "EDGEVOX_PRESET": TALKING_PRESET,
         "COLUMNS": "200",
     }
     return kept | own | extra

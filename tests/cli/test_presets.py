@@ -30,7 +30,7 @@ def test_the_list_works_before_anything_is_downloaded_and_writes_nothing(
 ) -> None:
     assert main(["presets", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("* smollm2-135m ") for line in lines)
+    assert any(line.startswith("* home ") for line in lines)
     assert any("qwen3-1.7b (qwen3)" in line and "1.1 GB" in line and "Apache-2.0" in line for line in lines)
     assert all(len(line) <= 80 for line in lines)
     assert list(tmp_path.iterdir()) == []
@@ -61,11 +61,11 @@ def test_a_downloaded_model_is_marked(models_folder: Path, capsys: pytest.Captur
         with (folder / file.name).open("wb") as sparse:
             sparse.truncate(file.size_bytes)
     rows = listed(capsys)
-    assert [name for name, row in rows.items() if row["downloaded"]] == ["smollm2-135m"]
+    assert [name for name, row in rows.items() if row["downloaded"]] == ["home", "smollm2-135m"]
 
 
 def test_exactly_one_preset_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
-    assert [name for name, row in listed(capsys).items() if row["default"]] == ["smollm2-135m"]
+    assert [name for name, row in listed(capsys).items() if row["default"]] == ["home"]
 
 
 def test_show_prints_all_of_a_preset_with_its_licences_conditions(capsys: pytest.CaptureFixture[str]) -> None:

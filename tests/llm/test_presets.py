@@ -11,9 +11,8 @@ from edgevox.errors import ConfigError
 from edgevox.folders import Folders
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.llm.tool_parsers import DETECTORS
-from edgevox.modelstore import load_manifest
+from edgevox.modelstore import DEFAULT_MODELS, load_manifest
 from edgevox.settings import DEFAULT_PRESET, GENERIC_PRESET, load_settings
-from edgevox.types import Sampling
 
 SHIPPED = sorted(path.stem for path in data_path("presets").glob("*.toml"))
 PARSERS = {
@@ -30,6 +29,7 @@ PARSERS = {
     ("hermes", "qwen25"): ["smollm2-135m", "smollm2-360m", "smollm2-1.7b", "smollm3-3b", "hermes-3-3b"],
     ("phi_functools", "hermes"): ["phi-4-mini"],
     ("lfm2", "pythonic"): ["lfm2-350m", "lfm2-1.2b"],
+    ("python_list",): ["home"],
 }
 MODELS = {name: parsers for parsers, names in PARSERS.items() for name in names}
 
@@ -100,9 +100,10 @@ def test_qwen3_is_the_preset_of_the_middle_size() -> None:
 
 def test_the_default_preset_is_what_the_model_store_installs_by_default() -> None:
     preset = resolve_preset(DEFAULT_PRESET)
-    assert preset.model == "smollm2-135m-instruct"
-    assert preset.tool_call_parsers == ("hermes", "qwen25")
-    assert preset.sampling == Sampling(temperature=0.2, top_p=0.9, top_k=50, min_p=0.0)
+    assert {preset.model, preset.adapter} <= {*DEFAULT_MODELS}
+    assert preset.tools_as == "lines"
+    assert preset.tool_choice_policy == "required_first_hop"
+    assert preset.sampling.temperature == 0.0
 
 
 def test_the_generic_preset_leaves_the_model_to_the_user() -> None:
@@ -163,7 +164,7 @@ def test_an_unknown_parser_is_refused_with_the_nearest_and_its_line(tmp_path: Pa
 
 def test_the_known_parsers_can_be_named_by_the_caller() -> None:
     with pytest.raises(ConfigError, match="unknown parser hermes"):
-        resolve_preset(DEFAULT_PRESET, known_parsers=["qwen25"])
+        resolve_preset("smollm2-135m", known_parsers=["qwen25"])
 
 
 @pytest.mark.parametrize(

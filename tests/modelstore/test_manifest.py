@@ -8,6 +8,7 @@ import pytest
 
 from edgevox.errors import ConfigError, ModelMissing
 from edgevox.modelstore import DEFAULT_MODELS, PackageSource, load_manifest, read_manifest
+from edgevox.modelstore.manifest import ShippedSource
 
 PRESET_MODELS = (
     *("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b"),
@@ -43,7 +44,7 @@ def test_the_default_models_need_no_hub() -> None:
     manifest = load_manifest()
     for model_id in (*DEFAULT_MODELS, "whisper-tiny.en"):
         for file in manifest.entry(model_id).files:
-            assert isinstance(file.sources[0], PackageSource)
+            assert isinstance(file.sources[0], PackageSource | ShippedSource)
             assert file.sha256 is not None
             assert file.bytes is not None
 
