@@ -46,11 +46,11 @@ class Acting:
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
         if not calls:  # only the built-in `respond`: plain talk, written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
-        by_id = await self._made(calls, work, turn)
+        made = await self._made(calls, work, turn)
         answers: list[Answer] = []
         results: list[ToolResult] = []
-        for call in calls:
-            result = await self._confirmed(by_id[call.id], turn)
+        for call, first in made:
+            result = await self._confirmed(first, turn)
             outcome = ToolOutcome(result.content, result.is_error, result.code)
             match await self._hooks.after_tool(work.run, call, outcome):
                 case Answer() as answer:
@@ -72,7 +72,7 @@ class Acting:
                 )
             )
         work.results += results
-        work.messages.append(Message("assistant", reply.text, tool_calls=tuple(calls)))
+        work.messages.append(Message("assistant", reply.text, tool_calls=tuple(call for call, _ in made)))
         work.messages += [result.as_message() for result in results]
         if answers:
             return answers[-1]
@@ -80,25 +80,35 @@ class Acting:
             return Answer(" ".join(result.speech or "" for result in results))
         return None
 
-    async def _made(self, calls: Sequence[ToolCall], work: TurnWork, turn: Turn) -> dict[str, ToolResult]:
-        """The result of each call by its id: those that the hooks let through run together."""
+    async def _made(
+        self, calls: Sequence[ToolCall], work: TurnWork, turn: Turn
+    ) -> list[tuple[ToolCall, ToolResult]]:
+        """The calls as the hooks let them through, with their results; those that run do so together."""
         denied: dict[str, ToolResult] = {}
-        allowed: list[ToolCall] = []
+        passed: list[ToolCall] = []
         for call in calls:
             match await self._hooks.before_tool(work.run, call):
                 case Deny(reason):
                     denied[call.id] = _refused(call, reason)
-                case ToolCall() as made:
-                    allowed.append(made)
+                    passed.append(call)
+                case ToolCall() as changed:
+                    passed.append(changed)
                     self._publish(
                         ToolStarted(
-                            turn_id=turn.id, call_id=made.id, name=made.name, arguments=made.arguments
+                            turn_id=turn.id,
+                            call_id=changed.id,
+                            name=changed.name,
+                            arguments=changed.arguments,
                         )
                     )
         results = await self._executor.dispatch_all(
-            allowed, caller=self._caller, cancel=turn.cancel, turn_id=turn.id
+            [call for call in passed if call.id not in denied],
+            caller=self._caller,
+            cancel=turn.cancel,
+            turn_id=turn.id,
         )
-        return denied | {result.tool_call_id: result for result in results}
+        by_id = denied | {result.tool_call_id: result for result in results}
+        return [(call, by_id[call.id]) for call in passed]
 
     async def _confirmed(self, result: ToolResult, turn: Turn) -> ToolResult:
         """The result of a call that needs a person's yes, once the person has been asked."""

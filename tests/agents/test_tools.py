@@ -7,6 +7,7 @@ import itertools
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import pytest
@@ -319,3 +320,17 @@ async def test_the_next_turn_knows_what_was_done() -> None:
     await scene.ask("Again?")
     roles = [message.role for message in scene.last_messages()]
     assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
+async def test_what_a_hook_changed_is_what_was_called_and_what_is_remembered() -> None:
+    class Louder(Hook):
+        name = "louder"
+
+        async def before_tool(self, run: Run, call: ToolCall) -> ToolCall:
+            return replace(call, arguments=json.dumps({"room": "hall", "level": 7}))
+
+    scene = Scene(written("set_light", room="hall", level=70), "Done.", hooks=(Louder(),))
+    result = await scene.ask()
+    assert [json.loads(call.arguments) for call in result.calls] == [{"room": "hall", "level": 7}]
+    (kept,) = (message for message in scene.conversation.messages() if message.tool_calls)
+    assert json.loads(kept.tool_calls[0].arguments) == {"room": "hall", "level": 7}

@@ -23,7 +23,7 @@ from edgevox.types import ChatRequest, ToolCall
 COPYING_FORMAT = "python_list"
 _WORD = re.compile(r"[\w'’&.+-]*\w")
 # Below it, words differ by more than a slip.
-_NEAR = 0.8
+_NEAR = 0.7
 _SHORTEST_CHARS = 3
 
 
