@@ -46,7 +46,7 @@ COMMANDS = (
 )
 BAR_S = 0.6
 # A person takes a breath between two commands: the next prompt is prepared then.
-PAUSE_S = 1.0
+PAUSE_S = 2.0
 
 
 async def turns(daemon: Daemon, *, fresh: bool) -> list[float]:
@@ -57,7 +57,6 @@ async def turns(daemon: Daemon, *, fresh: bool) -> list[float]:
         if fresh:
             pipeline = daemon.pipeline(speaker := FirstSound())
         else:
-            pipeline.rest()
             await asyncio.sleep(PAUSE_S)
             speaker.forget()
         started_s = time.monotonic()

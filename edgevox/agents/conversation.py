@@ -20,8 +20,9 @@ Clock: TypeAlias = Callable[[], float]
 """Seconds since 1970, as time.time gives them: they are compared with those of earlier runs."""
 
 # Every turn that leaves changes the beginning of the prompt, and all behind it is evaluated again: so
-# several leave together, this share of all.
+# several leave together, this share of all, and where there are few, all but the last.
 _LEAVE_TOGETHER = 4
+_FEW_TURNS = 8
 
 
 class Journal(Protocol):
@@ -91,7 +92,8 @@ class Conversation:
         if self._journal:
             self._journal.write_turn(kept)
         if len(self._turns) > self._max_turns:
-            self.forget_oldest(max(1, self._max_turns // _LEAVE_TOGETHER))
+            is_short = self._max_turns < _FEW_TURNS
+            self.forget_oldest(self._max_turns if is_short else self._max_turns // _LEAVE_TOGETHER)
 
     def forget_oldest(self, turns: int) -> None:
         """The model has no room for the oldest turns: they leave the prompt and wait to be summarised."""

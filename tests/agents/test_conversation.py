@@ -75,6 +75,13 @@ def test_the_oldest_turns_leave_the_prompt_and_stay_in_the_journal() -> None:
     assert conversation.turns_to_summarise() == (turn(0), turn(1), turn(2))
 
 
+def test_of_few_turns_all_but_the_last_leave_together() -> None:
+    conversation = kept(Conversation(settings=MemorySettings(max_turns=3)), 3)
+    assert len(conversation.messages()) == 6
+    conversation.keep((Message("user", "one more"), Message("assistant", "Yes.")))
+    assert [message.content for message in conversation.messages()] == ["one more", "Yes."]
+
+
 def test_the_prompt_has_a_bound_and_several_turns_leave_it_together() -> None:
     conversation = kept(Conversation(settings=MemorySettings(max_turns=8)), 8)
     assert len(questions(conversation)) == 8
