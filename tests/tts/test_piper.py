@@ -37,7 +37,8 @@ def engine(piper_voice_path: Path) -> PiperEngine:
 
 
 def speak(engine: Engine[SynthesisRequest, Audio], text: str, speed: float = 1.0) -> list[Audio]:
-    return list(engine.run(SynthesisRequest(text, speed), CancelFlag()))
+    pieces = engine.run(SynthesisRequest(text, speed), CancelFlag())
+    return [piece for piece in pieces if isinstance(piece, Audio)]
 
 
 def duration_s(chunks: list[Audio]) -> float:
