@@ -64,3 +64,11 @@ async def test_a_call_without_slips_is_left_alone() -> None:
 
 async def test_a_model_that_puts_names_right_on_purpose_is_not_corrected() -> None:
     assert await mended("hermes", name="hamock") is None
+
+
+async def test_what_the_model_says_itself_is_its_own() -> None:
+    hook, run = CopiedWords(), Run("test", "t", "Hello, nice to meet you.")
+    request = ChatRequest((Message("user", run.text),), wire_format="python_list")
+    await hook.before_llm(run, request)
+    call = ToolCall("1", "respond", json.dumps({"message": "Nice to meet you too."}))
+    assert await hook.before_tool(run, call) is None

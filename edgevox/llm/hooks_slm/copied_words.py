@@ -16,6 +16,7 @@ from typing import Any
 
 from edgevox.hooks import Hook, Run
 from edgevox.llm.hooks_slm.notes import kept
+from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers.offered import OfferedTools
 from edgevox.types import ChatRequest, ToolCall
 
@@ -46,7 +47,7 @@ class CopiedWords(Hook):
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
         offer = kept(run, self, _Offer)
-        if not offer.copies:
+        if not offer.copies or call.name == RESPOND_NAME:  # that one is the model's own words
             return None
         schema = offer.offered.schema(call.name) or {}
         arguments = json.loads(call.arguments)
