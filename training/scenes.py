@@ -1,8 +1,8 @@
 """The mix that the home model is trained on: scenes without end, a system prompt and dialogues in each.
 
 Shares among the dialogues (`python -m training.scenes --count 400 --shares` counts them): single home
-commands 44 %, several commands in one breath 7 %, other tools 22 %, refusals 7 %, questions back 2 %,
-ordinary talk 5 %, follow-ups and histories 5 %, results in words 5 %, failures 2 %, mentions 1 %.
+commands 42 %, several commands in one breath 7 %, other tools 23 %, refusals 8 %, questions back 2 %,
+ordinary talk 4 %, follow-ups and histories 5 %, results in words 5 %, failures 2 %, mentions 1 %.
 
 Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer in 28 %, only others in 14 %.
 Homes: random ones of 0 to 45 things in 68 %, the demo home in 10 %, none in 22 % (12 % where the home's tools
