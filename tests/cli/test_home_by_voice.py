@@ -14,8 +14,8 @@ from tests.cli.test_voice import assistant
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
 
-# What is said, and what must be true of the home behind it (none: it was only asked about).
-COMMANDS: tuple[tuple[str, tuple[str, str, object] | None], ...] = (
+# What is said, and what must be true of the home behind it.
+COMMANDS: tuple[tuple[str, tuple[str, str, object]], ...] = (
     ("Turn on the kitchen light.", ("light.kitchen", "state", "on")),
     ("Set the desk lamp to forty percent.", ("light.desk_lamp", "brightness", 40)),
     ("Turn off the hallway light.", ("light.hallway", "state", "off")),
@@ -26,7 +26,7 @@ COMMANDS: tuple[tuple[str, tuple[str, str, object] | None], ...] = (
     ("Start the robot vacuum.", ("vacuum.robot", "state", "cleaning")),
     ("Turn on the garden lights.", ("light.garden", "state", "on")),
     ("Pause the TV.", ("media_player.tv", "state", "paused")),
-    ("Is the front door locked?", None),
+    ("Close the living room blinds.", ("cover.living_room_blinds", "state", "closed")),
 )
 # The voice and the recogniser disagree on a word now and then: a person would say it again.
 TRIES = 3
@@ -37,6 +37,7 @@ def _models(smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path) 
     """The default models are there."""
 
 
+@pytest.mark.timeout(900)
 def test_spoken_commands_change_the_home_and_are_answered_aloud(tmp_path: Path) -> None:
     with NullSinks() as room:
         env = environment(tmp_path) | room.environment
@@ -51,14 +52,13 @@ def test_spoken_commands_change_the_home_and_are_answered_aloud(tmp_path: Path) 
                         room.speak(tmp_path / f"{number}.wav")
                         heard = out.until("you ›")
                         reply = out.until("edgevox ›")
-                    if change is None or holds(tmp_path, change):
+                    if holds(tmp_path, change):
                         break
                 else:
                     pytest.fail(f"{command}: heard {heard!r}, said {reply!r}, {state(tmp_path, change)}")
                 assert reply
                 if number == 0:  # that it is spoken and not only written is heard once: it takes seconds
                     assert spoken(tmp_path / "answer.wav", env) & words(reply)
-            assert "locked" in reply
 
 
 def words(text: str) -> set[str]:
@@ -73,8 +73,7 @@ def holds(home: Path, change: tuple[str, str, object]) -> bool:
     return state(home, change) == change[2]
 
 
-def state(home: Path, change: tuple[str, str, object] | None) -> object:
-    assert change is not None
+def state(home: Path, change: tuple[str, str, object]) -> object:
     listed = json.loads(edgevox("home", "list", "--json", env=environment(home)).stdout)
     (entity,) = (thing for thing in listed["entities"] if thing["id"] == change[0])
     return entity["state"] if change[1] == "state" else entity["attributes"].get(change[1])
