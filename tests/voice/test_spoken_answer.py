@@ -102,7 +102,7 @@ async def test_a_spoken_no_leaves_it_locked() -> None:
     await stage.play(house.pipeline)
     assert not house.is_unlocked
     assert [record.outcome for record in stage.records] == ["answered"]
-    assert house.synthesizer.spoken[-1] == "That was that."
+    assert house.synthesizer.spoken[-1] == "All right, I did not do it."
 
 
 async def test_silence_leaves_it_locked() -> None:
@@ -273,4 +273,4 @@ async def test_a_file_that_ends_after_the_question_is_a_no() -> None:
         await VoiceLoop(ear, Segmenter(AudioSettings()), house.pipeline, events.append).run()
     assert not house.is_unlocked
     assert isinstance(events[-1], TurnEnded)
-    assert events[-1].reply.endswith("That was that.")
+    assert events[-1].reply.endswith("I did not do it: no answer came in time.")

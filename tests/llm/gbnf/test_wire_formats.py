@@ -130,7 +130,10 @@ def test_free_text_may_hold_a_valid_call_and_no_other(wire_format: str, checker:
     grammar = reply_or_tool_grammar(TOOLS, wire_format=wire_format)
     call = detector.render(CALLS[:1])
     assert checker.check(grammar, "").accepted
-    assert checker.check(grammar, "It is 5 < 6, [see] {this}.\n").accepted
+    # Where a bare bracket begins a call, free text has none.
+    assert detector.wrapper is not None
+    bracket = "" if "[" in detector.wrapper.triggers else "[see] "
+    assert checker.check(grammar, f"It is 5 < 6, {bracket}{{this}}.\n").accepted
     assert checker.check(grammar, call).accepted
     assert checker.check(grammar, f"Sure. {call}").accepted
     assert not checker.check(grammar, call.replace("set_light", "launch")).accepted
