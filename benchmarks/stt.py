@@ -31,8 +31,8 @@ from benchmarks.speech_set import (
     spoken_by_espeak,
     spoken_by_piper,
 )
-from benchmarks.word_errors import word_errors, words_of
 from edgevox.engine.threads import plan_threads
+from edgevox.eval.word_errors import word_errors, words_of
 from edgevox.folders import user_folders
 from edgevox.modelstore import ModelStore, open_store
 from edgevox.stt.attempt import repeats_itself

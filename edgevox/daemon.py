@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -45,6 +46,8 @@ from edgevox.types import (
     ReplyT,
     RequestT,
     SynthesisRequest,
+    Synthesizer,
+    Transcriber,
     TranscribeRequest,
     Transcript,
 )
@@ -62,8 +65,15 @@ class Daemon:
     """
 
     def __init__(
-        self, settings: Settings, folders: Folders, store: ModelStore, engines: Collection[EngineName]
+        self,
+        settings: Settings,
+        folders: Folders,
+        store: ModelStore,
+        engines: Collection[EngineName],
+        *,
+        adapter_path: Path | None = None,
     ) -> None:
+        """With `adapter_path`, that file is applied to the model in the place of the preset's adapter."""
         self.bus = Bus()
         self.settings = settings
         self.preset = resolve_preset(settings.preset, user_presets(folders))
@@ -72,8 +82,9 @@ class Daemon:
         self._folders = folders
         self._memory: ConversationStore | None = None
         self._toolbox: Toolbox | None = None
-        self._pipelines: list[Pipeline] = []
+        self._resting: list[Pipeline] = []
         self._store = store
+        self._adapter_path = adapter_path
         self._engines = tuple(sorted(set(engines)))
         self._plan = plan_threads()
         self._log = TurnLog(
@@ -147,13 +158,24 @@ class Daemon:
             words=InstantWords(self._examples()) if conversation is not None else None,
             rests=conversation is not None,
         )
-        self._pipelines.append(pipeline)
+        if conversation is not None:
+            self._resting.append(pipeline)
         return pipeline
 
     @property
     def chat_model(self) -> ChatModel:
         """The language model itself, for programs that hold the conversation themselves."""
         return self._llama
+
+    @property
+    def transcriber(self) -> Transcriber:
+        """The recogniser itself."""
+        return self._whisper
+
+    @property
+    def synthesizer(self) -> Synthesizer:
+        """The voice's engine itself."""
+        return self._piper
 
     def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
         """The conversation by voice."""
@@ -277,20 +299,21 @@ class Daemon:
     def _llama_files(self) -> ModelFiles:
         llm, model_id = self.settings.llm, self._model_id("llama")
         if llm.model is not None:
-            return ModelFiles(llm.model)
+            return ModelFiles(llm.model, self._adapter_path)
         assert model_id is not None
-        return model_files(
+        files = model_files(
             self._store,
             model_id,
             adapter=self._adapter_id,
             adapter_scale=self.preset.adapter_scale,
             optimised=llm.optimize,
         )
+        return replace(files, adapter=self._adapter_path) if self._adapter_path else files
 
     @property
     def _adapter_id(self) -> str | None:
         """The preset's adapter: it is for the preset's model, not for a file of the user's own."""
-        return None if self.settings.llm.model else self.preset.adapter
+        return None if self.settings.llm.model or self._adapter_path else self.preset.adapter
 
     def _host(
         self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits
@@ -337,7 +360,7 @@ class Daemon:
             self.record_problem = error
 
     async def _close(self) -> None:
-        for pipeline in self._pipelines:
+        for pipeline in self._resting:
             await pipeline.close()
         if self._toolbox is not None:
             await self._toolbox.stop()

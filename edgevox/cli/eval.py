@@ -12,10 +12,11 @@ from pathlib import Path
 
 from edgevox.agents.asked_model import AskedModel
 from edgevox.cli.context import Context
-from edgevox.cli.eval_daemon import EvalDaemon, open_eval_daemon
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.main import INTERRUPTED
 from edgevox.cli.progress_line import ProgressLine
+from edgevox.cli.session import open_daemon
+from edgevox.daemon import Daemon
 from edgevox.data_files import data_path
 from edgevox.errors import ConfigError, EdgevoxError, StateError
 from edgevox.eval import Case, RemoteModel, examine, read_suite
@@ -127,7 +128,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
     stt = context.settings.stt
     heard: list[Case] = []
     progress = ProgressLine("heard", len(cases) * len(names) * len(conditions.snrs_db), context.err)
-    daemon = open_eval_daemon(context, engines)
+    daemon = open_daemon(context, engines)
     async with daemon:
         voices = [_voice(name, daemon) for name in names]
         listening = Listening(
@@ -144,7 +145,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
     return tuple(heard)
 
 
-def _voice(name: str, daemon: EvalDaemon) -> Speaking:
+def _voice(name: str, daemon: Daemon) -> Speaking:
     match name:
         case "piper":
             return PiperSpeaking(daemon.synthesizer)
@@ -189,7 +190,7 @@ async def _examine_all(
             assert plan.model is not None
             await _examine(plan.model, _remote(plan, own), cases, examined, own)
             continue
-        daemon = open_eval_daemon(own, ["llama"], adapter=plan.adapter)
+        daemon = open_daemon(own, ["llama"], adapter=plan.adapter)
         async with daemon:
             await _examine(_name(plan, daemon), _local(plan, daemon), cases, examined, own)
 
@@ -210,7 +211,7 @@ async def _examine(
     progress.end()
 
 
-def _local(plan: _Plan, daemon: EvalDaemon) -> AskedModel:
+def _local(plan: _Plan, daemon: Daemon) -> AskedModel:
     preset, llm = daemon.preset, daemon.settings.llm
     return AskedModel(
         daemon.chat_model,
@@ -231,7 +232,7 @@ def _remote(plan: _Plan, context: Context) -> AskedModel:
     return AskedModel(model, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=sampling)
 
 
-def _name(plan: _Plan, daemon: EvalDaemon) -> str:
+def _name(plan: _Plan, daemon: Daemon) -> str:
     name = daemon.settings.llm.model.stem if daemon.settings.llm.model else daemon.preset.name
     return f"{name} + {plan.adapter.stem}" if plan.adapter else name
 

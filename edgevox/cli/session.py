@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
 from edgevox.cli.context import Context
 from edgevox.cli.pull_display import pull_display
 from edgevox.daemon import Daemon
-from edgevox.errors import ModelError
+from edgevox.errors import ConfigError, ModelError
 from edgevox.events import EngineName
 from edgevox.modelstore import open_store
 
 
-def open_daemon(context: Context, engines: Collection[EngineName]) -> Daemon:
-    """A daemon that is not started yet, with its models in the store. Raises ConfigError and ModelError."""
+def open_daemon(context: Context, engines: Collection[EngineName], *, adapter: Path | None = None) -> Daemon:
+    """A daemon that is not started yet, with its models in the store. Raises ConfigError and ModelError.
+
+    `adapter` is a file that goes before the preset's own.
+    """
+    if adapter is not None and not adapter.is_file():
+        raise ConfigError(f"there is no file {adapter}", hint="--adapter takes a GGUF file")
     store = open_store(context.folders)
-    daemon = Daemon(context.settings, context.folders, store, engines)
+    daemon = Daemon(context.settings, context.folders, store, engines, adapter_path=adapter)
     with pull_display(context.err) as progress:
         store.ensure(daemon.needed_models(), progress)
     try:
