@@ -1,9 +1,10 @@
 """The home: its tools, what they need of a home, and the demo home."""
 
-from edgevox.tools.home.catalogue import CATALOGUE, HOME_TOOLS_VERSION, HomeTool
+from edgevox.tools.home.catalogue import CATALOGUE, HOME_TOOLS_VERSION
 from edgevox.tools.home.choosing import targets
 from edgevox.tools.home.demo import DemoHome
 from edgevox.tools.home.home import Action, Home, HomeError, Verb
+from edgevox.tools.home.home_tool import HomeTool
 from edgevox.tools.home.house import Area, Entity, Floor, House, ListItem
 from edgevox.tools.home.prompt import (
     HOME_INSTRUCTIONS,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from edgevox.tools.home.catalogue import SWITCHED_DOMAINS
 from edgevox.tools.home.home import HomeError
+from edgevox.tools.home.home_tool import SWITCHED_DOMAINS
 from edgevox.tools.home.house import Entity, House
 from edgevox.tools.home.kinds import ALL_WORDS, kind_called
 from edgevox.tools.home.matching import NotFound, Slots, Unclear, find, one_of

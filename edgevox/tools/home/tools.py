@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 from edgevox.errors import StateError
 from edgevox.tools.home import acting, asking, lists, timing
-from edgevox.tools.home.catalogue import CATALOGUE, HomeTool
+from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.choosing import has_targets, targets
 from edgevox.tools.home.home import Home, HomeError
+from edgevox.tools.home.home_tool import HomeTool
 from edgevox.tools.home.house import Entity
 from edgevox.tools.home.timers import Timers
 from edgevox.tools.home.wording import listed, sentence, the
