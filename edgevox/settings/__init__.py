@@ -1,5 +1,6 @@
 """The settings: one typed model, filled from defaults, preset, file, environment and flags."""
 
+from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
 from edgevox.settings.layers import load_settings, user_presets, variable_name
 from edgevox.settings.model import (
     DEFAULT_PRESET,
@@ -22,10 +23,13 @@ __all__ = [
     "GENERIC_PRESET",
     "AudioSettings",
     "EngineSettings",
+    "HomeSettings",
     "LlmSettings",
     "MemorySettings",
+    "MqttSettings",
     "PluginTables",
     "RecordSettings",
+    "RingSettings",
     "Settings",
     "Source",
     "SttSettings",

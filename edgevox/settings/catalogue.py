@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from edgevox.settings.model import Section, Settings
+from edgevox.settings.model import Settings
+from edgevox.settings.section import Section
 
 PLUGINS = "plugins"
 """The section that is not in the catalogue: only plugins know what is in their tables."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr
 
+from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
+from edgevox.settings.section import Seconds, Section, Text, UserPath
 from edgevox.types import Sampling
 
 Layer: TypeAlias = Literal["default", "preset", "file", "environment", "flag"]
@@ -24,10 +25,7 @@ _INSTRUCTIONS = (
     "sentences, with no lists, no Markdown, no links and no emoji. If you do not know something, say so."
 )
 
-_UserPath = Annotated[Path, AfterValidator(Path.expanduser)]
 _Threads: TypeAlias = Annotated[int, Field(ge=1, le=256)] | Literal["auto"]
-_Text = Annotated[str, Field(min_length=1)]
-_Seconds = Annotated[float, Field(gt=0, le=3600)]
 _ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 
 
@@ -42,16 +40,10 @@ class Source:
         return f"{self.layer} {self.detail}".rstrip()
 
 
-class Section(BaseModel):
-    """What all tables of the settings have in common."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
 class LlmSettings(Section):
     """The language model."""
 
-    model: _UserPath | None = Field(
+    model: UserPath | None = Field(
         default=None,
         description="a GGUF file of your own, instead of the preset's",
         examples=["~/models/my-model.gguf"],
@@ -112,10 +104,10 @@ class LlmSettings(Section):
 class SttSettings(Section):
     """Speech recognition."""
 
-    model: _Text = Field(
+    model: Text = Field(
         default="whisper-base", description="the recogniser; whisper-tiny.en for small machines"
     )
-    language: _Text = Field(
+    language: Text = Field(
         default="en", description='the language spoken, such as "de", or "auto" to find out'
     )
     threads: _Threads = Field(default="auto", description="processor threads")
@@ -126,7 +118,7 @@ class TtsSettings(Section):
     """The voice."""
 
     enabled: bool = Field(default=True, description="speak the replies of edgevox run")
-    voice: _Text = Field(default="piper-en_US-joe-medium", description="the voice")
+    voice: Text = Field(default="piper-en_US-joe-medium", description="the voice")
     speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
     threads: _Threads = Field(default="auto", description="processor threads")
 
@@ -134,12 +126,12 @@ class TtsSettings(Section):
 class AudioSettings(Section):
     """Microphone and loudspeaker."""
 
-    microphone: _Text | None = Field(
+    microphone: Text | None = Field(
         default=None,
         description="name of the microphone, or part of it, instead of the default",
         examples=["USB"],
     )
-    speaker: _Text | None = Field(
+    speaker: Text | None = Field(
         default=None,
         description="name of the loudspeaker, or part of it, instead of the default",
         examples=["HDMI"],
@@ -170,13 +162,13 @@ class AudioSettings(Section):
 class EngineSettings(Section):
     """How long an engine may take before it counts as hung and is restarted."""
 
-    start_timeout_s: _Seconds = Field(default=120.0, description="loading a model")
-    stt_timeout_s: _Seconds = Field(default=45.0, description="writing down what was said")
-    first_token_timeout_s: _Seconds = Field(
+    start_timeout_s: Seconds = Field(default=120.0, description="loading a model")
+    stt_timeout_s: Seconds = Field(default=45.0, description="writing down what was said")
+    first_token_timeout_s: Seconds = Field(
         default=60.0, description="reading the conversation, up to the first word"
     )
-    token_timeout_s: _Seconds = Field(default=15.0, description="each further word")
-    tts_timeout_s: _Seconds = Field(default=30.0, description="speaking a sentence")
+    token_timeout_s: Seconds = Field(default=15.0, description="each further word")
+    tts_timeout_s: Seconds = Field(default=30.0, description="speaking a sentence")
     in_process: bool = Field(
         default=False,
         description="run the engines inside this process, where a crash ends everything (for debugging)",
@@ -210,11 +202,11 @@ class ToolSettings(Section):
 
     enabled: bool = Field(default=True, description="false: it only talks")
     disabled: tuple[str, ...] = Field(default=(), description="tools that are not offered")
-    timeout_s: _Seconds = Field(default=30.0, description="a tool that takes longer is given up")
-    timeouts_s: Mapping[str, _Seconds] = Field(
+    timeout_s: Seconds = Field(default=30.0, description="a tool that takes longer is given up")
+    timeouts_s: Mapping[str, Seconds] = Field(
         default={}, description="the same for single tools: search_corpus = 60"
     )
-    confirm_within_s: _Seconds = Field(default=30.0, description="no answer in this time is a no")
+    confirm_within_s: Seconds = Field(default=30.0, description="no answer in this time is a no")
     confirm_tools: Mapping[str, _ConfirmLevel] = Field(
         default={}, description='what a tool needs before it runs, whatever else holds: broadcast = "voice"'
     )
@@ -225,15 +217,15 @@ class ToolSettings(Section):
     confirm_otherwise: _ConfirmLevel = Field(
         default="never", description="the same for everything else that changes something"
     )
-    documents: _UserPath | None = Field(
+    documents: UserPath | None = Field(
         default=None,
         description="a folder of your own documents that can be searched; each folder in it is a corpus",
         examples=["~/Documents/house"],
     )
-    sound_folders: tuple[_UserPath, ...] = Field(
+    sound_folders: tuple[UserPath, ...] = Field(
         default=(), description="folders whose sound files may be written down"
     )
-    plugin_timeout_s: _Seconds = Field(
+    plugin_timeout_s: Seconds = Field(
         default=10.0, description="a plugin that takes longer to start is switched off"
     )
 
@@ -257,7 +249,7 @@ class PluginTables(Section):
 class Settings(Section):
     """Every setting; `sources` says where each value came from, by its dotted name."""
 
-    preset: _Text = Field(default=DEFAULT_PRESET, description="the language model: edgevox presets list")
+    preset: Text = Field(default=DEFAULT_PRESET, description="the language model: edgevox presets list")
     llm: LlmSettings = LlmSettings()
     stt: SttSettings = SttSettings()
     tts: TtsSettings = TtsSettings()
@@ -265,6 +257,9 @@ class Settings(Section):
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
     memory: MemorySettings = MemorySettings()
+    home: HomeSettings = HomeSettings()
+    mqtt: MqttSettings = MqttSettings()
+    ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
     plugins: PluginTables = PluginTables()
 

@@ -3,7 +3,7 @@
 from edgevox.tools.home.catalogue import CATALOGUE, HOME_TOOLS_VERSION
 from edgevox.tools.home.choosing import targets
 from edgevox.tools.home.demo import DemoHome
-from edgevox.tools.home.home import Action, Home, HomeError, Verb
+from edgevox.tools.home.home import Action, ConnectedHome, Home, HomeError, Verb
 from edgevox.tools.home.home_tool import HomeTool
 from edgevox.tools.home.house import Area, Entity, Floor, House, ListItem
 from edgevox.tools.home.prompt import (
@@ -23,6 +23,7 @@ __all__ = [
     "HOME_TOOLS_VERSION",
     "Action",
     "Area",
+    "ConnectedHome",
     "DemoHome",
     "Entity",
     "Floor",

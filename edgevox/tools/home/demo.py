@@ -55,6 +55,14 @@ class DemoHome:
         self.announcements: list[str] = []
         self._file = StateFile(path, _Content)
 
+    problem = ""
+
+    async def start(self) -> None:
+        """There is nothing to connect to."""
+
+    async def close(self) -> None:
+        """Nor to disconnect from."""
+
     def house(self) -> House:
         """Raises StateError."""
         return _house(self._file.read())

@@ -1,6 +1,6 @@
 """What the home tools ask of a home: its things as they are now, and one action at a time.
 
-A backend (the demo home; Home Assistant and MQTT) is a class with these four methods. The tools match names,
+A backend (the demo home; Home Assistant and MQTT) is a class with these methods. The tools match names,
 choose the targets and word the answers, so a backend only carries out what it is told.
 """
 
@@ -58,10 +58,13 @@ class Action:
 
 
 class Home(Protocol):
-    """A home. Every method raises HomeError, whose message can be spoken."""
+    """A home. Whoever acts on it or reads it may get a HomeError, whose message can be spoken."""
 
     def house(self) -> House:
-        """Everything in the home, as far as it is known now; it never waits for the home."""
+        """Everything in the home, as far as it is known now; it never waits for the home.
+
+        While the home cannot be reached, this is how it was; a home that was never known raises HomeError.
+        """
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Do it, and return those that did it, as they are afterwards and in the same order."""
@@ -71,6 +74,23 @@ class Home(Protocol):
 
     async def announce(self, message: str) -> None:
         """Say something to everybody in the home."""
+
+
+class ConnectedHome(Home, Protocol):
+    """A home that has to be reached."""
+
+    async def start(self) -> None:
+        """Connect. Returns when the house is known, or when `problem` says why it is not; raises nothing.
+
+        A connection that is lost later is made again in the background, for as long as it takes.
+        """
+
+    async def close(self) -> None:
+        """Disconnect; raises nothing."""
+
+    @property
+    def problem(self) -> str:
+        """Why the home cannot be reached now, in a sentence that says what to do; "" while all is well."""
 
 
 class HomeError(ToolError):

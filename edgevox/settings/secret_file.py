@@ -1,0 +1,63 @@
+"""A secret in a file that only its user can read; in the program it cannot be printed by mistake."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from edgevox.errors import ConfigError
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+class Secret:
+    """A text that shows itself to nobody: not in a log, an error or a record."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret stays in its process")
+
+
+def read_secret(path: Path) -> Secret | None:
+    """The secret in that file; None where there is no file. Raises ConfigError when others could read it."""
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="run edgevox home setup again") from None
+    if mode & _OTHERS:
+        raise ConfigError(f"{path} can be read by other users", hint=f"chmod 600 {path}")
+    return Secret(text) if text else None
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Keep it, in the place of what was there. Raises ConfigError."""
+    temporary = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.unlink(missing_ok=True)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text.strip() + "\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror or error}", hint="make its folder writable"
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
