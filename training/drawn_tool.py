@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from training.number_words import neat_number, said_number
+from training.said_units import in_other_unit, named_unit, unit_behind
 
 Value: TypeAlias = str | int | float | bool | list[str]
 
@@ -36,39 +37,10 @@ _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECA
 _NO_ON_BEHIND = re.compile(
     r"\b(?:on|for|from|to|by|until|till|since|starting|is|was|read me|block|keep|every|the) $"
 )
-# A length or a weight may be said in another unit than the argument's.
-_UNIT_BEHIND = re.compile(r" (seconds|minutes|hours|days|grams)\b")
-_IN_OTHER_WORDS: dict[str, dict[int, str]] = {
-    "seconds": {
-        30: "half a minute",
-        60: "a minute",
-        90: "a minute and a half",
-        120: "two minutes",
-        180: "3 minutes",
-        300: "five minutes",
-        600: "10 minutes",
-    },
-    "minutes": {
-        15: "a quarter of an hour",
-        30: "half an hour",
-        45: "three quarters of an hour",
-        60: "an hour",
-        90: "an hour and a half",
-        120: "two hours",
-        180: "3 hours",
-    },
-    "hours": {12: "half a day", 24: "a day", 48: "two days", 72: "3 days"},
-    "days": {7: "a week", 14: "two weeks", 21: "3 weeks", 28: "four weeks"},
-    "grams": {
-        250: "a quarter of a kilo",
-        500: "half a kilo",
-        1000: "a kilo",
-        1500: "one and a half kilos",
-        2000: "two kilos",
-        2500: "2.5 kilos",
-    },
-}
-_OTHER_UNIT_SHARE = 0.25
+# Where a slot names its unit, an amount may be said in another one.
+_OTHER_UNIT_SHARE = 0.3
+_BRIEF_SHARE = 0.16
+_PART_SHARE = 0.45
 _NO_ARTICLE_BEHIND = re.compile(r"\b(?:next|last|another|the|those|these|my|every|all) $")
 _VOWEL = re.compile(r"(?!one\b|once\b|uni|use|euro)[aeiou]|8|11\b|18\b|hour|honest", re.IGNORECASE)
 
@@ -83,7 +55,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A parameter. `names[0]` is what the asks call it."""
+    """A parameter. `names[0]` is what the asks call it, `unit` what the schema says it counts."""
 
     names: tuple[str, ...]
     kind: str
@@ -92,6 +64,7 @@ class Slot:
     high: float | None
     about: str
     choices: tuple[Choice, ...]
+    unit: str | None = None
 
     @property
     def key(self) -> str:
@@ -141,11 +114,10 @@ class Slot:
         return said_number(number, rng), number
 
     def in_other_words(self, unit: str, rng: random.Random) -> tuple[str, Value] | None:
-        """A number of `unit` that is said in another one, where such a number fits; not always."""
-        if self.kind not in ("int", "number") or self.choices or rng.random() > _OTHER_UNIT_SHARE:
+        """A number of `unit` that is said in another one, where the slot is known to count it; not always."""
+        if self.unit != unit or self.kind not in ("int", "number") or self.choices:
             return None
-        fitting = [(said, number) for number, said in _IN_OTHER_WORDS[unit].items() if self.fits(number)]
-        return rng.choice(fitting) if fitting else None
+        return in_other_unit(unit, self.fits, rng) if rng.random() < _OTHER_UNIT_SHARE else None
 
     def _draw_number(self, rng: random.Random) -> int | float:
         assert self.low is not None
@@ -193,15 +165,46 @@ class Ask:
             said_so_far.add(said)
             words += self.text[place : mention.start()]
             place = mention.end()
-            unit = None if _NO_ARTICLE_BEHIND.search(words) else _UNIT_BEHIND.match(behind)
-            if unit and (other := slot.in_other_words(unit[1], rng)):
+            unit = None if _NO_ARTICLE_BEHIND.search(words) else unit_behind(behind)
+            if unit and (other := slot.in_other_words(unit[0], rng)):
                 said, arguments[slot.key] = other
-                place += unit.end()
+                place += unit[1]
             words = _ARTICLE_BEFORE.sub(r"\1n" if _VOWEL.match(said) else r"\1", words)
             if _WEEKDAY.fullmatch(said) and not _NO_ON_BEHIND.search(words) and rng.random() < 0.5:
                 words += "on "
             words += said
         return words + self.text[place:], arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A request like a headline: one of the titles, then parts in any order. A part mentions one slot."""
+
+    titles: tuple[str, ...]
+    parts: tuple[tuple[str, str], ...]
+
+    def ask(self, slots: Sequence[Slot], rng: random.Random) -> Ask:
+        """All that is required, and some of the rest, of the slots that there are."""
+        by_key = {slot.key: slot for slot in slots}
+        chosen = [
+            text
+            for key, text in self.parts
+            if (slot := by_key.get(key)) and (slot.required or rng.random() < _PART_SHARE)
+        ]
+        rng.shuffle(chosen)
+        title = rng.choice(self.titles)
+        if not chosen:
+            return Ask(title, ())
+        return Ask(f"{title}{rng.choice((': ', ', ', ' '))}{rng.choice((', ', ', ', ' ')).join(chosen)}", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Words beside a tool that ask nothing it could do: a `miss`, a `tell` or a `wonder`, and its answers."""
+
+    kind: str
+    text: str
+    answers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,7 @@ class DrawnTool:
     slots: tuple[tuple[str, Slot], ...]
     asks: tuple[Ask, ...]
     results: tuple[tuple[str, str], ...]
+    brief: Brief | None = None
 
     @property
     def name(self) -> str:
@@ -219,7 +223,10 @@ class DrawnTool:
 
     def request(self, rng: random.Random) -> tuple[str, dict[str, Value]]:
         """What a person says, and the arguments of the call in the order of the schema."""
-        text, by_key = rng.choice(self.asks).fill((slot for _, slot in self.slots), rng)
+        slots = [slot for _, slot in self.slots]
+        is_brief = self.brief is not None and rng.random() < _BRIEF_SHARE
+        ask = self.brief.ask(slots, rng) if self.brief and is_brief else rng.choice(self.asks)
+        text, by_key = ask.fill(slots, rng)
         return text, {name: by_key[slot.key] for name, slot in self.slots if slot.key in by_key}
 
     def request_for_two(self, rng: random.Random) -> tuple[str, list[dict[str, Value]]] | None:
@@ -261,6 +268,7 @@ class OtherTool:
     """A tool of a data file, with all it may be called.
 
     `theme` is the file: tools of one theme are alike, but a request fits only one. `where` is `file:line`.
+    `takes` are the kinds of asides beside other tools that this one may serve after all.
     """
 
     theme: str
@@ -271,6 +279,10 @@ class OtherTool:
     asks: tuple[Ask, ...]
     results: tuple[tuple[str, str], ...]
     same: frozenset[str]
+    topics: tuple[str, ...] = ()
+    brief: Brief | None = None
+    asides: tuple[Aside, ...] = ()
+    takes: frozenset[str] = frozenset()
 
     def goes_with(self, other: OtherTool) -> bool:
         """Whether a scene may offer both: a request of one must not fit the other as well."""
@@ -290,7 +302,8 @@ class OtherTool:
             rng.shuffle(slots)
         if rng.random() < _UNDESCRIBED_SHARE:
             slots = [replace(slot, about="") for slot in slots]
-        named = tuple((rng.choice(slot.names), slot) for slot in slots)
+        named = tuple(_named(slot, rng) for slot in slots)
+        slots = [slot for _, slot in named]
         asks = self._asks_within(slots)
         function: dict[str, Any] = {
             "name": name,
@@ -307,7 +320,8 @@ class OtherTool:
             if shown:
                 function["examples"] = [ask.fill(slots, rng)[0] for ask in shown]
                 asks = [ask for ask in asks if ask not in shown]
-        return DrawnTool({"type": "function", "function": function}, named, tuple(asks), self.results)
+        schema = {"type": "function", "function": function}
+        return DrawnTool(schema, named, tuple(asks), self.results, self.brief)
 
     def _drawn_slots(self, rng: random.Random) -> Sequence[Slot]:
         optional = [slot for slot in self.slots if not slot.required]
@@ -325,3 +339,8 @@ class OtherTool:
             for ask in self.asks
             if ask.keys <= by_key.keys() and all(by_key[key].fits(value) for key, value in ask.implied)
         ]
+
+
+def _named(slot: Slot, rng: random.Random) -> tuple[str, Slot]:
+    name = rng.choice(slot.names)
+    return name, replace(slot, unit=named_unit(name, slot.about)) if slot.low is not None else slot

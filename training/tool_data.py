@@ -12,6 +12,15 @@ A file holds blocks with a blank line between them; `#` starts a comment line. A
     ask {restaurant}, {people} of us, in the sun => seating="terrace"
     gives {"booked": true} -> Your table is booked.
     same find_table                                 tools of other files that do the same
+    topic restaurants | eating out                  nouns that it is about
+    brief new booking / table: {restaurant} | {people} people | {time}
+    miss wash the tablecloths -> I can't wash, I can only book.
+    tell we ate at {restaurant} last night -> I hope it was good.
+    wonder how do chefs get their stars
+    takes tell | wonder                             asides beside other tools that it may serve after all
+
+A `brief` has titles, then parts that are said in any order. `miss`, `tell` and `wonder` (`asides.py`) ask for
+nothing that the tool could do; without an answer they get one that fits all of their kind.
 
 Types are text, int, number, bool, enum and list (of text). A `values NAME: a | b` line outside of a block is
 a list that slots of the same file can use as `@NAME`.
@@ -27,7 +36,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from training.drawn_tool import MENTION, Ask, Choice, DrawnTool, OtherTool, Slot, Value
+from training.drawn_tool import MENTION, Aside, Ask, Brief, Choice, DrawnTool, OtherTool, Slot, Value
 from training.number_words import neat_number
 
 __all__ = ["DrawnTool", "OtherTool", "ToolDataError", "load_tools", "read_tools"]
@@ -35,6 +44,8 @@ __all__ = ["DrawnTool", "OtherTool", "ToolDataError", "load_tools", "read_tools"
 TOOLS_FOLDER = Path(__file__).parent / "tools"
 
 _ENOUGH_ASKS = 8
+_ASIDES = ("miss", "tell", "wonder")
+_ONCE = ("topic", "brief", "takes")
 
 _SLOT = re.compile(
     r"(?P<names>\w+(?:\s*\|\s*\w+)*)(?P<optional>\??)\s+(?P<kind>text|int|number|bool|enum|list)"
@@ -109,14 +120,8 @@ def _blocks(file: Path) -> Iterator[list[_Line]]:
 
 
 def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
-    by_word: dict[str, list[_Line]] = {
-        "tool": [],
-        "about": [],
-        "slot": [],
-        "ask": [],
-        "gives": [],
-        "same": [],
-    }
+    words = ("tool", "about", "slot", "ask", "gives", "same", *_ONCE, *_ASIDES)
+    by_word: dict[str, list[_Line]] = {word: [] for word in words}
     for line in block:
         word, _, rest = line.text.partition(" ")
         if word not in by_word or not rest.strip():
@@ -128,6 +133,9 @@ def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
                 f"{len(by_word[word])} lines of {word!r}",
                 "give one tool, one about, and some asks; is a blank line missing?",
             )
+    for word in _ONCE:
+        if len(by_word[word]) > 1:
+            raise by_word[word][1].error(f"a second line of {word!r}", "join them")
     for name in by_word["tool"][0].parts():
         if not name.isidentifier():
             raise block[0].error(f"{name!r} cannot be called", "use letters, digits and _ in a tool's name")
@@ -147,6 +155,10 @@ def _tool(block: list[_Line], shared: dict[str, str]) -> OtherTool:
         asks,
         tuple(_result(line) for line in by_word["gives"]),
         frozenset(name for line in by_word["same"] for name in line.parts()),
+        topics=tuple(name for line in by_word["topic"] for name in line.parts()),
+        brief=_brief(by_word["brief"][0], slots) if by_word["brief"] else None,
+        asides=tuple(_aside(kind, line, slots) for kind in _ASIDES for line in by_word[kind]),
+        takes=frozenset(_taken(by_word["takes"][0]) if by_word["takes"] else ()),
     )
 
 
@@ -225,6 +237,32 @@ def _ask(line: _Line, slots: tuple[Slot, ...]) -> Ask:
             f"{', '.join(missing)} not said", "mention the required slots, or imply them behind =>"
         )
     return ask
+
+
+def _brief(line: _Line, slots: tuple[Slot, ...]) -> Brief:
+    written, _, rest = line.text.partition(":")
+    titles = tuple(title.strip() for title in written.split("/"))
+    texts = replace(line, text=rest).parts() if rest.strip() else ()
+    parts = [(MENTION.findall(text), text) for text in texts]
+    if not all(titles) or not all(len(keys) == 1 for keys, _ in parts):
+        raise line.error("not a brief", "write `brief title / title: {slot} | {slot} words`, one slot a part")
+    _ask(replace(line, text=" ".join(texts)), slots)
+    return Brief(titles, tuple((keys[0], text) for keys, text in parts))
+
+
+def _aside(kind: str, line: _Line, slots: tuple[Slot, ...]) -> Aside:
+    text, arrow, answers = (part.strip() for part in line.text.partition(" -> "))
+    unknown = set(MENTION.findall(text)) - {slot.key for slot in slots}
+    if unknown:
+        raise line.error(f"no slot {', '.join(unknown)}", "mention slots by their first names")
+    return Aside(kind, text, replace(line, text=answers).parts() if arrow else ())
+
+
+def _taken(line: _Line) -> tuple[str, ...]:
+    kinds = line.parts()
+    if not set(kinds) <= set(_ASIDES):
+        raise line.error(f"{line.text!r} are no asides", f"write some of {', '.join(_ASIDES)}")
+    return kinds
 
 
 def _implied(line: _Line, by_key: dict[str, Slot]) -> Iterator[tuple[str, Value]]:

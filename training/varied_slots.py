@@ -11,9 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from training.drawn_tool import Choice, OtherTool, Slot
+from training.rare_names import rare_name
 
 _OTHER_TEXTS_SHARE = 0.35
-_INVENTED_SHARE = 0.2
+_INVENTED_SHARE = 0.12
+_RARE_SHARE = 0.15
 _OTHER_CHOICES_SHARE = 0.3
 _SHUFFLED_CHOICES_SHARE = 0.5
 _OTHER_RANGE_SHARE = 0.3
@@ -131,6 +133,9 @@ class Pool:
             titled = rng.random() < 0.5
             texts = [word.title() if titled else word for word in words]
             return replace(slot, choices=tuple(Choice(text, text) for text in texts))
+        if slot.kind == "text" and draw < _OTHER_TEXTS_SHARE + _INVENTED_SHARE + _RARE_SHARE:
+            names = [rare_name(rng) for _ in range(_TEXTS)]
+            return replace(slot, choices=tuple(Choice(name, name) for name in names))
         if slot.kind == "enum":
             choices = rng.choice(self.choices) if draw < _OTHER_CHOICES_SHARE else slot.choices
             if rng.random() < _SHUFFLED_CHOICES_SHARE:
