@@ -99,7 +99,8 @@ _CAPITALS = {
     "fahrenheit": "Fahrenheit", "pm2.5": "PM2.5", "uv": "UV", "usb": "USB", "ok": "OK", "mom": "Mom",
 }  # fmt: skip
 _WORD = re.compile(r"[\w'.-]*\w\.?|\S")
-_MARKS = re.compile(r"[,?!;:]|\.(?=\s|$)| -(?= )")
+_MARKS = re.compile(r"[,?!;]|[.:](?=\s|$)| -(?= )")
+_HALF_OF_DAY = re.compile(r"\b([ap])\.m\.", re.IGNORECASE)
 _SPACES = re.compile(r" {2,}")
 _VOWELS = "aeiou"
 
@@ -175,7 +176,7 @@ def _bare(rng: random.Random) -> Callable[[str], str]:
     british = rng.random() < 0.1
 
     def spell(text: str) -> str:
-        text = _MARKS.sub("", text.lower())
+        text = _MARKS.sub("", _HALF_OF_DAY.sub(r"\1m", text.lower()))
         if no_apostrophes:
             text = text.replace("'", "")
         if no_hyphens:

@@ -15,6 +15,7 @@ import argparse
 import functools
 import itertools
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +30,15 @@ from training.home.manner import put, sounds_like_a_question
 from training.home.reasons import behind_reason
 from training.home.requests import request, several
 from training.home.speaker import Said
-from training.home.stages import HOME_NAMES, RIVALS, Stage, stage_of_home, stage_of_others, themes
+from training.home.stages import (
+    ALARM_TOOLS,
+    HOME_NAMES,
+    RIVALS,
+    Stage,
+    stage_of_home,
+    stage_of_others,
+    themes,
+)
 from training.scene import Dialogue, Line, Scene
 from training.talk_data import TalkPair, load_talk
 
@@ -236,7 +245,16 @@ def _unoffered(stage: Stage) -> Dialogue | None:
         is_known = is_known or (bool(stage.home_tools) and tool.theme not in _WORLDLY)
     if is_known or not all(tool.goes_with(other) for other in stage.other_tools):
         return None
-    return _refused(stage, tool.draw(rng).request(rng)[0])
+    text = tool.draw(rng).request(rng)[0]
+    return None if _is_served_by_alarms(stage, text) else _refused(stage, text)
+
+
+def _is_served_by_alarms(stage: Stage, text: str) -> bool:
+    """True for a reminder or a time to wake up where alarms are offered."""
+    return bool(_REMINDING.search(text)) and not ALARM_TOOLS.isdisjoint(stage.home_tools)
+
+
+_REMINDING = re.compile(r"remind|alarm|wake|don't let me forget", re.IGNORECASE)
 
 
 def _refused(stage: Stage, text: str) -> Dialogue:
@@ -249,6 +267,7 @@ def _refused(stage: Stage, text: str) -> Dialogue:
 _FAMILIES = (
     frozenset(name for name in HOME_NAMES if "timer" in name),
     frozenset(name for name in HOME_NAMES if "list_" in name),
+    ALARM_TOOLS | {"start_timer"},
     frozenset({"get_current_time"}),
     frozenset({"get_current_date"}),
     frozenset({"broadcast"}),
@@ -295,6 +314,8 @@ def _small_talk(stage: Stage, category: str = "talk") -> Dialogue | None:
     if not offered.isdisjoint(pair.served_by):
         return None
     text = rng.choice(pair.questions)
+    if category != "mention" and _is_served_by_alarms(stage, text):
+        return None
     return _spoken(stage, category, text, ".", rng.choice(pair.answers))
 
 
@@ -353,6 +374,7 @@ _TELLING = frozenset(
         "get_current_time",
         "get_current_date",
         "timer_status",
+        "alarm_status",
     }
 )
 

@@ -10,7 +10,7 @@ import pytest
 from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.house import Area, Entity, House
 from training.calls import Call, written
-from training.home import asking, asking_sensors, chores, listing, playing, setting, switching, timing
+from training.home import alarms, asking, asking_sensors, chores, listing, playing, setting, switching, timing
 from training.home.houses import DEMO, Known, random_house
 from training.home.manner import put, sounds_like_a_question
 from training.home.ordering import home_call
@@ -140,7 +140,7 @@ def test_the_example_sentences_of_the_catalogue_are_not_needed_to_name_every_too
 
 _MODULES = (
     switching.BUILDERS, setting.BUILDERS, asking.STATE_BUILDERS, asking.WARMTH_BUILDERS, playing.BUILDERS,
-    timing.BUILDERS, listing.BUILDERS, chores.BUILDERS,
+    timing.BUILDERS, alarms.BUILDERS, listing.BUILDERS, chores.BUILDERS,
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.home import panel
 from training.home.asking_kinds import (
     covers_many,
     lights_many,
@@ -226,7 +227,7 @@ def cover_state(speaker: Speaker) -> Said:
         return own_state_named(speaker)
     name = spoken(speaker.pick(things).name)
     words, state = speaker.pick(_OWN_WORDS["cover"])
-    calls = (home_call("get_state", name=name, domain="cover", state=state),)
+    calls = (home_call("get_state", name=name, state=state),)
     text = speaker.pick((with_article(name), with_article(name), f"my {name}", name))
     if speaker.chance(0.5):
         return said(speaker, DONE_TO[state], calls, t=text)
@@ -249,7 +250,7 @@ def own_state_named(speaker: Speaker) -> Said:
     if domain == "cover" and target.entity is None and class_of(domain, str(target.slots["name"])) in _SENSED:
         return own_state_named(speaker)
     words, state = speaker.pick(_OWN_WORDS[domain])
-    calls = (home_call("get_state", **target.slots, domain=domain, state=state),)
+    calls = (home_call("get_state", **target.slots, state=state),)
     if state in DONE_TO and domain != "valve" and speaker.chance(0.25):
         return said(speaker, DONE_TO[state], calls, t=target.text)
     return said(
@@ -366,6 +367,7 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.2, covers_many),
     (1.5, locks_many),
     (0.9, robots),
+    (0.5, panel.armed),
     (1.6, reading),
     (2.8, measured),
     (1.6, measured_in),

@@ -19,7 +19,6 @@ from training.home.questions import (
 )
 from training.home.speaker import Said, Slots, Speaker, said
 from training.home.things import (
-    ALARM,
     CLIMATE,
     COVERS,
     FAN,
@@ -58,10 +57,8 @@ def single_of_kind(speaker: Speaker) -> Said:
                       if entity.name.casefold() == str(slots["name"]).casefold()
                       or str(slots["name"]).casefold() in map(str.casefold, entity.aliases))  # fmt: skip
         domain, device_class = entity.domain, entity.device_class
-        if domain in ("cover", "binary_sensor"):
-            slots["domain"] = domain
         if domain == "binary_sensor":
-            slots["device_class"] = device_class
+            slots |= {"domain": domain, "device_class": device_class}
     first = speaker.chance(0.6)
     if kind is not LOCK and (domain == "cover" or device_class in ("window", "door")):
         words = (
@@ -71,7 +68,6 @@ def single_of_kind(speaker: Speaker) -> Said:
         )
         state = ("open" if first else "closed") if domain == "cover" else ("on" if first else "off")
     elif kind is LOCK and domain == "lock":
-        slots["domain"] = "lock"
         state = "locked" if first else "unlocked"
         words = wordings(state)
     elif kind is not LOCK and domain in ("light", "fan", "switch", "climate"):
@@ -160,25 +156,18 @@ def locks_many(speaker: Speaker) -> Said:
 
 
 def robots(speaker: Speaker) -> Said:
-    """The vacuum, the mower, players and the alarm without a name."""
+    """The vacuum, the mower and the heating without a name."""
     kind, words, state = speaker.pick(
         (
             (VACUUM, "(cleaning|vacuuming|cleaning|at work)", "cleaning"),
             (VACUUM, "(docked|in its dock|at its base)", "docked"),
             (MOWER, "(mowing|mowing|cutting the grass)", "mowing"),
             (MOWER, "(docked|in its dock)", "docked"),
-            (ALARM, "(armed|armed|set)", "armed"),
-            (ALARM, "disarmed", "disarmed"),
             (CLIMATE, "(on|on|running)", "on"),
             (CLIMATE, "off", "off"),
         )
     )
     place = 0.5 if kind is CLIMATE else 1.0
     target = speaker.kind(kind, nowhere=place, floors=0.1, single=1.0)
-    slots = dict(target.slots)
-    if "name" in slots:
-        slots["domain"] = kind.domain
-        if kind is CLIMATE:
-            slots.pop("domain")
-    calls = (home_call("get_state", **slots, state=state),)
+    calls = (home_call("get_state", **target.slots, state=state),)
     return said(speaker, OF_ONE, calls, t=target.text, w=wordings(words).say(speaker.rng, {}), **{"is": "is"})

@@ -73,9 +73,6 @@ _SCHEDULED = Grammar("""
 ! (turn on|switch off|open|close) the (lights|blinds|curtains) (every morning|every evening|every day at \
     8|at sunset|at sunrise|on weekends)
 ! (turn on|turn off) the (lights|heating) (tomorrow|tomorrow morning|tonight at nine|on monday)
-2! set an alarm for (7 am|six thirty|eight o'clock|tomorrow morning|quarter past seven)
-! wake me up at (seven|6:30|half past seven|eight o'clock)
-! remind me (tomorrow|on friday|at six|next week) to (call mom|take out the bins|water the plants)
 ! (lock the door|turn off the lights) (when I leave|when nobody is home|if it rains)
 ! (close the windows|close the awning) (when it rains|if it gets windy)
 """)

@@ -68,6 +68,7 @@ def told_in_words(rng: random.Random, made: Said) -> Dialogue | None:
         "get_current_time",
         "get_current_date",
         "timer_status",
+        "alarm_status",
     ):
         return None
     asked = answered(rng, made, "result")

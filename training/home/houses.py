@@ -17,7 +17,7 @@ DEMO = FIRST_DAY
 _DOMAINS = (
     ("light", 30), ("switch", 9), ("fan", 5), ("cover", 12), ("lock", 5), ("media_player", 9), ("climate", 6),
     ("scene", 6), ("script", 3), ("automation", 2), ("vacuum", 3), ("lawn_mower", 1.5), ("valve", 2),
-    ("humidifier", 1.5), ("siren", 1), ("input_boolean", 2), ("alarm_control_panel", 1.5), ("weather", 2.5),
+    ("humidifier", 1.5), ("siren", 1), ("input_boolean", 2), ("alarm_control_panel", 3), ("weather", 2.5),
     ("binary_sensor", 19), ("sensor", 12), ("person", 4), ("todo", 4),
 )  # fmt: skip
 _DOMAIN_NAMES = [name for name, _ in _DOMAINS]
@@ -68,6 +68,7 @@ _ALIASES = {
     "media_player": ("music box", "the box", "boombox"),
     "vacuum": ("robot", "little helper"),
     "switch": ("zapper", "device one"),
+    "alarm_control_panel": ("alarm", "house alarm", "alarm", "burglar alarm", "security"),
 }
 _LISTS = (
     "shopping list",
@@ -163,7 +164,7 @@ def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: ty
     name, device_class = _name(rng, domain, area)
     title = written(name)  # type: ignore[operator]  # str or _titled
     aliases: tuple[str, ...] = ()
-    if domain in _ALIASES and rng.random() < 0.06:
+    if domain in _ALIASES and rng.random() < (0.3 if domain == "alarm_control_panel" else 0.06):
         aliases = (written(rng.choice(_ALIASES[domain])),)  # type: ignore[operator]
     return Entity(
         f"{domain}.t{number}",

@@ -86,8 +86,15 @@ def outcome(rng: random.Random, call: Call) -> str:
             | "get_current_time"
             | "get_current_date"
             | "timer_status"
+            | "alarm_status"
         ):
             return told(rng, call)
+        case "set_alarm":
+            return rng.choice(("The alarm is set for {t}.", "I will wake you at {t}.", "Alarm set.")).replace(
+                "{t}", str(call.arguments["time"])
+            )
+        case "set_reminder":
+            return rng.choice(("I will remind you.", "All right, I will remind you.", "The reminder is set."))
         case _:
             return rng.choice(_DONE)
 
@@ -111,8 +118,17 @@ def told(rng: random.Random, call: Call) -> str:
             return f"It is {day}, {rng.randint(2024, 2029)}."
         case "timer_status":
             return f"{rng.randint(2, 50)} minutes and {rng.randint(2, 59)} seconds are left."
+        case "alarm_status":
+            return _alarms_told(rng, call)
         case _:
             return _state_told(rng, call)
+
+
+def _alarms_told(rng: random.Random, call: Call) -> str:
+    at = f"{rng.randint(5, 11)}:{rng.choice((0, 15, 30, 45)):02d} {rng.choice(('am', 'pm'))}"
+    if "name" in call.arguments:
+        return f"The one for {call.arguments['name']} is set for {at}."
+    return rng.choice(("No alarm is set.", f"Your alarm is set for {at}.", f"There is one alarm, at {at}."))
 
 
 def _any_state(rng: random.Random, call: Call) -> str:
@@ -161,6 +177,9 @@ def told_as_data(rng: random.Random, call: Call) -> tuple[str, str]:
             f'{{"time": "{hour:02d}:{minute}"}}',
             f"It is {hour % 12 or 12}:{minute} {'am' if hour < 12 else 'pm'}.",
         )
+    if call.tool == "alarm_status":
+        hour = rng.randint(5, 11)
+        return f'{{"alarms": ["{hour:02d}:30"]}}', f"There is one alarm, at {hour}:30."
     if call.tool == "timer_status":
         minutes = rng.randint(2, 50)
         return f'{{"minutes_left": {minutes}}}', f"{minutes} minutes are left."

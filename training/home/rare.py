@@ -89,7 +89,8 @@ _NOUNS: dict[str, tuple[str, ...]] = {
     "automation": ("alert", "reminder", "schedule", "watch"),
     "valve": ("valve", "tap", "sprinkler valve"),
     "humidifier": ("humidifier", "mister"),
-    "siren": ("siren", "horn", "alarm"),
+    "siren": ("siren", "horn"),
+    "alarm_control_panel": ("alarm", "alarm", "security"),
     "input_boolean": ("mode", "mode", "toggle"),
     "weather": ("weather", "weather station", "weather", "forecast"),
 }

@@ -7,7 +7,18 @@ import random
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from training.home import asking, bare, chores, combining, listing, playing, setting, switching, timing
+from training.home import (
+    alarms,
+    asking,
+    bare,
+    chores,
+    combining,
+    listing,
+    playing,
+    setting,
+    switching,
+    timing,
+)
 from training.home.speaker import Said, Speaker
 
 Builder: TypeAlias = Callable[[Speaker], Said]
@@ -21,6 +32,7 @@ _GROUPS: tuple[tuple[float, tuple[tuple[float, Builder], ...]], ...] = (
     (13, playing.BUILDERS),
     (7, bare.BUILDERS),
     (13, timing.BUILDERS),
+    (7.8, alarms.BUILDERS),
     (8.5, listing.BUILDERS),
     (9, chores.BUILDERS),
 )

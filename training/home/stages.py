@@ -46,7 +46,15 @@ _DEMO_SHARE = 0.12
 
 
 # Themes whose requests the home's own tools would serve as well: not offered beside them.
+ALARM_TOOLS = frozenset({"set_alarm", "set_reminder", "cancel_alarm", "alarm_status"})
 RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
+
+
+# The same for single tools: whatever they are called, they set or end reminders.
+_LIKE_ALARMS = (
+    "set_remind", "remind", "create_remind", "addremind", "list_remind", "get_remind", "what_to_remember",
+    "cancel_remind", "delete_remind", "wake_up", "sunrise_alarm", "dawnsim",
+)  # fmt: skip
 
 
 _INSTRUCTIONS = (
@@ -92,7 +100,7 @@ def stage_of_home(rng: random.Random) -> tuple[Stage, str]:
     in_order = rng.random() < _ALL_IN_ORDER_SHARE
     if not in_order:
         if rng.random() < 0.7:
-            names = rng.sample(names, rng.randint(8, 35))
+            names = rng.sample(names, rng.randint(8, 38))
         if rng.random() < 0.6:
             rng.shuffle(names)
     if "respond" not in names or (not in_order and rng.random() < 0.25):
@@ -149,7 +157,7 @@ def _others(
         if (taken and tool.theme in RIVALS) or not all(tool.goes_with(other) for other in chosen):
             continue
         one = tool.draw(rng, variation() if rng.random() < _VARIED_SHARE else None)
-        if one.name not in names:
+        if one.name not in names and not (taken and one.name.lower().startswith(_LIKE_ALARMS)):
             names.add(one.name)
             drawn.append(one)
             chosen.append(tool)

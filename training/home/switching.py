@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.home import panel
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.places import in_area
 from training.home.speaker import Phrase, Said, Speaker, class_of, said
 from training.home.things import (
-    ALARM,
     CLIMATE,
     COVER,
     COVERS,
@@ -285,18 +285,6 @@ _AUTOMATION_OFF = Grammar("""
 ! (turn|switch) the {n} automation off
 . {n} automation off
 """)
-_ARM = Grammar("""
-3! arm {t}
-! (activate|set|enable|turn on|switch on) {t}
-! (turn|switch|put) {t} on
-. {t} on
-""")
-_DISARM = Grammar("""
-3! disarm {t}
-! (deactivate|disable|turn off|switch off) {t}
-! (turn|switch) {t} off
-. {t} off
-""")
 _ALL_OFF = Grammar("""
 2! (turn|switch|shut) (everything|it all) off {p}
 2! (turn|switch|shut) off everything {p}
@@ -498,15 +486,6 @@ def automation(speaker: Speaker) -> Said:
     return said(speaker, _AUTOMATION_OFF, (home_call("turn_off", name=name),), n=name)
 
 
-def alarm(speaker: Speaker) -> Said:
-    target = speaker.kind(ALARM, nowhere=0.9, floors=0.0, single=1.0)
-    if "area" in target.slots:
-        target = speaker.kind(ALARM, nowhere=1.0, single=1.0)
-    if speaker.chance(0.5):
-        return said(speaker, _ARM, (home_call("turn_on", **target.slots),), t=target.text)
-    return said(speaker, _DISARM, (home_call("turn_off", **target.slots),), t=target.text)
-
-
 _INSTEAD = (
     ", no, turn {it} {w}", ", no wait, turn {it} {w}", ", actually turn {it} {w}",
     ", sorry, turn {it} {w}", ", I mean turn {it} {w}",
@@ -563,7 +542,8 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.2, scene),
     (1.1, script),
     (0.9, automation),
-    (0.5, alarm),
+    (0.5, panel.arm),
+    (0.5, panel.disarm),
     (0.6, whole_place),
     (0.35, corrected),
 )

@@ -260,7 +260,7 @@ READINGS = _names(
     water consumption|water meter|gas meter|electricity meter|oil level|tank level|water level|salt level|
     soil moisture|air quality|noise level|download speed|upload speed|internet speed|ping|disk space|
     cpu temperature|
-    printer ink|ink level|toner level|filter life|steps|heart rate|weight|sleep score|next alarm|moon phase|
+    printer ink|ink level|toner level|filter life|steps|heart rate|weight|sleep score|moon phase|
     washing time left|dishwasher time left|dryer status|washing machine status|car range|car mileage|
     fuel level|
     tire pressure|next bin day|bin collection|package count|people counter|boiler pressure|heating power|

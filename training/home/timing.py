@@ -44,6 +44,7 @@ _START = Grammar(
 . {d} (timer|on the timer|on the clock|countdown) (please|now)
 . {d} from now (wake me|call me|beep|tell me|give me a shout)
 . (wake-up call|alarm) in {d}
+! (set|start) an alarm (for|in) {d}
 . I (have|need|want) to (get up|be woken|be up) in {d}
 . don't let me (sleep|nap) (longer than|more than|for more than) {d}
 . (starting now|from now), {d} please

@@ -1,0 +1,424 @@
+"""Alarms and reminders: set, cancelled, asked for; times, names and tasks are copied as they are said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from training.home import rare
+from training.home.clock import Moment, day, hour, in_a_while, moment
+from training.home.contents import GROCERIES, TASKS
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.places import FAMILY, PEOPLE
+from training.home.speaker import Said, Speaker, said
+from training.home.values import article
+
+# {v} is a time without its preposition, {at} with it, {fd} and {d} a day, {n} a name, {h} an hour alone.
+_ALARM = Grammar("""
+6! (set|set|create|make|add|put|schedule) an alarm for {v}
+3! (set|put) (my|the) alarm (for|to) {v}
+3! set (my|an|the) alarm {at}
+4! wake me [up] {at}
+2! (get|rouse|shake|ring|call|buzz) me [up] {at}
+2! (get me up|get me out of bed|wake us up|wake us|wake me|give me a wake-up call|ring the bell|beep) {at}
+2! (set|book|give me) a wake up call (for|at) {v}
+! (start|program|prepare) an alarm for {v}
+! make sure (I'm|I am|we're|that I'm) (up|awake|out of bed) {at}
+! make (the|my) alarm (go off|ring|sound) {at}
+! let (the|my) alarm (ring|go off|sound) {at}
+! have (the|my) alarm (ring|go off|wake me) {at}
+3. alarm (for|) {v}
+2. alarm {at}
+2. (wake up|wake-up) call (for|at) {v}
+. [an] alarm clock for {v} please
+2. I (need|want|have) to (get up|be up|be woken|wake up|be awake) {at}
+2. I (need|want|would like) an alarm for {v}
+. I'd like (an alarm for|to be woken at|to get up at) {v}
+. I (must|should) be up {at}
+. don't let me sleep past {h}
+. {at} I (have to|need to|want to) (get up|be up)
+2. {at} wake me [up] [please]
+. {at} please wake me [up]
+. (new alarm|another alarm), {v}
+? (can|could|would|will) you wake me [up] {at}
+? (can|could) (I|we) (get|have) an alarm (for|at) {v}
+""")
+_ALARM_NAMED = Grammar("""
+3! set an alarm for {v} (called|named|labelled) {n}
+3! (set|create|make) {an} {n} alarm for {v}
+3! wake me [up] {at} for [the|my] {n}
+2! set an alarm (called|named) {n} for {v}
+2! set an alarm for [the|my] {n} {at}
+2! (set|put) the {n} alarm (for|to) {v}
+! set an alarm for {v} for [the|my] {n}
+! name an alarm {n} and set it for {v}
+. {n} alarm {at}
+2. {n} alarm for {v}
+. alarm {n}, {v}
+. {at} wake me [up] for [the|my] {n}
+. I need to get up {at} for [the|my] {n}
+. I need {an} {n} alarm {at}
+? (can|could) you wake me [up] {at} for [the|my] {n}
+""")
+# {k} is what is to be done: "call mum"; {g} what it is about: "the dentist".
+_REMIND_AT = Grammar("""
+8! remind me to {k} {at}
+5! remind me {at} to {k}
+3! {at} remind me to {k}
+2! remind me {at} that I (have|need|want|ought) to {k}
+2! (set|create|make|add) a reminder to {k} {at}
+2! (set|create|make|add) a reminder {at} to {k}
+2! (set|create|make|add) a reminder for {v} to {k}
+! (put in|schedule|give me) a reminder for {v} to {k}
+2! don't let me forget to {k} {at}
+! make sure I (don't forget to|remember to) {k} {at}
+! help me remember to {k} {at}
+! (tell|ping|nudge|poke|prompt|nag|alert) me {at} to {k}
+! (tell|ping|nudge|prompt|nag) me to {k} {at}
+! let me know {at} (to|that I have to|that I need to) {k}
+2: reminder {at}, {k}
+: reminder {at} to {k}
+. reminder to {k} {at}
+2. {at} I (have|need|want) to {k}, remind me
+. I (have|need|want) to {k} {at}, (remind me|don't let me forget|please remind me)
+. I (mustn't|must not|can't) forget to {k} {at}, [so] remind me
+. I (want|need|would like) to be reminded to {k} {at}
+. I'd like [to have] a reminder to {k} {at}
+? (can|could|would|will) you remind me to {k} {at}
+? (can|could|would) you remind me {at} to {k}
+""")
+_REMIND = Grammar("""
+6: remind me to {k}
+2: (set|create|make|add) a reminder to {k}
+2: don't let me forget to {k}
+: make sure I (don't forget to|remember to) {k}
+: help me remember to {k}
+: I need a reminder to {k}
+: (can|could) you remind me to {k}
+: remind me that I (have|need) to {k}
+""")
+_ABOUT_AT = Grammar("""
+4! remind me (of|about) {g} {at}
+3! remind me {at} (of|about) {g}
+2! (set|create|make) a reminder (for|about) {g} {at}
+2! (set|create|make) a reminder {at} (for|about) {g}
+2! {at} remind me (of|about) {g}
+! don't let me (forget|miss) {g} {at}
+. reminder (for|about) {g} {at}
+. {g} {at}, (remind me|don't let me forget)
+? (can|could) you remind me (of|about) {g} {at}
+""")
+_ABOUT = Grammar("""
+4! remind me (of|about) {g}
+2! (set|create) a reminder (for|about) {g}
+! don't let me forget {g}
+. I need a reminder (for|about) {g}
+""")
+_CANCEL = Grammar("""
+4! (cancel|delete|remove|clear) (my|all my|all|all the|all of my) (alarms|alarms|reminders)
+3! (turn|switch|shut) off my (alarm|alarms)
+3! (turn|switch) my (alarm|alarms) off
+2! (cancel|delete|remove|stop|clear|scrap|forget|kill) (my|my) (alarm|reminder|wake up call)
+2! (cancel|delete) (the|every) (wake up call|reminder|reminders)
+. no (more alarms|more reminders|alarms please|wake up call)
+. I don't need (my alarm|my alarms|any alarms|my reminders|any reminder|an alarm|the wake up call) (any more|\
+    after all)
+. (don't|no need to) wake me [up] (after all|any more|then)
+. (my alarm|my alarms|all alarms|all my alarms|all reminders) off
+! (get rid of|wipe|call off|undo) (my|all my|all the) (alarms|reminders)
+""")
+# Where no panel is listed, the alarm can only be one that rings.
+_CANCEL_THE = Grammar("""
+2! (turn|switch|shut) off the alarm
+2! (cancel|stop|delete|disable|deactivate|silence|kill) the alarm
+! (turn|switch) the alarm off
+. alarm off
+""")
+_CANCEL_AT = Grammar("""
+5! (cancel|delete|remove|clear|scrap|stop|drop) (my|the) {v} (alarm|alarm|reminder)
+4! (cancel|delete|remove|clear) (my|the) (alarm|alarm|reminder) (for|at) {v}
+3! (turn|switch|shut) off (my|the) {v} alarm
+2! (turn|switch|shut) (my|the) {v} alarm off
+2! (turn|switch) off (my|the) alarm (for|at) {v}
+2! (disable|deactivate|call off|get rid of|undo|forget) (my|the) {v} alarm
+2. I don't need (my|the) {v} alarm (any more|anymore|after all)
+2. (no|I want no|I need no) alarm {at}
+. {v} alarm off
+. no {v} alarm
+2. (don't|do not|no need to|you needn't) wake me [up] {at}
+. I (can|want to) sleep in {d}, (no alarm|cancel the alarm|turn off my alarm)
+? (can|could) you (cancel|delete|turn off) my {v} alarm
+""")
+_CANCEL_NAMED = Grammar("""
+4! (cancel|delete|remove|clear|scrap|drop|forget|stop) (the|my) reminder (about|for|of) [the|my] {n}
+4! (cancel|delete|remove|clear|scrap|drop) (the|my) {n} (alarm|reminder)
+2! (turn|switch) off (the|my) {n} alarm
+2! (turn|switch) (the|my) {n} alarm off
+2! (cancel|delete) (the|my) (alarm|reminder) (called|named) {n}
+2. I don't need the {n} (alarm|reminder) (any more|anymore|after all)
+. {n} (alarm|reminder) off
+. no need to remind me (of|about) [the|my] {n} (any more|anymore)
+. you (don't have to|needn't) remind me (of|about) [the|my] {n}
+""")
+_STATUS = Grammar("""
+4? (what|which) (alarms|reminders|alarms and reminders) do (I|we) have [set]
+3? (what|which) (alarms|reminders) are (set|active|on|there)
+3? do I have (any alarms|an alarm|any reminders|a reminder) [set]
+2? (are there any alarms|is there an alarm|are there any reminders|is there a reminder) [set]
+3? when (do|will|are) you (wake me|waking me|wake me up|waking me up)
+3? when (is|does|will) my [next] alarm (set for|going off|go off|ring|set)
+2? (when|what time) is my [next] alarm
+2? what time (is my alarm set for|will you wake me|are you waking me)
+2? is my alarm (set|on)
+2? what did I ask you to remind me (of|about)
+2? (what should I|what must I|what am I supposed to) not forget
+2? what are my (alarms|reminders)
+2? have I (set|got) (an alarm|any alarms|any reminders)
+? (what's|what is) my next (alarm|reminder)
+? when do I have to get up
+? how many (alarms|reminders) (do I have|are set)
+! (list|show|read|tell) me (all my|my|the) (alarms|reminders)
+! (list|show|read out|check) (all my|my|all) (alarms|reminders)
+! (tell me|check) (when my alarm is|when you will wake me|which alarms are set|if my alarm is set)
+. (my alarms|my reminders|list of alarms|alarm status) please
+""")
+_STATUS_AT = Grammar("""
+4? (is there|do I have|have I got|have I set|did I set) an alarm (for|at) {v}
+3? (are there|do I have) any (alarms|reminders) for {fd}
+3? (what|which) (alarms|reminders) (do I have|are set|are there|did I set) for {fd}
+3? what did I ask you to remind me of {d}
+2? what (should|must) I not forget {d}
+2? what (do I have to|should I) remember {d}
+2? is (my|the) {v} alarm (set|on|still on|still set)
+2? when (do|will) you wake me [up] {d}
+2? (what|when) is my alarm for {fd}
+2? when do I (have to|need to) get up {d}
+? will you wake me [up] {at}
+? are you going to wake me [up] {at}
+? what time (is my alarm|does my alarm go off|will you wake me) {d}
+! (list|tell me|show me|read me) my (alarms|reminders) for {fd}
+! (tell me|check) (if|whether) (I have|there is|I set) an alarm (for|at) {v}
+. (alarms|reminders) for {fd} please
+? did I ask you to remind me of (something|anything) {d}
+""")
+_STATUS_NAMED = Grammar("""
+3? when is (the|my) {n} (alarm|reminder)
+2? is the {n} (alarm|reminder) [still] set
+2? (do I have|is there|did I set) a reminder (for|about) [the|my] {n}
+2? when (does|will) the {n} (alarm|reminder) (go off|ring)
+2? when (do|will|are) you (remind|reminding) me (of|about) [the|my] {n}
+! (check|tell me about) (the|my) {n} (alarm|reminder)
+""")
+NAMES = (
+    "airport", "gym", "school", "work", "flight", "train", "meeting", "interview", "exam", "yoga",
+    "swimming", "medicine", "church", "early shift", "night shift", "marathon", "fishing trip", "dentist",
+    "school run", "conference call", "football match", "baby feed", "choir", "market", "ferry", "dog walk",
+    "rehearsal", "job interview", "maths test", "rowing", "morning run", "bus", "hike", "night feed",
+    "wedding", "delivery", "bakery shift", "training", "piano lesson",
+)  # fmt: skip
+# What somebody is reminded of, with its article.
+_MATTERS = (
+    "the dentist", "the meeting", "the bins", "my pills", "the rubbish", "the parents evening", "the cake",
+    "the school play", "the laundry", "my appointment", "the vet", "the car inspection", "the birthday",
+    "the rent", "the parcel", "the plumber", "the concert", "my medication", "the call with the bank",
+    "the library books", "the football match", "the tickets", "the invoice", "grandma's birthday",
+    "the oven", "the cat", "the hairdresser", "the exam", "the tax return", "the eye drops",
+    "the washing", "our anniversary", "the swimming lesson", "the gas bill", "the sourdough",
+)  # fmt: skip
+_DOINGS = (
+    "call mum", "call {w}", "ring {w}", "text {w}", "email {w}", "write to {w}", "phone {w} back",
+    "pick up {w}", "meet {w}", "pick {w} up from the station", "congratulate {w}", "visit {w}",
+    "check the oven", "take my pills", "take the medicine", "take out the rubbish", "put the bins out",
+    "turn the roast", "take the cake out", "feed the cat", "feed the {r}", "walk the dog",
+    "hang up the washing", "empty the dishwasher", "move the car", "charge the car", "lock the shed",
+    "close the windows", "turn off the sprinkler", "switch off the oven", "water the {r}",
+    "check the mail", "pay the gas bill", "book the hotel", "renew my passport", "buy {i}",
+    "buy {i} and {j}", "get {i}", "pick up {i}", "order {i}", "bring the {r}", "clean the {r}",
+    "return the {r} to {w}", "ring the dentist", "see the doctor", "go to the bank", "leave for the airport",
+    "leave for work", "go to bed", "stretch", "drink some water", "stand up", "do my exercises",
+    "practise the {r}", "send {w} the {r}", "ask {w} about the {r}", "tell {w} that the {r} is broken",
+    "sign the permission slip", "change the filter", "check on the baby", "start the dishwasher",
+    "thank {w} for the {r}", "vote", "cancel the subscription", "turn the compost", "defrost the chicken",
+)  # fmt: skip
+
+
+def _task(speaker: Speaker) -> str:
+    if speaker.chance(0.3):
+        task = speaker.pick(TASKS)
+        return task if " " in task and task.split()[0] in _VERBS else _doing(speaker)
+    return _doing(speaker)
+
+
+def _doing(speaker: Speaker) -> str:
+    doing = speaker.pick(_DOINGS)
+    if "{" not in doing:
+        return doing
+    who = rare.person(speaker.rng) if speaker.chance(0.4) else speaker.pick((*PEOPLE, *FAMILY))
+    fill = {"{w}": who, "{r}": rare.word(speaker.rng), "{i}": speaker.pick(GROCERIES)}
+    fill["{j}"] = speaker.pick(GROCERIES)
+    for place, words in fill.items():
+        doing = doing.replace(place, words)
+    return doing
+
+
+_VERBS = frozenset(
+    [
+        "call",
+        "water",
+        "feed",
+        "walk",
+        "take",
+        "mow",
+        "clean",
+        "wash",
+        "do",
+        "fold",
+        "iron",
+        "pay",
+        "book",
+        "renew",
+        "send",
+        "write",
+        "finish",
+        "email",
+        "text",
+        "buy",
+        "wrap",
+        "pick",
+        "return",
+        "fix",
+        "paint",
+        "change",
+        "vacuum",
+        "defrost",
+        "order",
+        "cancel",
+        "schedule",
+        "backup",
+        "update",
+        "bake",
+        "plan",
+        "invite",
+        "hang",
+        "sort",
+        "tidy",
+        "prune",
+        "plant",
+        "rake",
+        "sweep",
+        "sharpen",
+        "check",
+        "replace",
+        "descale",
+        "charge",
+        "print",
+        "sign",
+        "visit",
+    ]
+)
+
+
+def _name(speaker: Speaker) -> str:
+    return speaker.pick(NAMES) if speaker.chance(0.8) else rare.word(speaker.rng)
+
+
+def _times(speaker: Speaker, when: Moment) -> dict[str, str]:
+    return {"v": when.text, "at": when.placed}
+
+
+def _slipped(speaker: Speaker, right: Moment) -> Moment:
+    """The time, now and then behind a wrong one: the last word counts."""
+    text = speaker.slip(hour(speaker.rng), right.text)
+    return right if text == right.text else Moment(text, "at")
+
+
+def set_alarm(speaker: Speaker) -> Said:
+    when = moment(speaker.rng)
+    shown = _slipped(speaker, when)
+    if speaker.chance(0.24):
+        name = _name(speaker)
+        calls = (home_call("set_alarm", time=when.text, name=name),)
+        return said(speaker, _ALARM_NAMED, calls, n=name, an=article(name), **_times(speaker, shown))
+    plain = hour(speaker.rng)
+    made = said(speaker, _ALARM, (), **_times(speaker, shown), h=plain)
+    time = plain if made.text.endswith(f"sleep past {plain}") else when.text
+    return Said(made.form, made.text, (home_call("set_alarm", time=time),))
+
+
+def set_reminder(speaker: Speaker) -> Said:
+    is_matter = speaker.chance(0.2)
+    if speaker.chance(0.2):
+        if is_matter:
+            matter = speaker.pick(_MATTERS)
+            calls = (home_call("set_reminder", task=_without_article(matter)),)
+            return said(speaker, _ABOUT, calls, g=matter)
+        task = _task(speaker)
+        if task.startswith(("buy ", "get ", "pick up ")):  # without a time, it is for the shopping list
+            task = f"ring {speaker.pick(PEOPLE)}"
+        return said(speaker, _REMIND, (home_call("set_reminder", task=task),), k=task)
+    when = (
+        in_a_while(speaker.rng, speaker.numbers)
+        if speaker.chance(0.2)
+        else moment(speaker.rng, needs_hour=False)
+    )
+    shown = _slipped(speaker, when) if when.preposition == "at" else when
+    if is_matter:
+        matter = speaker.pick(_MATTERS)
+        calls = (home_call("set_reminder", task=_without_article(matter), time=when.text),)
+        return said(speaker, _ABOUT_AT, calls, g=matter, **_times(speaker, shown))
+    task = _task(speaker)
+    calls = (home_call("set_reminder", task=task, time=when.text),)
+    pattern = _REMIND_AT.draw(speaker.rng)
+    while "v" in pattern.places and when.text.startswith("in "):
+        pattern = _REMIND_AT.draw(speaker.rng)
+    return Said(pattern.form, pattern.say(speaker.rng, {"k": task, **_times(speaker, shown)}), calls)
+
+
+def _without_article(matter: str) -> str:
+    return matter.removeprefix("the ").removeprefix("my ").removeprefix("our ")
+
+
+def has_panel(speaker: Speaker) -> bool:
+    """True where the home lists something that "the alarm" may mean."""
+    known = speaker.known
+    return "alarm_control_panel" in known.by_domain or any("alarm" in name for name in known.names)
+
+
+def cancel(speaker: Speaker) -> Said:
+    way = speaker.rng.random()
+    if way < 0.3:
+        return said(speaker, _CANCEL, (home_call("cancel_alarm"),))
+    if way < 0.38 and speaker.known.house is not None and not has_panel(speaker):
+        return said(speaker, _CANCEL_THE, (home_call("cancel_alarm"),))
+    if way < 0.62:
+        name = _name(speaker)
+        return said(speaker, _CANCEL_NAMED, (home_call("cancel_alarm", name=name),), n=name)
+    return _about_time(speaker, "cancel_alarm", _CANCEL_AT)
+
+
+def status(speaker: Speaker) -> Said:
+    way = speaker.rng.random()
+    if way < 0.4:
+        return said(speaker, _STATUS, (home_call("alarm_status"),))
+    if way < 0.58:
+        name = _name(speaker)
+        return said(speaker, _STATUS_NAMED, (home_call("alarm_status", name=name),), n=name)
+    return _about_time(speaker, "alarm_status", _STATUS_AT)
+
+
+def _about_time(speaker: Speaker, tool: str, grammar: Grammar) -> Said:
+    """An alarm by its time, or all of a day."""
+    when = Moment(hour(speaker.rng), "at") if speaker.chance(0.7) else moment(speaker.rng)
+    on_day = day(speaker.rng)
+    pattern = grammar.draw(speaker.rng)
+    time = when if pattern.places.isdisjoint(("d", "fd")) else on_day
+    fill = {"v": when.text, "at": when.placed, "d": on_day.placed, "fd": on_day.text}
+    return Said(pattern.form, pattern.say(speaker.rng, fill), (home_call(tool, time=time.text),))
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (3.2, set_alarm),
+    (3.6, set_reminder),
+    (1.9, cancel),
+    (1.7, status),
+)
