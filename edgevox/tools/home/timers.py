@@ -14,12 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.state_file import StateFile
+from edgevox.tools.home.steady_clock import Reckoning, jump_s
+from edgevox.tools.home.wording import duration
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since 1970, as time.time gives them."""
 
 FILE_NAME = "timers.json"
 LONGEST_S = 7 * 24 * 3600
+MOST = 50
 
 
 class Timer(BaseModel):
@@ -33,10 +36,20 @@ class Timer(BaseModel):
     name: str = ""
     command: str = ""
     left_s: float | None = None
+    reckoned: Reckoning | None = None
 
     @property
     def is_paused(self) -> bool:
         return self.left_s is not None
+
+    @property
+    def called(self) -> str:
+        """ "pasta timer", "10 minute timer"."""
+        name = self.name.casefold().removesuffix(" timer")
+        return f"{name} timer" if name else f"{duration(self.length_s)} timer".replace("s timer", " timer")
+
+    def is_due(self, now_s: float) -> bool:
+        return self.left_s is None and self.due_s <= now_s
 
     def remaining_s(self, now_s: float) -> float:
         """What is left; 0 when it is due."""
@@ -63,11 +76,17 @@ class Timers:
         timers = self._file.read().timers
         return tuple(sorted(timers, key=lambda timer: (timer.remaining_s(now_s), timer.id)))
 
+    def in_order_of_start(self) -> tuple[Timer, ...]:
+        return tuple(self._file.read().timers)
+
+    def now_s(self) -> float:
+        return self._clock()
+
     def remaining_s(self, timer: Timer) -> float:
         return timer.remaining_s(self._clock())
 
     def start(self, length_s: int, *, name: str = "", command: str = "") -> Timer:
-        """Raises HomeError for a length that is no length."""
+        """Raises HomeError for a length that is no length, and for one timer too many."""
         if not 0 < length_s <= LONGEST_S:
             raise HomeError("A timer can be a second to a week long.")
         timer = Timer(
@@ -78,6 +97,8 @@ class Timers:
             command=command,
         )
         with self._file.changing() as content:
+            if len(content.timers) >= MOST:
+                raise HomeError(f"There are {MOST} timers already. Cancel some first.")
             content.timers.append(timer)
         return timer
 
@@ -86,19 +107,27 @@ class Timers:
         left_s = min(max(0.0, self.remaining_s(timer) + seconds), float(LONGEST_S))
         if timer.is_paused:
             return self._replace(timer.model_copy(update={"left_s": left_s}))
-        return self._replace(timer.model_copy(update={"due_s": self._clock() + left_s}))
+        return self._replace(self._due_in(timer, left_s))
 
     def pause(self, timer: Timer) -> Timer:
         return self._replace(timer.model_copy(update={"left_s": self.remaining_s(timer)}))
 
     def resume(self, timer: Timer) -> Timer:
-        due_s = self._clock() + self.remaining_s(timer)
-        return self._replace(timer.model_copy(update={"due_s": due_s, "left_s": None}))
+        return self._replace(self._due_in(timer, self.remaining_s(timer)))
 
     def cancel(self, *timers: Timer) -> None:
         gone = {timer.id for timer in timers}
         with self._file.changing() as content:
             content.timers = [timer for timer in content.timers if timer.id not in gone]
+
+    def keep_up(self, now: Reckoning) -> None:
+        """Move what was started before the wall clock was set, so that it lasts as long as it was to last."""
+        timers = [timer for timer in self._file.read().timers if not timer.is_paused]
+        for timer in timers:
+            if timer.reckoned is None:
+                self._replace(timer.model_copy(update={"reckoned": now}))
+            elif jump := jump_s(timer.reckoned, now):
+                self._replace(timer.model_copy(update={"due_s": timer.due_s + jump, "reckoned": now}))
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Take the name and the command from timers whose words are to be forgotten, and return how many.
@@ -109,6 +138,9 @@ class Timers:
         for timer in timers:
             self._replace(timer.model_copy(update={"name": "", "command": ""}))
         return len(timers)
+
+    def _due_in(self, timer: Timer, seconds: float) -> Timer:
+        return timer.model_copy(update={"due_s": self._clock() + seconds, "left_s": None, "reckoned": None})
 
     def _replace(self, changed: Timer) -> Timer:
         with self._file.changing() as content:

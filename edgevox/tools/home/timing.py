@@ -27,20 +27,20 @@ def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
         case "cancel_timer":
             timer = _only(timers, arguments)
             timers.cancel(timer)
-            return sentence(f"the {_called(timer)} is cancelled")
+            return sentence(f"the {timer.called} is cancelled")
         case "pause_timer":
             timer = timers.pause(_only(timers, arguments))
-            return sentence(f"the {_called(timer)} is paused with {_left(timers, timer)} left")
+            return sentence(f"the {timer.called} is paused with {_left(timers, timer)} left")
         case "unpause_timer":
             timer = timers.resume(_only(timers, arguments))
-            return sentence(f"the {_called(timer)} goes on, with {_left(timers, timer)} left")
+            return sentence(f"the {timer.called} goes on, with {_left(timers, timer)} left")
         case "increase_timer" | "decrease_timer":
             seconds = _seconds(arguments)
             if not seconds:
                 raise Unclear("By how much?")
             change = seconds if tool == "increase_timer" else -seconds
             timer = timers.extend(_only(timers, arguments), change)
-            return sentence(f"the {_called(timer)} has {_left(timers, timer)} left")
+            return sentence(f"the {timer.called} has {_left(timers, timer)} left")
         case _:
             raise AssertionError(tool)
 
@@ -54,7 +54,7 @@ def _start(timers: Timers, arguments: Mapping[str, Any]) -> str:
     timer = timers.start(seconds, name=name, command=command)
     if command:
         return sentence(f"in {duration(seconds)} I will {brief(command)}")
-    return sentence(f"the {_called(timer)} is set" + (f" for {duration(seconds)}" if name else ""))
+    return sentence(f"the {timer.called} is set" + (f" for {duration(seconds)}" if name else ""))
 
 
 def _cancel_all(timers: Timers) -> str:
@@ -68,7 +68,7 @@ def _cancel_all(timers: Timers) -> str:
 def _status(timers: Timers, arguments: Mapping[str, Any]) -> str:
     found = _matching(timers, arguments)
     parts = [
-        f"the {_called(timer)} {'is paused with' if timer.is_paused else 'has'} {_left(timers, timer)} left"
+        f"the {timer.called} {'is paused with' if timer.is_paused else 'has'} {_left(timers, timer)} left"
         for timer in found[:_MOST_NAMED]
     ]
     more = f", and there are {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
@@ -78,7 +78,7 @@ def _status(timers: Timers, arguments: Mapping[str, Any]) -> str:
 def _only(timers: Timers, arguments: Mapping[str, Any]) -> Timer:
     found = _matching(timers, arguments)
     if len(found) > 1:
-        names = [f"the {_called(timer)}" for timer in found[:_MOST_NAMED]]
+        names = [f"the {timer.called}" for timer in found[:_MOST_NAMED]]
         raise Unclear(f"Which one: {listed(names, 'or')}?")
     return found[0]
 
@@ -95,7 +95,7 @@ def _matching(timers: Timers, arguments: Mapping[str, Any]) -> tuple[Timer, ...]
         if wanted := tuple(word for word in words(said or "") if word != "timer"):
             found = _called_so(wanted, found)
     if not found:
-        names = [f"the {_called(timer)}" for timer in running[:_MOST_NAMED]]
+        names = [f"the {timer.called}" for timer in running[:_MOST_NAMED]]
         raise HomeError(sentence(f"there is no such timer, only {listed(names, 'and')}"))
     return found
 
@@ -118,11 +118,3 @@ def _seconds(arguments: Mapping[str, Any], prefix: str = "") -> int:
 
 def _left(timers: Timers, timer: Timer) -> str:
     return duration(timers.remaining_s(timer))
-
-
-def _called(timer: Timer) -> str:
-    """ "pasta timer", "10 minute timer"."""
-    name = timer.name.casefold().removesuffix(" timer")
-    if name:
-        return f"{name} timer"
-    return f"{duration(timer.length_s)} timer".replace("s timer", " timer")
