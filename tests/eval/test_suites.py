@@ -21,8 +21,14 @@ from edgevox.tools.home.choosing import has_targets, targets
 Json: TypeAlias = dict[str, Any]
 
 HERE = Path(__file__).parent
-FEWEST_ROWS = {"home": 430, "unseen_tools": 220, "no_call": 130, "talk": 50}
+FEWEST_ROWS = {"home": 430, "home_b": 300, "unseen_tools": 220, "no_call": 130, "no_call_b": 40, "talk": 50}
 SUITES = tuple(FEWEST_ROWS)
+HOME_SUITES = ("home", "home_b")
+BINARY_SENSORS = {
+    "battery", "battery_charging", "carbon_monoxide", "cold", "connectivity", "door", "garage_door", "gas",
+    "heat", "light", "lock", "moisture", "motion", "moving", "occupancy", "opening", "plug", "power",
+    "presence", "problem", "running", "safety", "smoke", "sound", "tamper", "update", "vibration", "window",
+}  # fmt: skip
 HOME_TOOLS = {tool.name: tool.parameters for tool in CATALOGUE}
 
 
@@ -65,8 +71,9 @@ def test_texts_that_are_expected_were_said() -> None:
 
 
 def test_every_home_tool_is_asked_for_at_least_four_times() -> None:
-    asked = _asked("home")
-    asked["respond"] = sum(row["expect"].get("no_call", False) for row in _rows("home"))
+    rows = [row for suite in HOME_SUITES for row in _rows(suite)]
+    asked = sum(map(_asked, HOME_SUITES), Counter[str]())
+    asked["respond"] = sum(row["expect"].get("no_call", False) for row in rows)
     assert {tool: asked[tool] for tool in HOME_TOOLS if asked[tool] < 4} == {}
 
 
@@ -78,7 +85,8 @@ def test_hard_ways_to_speak_have_their_share() -> None:
 
 
 def test_several_commands_expect_several_calls() -> None:
-    assert all(len(row["expect"]["calls"]) > 1 for row in _rows("home") if row["category"] == "several")
+    rows = [row for suite in HOME_SUITES for row in _rows(suite) if row["category"] == "several"]
+    assert all(len(row["expect"]["calls"]) > 1 for row in rows)
 
 
 def test_two_fifths_of_the_home_suite_are_in_other_homes() -> None:
@@ -88,8 +96,26 @@ def test_two_fifths_of_the_home_suite_are_in_other_homes() -> None:
     assert 0.35 < homes.total() / len(rows) < 0.45
 
 
-def test_whatever_is_named_is_found_in_the_home() -> None:
-    for case in read_suite(HERE / "home.jsonl"):
+def test_the_second_home_suite_speaks_of_seven_other_homes_and_of_alarms() -> None:
+    rows = _rows("home_b")
+    assert len({row["home"] for row in rows if "home" in row}) >= 7
+    assert Counter(row["category"] for row in rows)["alarms"] >= 40
+
+
+def test_every_class_of_binary_sensor_is_asked_about() -> None:
+    asked = {
+        call["arguments"].get("device_class")
+        for suite in HOME_SUITES
+        for row in _rows(suite)
+        for call in row["expect"].get("calls", ())
+        if call["arguments"].get("domain") == "binary_sensor"
+    }
+    assert asked >= BINARY_SENSORS
+
+
+@pytest.mark.parametrize("suite", HOME_SUITES)
+def test_whatever_is_named_is_found_in_the_home(suite: str) -> None:
+    for case in read_suite(HERE / f"{suite}.jsonl"):
         assert case.offer.house is not None
         for call in case.expect.calls:
             if call.arguments and has_targets(call.name):
@@ -98,8 +124,10 @@ def test_whatever_is_named_is_found_in_the_home() -> None:
 
 @pytest.mark.slow
 async def test_the_expected_calls_bring_about_the_expected_state() -> None:
-    cases = [case for case in read_suite(HERE / "home.jsonl") if case.expect.state]
-    assert len(cases) >= 120
+    cases = [
+        case for suite in HOME_SUITES for case in read_suite(HERE / f"{suite}.jsonl") if case.expect.state
+    ]
+    assert len(cases) >= 150
     wrong = [case.id for case in cases if not await demo_state_is(case.expect.state, case.expect.calls)]
     assert wrong == []
 
@@ -107,7 +135,7 @@ async def test_the_expected_calls_bring_about_the_expected_state() -> None:
 async def test_an_expected_state_is_not_there_from_the_start() -> None:
     home = DemoHome()
     house = home.house()
-    for case in read_suite(HERE / "home.jsonl"):
+    for case in (case for suite in HOME_SUITES for case in read_suite(HERE / f"{suite}.jsonl")):
         for thing, facts in case.expect.state.items():
             entity = house.entity(thing)
             assert entity is not None
@@ -147,7 +175,7 @@ def test_two_thirds_of_the_plugin_rows_come_beside_the_home_tools() -> None:
 # --- requests that no tool serves
 
 
-@pytest.mark.parametrize("suite", ["no_call", "talk"])
+@pytest.mark.parametrize("suite", ["no_call", "no_call_b", "talk"])
 def test_nothing_is_to_be_called(suite: str) -> None:
     assert all(row["expect"] == {"no_call": True} for row in _rows(suite))
 
@@ -157,6 +185,7 @@ def test_some_requests_without_a_tool_come_beside_a_plugin() -> None:
     beside_plugin = sum("tools" in row for row in rows)
     assert beside_plugin >= 40
     assert len(rows) - beside_plugin >= 90
+    assert sum("tools" in row for row in _rows("no_call_b")) == len(_rows("no_call_b")) / 2
 
 
 # --- reading them, apart from the evaluation's own reader
