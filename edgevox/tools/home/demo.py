@@ -14,7 +14,14 @@ from edgevox.tools.home.demo_effects import after
 from edgevox.tools.home.demo_house import FIRST_DAY, FIRST_ITEMS, SCENES
 from edgevox.tools.home.home import Action, HomeError
 from edgevox.tools.home.house import Entity, House, ListItem
-from edgevox.tools.home.names import words
+from edgevox.tools.home.list_lines import (
+    LIST_VERBS,
+    Line,
+    as_items,
+    change_lines,
+    forget_lines,
+    waiting,
+)
 from edgevox.tools.home.state_file import StateFile
 
 FILE_NAME = "demo-home.json"
@@ -27,13 +34,6 @@ class _Thing(BaseModel):
     attributes: dict[str, Any] = Field(default_factory=dict)
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    text: str
-    is_done: bool = False
-
-
 class _Content(BaseModel):
     """What has changed since the first day."""
 
@@ -41,9 +41,9 @@ class _Content(BaseModel):
 
     version: Literal[1] = 1
     things: dict[str, _Thing] = Field(default_factory=dict)
-    lists: dict[str, list[_Line]] = Field(
+    lists: dict[str, list[Line]] = Field(
         default_factory=lambda: {
-            name: [_Line(text=text) for text in texts] for name, texts in FIRST_ITEMS.items()
+            name: [Line(text=text) for text in texts] for name, texts in FIRST_ITEMS.items()
         }
     )
 
@@ -73,8 +73,7 @@ class DemoHome:
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises StateError."""
-        lines = self._file.read().lists.get(list_id, [])
-        return tuple(ListItem(line.text, line.is_done) for line in lines)
+        return as_items(self._file.read().lists.get(list_id, []))
 
     async def announce(self, message: str) -> None:
         """Nobody else lives here: it is only noted, and not kept."""
@@ -82,12 +81,8 @@ class DemoHome:
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Delete list items and titles that are to be forgotten, and return how many. Raises StateError."""
-        forgotten = 0
         with self._file.changing() as content:
-            for lines in content.lists.values():
-                kept = [line for line in lines if not is_forgotten(line.text)]
-                forgotten += len(lines) - len(kept)
-                lines[:] = kept
+            forgotten = sum(forget_lines(lines, is_forgotten) for lines in content.lists.values())
             for thing in content.things.values():
                 if is_forgotten(str(thing.attributes.get("media_title", ""))):
                     thing.attributes["media_title"] = ""
@@ -96,10 +91,10 @@ class DemoHome:
 
     def _apply(self, action: Action) -> tuple[Entity, ...]:
         with self._file.changing() as content:
-            if action.verb in ("add_item", "complete_item", "remove_item"):
+            if action.verb in LIST_VERBS:
                 done = {target.id for target in action.targets}
                 for list_id in done:
-                    _change_list(content.lists.setdefault(list_id, []), action)
+                    change_lines(content.lists.setdefault(list_id, []), action)
             else:
                 changed = _changed(_house(content), action)
                 done = set(changed)
@@ -116,8 +111,7 @@ def _house(content: _Content) -> House:
 
 def _now(entity: Entity, content: _Content) -> Entity:
     if entity.domain == "todo":
-        waiting = [line for line in content.lists.get(entity.id, []) if not line.is_done]
-        return replace(entity, state=str(len(waiting)))
+        return replace(entity, state=waiting(content.lists.get(entity.id, [])))
     if (thing := content.things.get(entity.id)) is None:
         return entity
     return replace(entity, state=thing.state, attributes={**entity.attributes, **thing.attributes})
@@ -149,17 +143,3 @@ def _scene(house: House, scene_id: str) -> dict[str, Entity]:
         if entity := house.entity(entity_id):
             changed[entity_id] = replace(entity, state=state, attributes={**entity.attributes, **attributes})
     return changed
-
-
-def _change_list(lines: list[_Line], action: Action) -> None:
-    text = str(action.values["item"])
-    match action.verb:
-        case "add_item":
-            lines.append(_Line(text=text))
-        case "complete_item":
-            for line in lines:
-                line.is_done = line.is_done or words(line.text) == words(text)
-        case "remove_item":
-            lines[:] = [line for line in lines if words(line.text) != words(text)]
-        case _:
-            raise AssertionError(action.verb)
