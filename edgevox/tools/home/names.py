@@ -36,8 +36,7 @@ _DIGITS = {
     for word in names.split()
 }  # fmt: skip
 
-# Words that name rooms, places and things in many houses. Heard, they are what was said.
-_HOUSE_WORDS = word_set(
+HOUSE_WORDS = word_set(
     """
     attic back balcony barn basement bath bathroom bed bedroom blind cabinet ceiling cellar closet
     couch counter curtain deck den desk dining door down downstairs driveway entry fan fireplace
@@ -49,6 +48,7 @@ _HOUSE_WORDS = word_set(
     upstairs vacuum wall wardrobe washer window workshop yard
     """
 )
+"""Words that name rooms, places and things in many houses. Heard, they are what was said."""
 
 _MAX_READINGS = 8
 # No name is longer; a model that cannot stop writes one that is.
@@ -126,7 +126,7 @@ def sounds_like(heard: str, known: str) -> bool:
 
 
 def _candidates(word: str, known: frozenset[str]) -> Words:
-    if word in known or word in _HOUSE_WORDS:
+    if word in known or word in HOUSE_WORDS:
         return (word,)
     for cut in range(2, len(word) - 1):  # "livingroom"
         if word[:cut] in known and word[cut:] in known:

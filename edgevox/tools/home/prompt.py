@@ -31,14 +31,24 @@ def home_instructions(house: House) -> str:
 
 def home_prompt(house: House) -> str:
     """The home for the system prompt: a line for each floor and area, things by kind, names only."""
-    return "\n".join((*_floor_lines(house), *_area_lines(house)))
+    return "\n".join(filter(None, (*_floor_lines(house), area_lines(house))))
+
+
+def area_lines(house: House) -> str:
+    """The things alone: a line for each area that has any."""
+    return "\n".join(_area_lines(house))
 
 
 def home_names(house: House) -> tuple[str, ...]:
     """Every name and alias, once each and in a stable order, for priming the recogniser."""
-    named: tuple[Entity | Place, ...] = (*house.places, *house.entities)
-    names = (neutral_name(name) for thing in named for name in (thing.name, *thing.aliases))
-    return tuple(sorted(dict.fromkeys(names), key=lambda name: (name.casefold(), name)))
+    names = names_in_order((*house.places, *house.entities))
+    return tuple(sorted(names, key=lambda name: (name.casefold(), name)))
+
+
+def names_in_order(things: Iterable[Entity | Place]) -> tuple[str, ...]:
+    """The names and aliases of things, once each."""
+    names = (neutral_name(name) for thing in things for name in (thing.name, *thing.aliases))
+    return tuple(dict.fromkeys(names))
 
 
 def neutral_name(name: str) -> str:

@@ -1,0 +1,112 @@
+"""What models are told of a home that may be large, and changes while they run.
+
+Only names are told, never states: a state that stood in a prompt would be an old one when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from edgevox.errors import StateError
+from edgevox.tools.home.home import HomeError
+from edgevox.tools.home.house import House
+from edgevox.tools.home.kinds import every_kind_word
+from edgevox.tools.home.named import named_things
+from edgevox.tools.home.names import HOUSE_WORDS, words
+from edgevox.tools.home.prompt import (
+    HOME_INSTRUCTIONS,
+    area_lines,
+    home_instructions,
+    home_names,
+    names_in_order,
+)
+from edgevox.tools.home.relevant import most_spoken_to, stable_part, with_few_aliases
+
+MAX_THINGS = 60
+"""A model is told of so many things, where the settings say nothing else."""
+
+_Names: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is always told of a house, and the names that it was made of."""
+
+    names: _Names
+    house: House
+    text: str
+    ids: frozenset[str]
+
+
+class ToldHome:
+    """The instructions of an assistant that runs a home, with `before` in front of them.
+
+    `house` gives the home as it is now; while it raises HomeError or StateError, nothing is told of the home.
+    """
+
+    def __init__(self, house: Callable[[], House], *, max_things: int = MAX_THINGS, before: str = "") -> None:
+        self._house = house
+        self._max_things = max_things
+        self._before = before
+        self._last: tuple[House, _Told] | None = None
+
+    def for_sentence(self, text: str) -> str:
+        """What is always told, and behind it lines of those other things that the sentence names."""
+        try:
+            house = self._house()
+        except (HomeError, StateError):
+            return self._behind_before(HOME_INSTRUCTIONS)
+        told = self._told(house)
+        if len(told.ids) == len(house.entities):
+            return told.text
+        named = named_things(house, text, told.ids)
+        lines = area_lines(replace(told.house, entities=tuple(with_few_aliases(named))))
+        return f"{told.text}\n{lines}" if lines else told.text
+
+    def names(self) -> tuple[str, ...]:
+        """Names for priming the recogniser, which takes as many as it has room for, from the first on."""
+        try:
+            house = self._house()
+        except (HomeError, StateError):
+            return ()
+        told = self._told(house).house
+        if told is house:
+            return home_names(house)
+        in_order = names_in_order((*told.places, *most_spoken_to(told)))
+        return tuple(sorted(in_order, key=_is_heard_anyway))
+
+    def _told(self, house: House) -> _Told:
+        last = self._last
+        if last is not None and last[0] is house:
+            return last[1]
+        names = _names(house)
+        if last is not None and last[1].names == names:
+            told = last[1]
+        else:
+            part = stable_part(house, self._max_things)
+            ids = frozenset(entity.id for entity in part.entities)
+            told = _Told(names, part, self._behind_before(home_instructions(part)), ids)
+        self._last = house, told
+        return told
+
+    def _behind_before(self, instructions: str) -> str:
+        return "\n".join(filter(None, (self._before, instructions)))
+
+
+def _names(house: House) -> _Names:
+    """All of a house that a prompt depends on."""
+    things = tuple(
+        (entity.id, entity.name, entity.aliases, entity.domain, entity.device_class, entity.area)
+        for entity in house.entities
+    )
+    return things, house.areas, house.floors
+
+
+def _is_heard_anyway(name: str) -> bool:
+    """True for "Kitchen Light 2": a recogniser spells common words without being told."""
+    return all(word in _COMMON or word.isdigit() for word in words(name))
+
+
+_COMMON = HOUSE_WORDS | every_kind_word()
