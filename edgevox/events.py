@@ -11,8 +11,10 @@ from typing import Literal, TypeAlias
 
 EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
-TurnSource: TypeAlias = Literal["text", "voice", "api"]
+TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "cancelled", "failed"]
+RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
+RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "given_up", "cancelled", "shut_down"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,39 @@ class TurnEnded(TurnEvent):
     reply: str = ""
     error_code: str | None = None
     error: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RingStarted(Event):
+    """Something is due: it sounds, and `text` is said. `late_s` is how long after its time."""
+
+    ring_id: str
+    kind: RingKind
+    text: str
+    late_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RingEnded(Event):
+    """It is silent again. `error` is what kept it from being heard, if anything did.
+
+    It was `answered` by somebody who spoke of something else, `given_up` when it had rung for long enough,
+    `cancelled` where it was set, and `shut_down` when the assistant ended while it rang.
+    """
+
+    ring_id: str
+    kind: RingKind
+    how: RingEnd
+    snoozed_minutes: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RingTrouble(Event):
+    """It cannot be known, or noted, what is due: something may ring too late, or twice."""
+
+    error: str
     hint: str = ""
 
 

@@ -63,14 +63,18 @@ _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
 
 def instant_word(text: str, *, is_busy: bool = False) -> InstantWord | None:
     """The word that `text` is, and nothing else beside it; `is_busy` while a turn is under way."""
-    # Recognisers write "I can't" with either apostrophe.
-    words = re.findall(r"[^\W_]+", text.casefold().replace("'", "").replace("’", ""))
-    meant = [word for word in words if word not in _POLITE]
+    meant = [word for word in plain_words(text) if word not in _POLITE]
     # Said, or written down by the recogniser, again and again: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     if is_busy and plain in _CANCEL_WHILE_BUSY:
         return "cancel"
     return _WORDS.get(plain)
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of an utterance, without its marks: "I can't." is "i", "cant"."""
+    # Recognisers write "I can't" with either apostrophe.
+    return re.findall(r"[^\W_]+", text.casefold().replace("'", "").replace("’", ""))
 
 
 class InstantWords:

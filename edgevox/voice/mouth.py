@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from edgevox.turn import CancelFlag
@@ -25,8 +29,21 @@ class Loudspeaker(Protocol):
         """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Interjection:
+    """Sounds that are to be heard inside a passage of something else."""
+
+    sounds: Sequence[Audio]
+    cancel: CancelFlag
+    is_given: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def end(self, *, is_given: bool) -> None:
+        if not self.is_given.done():
+            self.is_given.set_result(is_given)
+
+
 class Mouth:
-    """One passage at a time. Without echo cancellation nobody may listen while it sounds."""
+    """One passage at a time; something can be interjected into it. Nobody may listen while it sounds."""
 
     def __init__(
         self,
@@ -40,6 +57,10 @@ class Mouth:
         self._clock = clock
         self._loudspeaker = loudspeaker
         self._volume = volume
+        self._one_at_a_time = asyncio.Lock()
+        self._interjections: deque[_Interjection] | None = None
+        """What is still to be heard inside the passage; None when nothing can be interjected."""
+        self._on_interjection = asyncio.Event()
         self._silent_since_s = -math.inf
         self._sounds_until_s: float | None = None
         """When the sound that the loudspeaker was given will have been played; None outside a passage."""
@@ -56,27 +77,139 @@ class Mouth:
     async def play(
         self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
     ) -> None:
-        """Play a passage; returns when its last sample is out or on a cancel. Raises DeviceUnavailable."""
+        """Play a passage; returns when its last sample is out or on a cancel. Raises DeviceUnavailable.
 
-        async def given() -> AsyncIterator[Audio]:
-            async for sound in sounds:
-                self._give(sound)
-                yield self._volume.applied(sound)
+        `on_start` is called with the first sound of its own.
+        """
+        async with self._one_at_a_time:
+            self._interjections = deque()
+            own = _OnOwnStart(on_start)
+            try:
+                await self._play(self._with_interjections(sounds, own), cancel, own.sounding)
+            finally:
+                self._refuse_interjections()
 
+    async def interject(self, sounds: Sequence[Audio], cancel: CancelFlag) -> bool:
+        """Have this heard between two pieces of what is being said, or alone; whether all of it went out.
+
+        It is as loud as it is given. Raises DeviceUnavailable.
+        """
+        if self._interjections is not None:
+            interjection = _Interjection(sounds, cancel)
+            self._interjections.append(interjection)
+            self._on_interjection.set()
+            return await interjection.is_given
+        async with self._one_at_a_time:
+            await self._play(self._alone(sounds), cancel)
+        return not cancel.is_set()
+
+    async def sound_of(self, sentence: str) -> Audio:
+        """A sentence, as loud as the voice is now, to be interjected. Raises EngineFailed."""
+        return self._volume.applied(await self.voice.sound_of(sentence))
+
+    # --- what the loudspeaker is given
+
+    async def _play(
+        self,
+        sounds: AsyncGenerator[Audio, None],
+        cancel: CancelFlag,
+        on_start: Callable[[], None] = lambda: None,
+    ) -> None:
         def started() -> None:
             self._sounds_until_s = self._clock() + self._unheard_s
             on_start()
 
         self._unheard_s = 0.0
         try:
-            await self._loudspeaker.play(given(), cancel, started)
+            async with aclosing(sounds):
+                await self._loudspeaker.play(sounds, cancel, started)
         finally:
             if self._sounds_until_s is not None:
                 self._silent_since_s = self._clock()
             self._sounds_until_s = None
+
+    async def _alone(self, sounds: Sequence[Audio]) -> AsyncGenerator[Audio, None]:
+        for sound in sounds:
+            self._give(sound)
+            yield sound
+
+    async def _with_interjections(
+        self, sounds: AsyncIterator[Audio], on_start: _OnOwnStart
+    ) -> AsyncGenerator[Audio, None]:
+        following = asyncio.create_task(_following(sounds))
+        try:
+            while True:
+                while self._interjections:
+                    async with aclosing(self._interjected(self._interjections.popleft())) as interjected:
+                        async for sound in interjected:
+                            yield sound
+                if not following.done():
+                    await self._until_more(following)
+                    continue
+                own = following.result()
+                if own is None:
+                    self._refuse_interjections()
+                    return
+                self._give(own)
+                on_start.own_sound_given(is_sounding=self._sounds_until_s is not None)
+                yield self._volume.applied(own)
+                following = asyncio.create_task(_following(sounds))
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    async def _interjected(self, interjection: _Interjection) -> AsyncGenerator[Audio, None]:
+        try:
+            for sound in interjection.sounds:
+                if interjection.cancel.is_set():
+                    return
+                self._give(sound)
+                yield sound
+            interjection.end(is_given=True)
+        finally:
+            interjection.end(is_given=False)
+
+    async def _until_more(self, following: asyncio.Task[Audio | None]) -> None:
+        """Returns when the passage goes on, or something is interjected."""
+        self._on_interjection.clear()
+        following.add_done_callback(lambda _done: self._on_interjection.set())
+        await self._on_interjection.wait()
+
+    def _refuse_interjections(self) -> None:
+        interjections, self._interjections = self._interjections or (), None
+        for interjection in interjections:
+            interjection.end(is_given=False)
 
     def _give(self, sound: Audio) -> None:
         if self._sounds_until_s is None:
             self._unheard_s += sound.duration_s
         else:
             self._sounds_until_s = max(self._sounds_until_s, self._clock()) + sound.duration_s
+
+
+class _OnOwnStart:
+    """Calls `on_start` when the loudspeaker sounds and has been given something of the passage's own."""
+
+    def __init__(self, on_start: Callable[[], None]) -> None:
+        self._on_start = on_start
+        self._is_own_given = False
+        self._is_told = False
+
+    def sounding(self) -> None:
+        """The first sample goes out."""
+        if self._is_own_given:
+            self._tell()
+
+    def own_sound_given(self, *, is_sounding: bool) -> None:
+        self._is_own_given = True
+        if is_sounding:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self._is_told:
+            self._is_told = True
+            self._on_start()
+
+
+async def _following(sounds: AsyncIterator[Audio]) -> Audio | None:
+    return await anext(sounds, None)
