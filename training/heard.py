@@ -13,8 +13,13 @@ from typing import Any
 
 from training.calls import Call
 
-_MISHEARD_SHARE = 0.065
+_MISHEARD_SHARE = 0.075
 _OF_SHARE = 0.012
+# Of the sentences with marks and capitals: those with capitals in names, and of these, in every word.
+_CASED_SHARE = 0.2
+_EVERY_WORD_SHARE = 0.4
+_CUT_SHARE = 0.05
+_LOST_SHARE = 0.015
 
 # Words that recognisers take for others, or write in another way.
 _ALIKE = {
@@ -51,6 +56,23 @@ _ALIKE = {
     "upstairs": ("up stairs",),
     "downstairs": ("down stairs",), "tv": ("t v", "tee vee"),
     "playroom": ("play room",), "driveway": ("drive way",),
+    "fairy": ("ferry", "very", "fairly"), "christmas": ("christmas's", "chris mass"),
+    "string": ("strong", "strings"), "salt": ("sold", "sort"), "lava": ("larva", "lover"),
+    "moon": ("mood", "moan"), "star": ("stair", "stars"), "piano": ("piana", "pianos"),
+    "globe": ("glow", "gloves"), "hedge": ("head", "edge"), "path": ("bath", "pass"),
+    "pond": ("bond", "pound"),
+    "fountain": ("mountain", "fountains"), "toaster": ("toast her", "toasters"), "iron": ("ion", "irons"),
+    "wall": ("war", "walls"), "table": ("stable", "tables"),
+    "stair": ("stare", "stairs"), "stairs": ("stares", "stars"), "mirror": ("mirrors", "merrow"),
+    "hood": ("wood", "hoods"), "spot": ("spots", "spout"), "spots": ("spot", "sports"),
+    "bulb": ("bulbs", "bolt"),
+    "left": ("lift", "lefty"), "right": ("write", "rite"), "main": ("mane", "maine"),
+    "dining": ("dinning", "diner"),
+    "guest": ("guess", "guests"), "kids": ("kid's", "kits"), "rail": ("rails", "real"),
+    "stove": ("stowe", "stoves"),
+    "wine": ("vine", "whine"), "bar": ("bah", "bars"), "sink": ("think", "zinc"),
+    "pool": ("pull", "pole"), "shutter": ("shudder", "shutters"), "awning": ("awnings", "morning"),
+    "soundbar": ("sound bar", "soundboard"), "stereo": ("stereos", "cheerio"), "radio": ("radios", "ratio"),
     "sunroom": ("sun room",), "backyard": ("back yard",), "thermostat": ("thermostats", "thermos that"),
 }  # fmt: skip
 # The same for the words of commands: what is asked for stays clear.
@@ -75,6 +97,10 @@ _SLURRED = {
     "in": ("on", "at"),
     "weather": ("whether", "whether", "wether"), "shut": ("shot", "chart", "shirt"),
     "draw": ("drawer", "drew"),
+    "which": ("witch", "witch", "wich"), "where": ("wear", "were"), "where's": ("wears", "where"),
+    "our": ("are", "hour"), "by": ("buy", "bye"), "here": ("hear",), "there": ("their",), "to": ("too",),
+    "all": ("oll", "or"), "any": ("annie", "eny"), "on": ("own", "an"), "has": ("as",),
+    "alarm": ("a lamb", "alarms", "a larm"), "remind": ("rewind", "reminds", "mind"),
     "lower": ("lawyer", "lore"), "raise": ("race", "rays"), "start": ("star", "started", "stark"),
     "stop": ("stopped", "top"), "pull": ("pool", "pulled"), "mow": ("more", "mo"),
     "unlock": ("on lock", "un lock"),
@@ -86,7 +112,9 @@ _SLURRED = {
     "tell": ("tale", "telling"), "did": ("dead", "dit"), "will": ("well", "wheel"), "wake": ("wait", "weak"),
 }  # fmt: skip
 _SLURRED_SHARE = 0.05
-_SLURRED_LITTLE = frozenset({"the", "in", "is", "are", "please"})
+_SLURRED_LITTLE = frozenset(
+    {"the", "in", "is", "are", "please", "our", "by", "here", "there", "to", "for", "all", "any", "on", "has"}
+)
 _CAPITALS = {
     "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas",
     "halloween": "Halloween",
@@ -101,6 +129,7 @@ _CAPITALS = {
 _WORD = re.compile(r"[\w'.-]*\w\.?|\S")
 _MARKS = re.compile(r"[,?!;]|[.:](?=\s|$)| -(?= )")
 _HALF_OF_DAY = re.compile(r"\b([ap])\.m\.", re.IGNORECASE)
+_BEHIND_FULL_STOP = re.compile(r"(?<=[a-z]{3}\. )[a-z]")
 _SPACES = re.compile(r" {2,}")
 _VOWELS = "aeiou"
 
@@ -125,13 +154,22 @@ def heard(
     """The sentence in one of the recognisers' spellings. Slots in `fixed` hold no words of the person."""
     calls = tuple(calls)
     is_bare = rng.random() < 0.5
-    style = _bare(rng) if is_bare else _written(rng)
+    style = (
+        _bare(rng) if is_bare else _titled(rng, text, calls) if rng.random() < _CASED_SHARE else _written(rng)
+    )
     misheard = _misheard(rng, calls) if may_mishear else {}
 
     def spelling(words: str) -> str:
         return style(_replaced(words, misheard) if misheard else words)
 
-    spelt = spelling(_slurred(rng, text, calls) if may_mishear and rng.random() < _SLURRED_SHARE else text)
+    said = text
+    if may_mishear:
+        way = rng.random()
+        if way < _SLURRED_SHARE:
+            said = _slurred(rng, text, calls)
+        elif way < _SLURRED_SHARE + _LOST_SHARE:
+            said = _begun_late(text, calls)
+    spelt = spelling(said)
     if rng.random() < _OF_SHARE:
         spelt = re.sub(r"\b([Tt]urn|[Ss]witch) off\b", r"\1 of", spelt, count=1)
     same: dict[str, str] = {}
@@ -145,7 +183,13 @@ def heard(
         )
         for call in calls
     )
-    return Heard(spelt if is_bare else _ended(rng, spelt, is_question=is_question), respelt)
+    if is_bare:
+        return Heard(spelt, respelt)
+    if may_mishear and rng.random() < _CUT_SHARE:
+        spelt = _cut_in_two(spelt, respelt)
+    if "dollars" in spelt:
+        spelt = _with_sign(rng, spelt, respelt)
+    return Heard(_ended(rng, spelt, is_question=is_question), respelt)
 
 
 def _respelt(
@@ -205,18 +249,108 @@ def _written(rng: random.Random) -> Callable[[str], str]:
     return spell
 
 
+def _titled(rng: random.Random, text: str, calls: tuple[Call, ...]) -> Callable[[str], str]:
+    """Capitals where a recogniser that was told the names of a home puts them: in names, or in every word."""
+    if rng.random() < _EVERY_WORD_SHARE:
+        small = frozenset() if rng.random() < 0.5 else _SMALL
+        return lambda text: " ".join(_with_capital(word, small) for word in text.split(" "))
+    named = {
+        word
+        for call in calls
+        for slot in ("name", "area", "floor")
+        if isinstance(name := call.arguments.get(slot), str)
+        for word in name.split()
+        if word not in _SMALL
+    }
+    if text.split(" ", 1)[0] in named:  # its capital would be the sentence's
+        return _written(rng)
+    every = rng.random() < 0.06
+
+    def spell(text: str) -> str:
+        words = (_bare_word(word) in named for word in text.split(" "))
+        return " ".join(
+            (word.upper() if every else _with_capital(word)) if is_named else word
+            for word, is_named in zip(text.split(" "), words, strict=True)
+        )
+
+    return spell
+
+
+_SMALL = frozenset({"the", "a", "an", "in", "on", "at", "to", "of", "and", "for", "by", "is", "are"})
+
+
+def _with_capital(word: str, small: Collection[str] = ()) -> str:
+    if word in small:
+        return word
+    core = word.rstrip(",.?!:;")
+    return (_CAPITALS.get(core) or core[:1].upper() + core[1:]) + word[len(core) :]
+
+
+def _bare_word(word: str) -> str:
+    return word.rstrip(",.?!:;").removesuffix("'s")
+
+
 def _capital(word: str, capitals: dict[str, str]) -> str:
     stem = word.rstrip(",'s")
     return capitals[stem] + word[len(stem) :] if stem != word and stem in capitals else word
 
 
 def _ended(rng: random.Random, text: str, *, is_question: bool) -> str:
+    if ". " in text:
+        text = _BEHIND_FULL_STOP.sub(lambda found: found[0].upper(), text)
     way = rng.random()
     mark = "?" if is_question and way < 0.9 else "." if way < 0.88 else "!" if way < 0.91 else ""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else mark)
 
 
 # --- mishearing
+
+
+_PLACE_BEGINS = re.compile(
+    r" (?=(?:in|on|at|by) (?:the|my|our) |and (?:turn|switch|then|close|open|set)\b|please$)"
+)
+_LOST = frozenset({"turn", "switch", "set", "put", "add", "can", "could", "please"})
+
+
+def _cut_in_two(text: str, calls: tuple[Call, ...]) -> str:
+    """ "Turn on the lamp. In the kitchen": a pause that was taken for an end."""
+    found = _PLACE_BEGINS.search(text, 8)
+    if found is None or _splits_argument(text, found.start(), calls):
+        return text
+    rest = text[found.end() :]
+    return f"{text[: found.start()].rstrip(',.')}. {rest[:1].upper()}{rest[1:]}"
+
+
+def _splits_argument(text: str, at: int, calls: tuple[Call, ...]) -> bool:
+    for call in calls:
+        for value in call.arguments.values():
+            if isinstance(value, str) and " " in value:
+                start = text.find(value)
+                if 0 <= start <= at < start + len(value):
+                    return True
+    return False
+
+
+def _begun_late(text: str, calls: tuple[Call, ...]) -> str:
+    """The first word was not heard: "on the lamp"; what is asked for stays clear."""
+    first, _, rest = text.partition(" ")
+    if first not in _LOST or rest.count(" ") < 2 or any(text.startswith(_words(call)) for call in calls):
+        return text
+    return rest
+
+
+def _words(call: Call) -> tuple[str, ...]:
+    return tuple(value for value in call.arguments.values() if isinstance(value, str) and value)
+
+
+_DOLLARS = re.compile(r"\b(\d+) dollars\b")
+
+
+def _with_sign(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
+    """ "$5" for 5 dollars, where that is nobody's own words."""
+    if rng.random() < 0.5 or any("dollars" in value for call in calls for value in _words(call)):
+        return text
+    return _DOLLARS.sub(r"$\1", text)
 
 
 def _misheard(rng: random.Random, calls: tuple[Call, ...]) -> dict[str, str]:

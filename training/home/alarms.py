@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from training.home import rare
 from training.home.clock import Moment, day, hour, in_a_while, moment
-from training.home.contents import GROCERIES, TASKS
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
-from training.home.places import FAMILY, PEOPLE
+from training.home.places import PEOPLE
 from training.home.speaker import Said, Speaker, said
+from training.home.tasks import errand
 from training.home.values import article
 
 # {v} is a time without its preposition, {at} with it, {fd} and {d} a day, {n} a name, {h} an hour alone.
@@ -225,97 +225,6 @@ _MATTERS = (
     "the oven", "the cat", "the hairdresser", "the exam", "the tax return", "the eye drops",
     "the washing", "our anniversary", "the swimming lesson", "the gas bill", "the sourdough",
 )  # fmt: skip
-_DOINGS = (
-    "call mum", "call {w}", "ring {w}", "text {w}", "email {w}", "write to {w}", "phone {w} back",
-    "pick up {w}", "meet {w}", "pick {w} up from the station", "congratulate {w}", "visit {w}",
-    "check the oven", "take my pills", "take the medicine", "take out the rubbish", "put the bins out",
-    "turn the roast", "take the cake out", "feed the cat", "feed the {r}", "walk the dog",
-    "hang up the washing", "empty the dishwasher", "move the car", "charge the car", "lock the shed",
-    "close the windows", "turn off the sprinkler", "switch off the oven", "water the {r}",
-    "check the mail", "pay the gas bill", "book the hotel", "renew my passport", "buy {i}",
-    "buy {i} and {j}", "get {i}", "pick up {i}", "order {i}", "bring the {r}", "clean the {r}",
-    "return the {r} to {w}", "ring the dentist", "see the doctor", "go to the bank", "leave for the airport",
-    "leave for work", "go to bed", "stretch", "drink some water", "stand up", "do my exercises",
-    "practise the {r}", "send {w} the {r}", "ask {w} about the {r}", "tell {w} that the {r} is broken",
-    "sign the permission slip", "change the filter", "check on the baby", "start the dishwasher",
-    "thank {w} for the {r}", "vote", "cancel the subscription", "turn the compost", "defrost the chicken",
-)  # fmt: skip
-
-
-def _task(speaker: Speaker) -> str:
-    if speaker.chance(0.3):
-        task = speaker.pick(TASKS)
-        return task if " " in task and task.split()[0] in _VERBS else _doing(speaker)
-    return _doing(speaker)
-
-
-def _doing(speaker: Speaker) -> str:
-    doing = speaker.pick(_DOINGS)
-    if "{" not in doing:
-        return doing
-    who = rare.person(speaker.rng) if speaker.chance(0.4) else speaker.pick((*PEOPLE, *FAMILY))
-    fill = {"{w}": who, "{r}": rare.word(speaker.rng), "{i}": speaker.pick(GROCERIES)}
-    fill["{j}"] = speaker.pick(GROCERIES)
-    for place, words in fill.items():
-        doing = doing.replace(place, words)
-    return doing
-
-
-_VERBS = frozenset(
-    [
-        "call",
-        "water",
-        "feed",
-        "walk",
-        "take",
-        "mow",
-        "clean",
-        "wash",
-        "do",
-        "fold",
-        "iron",
-        "pay",
-        "book",
-        "renew",
-        "send",
-        "write",
-        "finish",
-        "email",
-        "text",
-        "buy",
-        "wrap",
-        "pick",
-        "return",
-        "fix",
-        "paint",
-        "change",
-        "vacuum",
-        "defrost",
-        "order",
-        "cancel",
-        "schedule",
-        "backup",
-        "update",
-        "bake",
-        "plan",
-        "invite",
-        "hang",
-        "sort",
-        "tidy",
-        "prune",
-        "plant",
-        "rake",
-        "sweep",
-        "sharpen",
-        "check",
-        "replace",
-        "descale",
-        "charge",
-        "print",
-        "sign",
-        "visit",
-    ]
-)
 
 
 def _name(speaker: Speaker) -> str:
@@ -352,7 +261,7 @@ def set_reminder(speaker: Speaker) -> Said:
             matter = speaker.pick(_MATTERS)
             calls = (home_call("set_reminder", task=_without_article(matter)),)
             return said(speaker, _ABOUT, calls, g=matter)
-        task = _task(speaker)
+        task = errand(speaker.rng)
         if task.startswith(("buy ", "get ", "pick up ")):  # without a time, it is for the shopping list
             task = f"ring {speaker.pick(PEOPLE)}"
         return said(speaker, _REMIND, (home_call("set_reminder", task=task),), k=task)
@@ -366,7 +275,7 @@ def set_reminder(speaker: Speaker) -> Said:
         matter = speaker.pick(_MATTERS)
         calls = (home_call("set_reminder", task=_without_article(matter), time=when.text),)
         return said(speaker, _ABOUT_AT, calls, g=matter, **_times(speaker, shown))
-    task = _task(speaker)
+    task = errand(speaker.rng)
     calls = (home_call("set_reminder", task=task, time=when.text),)
     pattern = _REMIND_AT.draw(speaker.rng)
     while "v" in pattern.places and when.text.startswith("in "):

@@ -197,10 +197,13 @@ def switched_named(speaker: Speaker) -> Said:
 
 
 _OWN_STATES: dict[str, tuple[tuple[str, str], ...]] = {
-    "lock": (("locked", "locked"), ("locked", "locked"), ("unlocked", "unlocked")),
-    "cover": (("(open|open|open|opened|up)", "open"), ("(closed|closed|closed|shut|down)", "closed")),
+    "lock": (("locked", "locked"), ("locked", "locked"), ("(unlocked|unlocked|not locked)", "unlocked")),
+    "cover": (("(open|open|open|opened|up)", "open"), ("(closed|closed|shut|shut|down)", "closed")),
     "valve": (("(open|open)", "open"), ("(closed|closed|shut)", "closed")),
-    "media_player": (("playing", "playing"), ("paused", "paused")),
+    "media_player": (
+        ("(playing|playing|playing something)", "playing"),
+        ("(paused|paused|on pause)", "paused"),
+    ),
     "vacuum": (("(cleaning|vacuuming|cleaning)", "cleaning"), ("(docked|in its dock|at its base)", "docked")),
     "lawn_mower": (("(mowing|mowing|cutting the grass)", "mowing"), ("(docked|in its dock)", "docked")),
 }
@@ -251,7 +254,7 @@ def own_state_named(speaker: Speaker) -> Said:
         return own_state_named(speaker)
     words, state = speaker.pick(_OWN_WORDS[domain])
     calls = (home_call("get_state", **target.slots, state=state),)
-    if state in DONE_TO and domain != "valve" and speaker.chance(0.25):
+    if state in DONE_TO and domain != "valve" and speaker.chance(0.4):
         return said(speaker, DONE_TO[state], calls, t=target.text)
     return said(
         speaker, OF_ONE, calls, t=target.text, w=words.say(speaker.rng, {}), **{"is": is_or_are(target)}

@@ -1,4 +1,4 @@
-"""A thing and a number, and hardly a verb: what the home lists the thing as decides the tool.
+"""A thing and a number or nothing, and hardly a verb: what the home lists the thing as decides the tool.
 
 "Piano lamp to 20" is a brightness, "party speaker to 20" a volume, "gas fire to 20" a temperature.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.speaker import Phrase, Said, Slots, Speaker, said
+from training.home.things import FAN, LIGHT
 from training.home.values import say_temperature, temperature
 
 _TO = Grammar("""
@@ -90,6 +91,42 @@ def _target(speaker: Speaker, domain: str) -> Phrase:
     return target
 
 
+_THERE = Grammar("""
+3. {t}
+3. {t} please
+. {t} now
+. {t} please and thank you
+. {t}, (thanks|please)
+. (just|only) {t} please
+. {t} (would be nice|would be great|would be lovely)
+""")
+
+
+def noun(speaker: Speaker) -> Said:
+    """A thing that can be on, and nothing else said of it: it is to be turned on."""
+    speaker.slips = False
+    if speaker.chance(0.45):
+        target = speaker.named(speaker.pick(("light", "light", "light", "fan", "switch")), apart=0.2)
+        text = target.text.removeprefix("my ").removeprefix("our ")
+        return said(speaker, _THERE, (home_call("turn_on", **target.slots),), t=_without_the(speaker, text))
+    kind = speaker.pick((LIGHT, LIGHT, LIGHT, LIGHT, FAN))
+    place = speaker.where(nowhere=0.0)
+    one = speaker.chance(0.5)
+    thing = kind.singular[0] if one else kind.plural[0]
+    named = f"{next(iter(place.slots.values()))} {thing}"
+    if "area" in place.slots and "'" not in named and speaker.chance(0.4):
+        slots = {"name": named} if one and speaker.is_listed(named) else {**place.slots, **kind.slots}
+        return said(speaker, _THERE, (home_call("turn_on", **slots),), t=named)
+    slots = (
+        {"name": thing, **place.slots} if one and speaker.is_listed(thing) else {**place.slots, **kind.slots}
+    )
+    return said(speaker, _THERE, (home_call("turn_on", **slots),), t=f"{thing} {place.text}")
+
+
+def _without_the(speaker: Speaker, text: str) -> str:
+    return text.removeprefix("the ") if speaker.chance(0.6) else text
+
+
 _LOUDER = Grammar("""
 4! (turn|crank|bring|push|put|pump) {t} (up|up) [by|by|] {v}
 2! (turn|crank|bring|push) up {t} by {v}
@@ -131,4 +168,4 @@ def step(speaker: Speaker) -> Said:
     return said(speaker, _LOUDER if up else _QUIETER, calls, t=text, v=shown)
 
 
-BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((8, level), (1.2, step))
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((8, level), (1.2, step), (2.2, noun))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from training.home.clock import hour
 from training.home.contents import CITIES
 from training.home.patterns import Grammar
 from training.home.places import PEOPLE, with_article
@@ -68,8 +69,11 @@ _WORLDLY = Grammar("""
 """)
 # A time of day, or again and again: timers know neither.
 _SCHEDULED = Grammar("""
-2! (turn on|switch on|turn off) the (lights|heating|coffee machine|tv|fan) at (7 pm|seven in the \
-    morning|8:30|midnight|noon|six o'clock)
+4! (turn on|switch on|turn off|switch off) the (lights|heating|coffee machine|tv|fan|{x}) at {h}
+2! (open|close|lock|raise|lower) the (blinds|curtains|garage door|front door|shutters|windows) at {h}
+! at {h} (turn on|switch off|open|close) the (lights|heating|blinds|curtains|{x})
+! (play some music|start the vacuum|vacuum the kitchen|mow the lawn|pause the tv) at {h}
+! (dim|set) the lights to (20|30|fifty) percent at {h}
 ! (turn on|switch off|open|close) the (lights|blinds|curtains) (every morning|every evening|every day at \
     8|at sunset|at sunrise|on weekends)
 ! (turn on|turn off) the (lights|heating) (tomorrow|tomorrow morning|tonight at nine|on monday)
@@ -79,6 +83,7 @@ _SCHEDULED = Grammar("""
 _NO_SCHEDULE = (
     "I can't do things at a set time, sorry.", "Sorry, I can't plan that ahead, but I can set a timer.",
     "I can only do that now, or after a timer.",
+    "I can remind you at that time, but I can't do it by myself.",
 )  # fmt: skip
 # What is not to be done is not done.
 _DO_NOT = Grammar("""
@@ -115,6 +120,19 @@ _LACKING: tuple[tuple[Grammar, tuple[str, ...]], ...] = (
         . timer please
         ? (can|could) I have a timer
         """), ("For how long?", "How long should the timer run?", "For how long should I set it?")),
+    (Grammar("""
+        3! (set|create|make) an alarm
+        2! (wake me up|wake me|get me up)
+        . I (need|want) an alarm
+        . (set my alarm clock|alarm clock please)
+        ? (can|could) you set an alarm
+        """), ("For what time?", "When should it ring?", "For what time should I set it?")),
+    (Grammar("""
+        3! (set|create|make) a reminder
+        2! remind me (of something|later|please)
+        . I (need|want) a reminder
+        ? (can|could) you remind me of something
+        """), ("Of what should I remind you?", "What should I remind you of?")),
     (Grammar("""
         3! (dim|brighten) the lights {p}
         2! (set|change|adjust) the brightness {p}
@@ -242,9 +260,10 @@ _THINGS = (
 
 def refused(speaker: Speaker, *, other_tools: bool) -> tuple[str, str, str]:
     """A request that cannot be served, its form, and the answer."""
-    if not other_tools and speaker.chance(0.15):
+    if not other_tools and speaker.chance(0.18):
         pattern = _SCHEDULED.draw(speaker.rng)
-        return pattern.say(speaker.rng, {}), pattern.form, speaker.pick(_NO_SCHEDULE)
+        fill = {"h": hour(speaker.rng), "x": speaker.pick(_THINGS)}
+        return pattern.say(speaker.rng, fill), pattern.form, speaker.pick(_NO_SCHEDULE)
     grammar = _BODILY if other_tools or speaker.chance(0.35) else _WORLDLY
     pattern = grammar.draw(speaker.rng)
     who = speaker.pick((*PEOPLE, "mom", "my boss", "the doctor", "my brother", "grandma"))

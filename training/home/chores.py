@@ -78,6 +78,11 @@ _CLEAN_ROOM = Grammar(
 . the floor {p} is (dirty|dusty)
 . {a} is (dirty|dusty)
 ? (can|could) {a} be (vacuumed|cleaned|hoovered)
+3! (have|get) {a} (vacuumed|hoovered|cleaned|swept)
+2. I (want|need|would like) {a} (vacuumed|hoovered|cleaned)
+. I'd like (to have|) {a} (vacuumed|hoovered|cleaned)
+? (can|could) (I|we) have {a} (vacuumed|hoovered|cleaned)
+! (see that|make sure|see to it that) {a} gets (vacuumed|hoovered|cleaned|a vacuum)
 """
 )
 _CLEAN_FLOOR = Grammar("""

@@ -33,27 +33,38 @@ GROCERIES = _split(
     noodles|
     fish fingers|sausages|steak|turkey|duct tape|charcoal|firewood|compost bags|tea towels|sponges|bleach"""
 )
-TASKS = _split(
+ERRANDS = _split(
     """call the plumber|call mom|call the dentist|water the plants|feed the cat|walk the dog|
-    take out the trash|
-    take out the bins|mow the lawn|clean the windows|wash the car|do the laundry|fold the laundry|
-    iron the shirts|
-    pay the rent|pay the electricity bill|book the flights|book a hotel|renew the passport|send the invoice|
-    write the report|finish the presentation|email Sarah|text Dave|buy a birthday present|wrap the presents|
-    pick up the dry cleaning|return the library books|fix the bike|fix the leaky tap|paint the fence|
-    clean the gutters|change the bed sheets|vacuum the stairs|clean the oven|defrost the freezer|
-    order new filters|cancel the gym membership|schedule a haircut|dentist appointment|oil change|tax return|
-    homework|math homework|violin practice|piano lesson|grocery run|meal prep|backup the laptop|
-    update the website|
-    bake a cake|plan the party|invite the neighbours|hang the picture|sort the photos|clean the garage|
-    tidy the shed|prune the roses|plant the tomatoes|rake the leaves|sweep the chimney|sharpen the knives|
-    check the smoke alarm|replace the light bulb|descale the kettle|charge the camera|print the tickets|
-    sign the form|visit grandma|babysit on friday|gym|yoga|run 5 k|read a book|learn spanish|sunglasses|
-    passport|tent|sleeping bag|toothbrush|socks|swimsuit|hiking boots|headlamp|sun hat|charger|first aid kit|
-    new headphones|a red scarf|board game|lego set|dune|a new kettle|running shoes|wool blanket"""
+    take out the trash|take out the bins|mow the lawn|clean the windows|wash the car|do the laundry|
+    fold the laundry|iron the shirts|pay the rent|pay the electricity bill|book the flights|book a hotel|
+    renew the passport|send the invoice|write the report|finish the presentation|email Sarah|text Dave|
+    buy a birthday present|wrap the presents|pick up the dry cleaning|return the library books|
+    fix the bike|fix the leaky tap|paint the fence|clean the gutters|change the bed sheets|
+    vacuum the stairs|clean the oven|defrost the freezer|order new filters|cancel the gym membership|
+    schedule a haircut|backup the laptop|update the website|bake a cake|plan the party|
+    invite the neighbours|hang the picture|sort the photos|clean the garage|tidy the shed|prune the roses|
+    plant the tomatoes|rake the leaves|sweep the chimney|sharpen the knives|check the smoke alarm|
+    replace the light bulb|descale the kettle|charge the camera|print the tickets|sign the form|
+    visit grandma"""
+)
+TASKS = ERRANDS + _split(
+    """dentist appointment|oil change|tax return|homework|math homework|violin practice|piano lesson|
+    grocery run|meal prep|babysit on friday|gym|yoga|run 5 k|read a book|learn spanish|sunglasses|
+    passport|tent|sleeping bag|toothbrush|socks|swimsuit|hiking boots|headlamp|sun hat|charger|
+    first aid kit|new headphones|a red scarf|board game|lego set|dune|a new kettle|running shoes|
+    wool blanket"""
+)
+# Of their own kind: nobody says "list" behind them.
+ROTAS = _split(
+    """cleaning rota|chore chart|jobs board|wish board|meal plan|reading pile|garden jobs|weekend jobs|
+    house jobs|shed projects|film backlog|kids jobs|packing plan|repair sheet|watering rota|school things|
+    book club picks|party plan|holiday plans|allotment jobs|craft ideas|boat jobs|spring tasks|
+    washing up rota|    dog walking rota|travel notes|morning tasks|workshop jobs|paint colours|date ideas"""
 )
 LISTS = _split(
-    """to do|to-do|todo|chores|tasks|packing|camping|work|holiday|christmas|wish|birthday|party|weekend|
+    """book club|guest room|loft conversion|car boot|charity shop|craft fair|garden centre|stag do|ski trip|
+    road trip|night shift|first aid|back to school|paint shop|new house|birthday party|beach house|pet shop|
+    to do|to-do|todo|chores|tasks|packing|camping|work|holiday|christmas|wish|birthday|party|weekend|
     cleaning|garden|
     home improvement|household|reading|books|movie|watch|gift|gifts|family|kids|school|homework|travel|
     vacation|
@@ -86,6 +97,9 @@ QUERIES = _split(
     sports radio|
     Bohemian Rhapsody|Imagine|Yesterday|Thriller|Billie Jean|Hotel California|Stairway to Heaven|
     Smooth Criminal|
+    La Vie en Rose|Für Elise|Clair de Lune|Despacito|99 Luftballons|Bella Ciao|Sigur Rós|Édith Piaf|Rammstein|
+    Tinariwen|Buena Vista Social Club|Ladysmith Black Mambazo|Cesária Évora|Khruangbin|Fela Kuti|
+    Gnawa music|klezmer|fado|qawwali|zydeco|bluegrass|
     Hallelujah|Africa|Wonderwall|Clocks|Creep|Dancing Queen|Purple Rain|Take Five|So What|Jolene|Hurt|
     Respect"""
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from training.calls import Call, written
 from training.heard import heard
+from training.home.clock import moment
 from training.home.contents import GROCERIES, QUERIES
 from training.home.dialogues import FIXED, earlier, ran
 from training.home.manner import put
@@ -15,6 +16,7 @@ from training.home.ordering import SLOT_ORDER, home_call
 from training.home.patterns import Grammar
 from training.home.places import in_area, with_article
 from training.home.speaker import Said, Speaker
+from training.home.tasks import errand
 from training.home.values import COLOURS, duration, say_temperature, temperature
 from training.scene import Dialogue, Line
 
@@ -107,11 +109,22 @@ def followed(rng: random.Random, speaker: Speaker, first: Said, offered: Collect
             return _follow(
                 rng, before, _valued(rng, text, "it"), Call(call.tool, slots | {"temperature": value})
             )
+        case "set_reminder" if "time" not in slots:
+            return _reminded(rng, before, slots)
         case "start_timer" if "cancel_timer" in offered and "conversation_command" not in slots:
             named = {"name": slots["name"]} if "name" in slots else {}
             return _follow(rng, before, rng.choice(_CANCEL), Call("cancel_timer", named))
         case _:
             return None
+
+
+def _reminded(rng: random.Random, before: tuple[Line, ...], slots: dict[str, Any]) -> Dialogue:
+    """The host asked when; the answer is the time alone."""
+    when = moment(rng, needs_hour=False)
+    text = rng.choice((when.placed, when.placed, when.text, f"{when.placed} please"))
+    asked = rng.choice(("When should I remind you?", "When?", "For when?"))
+    before = (*before[:2], ran([("set_reminder", asked)]), Line("assistant", asked))
+    return _follow(rng, before, text, Call("set_reminder", slots | {"time": when.text}))
 
 
 def _is_switched(first: Said) -> bool:
@@ -150,6 +163,9 @@ _QUESTIONED: tuple[tuple[str, Grammar, str], ...] = (
         "To what temperature?",
     ),
     ("timer", Grammar("! (set|start|create) a timer"), "For how long?"),
+    ("alarm", Grammar("! (set|create|make) an alarm"), "For what time?"),
+    ("alarm", Grammar("! (wake me up|wake me)"), "When should I wake you?"),
+    ("reminder", Grammar("! (set|create) a reminder"), "What should I remind you of?"),
     ("brightness", Grammar("! (dim|brighten|adjust) the lights {p}"), "To what percentage?"),
     ("volume", Grammar("! (set|change|adjust) the volume {p}"), "To what volume?"),
     (
@@ -202,6 +218,16 @@ def _completed(rng: random.Random, speaker: Speaker, lack: str, slots: Mapping[s
             text, length, _ = duration(rng, speaker.numbers)
             return rng.choice(("{v}", "{v}", "for {v}", "{v} please")).replace("{v}", text), Call(
                 "start_timer", length
+            )
+        case "alarm":
+            when = moment(rng)
+            return rng.choice(
+                (when.text, when.placed, when.placed, f"for {when.text}", f"{when.text} please")
+            ), Call("set_alarm", {"time": when.text})
+        case "reminder":
+            task, when = errand(rng), moment(rng, needs_hour=False)
+            return rng.choice((f"{task} {when.placed}", f"to {task} {when.placed}")), Call(
+                "set_reminder", {"task": task, "time": when.text}
             )
         case "brightness" | "volume":
             share = speaker.numbers.percent()

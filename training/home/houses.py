@@ -144,6 +144,13 @@ def _areas(rng: random.Random, floors: tuple[Floor, ...], things: int) -> tuple[
     )
 
 
+# Areas in one home, floors in another: the list says which.
+_LIKE_FLOORS = (
+    "basement", "attic", "loft", "cellar", "upstairs", "downstairs", "annexe", "first floor", "top floor",
+    "mezzanine", "ground floor", "lower level",
+)  # fmt: skip
+
+
 def _room(rng: random.Random) -> str:
     way = rng.random()
     if way < 0.1:
@@ -153,8 +160,8 @@ def _room(rng: random.Random) -> str:
         return rare.room(rng, is_listed=True)
     if way < 0.55:
         return rng.choice(ROOMS[:14])
-    if way < 0.6:
-        return rng.choice(("basement", "attic", "loft", "cellar", "upstairs", "downstairs"))
+    if way < 0.63:
+        return rng.choice(_LIKE_FLOORS)
     return rng.choice(ROOMS)
 
 

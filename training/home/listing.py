@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from training.home import rare
-from training.home.contents import GROCERIES, LISTS, TASKS
+from training.home.contents import GROCERIES, LISTS, ROTAS, TASKS
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.speaker import Said, Speaker, said
+from training.home.tasks import errand
 
 _BUY = Grammar(
     """
@@ -24,6 +25,11 @@ _BUY = Grammar(
 : put on {s} {i}
 : (add|put) (to|on) {s} {i}
 ? (can|could) {i} go on {s}
+3: {s}(,|:) (add|put|put down|note|write) {i}
+3: {s} add {i}
+2: {s}(,|:) {i}
+: (on|for) {s}, {i}
+: for {s}, (add|put down|note) {i}
 : we need [to buy|to get|some|more] {i}
 : (we are|we're) out of {i}
 : I need to (buy|get) [some|more] {i}
@@ -53,6 +59,11 @@ _BOUGHT = Grammar(
 . I have [the] {i}, (tick|check|cross) it off
 . {i} done on {s}
 . got the {i}
+3. I've (got|bought|picked up) [the] {i} so (check|tick|cross) (that one|that|it|those) off
+2. (got|bought) [the] {i}, (check|tick|cross) (that one|that|it) off
+2. (I|we) (have|bought|got) [the] {i} [now|already], (cross|check|tick) (that one|that|it|them) off {s}
+. {i} (is|are) in the (trolley|basket|bag|fridge), (cross|check|tick) (that|it|that one) off {s}
+2! {s}, (check|tick|cross) off {i}
 """
 )
 _ADD = Grammar("""
@@ -70,6 +81,12 @@ _ADD = Grammar("""
 ! add the (item|task|entry) {i} to {l}
 ! remember {i} on {l}
 ? (can|could) {i} go on {l}
+4: {l}(,|:) (add|put|put down|note|write) {i}
+4: {l} add {i}
+2: {l}(,|:) {i}
+: (on|for) {l}, {i}
+: for {l}, (add|put down|note) {i}
+: new (task|entry|item) for {l}, {i}
 """)
 _TICK = Grammar(
     """
@@ -87,6 +104,11 @@ _TICK = Grammar(
 ! set {i} (on|in) {l} (to|as) (done|completed)
 . I've (done|finished) {i} (on|from) {l}
 ! (check|tick) {i} (on|in) {l}
+3. I've (done|finished|managed to do) {i} so (check|tick|cross) (that one|that|it) off {l}
+2. {i} is (done|sorted|out of the way) so (check|tick|cross) (that one|that|it) off {l}
+2. on {l}, {i} is (done|finished)
+2! {l}, (check|tick|cross) off {i}
+! {l}, mark {i} [as] (done|complete)
 """
 )
 _DELETE = Grammar(
@@ -102,6 +124,10 @@ _DELETE = Grammar(
 ! (remove|delete) the (item|task|entry) {i} from {l}
 . {i} doesn't belong on {l}
 ? (can|could) {i} come off {l}
+2! {l}, (remove|delete|take off|drop) {i}
+2! {l} (remove|delete) {i}
+. on {l}, (delete|remove|scratch) {i}
+. {i} isn't needed any more, (take it|take that one|get it) off {l}
 """
 )
 
@@ -111,11 +137,13 @@ def shopping_words(speaker: Speaker) -> str:
     "my shopping list", "our shopping list",
                          "shopping list", "the grocery list", "my grocery list", "grocery list",
                          "the groceries list",
-                         "the shopping", "the groceries"))  # fmt: skip
+                         "the shopping", "the groceries", "the supermarket list", "my supermarket list",
+                         "the shop list", "groceries list", "the food list",
+                         "our groceries list"))  # fmt: skip
 
 
 def buy(speaker: Speaker) -> Said:
-    item = speaker.pick(GROCERIES)
+    item = _bought(speaker)
     return said(
         speaker,
         _BUY,
@@ -126,7 +154,7 @@ def buy(speaker: Speaker) -> Said:
 
 
 def bought(speaker: Speaker) -> Said:
-    item = speaker.pick(GROCERIES)
+    item = _bought(speaker)
     return said(
         speaker,
         _BOUGHT,
@@ -137,7 +165,12 @@ def bought(speaker: Speaker) -> Said:
 
 
 def list_words(speaker: Speaker) -> tuple[str, str]:
-    name = speaker.pick(LISTS) if speaker.chance(0.88) else rare.word(speaker.rng)
+    if speaker.chance(0.14):
+        rota = speaker.pick(ROTAS)
+        return f"{speaker.pick(('my', 'the', 'the', 'our'))} {rota}", rota
+    name = speaker.pick(LISTS)
+    if speaker.chance(0.17):
+        name = " ".join(rare.word(speaker.rng) for _ in range(1 if speaker.chance(0.6) else 2))
     for todo in speaker.known.by_domain.get("todo", ()):
         listed = todo.name.casefold().removesuffix(" list")
         if speaker.chance(0.35) and listed not in ("shopping", "groceries"):
@@ -150,7 +183,21 @@ def list_words(speaker: Speaker) -> tuple[str, str]:
 
 
 def _item(speaker: Speaker) -> str:
-    return speaker.pick(TASKS) if speaker.chance(0.85) else speaker.pick(GROCERIES)
+    way = speaker.rng.random()
+    return (
+        errand(speaker.rng) if way < 0.5 else speaker.pick(TASKS) if way < 0.87 else speaker.pick(GROCERIES)
+    )
+
+
+def _bought(speaker: Speaker) -> str:
+    """A thing to buy, rarely a strange one."""
+    if not speaker.chance(0.1):
+        return speaker.pick(GROCERIES)
+    thing = rare.word(speaker.rng)
+    return thing if speaker.chance(0.5) else f"{speaker.pick(_FOR)} {thing}"
+
+
+_FOR = ("a new", "a tin of", "a jar of", "two packets of", "something for the", "paint for the")
 
 
 def add(speaker: Speaker) -> Said:
@@ -173,7 +220,7 @@ def delete(speaker: Speaker) -> Said:
     item, (shown, name) = _item(speaker), list_words(speaker)
     if speaker.chance(0.3):
         item = speaker.pick(GROCERIES)
-        word = speaker.pick(("shopping", "shopping", "shopping", "grocery"))
+        word = speaker.pick(("shopping", "shopping", "shopping", "grocery", "groceries", "supermarket"))
         shown, name = f"{speaker.pick(('the', 'my', 'our', ''))} {word} list".strip(), word
     return said(speaker, _DELETE, (home_call("list_remove_item", item=item, name=name),), i=item, l=shown)
 

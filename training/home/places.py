@@ -36,12 +36,13 @@ OWNED_ROOMS = ("room", "bedroom", "office", "bathroom", "study", "playroom", "cl
 FLOORS = (
     "ground floor", "first floor", "second floor", "third floor", "top floor", "main floor", "upper floor",
     "lower floor", "upper level", "lower level", "main level", "basement", "attic", "loft",
-    "mezzanine", "bottom floor", "garden level", "penthouse", "middle floor", "1st floor", "2nd floor",
+    "mezzanine", "cellar", "annexe",
+    "bottom floor", "garden level", "penthouse", "middle floor", "1st floor", "2nd floor",
 )  # fmt: skip
 # Where no list says otherwise, a basement or an attic is a room like any other.
 UNLISTED_FLOORS = tuple(floor for floor in FLOORS if "floor" in floor or "level" in floor)
 BARE_FLOORS = ("upstairs", "downstairs")
-_INSIDE = frozenset({"basement", "attic", "loft", "penthouse"})
+_INSIDE = frozenset({"basement", "attic", "loft", "penthouse", "cellar", "annexe"})
 
 
 def on_floor(floor: str) -> str:
@@ -75,7 +76,13 @@ def in_area(area: str) -> str:
     """ "in the kitchen", "on the patio", "in Anna's room"."""
     if area.lower() in (*BARE_FLOORS, "outside"):
         return area
-    word = "on" if area.lower() in _ON else "by" if area.lower() in _BY else "in"
+    word = (
+        "on"
+        if area.lower() in _ON or area.lower().endswith((" floor", " level"))
+        else "by"
+        if area.lower() in _BY
+        else "in"
+    )
     return f"{word} {with_article(area)}"
 
 

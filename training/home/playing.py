@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.home import rare
 from training.home.contents import CLASSES, MAKERS, QUERIES
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
@@ -50,7 +51,9 @@ _LOUDER = Grammar("""
 2! turn the volume (of|on) {t} up
 2! turn up the volume (of|on) {t}
 ! (raise|increase) {t} volume
-! turn {t} up a (bit|little)
+2! turn {t} up a (bit|little|notch|touch|tad|smidge)
+! (turn|put|nudge|bring|take) {t} up (one notch|a step|one step|a couple of notches|just a touch)
+. {t} up a (notch|touch|tad|little)
 ! give {t} more volume
 . {t} [a bit] louder
 . {t} volume up
@@ -66,7 +69,9 @@ _QUIETER = Grammar("""
 2! turn the volume (of|on) {t} down
 2! turn down the volume (of|on) {t}
 ! (lower|reduce|decrease) {t} volume
-! turn {t} down a (bit|little)
+2! turn {t} down a (bit|little|notch|touch|tad|smidge)
+! (turn|put|nudge|bring|take) {t} down (one notch|a step|one step|a couple of notches|just a touch)
+. {t} down a (notch|touch|tad|little)
 . {t} [a bit] (quieter|softer)
 . {t} volume down
 . {t} (is|are) too loud
@@ -78,7 +83,10 @@ _LOUDER_PLACE = Grammar("""
 3! (raise|increase|pump up|boost) the volume {p}
 2! make it [a bit|a little|much] louder {p}
 ! turn it up {p}
-! turn it up a (bit|little) {p}
+2! turn it up a (bit|little|notch|touch|tad|smidge) {p}
+2! (turn|put|bring|nudge) the (volume|music|sound) up (a notch|one notch|a touch|a tad|a step|a bit) {p}
+. (volume|sound|music) up a (notch|touch|bit|tad) {p}
+. a notch louder {p}
 ! (crank|pump) it up {p}
 ! make the (music|sound) louder {p}
 2. volume up {p}
@@ -96,7 +104,10 @@ _QUIETER_PLACE = Grammar("""
 3! (lower|reduce|decrease|drop) the volume {p}
 2! make it [a bit|a little|much] (quieter|softer) {p}
 ! turn it down {p}
-! turn it down a (bit|little) {p}
+2! turn it down a (bit|little|notch|touch|tad|smidge) {p}
+2! (turn|put|bring|nudge) the (volume|music|sound) down (a notch|one notch|a touch|a tad|a step|a bit) {p}
+. (volume|sound|music) down a (notch|touch|bit|tad) {p}
+. a notch quieter {p}
 ! make the (music|sound) (quieter|softer) {p}
 2. volume down {p}
 2. (quieter|softer) {p}
@@ -454,15 +465,32 @@ def _without_article(query: str) -> str:
     return query.removeprefix("the ").removeprefix("The ")
 
 
+_RARE_SHARE = 0.25
+
+
+def _query(speaker: Speaker) -> str:
+    if not speaker.chance(_RARE_SHARE):
+        return speaker.pick(QUERIES)
+    return rare.artist(speaker.rng) if speaker.chance(0.6) else rare.title(speaker.rng)
+
+
+def _maker(speaker: Speaker) -> str:
+    return rare.artist(speaker.rng) if speaker.chance(_RARE_SHARE) else speaker.pick(MAKERS)
+
+
 def search(speaker: Speaker) -> Said:
     slots: Slots = {}
     if speaker.chance(0.42):
         media_class = speaker.pick(tuple(CLASSES))
         words, titles = CLASSES[media_class]
         word, title = speaker.pick(words), speaker.pick(titles)
+        if media_class not in ("genre", "channel", "playlist") and speaker.chance(_RARE_SHARE):
+            title = rare.artist(speaker.rng) if media_class == "artist" else rare.title(speaker.rng)
+        elif media_class == "playlist" and speaker.chance(_RARE_SHARE):
+            title = rare.word(speaker.rng)
         query = title
         if media_class in ("album", "track") and speaker.chance(0.4):
-            query = f"{title} by {speaker.pick(MAKERS)}"
+            query = f"{title} by {_maker(speaker)}"
         slots = {"search_query": _without_article(query), "media_class": media_class}
         if (
             media_class in ("playlist", "genre", "channel", "podcast", "album")
@@ -474,9 +502,9 @@ def search(speaker: Speaker) -> Said:
             said_query = f"the {word} {query}" if speaker.chance(0.85) else f"{word} {query}"
         seen = media_class in _SEEN
     else:
-        query = speaker.pick(QUERIES)
+        query = _query(speaker)
         if query[0].isupper() and " " in query and speaker.chance(0.08):
-            query = f"{query} by {speaker.pick(MAKERS)}"
+            query = f"{query} by {_maker(speaker)}"
         some = query.removeprefix("some ")
         slots = {"search_query": _without_article(some)}
         lower = query[0].islower() and not query.startswith("the ")

@@ -59,7 +59,10 @@ DONE_TO = {
         2? have (I|we) left {t} open
         ? was {t} left open
         ? did (I|we) open {t}
-        ? did (I|we) forget to close {t}
+        ? did (I|we|anyone) forget to (close|shut) {t}
+        2? was {t} open [last night|this morning|all day|all night|]
+        2? did (anyone|anybody|somebody) open {t} [last night|this morning|while I was out|]
+        ? are you sure {t} isn't open
         """),
     "closed": Grammar("""
         3? did (I|we|someone|anyone) (close|shut) {t}
@@ -68,7 +71,10 @@ DONE_TO = {
         2? did (I|we|anyone|the kids|he|she) (remember to|bother to) (close|shut) {t}
         ? has (anyone|anybody|someone) (closed|shut) {t}
         2? have (I|we) (closed|shut) {t}
-        ? has {t} been closed
+        ? has {t} been (closed|shut)
+        2? was {t} (closed|shut) [last night|this morning|when we left|]
+        2? did (anyone|anybody|someone|somebody) (close|shut) {t} [last night|this morning|]
+        ? are you sure {t} is (closed|shut)
         """),
     "locked": Grammar("""
         4? did (I|we|someone|anyone) lock {t}
@@ -76,7 +82,10 @@ DONE_TO = {
         2? has (anyone|anybody|someone) locked {t}
         . I hope {t} is locked
         2? have (I|we) locked {t}
-        ? has {t} been locked
+        ? has {t} been locked [up|yet|]
+        2? was {t} locked [last night|this morning|when I left|overnight|]
+        2? did (anyone|anybody|somebody|he|she|the kids) lock {t} [last night|this morning|]
+        ? are you sure {t} is locked
         ? did (I|we) remember to lock {t}
         """),
     "unlocked": Grammar("""
@@ -85,6 +94,8 @@ DONE_TO = {
         2! (tell me|please tell me) (I haven't|we haven't|I didn't|nobody has) (left|leave) {t} unlocked
         ? was {t} (left unlocked|not locked|unlocked by someone)
         ? has {t} been unlocked
+        2? was {t} unlocked [last night|this morning|all day|]
+        2? did (anyone|anybody|somebody) (unlock {t}|leave {t} unlocked)
         2? did (I|we|someone) unlock {t}
         ? have (I|we) left {t} unlocked
         ? was {t} left unlocked

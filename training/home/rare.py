@@ -123,5 +123,53 @@ def room(rng: random.Random, *, is_listed: bool = False) -> str:
     return f"{word(rng)} {rng.choice(_ROOM_NOUNS)}"
 
 
+_TITLE_LINKS = ("", "", "of the", "and the", "in", "for a", "on", "without")
+_FAMILIES = (
+    "Okonkwo",
+    "Szymborska",
+    "Wyrzykowski",
+    "Ibarra",
+    "Nakamura",
+    "Papadakis",
+    "Vandersteen",
+    "Oyelaran",
+    "Lindqvist",
+    "Kaczmarek",
+    "Bhattacharya",
+    "Delacroix",
+    "Mbeki",
+    "Quispe",
+    "Thorvald",
+    "Eszterhazy",
+    "Yildiz",
+    "Castellanos",
+    "Achterberg",
+    "Ferreira",
+    "Halloran",
+    "Zielinski",
+    "Tanaka",
+    "Adeyemi",
+    "Kowalczyk",
+    "Brannigan",
+)
+
+
+def artist(rng: random.Random) -> str:
+    """A musician or a band that nobody has heard of."""
+    way = rng.random()
+    if way < 0.5:
+        return f"{person(rng)} {rng.choice(_FAMILIES) if rng.random() < 0.7 else invented(rng).capitalize()}"
+    name = word(rng).capitalize()
+    if way < 0.8:
+        return f"{name} {word(rng).capitalize()}"
+    return f"the {name}s" if way < 0.9 else name
+
+
+def title(rng: random.Random) -> str:
+    """A song, a film or a book that does not exist."""
+    link = rng.choice(_TITLE_LINKS)
+    return " ".join(part for part in (word(rng).capitalize(), link, word(rng).capitalize()) if part)
+
+
 def person(rng: random.Random) -> str:
     return rng.choice(PEOPLE) if rng.random() < 0.75 else invented(rng).capitalize()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
+from training.home.places import in_area
 from training.home.speaker import Phrase, Said, Speaker, said
 from training.home.things import CLIMATE, COVER, COVERS, FAN, LIGHT, VALVE
 from training.home.values import COLOURS, LEVELS, say_temperature, temperature
@@ -113,6 +114,27 @@ _BOTH = Grammar("""
 ! (turn|switch) on {t} in {c} at {v}
 . {t} {c} {v}
 . {t} in {c} at {v} please
+2! make {t} {c} (at|with|and) {v} [brightness]
+2! (dim|brighten) {t} to {v} and (make|turn|set) {it} [to] {c}
+2! (turn|make) {t} {c} and (dim|set|put) {it} (to|at) {v}
+2! (set|put) {t} to {v} {c}
+2. {t} {c} (at|,|and) {v}
+2. {t} {v} [and] {c}
+. {t} {c}, {v} (brightness|bright)
+. {c} at {v} (for|on) {t}
+! (give {t} a {c} glow|let {t} shine {c}) at {v}
+. I (want|would like|need) {t} {c} (at|and) {v}
+. I'd like {t} [in] {c} at {v}
+? (can|could) (I|we|you) (have|make) {t} {c} (at|and) {v}
+""")
+_BOTH_PLACE = Grammar("""
+3! (make|turn) the {a} {c} at {v}
+2! (light|bathe) the {a} in {c} at {v}
+2. {c} light {p} at {v}
+2. {c} lights at {v} {p}
+2! (give me|put on|I want) {c} light {p} at {v}
+. {a} {c} (at|and) {v}
+. {v} {c} light {p}
 """)
 _POSITION = Grammar("""
 4! (set|put|move|adjust|bring) {t} to {v}
@@ -299,11 +321,19 @@ def colour(speaker: Speaker) -> Said:
 
 
 def colour_and_brightness(speaker: Speaker) -> Said:
-    target = _lamp(speaker)
     text, value = _colour(speaker)
-    level, share = _level(speaker, {"full": 100, "half": 50, "maximum": 100})
+    level, share = _level(speaker, {"full": 100, "half": 50, "maximum": 100, "a quarter": 25})
+    if level.isdigit() and speaker.chance(0.7):
+        level += " percent"
+    if speaker.chance(0.22):
+        area = speaker.area()
+        if "'" not in area:
+            calls = (home_call("light_set", area=area, brightness=share, color=value),)
+            return said(speaker, _BOTH_PLACE, calls, a=area, p=in_area(area), c=text, v=level)
+    target = _lamp(speaker)
     calls = (home_call("light_set", **_without_kind(target), brightness=share, color=value),)
-    return said(speaker, _BOTH, calls, t=target.text, c=text, v=level)
+    it = "them" if target.is_plural else "it"
+    return said(speaker, _BOTH, calls, t=target.text, c=text, v=level, it=it)
 
 
 def _moved(speaker: Speaker) -> Phrase:
@@ -314,12 +344,26 @@ def _moved(speaker: Speaker) -> Phrase:
         return speaker.named("valve") if speaker.chance(0.6) else speaker.kind(VALVE, single=0.2)
     kind = COVERS[
         speaker.pick(
-            ("blind", "curtain", "shutter", "shade", "awning", "garage", "blind", "curtain", "window", "gate")
+            (
+                "blind",
+                "curtain",
+                "shutter",
+                "shade",
+                "awning",
+                "garage",
+                "blind",
+                "curtain",
+                "window",
+                "gate",
+                "window",
+                "window",
+                "blind",
+            )
         )
     ]
     if kind.device_class == "garage":
         return speaker.kind(kind, nowhere=1.0, single=0.7)
-    return speaker.kind(COVER if speaker.chance(0.03) else kind, single=0.2)
+    return speaker.kind(COVER if speaker.chance(0.03) else kind, single=0.25)
 
 
 def position(speaker: Speaker) -> Said:
@@ -385,7 +429,7 @@ def fan_speed(speaker: Speaker) -> Said:
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (5, brightness),
     (4, colour),
-    (1.6, colour_and_brightness),
+    (2.6, colour_and_brightness),
     (4.2, position),
     (4.5, warmth),
     (2.8, fan_speed),

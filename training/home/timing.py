@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from training.home import setting, switching
+from training.home import rare, setting, switching
 from training.home.contents import TIMER_NAMES
 from training.home.manner import is_plain_order
 from training.home.ordering import home_call
@@ -224,6 +224,16 @@ _CANCEL_ALL = Grammar(
 )
 
 
+def _timer_name(speaker: Speaker) -> str:
+    if speaker.chance(0.82):
+        return speaker.pick(TIMER_NAMES)
+    return (
+        rare.word(speaker.rng)
+        if speaker.chance(0.6)
+        else f"{rare.word(speaker.rng)} {rare.word(speaker.rng)}"
+    )
+
+
 def _place_or_none(speaker: Speaker) -> tuple[str, Slots]:
     if speaker.chance(0.3):
         place = speaker.in_area()
@@ -250,7 +260,7 @@ def _timer(speaker: Speaker, *, plain: float = 0.3) -> tuple[str, Slots]:
         ), {}
     rest = (way - plain) / (1 - plain)
     if rest < 0.45:
-        name = speaker.pick(TIMER_NAMES)
+        name = _timer_name(speaker)
         return speaker.pick(_CALLED).replace("{n}", name), {"name": name}
     if rest < 0.84:
         for _ in range(9):
@@ -301,7 +311,7 @@ def start(speaker: Speaker) -> Said:
     fill = {"d": words, "dt": adjective, "a": article(adjective)}
     if speaker.chance(0.34):
         grammar = _START_NAMED
-        name = speaker.pick(TIMER_NAMES)
+        name = _timer_name(speaker)
         slots["name"] = name
         fill |= {"n": name, "an": article(name)}
     pattern = grammar.draw(speaker.rng)
