@@ -32,7 +32,7 @@ from edgevox.metrics import TurnRecord, TurnRecorder
 from edgevox.modelstore import ModelStore
 from edgevox.settings import Settings, user_presets
 from edgevox.stt.whisper import WhisperEngine
-from edgevox.tools.home import home_instructions, home_names
+from edgevox.tools.home import ToldHome
 from edgevox.tools.toolbox import Toolbox
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
@@ -82,6 +82,7 @@ class Daemon:
         self._folders = folders
         self._memory: ConversationStore | None = None
         self._toolbox: Toolbox | None = None
+        self._told_home: ToldHome | None = None
         self._resting: list[Pipeline] = []
         self._store = store
         self._adapter_path = adapter_path
@@ -190,8 +191,7 @@ class Daemon:
         """The recogniser, with the language and the names that the settings expect."""
         stt = self.settings.stt
         language = None if stt.language == _AUTO else stt.language
-        names = home_names(self._toolbox.home.house()) if self._toolbox else ()
-        return Hearing(self._whisper, language=language, names=tuple(dict.fromkeys((*stt.names, *names))))
+        return Hearing(self._whisper, language=language, names=self._names)
 
     def pid(self, engine: EngineName) -> int | None:
         """The process of an engine, while it has one of its own."""
@@ -210,13 +210,18 @@ class Daemon:
             self._toolbox = await asyncio.to_thread(
                 Toolbox, self.settings, self._folders, transcribe=transcribe
             )
+            self._told_home = ToldHome(
+                self._toolbox.home.house,
+                max_things=self.settings.home.max_things,
+                before=self.settings.llm.instructions,
+            )
             await self._toolbox.start()
 
     def _agent(self, conversation: Conversation | None, confirm: Confirm) -> LLMAgent:
         preset, llm, toolbox = self.preset, self.settings.llm, self._toolbox
         return LLMAgent(
             "edgevox",
-            instructions=self._instructions(),
+            instructions=self._told_home or llm.instructions,
             tools=toolbox.executor if toolbox else (),
             hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
@@ -232,9 +237,9 @@ class Daemon:
             publish=self.bus.publish,
         )
 
-    def _instructions(self) -> str:
-        about_home = home_instructions(self._toolbox.home.house()) if self._toolbox else ""
-        return "\n".join(filter(None, (self.settings.llm.instructions, about_home)))
+    def _names(self) -> tuple[str, ...]:
+        of_home = self._told_home.names() if self._told_home else ()
+        return tuple(dict.fromkeys((*self.settings.stt.names, *of_home)))
 
     def _examples(self) -> tuple[str, ...]:
         """What can be said to this home, for help."""

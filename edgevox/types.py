@@ -115,7 +115,8 @@ class ChatRequest:
     `tools` are in OpenAI's form. `wire_format` names the detector in whose form calls are written; without
     one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
     With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
-    `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later.
+    `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later. Where the
+    system prompt is made for this question, `usual_system` is the one that others have: it is worth keeping.
     """
 
     messages: tuple[Message, ...]
@@ -130,6 +131,7 @@ class ChatRequest:
     json_schema: JsonObject | None = None
     client: str = ""
     prompt_only: bool = False
+    usual_system: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

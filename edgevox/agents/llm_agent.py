@@ -14,6 +14,7 @@ from edgevox.agents.acting import Acting, Publish
 from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
+from edgevox.agents.instructions import Instructions, Told, stands_alone
 from edgevox.agents.reply import Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
@@ -67,7 +68,7 @@ class LLMAgent:
         self,
         name: str,
         description: str = "",
-        instructions: str = "",
+        instructions: str | Instructions = "",
         tools: ToolExecutor | Sequence[Tool] = (),
         hooks: Sequence[Hook] | None = None,
         tool_choice_policy: ToolChoicePolicy = "auto",
@@ -89,7 +90,7 @@ class LLMAgent:
         self.name = name
         self.description = description
         self._client = uuid.uuid4().hex  # each agent's conversation has its own place in the model's memory
-        self._system = (Message("system", instructions),) if instructions else ()
+        self._instructions = instructions
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
         self._offered = offered
         self._hooks = Hooks(default_slm_hooks(self._executor.registry.only_reads) if hooks is None else hooks)
@@ -99,6 +100,7 @@ class LLMAgent:
         )
         self._conversation = conversation or Conversation()
         self._takes_notes = takes_notes
+        self._prepared: ChatRequest | None = None
         self._publish = publish
         self._acting = Acting(
             self._executor,
@@ -142,7 +144,9 @@ class LLMAgent:
         A cancelled turn keeps what was said so far, a failed one leaves no trace in the conversation.
         """
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
-        work = TurnWork(Run(self.name, turn.id, begun[0].content), begun)
+        sentence = begun[0].content
+        work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
+        self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
                 self._publish(ReplyDelta(turn_id=turn.id, text=piece))
@@ -160,17 +164,21 @@ class LLMAgent:
     async def rest(self, cancel: CancelFlag) -> None:
         """What can be done while nobody waits, until `cancel` is set; the next turn is the quicker for it.
 
-        Notes are taken of what left the prompt, and the prompt is evaluated up to the next question. Raises
-        EngineFailed and ModelError.
+        Notes are taken of what left the prompt, and the prompt is evaluated up to the next question. Where
+        nothing has changed since it did so, it returns at once. Raises EngineFailed and ModelError.
         """
+        if self._next_prompt() == self._prepared:
+            return
         if self._takes_notes:
             await summarise(self._model.model, self._conversation, cancel)
         if cancel.is_set():
             return
-        request = replace(self._request(()), prompt_only=True)
+        request = self._next_prompt()
         async with aclosing(self._model.model.stream(request, cancel)) as replies:
             async for _reply in replies:
                 pass
+        if not cancel.is_set():
+            self._prepared = request
 
     # --- the story of one turn
 
@@ -204,6 +212,7 @@ class LLMAgent:
         if is_last:
             work.hints.append(NO_MORE_TOOLS)
         request = self._request(
+            work.told,
             (*work.messages, *(Message("user", hint) for hint in work.hints)),
             # A call that is to be written again is a first hop anew.
             hop=0 if work.forced_choice else work.run.hop,
@@ -252,17 +261,26 @@ class LLMAgent:
             return Answer(read.text)
         return await self._acting.act(read, work, turn)
 
+    def _next_prompt(self) -> ChatRequest:
+        """What can be evaluated of the next turn before its sentence is known."""
+        return replace(self._request(Told.of(self._instructions), ()), prompt_only=True)
+
     def _request(
-        self, messages: Sequence[Message], *, hop: int = 0, choice: ToolChoice = "auto"
+        self, told: Told, messages: Sequence[Message], *, hop: int = 0, choice: ToolChoice = "auto"
     ) -> ChatRequest:
-        return self._model.request(
-            (*self._system, *self._conversation.messages(), *messages),
+        system = (Message("system", told.system),) if told.system else ()
+        # Behind other instructions all is evaluated anew: where the past is not needed, it is left out, and
+        # what is known of the usual prompt stays in its own place in the model's memory.
+        is_past_needed = told.is_usual or not stands_alone(messages[0].content)
+        request = self._model.request(
+            (*system, *(self._conversation.messages() if is_past_needed else ()), *messages),
             self._executor.registry,
             hop=hop,
             choice=choice,
             offered=self._offered,
-            client=self._client,
+            client=self._client if told.is_usual else f"{self._client} aside",
         )
+        return request if told.is_usual else replace(request, usual_system=told.usual)
 
     def _names(self) -> Sequence[str]:
         return self._executor.registry.names if self._offered is None else self._offered

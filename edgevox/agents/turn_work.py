@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from edgevox.agents.instructions import Told
 from edgevox.agents.reply import call_numbers
 from edgevox.hooks import Run
 from edgevox.tools.results import ToolResult
@@ -9,11 +10,12 @@ from edgevox.types import FinishReason, Message, ToolChoice
 
 
 class TurnWork:
-    """Filled step by step. `messages` are kept in the conversation, `hints` are not."""
+    """Filled step by step. `messages` are kept in the conversation, `hints` and what was `told` are not."""
 
-    def __init__(self, run: Run, messages: list[Message]) -> None:
+    def __init__(self, run: Run, messages: list[Message], told: Told) -> None:
         self.run = run
         self.messages = messages
+        self.told = told
         self.hints: list[str] = []
         self.results: list[ToolResult] = []
         self.said = ""

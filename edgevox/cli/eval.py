@@ -135,6 +135,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
             daemon.transcriber,
             language=None if stt.language == "auto" else stt.language,
             names=stt.names,
+            max_things=context.settings.home.max_things,
             notes=HeardNotes(args.heard),
         )
         async for case in listening.hear(cases, voices, conditions):
@@ -203,7 +204,10 @@ async def _examine(
     progress = ProgressLine(name, len(cases), context.err)
     is_heard = any(case.spoken for case in cases)
     asked = (examine_heard if is_heard else examine)(
-        model, cases, instructions=context.settings.llm.instructions
+        model,
+        cases,
+        instructions=context.settings.llm.instructions,
+        max_things=context.settings.home.max_things,
     )
     async for result in asked:
         so_far.results.append(result)

@@ -16,6 +16,7 @@ from edgevox.eval.suite import Call, Case
 from edgevox.events import Event, ModelFinished
 from edgevox.tools import ToolRegistry
 from edgevox.tools.arguments import read_arguments
+from edgevox.tools.home.told_home import MAX_THINGS
 from edgevox.types import ToolCall
 
 # The template's words around a question are part of it. Two homes share their tools, and are not one prompt.
@@ -39,11 +40,17 @@ class Result:
 
 
 async def examine(
-    model: AskedModel, cases: Sequence[Case], *, instructions: str = "", normal: Normal = plain_text
+    model: AskedModel,
+    cases: Sequence[Case],
+    *,
+    instructions: str = "",
+    max_things: int = MAX_THINGS,
+    normal: Normal = plain_text,
 ) -> AsyncGenerator[Result, None]:
     """The result of every case; cases with the same prompt come together. Raises EngineFailed.
 
-    `instructions` are the model's own; those of the home follow them, as they do in the assistant.
+    `instructions` are the model's own; those of the home follow them, as they do in the assistant, and tell
+    of `max_things` things of a large home.
     A case that the model cannot take (its prompt is too long) is a wrong one, with the reason.
     """
     place = {offer: number for number, offer in enumerate(dict.fromkeys(case.offer for case in cases))}
@@ -52,7 +59,7 @@ async def examine(
         executor = case.offer.executor(case.results)
         agent = LLMAgent(
             "eval",
-            instructions="\n".join(filter(None, (instructions, case.offer.instructions))),
+            instructions=case.offer.told_home(max_things=max_things, before=instructions),
             tools=executor,
             tool_choice_policy=model.policy,
             model=model.model,

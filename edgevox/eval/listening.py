@@ -18,7 +18,7 @@ from edgevox.eval.scoring import Given, score
 from edgevox.eval.suite import Case, Spoken
 from edgevox.eval.voices import Speaking
 from edgevox.eval.word_errors import word_errors, words_of
-from edgevox.tools.home import home_names
+from edgevox.tools.home.told_home import MAX_THINGS
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, Transcriber
 from edgevox.voice.hearing import Hearing
@@ -45,11 +45,13 @@ class Listening:
         *,
         language: str | None = None,
         names: tuple[str, ...] = (),
+        max_things: int = MAX_THINGS,
         notes: HeardNotes | None = None,
     ) -> None:
         self._transcriber = transcriber
         self._language = language
         self._names = names
+        self._max_things = max_things
         self._notes = notes or HeardNotes(None)
 
     async def hear(
@@ -74,15 +76,17 @@ class Listening:
                     )
 
     async def _heard(self, sound: Audio, case: Case) -> str:
-        names = () if case.offer.house is None else home_names(case.offer.house)
+        told = case.offer.told_home(max_things=self._max_things)
         hearing = Hearing(
-            self._transcriber, language=self._language, names=tuple(dict.fromkeys((*self._names, *names)))
+            self._transcriber,
+            language=self._language,
+            names=lambda: tuple(dict.fromkeys((*self._names, *told.names()))),
         )
         return (await hearing.transcribe(sound, CancelFlag())).text
 
 
 async def examine_heard(
-    model: AskedModel, cases: Sequence[Case], *, instructions: str = ""
+    model: AskedModel, cases: Sequence[Case], *, instructions: str = "", max_things: int = MAX_THINGS
 ) -> AsyncGenerator[Result, None]:
     """The result of every case that was heard; what was heard alike is asked once. Raises EngineFailed."""
     alike: dict[tuple[Offer, str, str], list[Case]] = {}
@@ -93,7 +97,10 @@ async def examine_heard(
             nothing = await score(case, Given((), "", is_own_words=False, is_valid=True))
             yield Result(case, (), "", nothing, 0.0, 0, 0, was_cached=False)
     asked = [group[0] for group in alike.values()]
-    async with aclosing(examine(model, asked, instructions=instructions, normal=spoken_text)) as results:
+    results_of_asked = examine(
+        model, asked, instructions=instructions, max_things=max_things, normal=spoken_text
+    )
+    async with aclosing(results_of_asked) as results:
         async for result in results:
             for case in alike[_key(result.case)]:
                 yield dataclasses.replace(result, case=case)

@@ -14,7 +14,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from edgevox.errors import ConfigError
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
-from edgevox.tools.home import HOME_INSTRUCTIONS, DemoHome, House, Timers, home_instructions, home_tools
+from edgevox.tools.home import DemoHome, HomeError, House, Timers, ToldHome, home_tools
+from edgevox.tools.home.told_home import MAX_THINGS
 from edgevox.types import JsonObject
 
 DONE = Speech("Done.")
@@ -32,9 +33,14 @@ class Offer:
     has_home_tools: bool
     house: House | None
 
-    @property
-    def instructions(self) -> str:
-        return HOME_INSTRUCTIONS if self.house is None else home_instructions(self.house)
+    def told_home(self, *, max_things: int = MAX_THINGS, before: str = "") -> ToldHome:
+        """What the assistant would tell its models in this home."""
+        return ToldHome(self._house, max_things=max_things, before=before)
+
+    def _house(self) -> House:
+        if self.house is None:
+            raise HomeError("the suite tells of no home")
+        return self.house
 
     @cached_property
     def registry(self) -> ToolRegistry:

@@ -17,7 +17,7 @@ _PREFIXES_KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class WrittenPrompt:
-    """`fixed_tokens` at the beginning are the system prompt and the tools: no question changes them.
+    """`fixed_tokens` at the beginning are the tools and the usual system prompt: no question changes them.
 
     `reasoning` is the tag in which the prompt ends, "" where the model is not to think first.
     """
@@ -81,13 +81,15 @@ class PromptWriter:
     def _fixed_part(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
         """The tokens of the part that no question changes, up to where the next piece may join its last."""
         system = tuple(message for message in messages[:1] if message.role == "system")
+        if request.usual_system is not None:
+            system = (Message("system", request.usual_system),)
         key = (request.thinking, request.wire_format, request.tools_as)
         known = self._fixed.get(key)
         if known is None or known.system != system or known.tools != request.tools:
             text = stable_prefix(
                 self._template,
                 self._abilities,
-                messages,
+                system,
                 tools=request.tools,
                 thinking=request.thinking,
                 wire_format=request.wire_format,

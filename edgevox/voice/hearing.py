@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
 
 from edgevox.turn import CancelFlag
@@ -9,10 +10,18 @@ from edgevox.types import Audio, Transcriber, TranscribeRequest, Transcript
 
 
 class Hearing:
-    """Writes down what is said. `language` None means: find out; `names` are spelt as given when heard."""
+    """Writes down what is said. `language` None means: find out.
+
+    `names` gives those that are to be spelt as given when they are heard, the most important first. They are
+    asked for at every utterance, and the recogniser takes as many as it has room for.
+    """
 
     def __init__(
-        self, transcriber: Transcriber, *, language: str | None = None, names: tuple[str, ...] = ()
+        self,
+        transcriber: Transcriber,
+        *,
+        language: str | None = None,
+        names: Callable[[], tuple[str, ...]] = lambda: (),
     ) -> None:
         self._transcriber = transcriber
         self._language = language
@@ -20,7 +29,7 @@ class Hearing:
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
         """What is said in `audio`; nothing when the turn was cancelled first. Raises EngineFailed."""
-        request = TranscribeRequest(audio, self._language, self._names)
+        request = TranscribeRequest(audio, self._language, self._names())
         async with aclosing(self._transcriber.stream(request, cancel)) as transcripts:
             async for transcript in transcripts:
                 return transcript

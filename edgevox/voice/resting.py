@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from edgevox.errors import EdgevoxError
 from edgevox.turn import CancelFlag
 
+# A home may change, and a conversation become old, while nobody speaks.
+_LOOK_AGAIN_S = 5.0
+
 
 class Resting:
-    """Runs `rest` in the background from `begin` to `end`, once in each pause."""
+    """Runs `rest` in the background from `begin` to `end`: at once, and every few seconds again."""
 
-    def __init__(self, rest: Callable[[CancelFlag], Awaitable[None]]) -> None:
+    def __init__(
+        self, rest: Callable[[CancelFlag], Awaitable[None]], *, look_again_s: float = _LOOK_AGAIN_S
+    ) -> None:
         self._rest = rest
+        self._look_again_s = look_again_s
         self._cancel = CancelFlag()
         self._task: asyncio.Task[None] | None = None
 
@@ -34,7 +41,13 @@ class Resting:
             await self._task
 
     async def _run(self, cancel: CancelFlag) -> None:
+        ended = asyncio.Event()
+        cancel.add_listener(ended.set)
         try:
-            await self._rest(cancel)
+            while not ended.is_set():
+                await self._rest(cancel)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._look_again_s):
+                        await ended.wait()
         except EdgevoxError:
             return  # nobody waits for this, and the next turn says what is wrong

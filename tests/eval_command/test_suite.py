@@ -30,7 +30,7 @@ CALL_PRICE = {"calls": [{"name": "get_price", "arguments": {"share": "siemens"}}
 def test_a_row_gets_the_home_tools_and_the_demo_home(tmp_path: Path) -> None:
     (case,) = read_suite(write(tmp_path, row()))
     assert "turn_on" in case.offer.registry
-    assert "Kitchen Light" in case.offer.instructions
+    assert "Kitchen Light" in case.offer.told_home().for_sentence("")
 
 
 def test_rows_that_are_offered_the_same_share_one_prompt(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_rows_that_are_offered_the_same_share_one_prompt(tmp_path: Path) -> None
     )
     assert one.offer is two.offer
     assert three.offer is not one.offer
-    assert "Home:" not in three.offer.instructions
+    assert "Home:" not in three.offer.told_home().for_sentence("")
 
 
 def test_a_plugin_replaces_the_home_or_stands_beside_it(tmp_path: Path) -> None:
@@ -52,9 +52,9 @@ def test_a_plugin_replaces_the_home_or_stands_beside_it(tmp_path: Path) -> None:
         )
     )
     assert alone.offer.registry.names == ("get_price",)
-    assert "Home:" not in alone.offer.instructions
+    assert "Home:" not in alone.offer.told_home().for_sentence("")
     assert {"get_price", "turn_on"} <= set(beside.offer.registry.names)
-    assert "Home:" in beside.offer.instructions
+    assert "Home:" in beside.offer.told_home().for_sentence("")
 
 
 def test_a_plugins_examples_can_be_kept_back(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_a_plugins_examples_can_be_kept_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("home", ["flat", HEADER["suite"]["homes"]["flat"]])  # type: ignore[index]
 def test_a_home_of_its_own(tmp_path: Path, home: Any) -> None:
     (case,) = read_suite(write(tmp_path, HEADER, row(home=home)))
-    assert "Studio: light Big Lamp" in case.offer.instructions
-    assert "First Floor (Upstairs): Studio" in case.offer.instructions
-    assert "Kitchen" not in case.offer.instructions
+    assert "Studio: light Big Lamp" in case.offer.told_home().for_sentence("")
+    assert "First Floor (Upstairs): Studio" in case.offer.told_home().for_sentence("")
+    assert "Kitchen" not in case.offer.told_home().for_sentence("")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def loop(
         LLMAgent("test", model=model, publish=room.note),
         preset="p",
         publish=room.note,
-        hearing=Hearing(recogniser, language="en", names=names),
+        hearing=Hearing(recogniser, language="en", names=lambda: names),
         voice=Voice(ToneSynthesizer()),
         loudspeaker=MemorySpeaker(),
     )

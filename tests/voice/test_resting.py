@@ -40,6 +40,7 @@ async def test_an_engine_that_fails_while_nobody_waits_is_left_to_the_next_turn(
 
     resting = Resting(rest)
     resting.begin()
+    await asyncio.sleep(0)
     await soon(resting)
 
 

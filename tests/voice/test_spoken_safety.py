@@ -97,7 +97,7 @@ class Evening:
         self.bus = Bus()
         self.events: list[Event] = []
         self.asking = Asking(self.bus.publish)
-        self.hearing = Hearing(whisper, language="en", names=home_names(self.home.house()))
+        self.hearing = Hearing(whisper, language="en", names=lambda: home_names(self.home.house()))
         self._room = room
         self._voice = Voice(piper)
         self._folder = folder

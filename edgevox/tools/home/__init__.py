@@ -14,6 +14,7 @@ from edgevox.tools.home.prompt import (
     home_prompt,
 )
 from edgevox.tools.home.timers import Timer, Timers
+from edgevox.tools.home.told_home import ToldHome
 from edgevox.tools.home.tools import home_tools
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "ListItem",
     "Timer",
     "Timers",
+    "ToldHome",
     "Verb",
     "home_instructions",
     "home_names",

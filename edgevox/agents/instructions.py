@@ -1,0 +1,59 @@
+"""What a model is told before a conversation, where that depends on what is asked, or changes with time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from edgevox.tools.home.names import word_set
+
+
+class Instructions(Protocol):
+    """The system prompt, asked for at every turn. It should change as little as it can, and at its end."""
+
+    def for_sentence(self, text: str) -> str:
+        """What to tell a model that is asked this; with "" what it is told whatever it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The system prompt of one turn, and the one that turns have whose sentence needs nothing of its own."""
+
+    system: str
+    usual: str
+
+    @classmethod
+    def of(cls, instructions: str | Instructions, sentence: str = "") -> Told:
+        if isinstance(instructions, str):
+            return cls(instructions, instructions)
+        usual = instructions.for_sentence("")
+        return cls(instructions.for_sentence(sentence) if sentence else usual, usual)
+
+    @property
+    def is_usual(self) -> bool:
+        return self.system == self.usual
+
+
+_OPENINGS = word_set(
+    """
+    activate add announce are brighten bring can check clean close could cool decrease deactivate did dim
+    disable do does drop enable fade find give had has have heat how increase is kill list lock lower make
+    move mow mute open pause play please power put raise read reduce remove resume run set show shut silence
+    skip start stop switch tell turn unlock unmute unpause vacuum warm was were what whats when where which
+    who whos will would
+    """
+)
+_POINTING_BACK = word_set(
+    """
+    actually again also another back both but else he her hers him his instead it its itself less more
+    no not one ones other others same she so sorry still than that thats their them there these they
+    this those too wait well
+    """
+)
+
+
+def stands_alone(sentence: str) -> bool:
+    """True for a command or a question that can be understood without what was said before it."""
+    said = re.findall(r"[^\W_]+", re.sub(r"['’]", "", sentence.casefold()))
+    return len(said) > 1 and said[0] in _OPENINGS and _POINTING_BACK.isdisjoint(said)
