@@ -1,0 +1,116 @@
+"""The house as it is now: the registries, and every state as Home Assistant tells of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from edgevox.tools.home.home_assistant.registries import Registries
+from edgevox.tools.home.home_assistant.translation import entity
+from edgevox.tools.home.house import Entity, House
+
+
+class LiveHouse:
+    """Takes changes at the price of a dictionary entry; what changed is translated when somebody looks."""
+
+    def __init__(self) -> None:
+        self._registries = Registries()
+        self._states: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._entities: dict[str, Entity] = {}
+        self._changed: set[str] = set()
+        self._house: House | None = None
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+
+    def begin(self, event: Mapping[str, Any]) -> None:
+        """Take the first event of a subscription: it has every state, and what it has not is gone."""
+        gone = self._states.keys() - event.get("a", {}).keys()
+        self.take({**event, "r": gone})
+
+    def register(self, registries: Registries) -> None:
+        """Take what the registries say from now on."""
+        self._registries = registries
+        self._entities.clear()
+        self._changed = set(self._states)
+        self._house = None
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event of `subscribe_entities`: a for added, c for changed, r for removed."""
+        for entity_id, added in event.get("a", {}).items():
+            self._states[entity_id] = (added["s"], dict(added.get("a", {})))
+            self._touch(entity_id)
+        for entity_id, change in event.get("c", {}).items():
+            state, attributes = self._states.get(entity_id, ("unknown", {}))
+            more, less = change.get("+", {}), change.get("-", {})
+            attributes.update(more.get("a", {}))
+            for key in less.get("a", ()):
+                attributes.pop(key, None)
+            self._states[entity_id] = (more.get("s", state), attributes)
+            self._touch(entity_id)
+        for entity_id in event.get("r", ()):
+            self._states.pop(entity_id, None)
+            self._touch(entity_id)
+
+    def house(self) -> House:
+        self._catch_up()
+        if self._house is None:
+            self._house = House(
+                tuple(self._entities.values()), self._registries.areas, self._registries.floors
+            )
+        return self._house
+
+    def entity(self, entity_id: str) -> Entity | None:
+        self._catch_up()
+        return self._entities.get(entity_id)
+
+    def all_ids(self, domain: str) -> tuple[str, ...]:
+        """Everything of a domain that can be used, also what is not for voice assistants."""
+        start = f"{domain}."
+        return tuple(
+            entity_id
+            for entity_id, (state, _) in self._states.items()
+            if entity_id.startswith(start) and state != "unavailable"
+        )
+
+    def attribute(self, entity_id: str, key: str) -> Any:  # noqa: ANN401 - an attribute may be anything
+        """Home Assistant's own attribute of anything; None where there is none."""
+        _, attributes = self._states.get(entity_id, ("", {}))
+        return attributes.get(key)
+
+    async def until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
+        """Wait, without end, until the entity is so."""
+        with self._watched(entity_id) as changed:
+            while (now := self.entity(entity_id)) is None or not is_so(now):
+                changed.clear()
+                await changed.wait()
+
+    @contextmanager
+    def _watched(self, entity_id: str) -> Iterator[asyncio.Event]:
+        changed = asyncio.Event()
+        watchers = self._waiting.setdefault(entity_id, set())
+        watchers.add(changed)
+        try:
+            yield changed
+        finally:
+            watchers.discard(changed)
+            if not watchers:
+                self._waiting.pop(entity_id, None)
+
+    def _touch(self, entity_id: str) -> None:
+        self._changed.add(entity_id)
+        for watcher in self._waiting.get(entity_id, ()):
+            watcher.set()
+
+    def _catch_up(self) -> None:
+        for entity_id in self._changed:
+            state = self._states.get(entity_id)
+            now = entity(entity_id, *state, self._registries) if state else None
+            if now == self._entities.get(entity_id):
+                continue
+            self._house = None
+            if now is None:
+                del self._entities[entity_id]
+            else:
+                self._entities[entity_id] = now
+        self._changed.clear()

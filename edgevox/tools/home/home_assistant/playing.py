@@ -1,0 +1,39 @@
+"""Finding something to play and playing it, on players that can search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from edgevox.tools.home.home import HomeError
+from edgevox.tools.home.home_assistant.connection import Connection
+from edgevox.tools.home.home_assistant.service import Service, can, in_state, refusal
+from edgevox.tools.home.house import Entity
+from edgevox.tools.home.wording import brief, sentence, the
+
+# Bits of supported_features, in Home Assistant's numbers; a version that cannot search never sets the second.
+_PLAYS_MEDIA, _SEARCHES = 512, 4194304
+
+
+async def play_service(connection: Connection, entity: Entity, values: Mapping[str, Any]) -> Service:
+    """The service that plays what a search finds first. Raises HomeError when nothing is found."""
+    if not can(entity, _SEARCHES) or not can(entity, _PLAYS_MEDIA):
+        raise refusal(entity, "cannot search for music")
+    query = str(values["search_query"])
+    data: dict[str, Any] = {"search_query": query}
+    if values.get("media_class"):
+        data["media_filter_classes"] = [values["media_class"]]
+    answer = await connection.command(
+        "call_service",
+        domain="media_player",
+        service="search_media",
+        service_data=data,
+        target={"entity_id": entity.id},
+        return_response=True,
+    )
+    found = answer.get("response", {}).get(entity.id, {}).get("result", ())
+    first = next((media for media in found if media.get("can_play", True)), None)
+    if first is None:
+        raise HomeError(sentence(f"{the(entity)} finds no {brief(query)}"))
+    media = {key: first[key] for key in ("media_content_id", "media_content_type")}
+    return Service("play_media", media, in_state("playing", "buffering"))

@@ -1,0 +1,103 @@
+"""Home Assistant's registries: the areas and floors there are, and where each entity stands and is called."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from edgevox.tools.home.home_assistant.connection import Connection
+from edgevox.tools.home.home_assistant.exposure import Exposure, read_exposure
+from edgevox.tools.home.home_assistant.failures import CommandFailed
+from edgevox.tools.home.house import Area, Floor
+
+# After one of these events everything here is read again; nobody needs to be an administrator to hear them.
+CHANGE_EVENTS = (
+    "area_registry_updated",
+    "device_registry_updated",
+    "entity_registry_updated",
+    "floor_registry_updated",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What the registries know of one entity."""
+
+    name: str | None = None
+    aliases: tuple[str, ...] = ()
+    area: str | None = None
+    is_hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Registries:
+    """All of it at one moment; an entity that is not among `things` has never been registered."""
+
+    areas: tuple[Area, ...] = ()
+    floors: tuple[Floor, ...] = ()
+    things: Mapping[str, Registered] = field(default_factory=dict)
+    exposure: Exposure = field(default_factory=Exposure)
+
+    def floor_of(self, area_id: str | None) -> str | None:
+        return next((area.floor for area in self.areas if area.id == area_id), None)
+
+
+async def read_registries(connection: Connection) -> Registries:
+    """Raises what `Connection.command` raises."""
+    areas, floors, devices, entities, exposed = await asyncio.gather(
+        connection.command("config/area_registry/list"),
+        _where_known(connection, "config/floor_registry/list"),
+        connection.command("config/device_registry/list"),
+        connection.command("config/entity_registry/list"),
+        _where_known(connection, "homeassistant/expose_entity/list"),
+    )
+    exposure = read_exposure(exposed or {})
+    wanted = [entry["entity_id"] for entry in entities if exposure.may_have(entry["entity_id"])]
+    # Aliases are only told of entities that are asked for by name.
+    details = await _where_known(connection, "config/entity_registry/get_entries", entity_ids=wanted)
+    return registries(areas, floors or (), devices, entities, details or {}, exposure)
+
+
+def registries(
+    areas: Iterable[Mapping[str, Any]],
+    floors: Iterable[Mapping[str, Any]],
+    devices: Iterable[Mapping[str, Any]],
+    entities: Iterable[Mapping[str, Any]],
+    details: Mapping[str, Mapping[str, Any] | None],
+    exposure: Exposure,
+) -> Registries:
+    """From Home Assistant's lists as they are."""
+    area_of_device = {device["id"]: device.get("area_id") for device in devices}
+    return Registries(
+        areas=tuple(
+            Area(area["area_id"], area["name"], _names(area), area.get("floor_id")) for area in areas
+        ),
+        floors=tuple(Floor(floor["floor_id"], floor["name"], _names(floor)) for floor in floors),
+        things={
+            entry["entity_id"]: Registered(
+                name=entry.get("name") or entry.get("original_name"),
+                aliases=_names(details.get(entry["entity_id"]) or {}),
+                area=entry.get("area_id") or area_of_device.get(entry.get("device_id")),
+                is_hidden=bool(entry.get("hidden_by") or entry.get("entity_category")),
+            )
+            for entry in entities
+        },
+        exposure=exposure,
+    )
+
+
+async def _where_known(connection: Connection, command: str, /, **fields: Any) -> Any:  # noqa: ANN401 - its own result
+    """The command's result; None where this version does not know it, or the token's user may not use it."""
+    try:
+        return await connection.command(command, **fields)
+    except CommandFailed:
+        return None
+
+
+def _names(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The aliases in a fixed order: Home Assistant keeps them as a set."""
+    return tuple(
+        sorted(alias for alias in entry.get("aliases") or () if isinstance(alias, str) and alias.strip())
+    )
