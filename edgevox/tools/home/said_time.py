@@ -1,0 +1,156 @@
+"""A time as it was said: days and hours that it may mean, and the moment that people mean by it.
+
+An hour without its half of the day is the next one that reads so, but not at any price:
+
+- An alarm is to wake somebody: four to half past eleven are in the morning ("seven", said at eight in the
+  morning, is tomorrow), unless it is a nap: said at midday, and at most three hours away. Twelve is noon.
+- A reminder is for the day: "six", said at ten, is 18:00, and "three", said in the evening, is 15:00 the next
+  day. Hours before six in the morning are meant only by who is awake then. With a day ("tomorrow at six") it
+  is the one between seven in the morning and seven in the evening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal, TypeAlias
+
+from edgevox.tools.home.home import HomeError
+from edgevox.tools.home.local_time import local, moment
+
+Purpose: TypeAlias = Literal["alarm", "reminder"]
+Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]
+
+HALF_DAY = 12 * 60
+WHOLE_DAY = 24 * 60
+NO_HOUR = 9 * 60  # a reminder for a day, without a time
+_PART_HOURS: dict[Part, int] = {
+    "morning": NO_HOUR,
+    "afternoon": 15 * 60,
+    "evening": 19 * 60,
+    "night": 21 * 60,
+}
+_PART_RANGES: dict[Part, range] = {
+    "morning": range(HALF_DAY),
+    "afternoon": range(HALF_DAY, 18 * 60),
+    "evening": range(17 * 60, WHOLE_DAY),
+    "night": range(18 * 60, WHOLE_DAY),
+}
+_ALARM_FROM = 4 * 60
+_REMINDER_FROM = 7 * 60
+_NIGHT_ENDS_HOUR = 6
+_NAP_HOURS = range(11, 17)
+_LONGEST_NAP = timedelta(hours=3)
+_DAYS_AHEAD = 9
+
+
+class PastTime(HomeError):
+    """What was said is over already."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A moment that was meant: the next time, the days of the week on which it comes again (0 is Monday),
+    whether a time of day was said (else it is a guess), and how far away it is where a length was said."""
+
+    at: datetime
+    repeat: tuple[int, ...] = ()
+    has_time: bool = True
+    in_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SaidTime:
+    """What was said. Days are those that it may be, the nearest first; none was said where there are none.
+
+    `minutes` are those of the day, two for an hour without its half; 1440 and more are after midnight, where
+    the night belongs to the day before.
+    """
+
+    dates: tuple[date, ...] = ()
+    repeat: tuple[int, ...] = ()
+    minutes: tuple[int, ...] = ()
+    part: Part | None = None
+    in_s: float | None = None
+
+    @property
+    def has_time(self) -> bool:
+        return bool(self.minutes) or self.in_s is not None
+
+    def when(self, now: datetime, purpose: Purpose) -> When:
+        """The moment that is meant, after `now`, which is in the local zone. Raises PastTime."""
+        if self.in_s is not None:
+            return When(_after(now, self.in_s), in_s=self.in_s)
+        minutes = self.minutes or (_PART_HOURS[self.part] if self.part else NO_HOUR,)
+        if self.repeat:
+            minute = _preferred(minutes, purpose)
+            days = (day for day in _days_from(now.date(), -1) if day.weekday() in self.repeat)
+            shifted = {(day + minute // WHOLE_DAY) % 7 for day in self.repeat}
+            return When(_first(now, days, (minute,)), tuple(sorted(shifted)), self.has_time)
+        if self.dates:
+            for day in self.dates:
+                left = [minute for minute in minutes if _moment(day, minute, now) > now]
+                if left:
+                    best = _preferred(minutes, purpose)
+                    return When(_moment(day, best if best in left else left[0], now), (), self.has_time)
+            raise PastTime("That is over already. For when?")
+        if len(minutes) > 1 and purpose == "alarm":
+            minutes = _alarm_minutes(minutes, now)
+        return When(_first(now, _days_from(now.date(), -1), minutes, purpose), (), self.has_time)
+
+    def shows(self, wall: datetime) -> bool:
+        """True for a time of day that is called so: its hour, or its part of the day; any where none is."""
+        minute = wall.hour * 60 + wall.minute
+        if self.minutes:
+            return minute in {said % WHOLE_DAY for said in self.minutes}
+        return self.part is None or minute in _PART_RANGES[self.part]
+
+    @property
+    def wall_dates(self) -> tuple[date, ...]:
+        """The dates that calendars show: midnight on Friday is Saturday's first moment."""
+        late = bool(self.minutes) and min(self.minutes) >= WHOLE_DAY
+        return tuple(day + timedelta(days=late) for day in self.dates)
+
+
+def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
+    early, late = minutes
+    if early < 60:
+        return (late,)
+    if early < _ALARM_FROM:
+        return minutes
+    is_nap = now.hour in _NAP_HOURS and now < _moment(now.date(), late, now) <= now + _LONGEST_NAP
+    return (late,) if is_nap else (early,)
+
+
+def _preferred(minutes: tuple[int, ...], purpose: Purpose) -> int:
+    """Of two hours of a day, the one that people mean."""
+    starts = _ALARM_FROM if purpose == "alarm" else _REMINDER_FROM
+    return minutes[0] if len(minutes) == 1 or minutes[0] >= starts else minutes[1]
+
+
+def _first(
+    now: datetime, days: Iterable[date], minutes: tuple[int, ...], purpose: Purpose = "alarm"
+) -> datetime:
+    for day in days:
+        for minute in minutes:
+            when = _moment(day, minute, now)
+            is_asleep = len(minutes) > 1 and purpose == "reminder" and when.hour < _NIGHT_ENDS_HOUR
+            if when > now and not (is_asleep and now.hour >= _NIGHT_ENDS_HOUR):
+                return when
+    raise AssertionError(minutes)
+
+
+def _days_from(first: date, days: int) -> Iterable[date]:
+    return (first + timedelta(days=offset) for offset in range(days, _DAYS_AHEAD))
+
+
+def _moment(day: date, minute: int, now: datetime) -> datetime:
+    assert now.tzinfo is not None
+    wall = datetime.combine(day, datetime.min.time()) + timedelta(minutes=minute)
+    return moment(wall, now.tzinfo)
+
+
+def _after(now: datetime, seconds: float) -> datetime:
+    assert now.tzinfo is not None
+    return local(now.timestamp() + seconds, now.tzinfo)
