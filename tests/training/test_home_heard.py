@@ -54,3 +54,39 @@ def test_words_that_were_not_said_stay() -> None:
 def test_a_misheard_word_is_another_one() -> None:
     assert all(misheard_word(random.Random(seed), "lamp") != "" for seed in range(50))
     assert len({misheard_word(random.Random(seed), "lamp") for seed in range(50)}) > 3
+
+
+def test_names_in_capitals_are_copied_as_they_are_written() -> None:
+    call = Call("get_state", {"name": "front door"})
+    asked = _many("is the front door locked", call, may_mishear=False)
+    assert {"Front Door"} < {str(one.calls[0].arguments["name"]) for one in asked}
+    assert any(one.text.startswith("Is The Front Door Locked") for one in asked)
+    assert any(one.text.startswith("Is the Front Door locked") for one in asked)
+    assert all(str(one.calls[0].arguments["name"]) in one.text for one in asked)
+
+
+def test_a_sentence_cut_in_two_keeps_its_arguments_whole() -> None:
+    call = Call("turn_on", {"name": "strip under the bed", "area": "kitchen"})
+    cut = [
+        one for one in _many("turn on the strip under the bed in the kitchen", call) if ". In the" in one.text
+    ]
+    assert cut
+    assert all(str(value) in one.text for one in cut for value in one.calls[0].arguments.values())
+
+
+def test_the_first_word_may_be_lost() -> None:
+    assert any(one.text.lower().startswith("on anna") for one in _many())
+
+
+def test_times_keep_their_marks_or_lose_them_in_both_places() -> None:
+    call = Call("set_alarm", {"time": "6:30 a.m. tomorrow"})
+    for one in _many("wake me at 6:30 a.m. tomorrow", call):
+        assert str(one.calls[0].arguments["time"]) in one.text
+        assert "6:30" in one.text
+
+
+def test_dollars_are_a_sign_where_nobody_copies_them() -> None:
+    written = _many("send 5 dollars to Anna", Call("send", {"amount": 5, "to": "Anna"}))
+    assert any("$5" in one.text for one in written)
+    copied = _many("note 5 dollars", Call("note", {"text": "5 dollars"}))
+    assert not any("$" in one.text for one in copied)

@@ -80,7 +80,7 @@ _SCHEDULED = Grammar("""
 ! (lock the door|turn off the lights) (when I leave|when nobody is home|if it rains)
 ! (close the windows|close the awning) (when it rains|if it gets windy)
 """)
-_NO_SCHEDULE = (
+NO_SCHEDULE = (
     "I can't do things at a set time, sorry.", "Sorry, I can't plan that ahead, but I can set a timer.",
     "I can only do that now, or after a timer.",
     "I can remind you at that time, but I can't do it by myself.",
@@ -263,7 +263,7 @@ def refused(speaker: Speaker, *, other_tools: bool) -> tuple[str, str, str]:
     if not other_tools and speaker.chance(0.18):
         pattern = _SCHEDULED.draw(speaker.rng)
         fill = {"h": hour(speaker.rng), "x": speaker.pick(_THINGS)}
-        return pattern.say(speaker.rng, fill), pattern.form, speaker.pick(_NO_SCHEDULE)
+        return pattern.say(speaker.rng, fill), pattern.form, speaker.pick(NO_SCHEDULE)
     grammar = _BODILY if other_tools or speaker.chance(0.35) else _WORLDLY
     pattern = grammar.draw(speaker.rng)
     who = speaker.pick((*PEOPLE, "mom", "my boss", "the doctor", "my brother", "grandma"))

@@ -1,0 +1,168 @@
+"""Words taken back, things that stay as they are, stories, lists, bare nouns: what counts of them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+
+from edgevox.tools.home.house import Area, Entity, Floor, House
+from training.home import asking, asking_kinds, bare, chores, correcting, listing, playing, setting, sparing
+from training.home.houses import DEMO, Known
+from training.home.speaker import Said, Speaker
+
+_VERBS = re.compile(
+    r"\b(turn|switch|put) (?:it |them )?(on|off)|\b(open|close|shut|raise|lower|lock|unlock|start|stop)\b"
+)
+_ONS = frozenset({"on", "open", "raise", "lock", "start"})
+_HOUSE = House(
+    (Entity("light.a", "Reef", "light", "", (), "a0"),),
+    (Area("a0", "Attic", (), "f0"), Area("a1", "Study", (), "f0")),
+    (Floor("f0", "Cellar"),),
+)
+
+
+def _drawn(builder: Callable[[Speaker], Said], house: House | None, count: int = 400) -> list[Said]:
+    known = Known(house)
+    made = []
+    for seed in range(count):
+        speaker = Speaker(random.Random(seed), known)
+        speaker.slips = False
+        made.append(builder(speaker))
+    return made
+
+
+def test_the_last_verb_counts() -> None:
+    for made in _drawn(correcting.verb, None):
+        if made.calls[0].arguments.get("domain") == "lock":  # a lock is no verb, but looks like one
+            continue
+        verbs = [found[2] or found[3] for found in _VERBS.finditer(_without_name(made))]
+        assert made.calls[0].tool == ("turn_on" if verbs[-1] in _ONS else "turn_off"), made
+
+
+def test_the_last_state_counts() -> None:
+    for made in _drawn(correcting.state, None):
+        words = re.findall(r"\b(on|off|up|down|open|closed|shut)\b", _without_name(made))
+        expected = "turn_off" if words[-1] in ("off", "down", "closed", "shut") else "turn_on"
+        assert made.calls[0].tool == expected, made
+
+
+def _without_name(made: Said) -> str:
+    """The words of the command: a name may hold verbs, and a place that ends the sentence an "on"."""
+    text = made.text
+    for slot in ("name", "area", "floor"):
+        if value := made.calls[0].arguments.get(slot):
+            if slot != "name":
+                text = re.sub(rf" on (the |my |our )?{re.escape(str(value))}( please)?$", "", text)
+            text = text.replace(str(value), "")
+    return text
+
+
+def test_what_stands_before_a_noun_is_taken_back() -> None:
+    for made in _drawn(correcting.qualifier, DEMO):
+        name = str(made.calls[0].arguments["name"])
+        assert made.text.removesuffix(" on").removesuffix(" off").endswith(name), made
+
+
+def test_what_is_spared_gets_no_call() -> None:
+    for made in _drawn(sparing.spared, DEMO):
+        assert len(made.calls) == 1
+        for value in made.calls[0].arguments.values():
+            assert str(value) in made.text or value in (
+                "light",
+                "fan",
+                "cover",
+                "blind",
+                "curtain",
+                "shutter",
+            )
+    kept = [made for made in _drawn(sparing.spared, DEMO) if re.match("(leave|keep) ", made.text)]
+    assert kept
+    for made in kept:
+        spared = re.split(r", | but ", made.text)[0]
+        name = made.calls[0].arguments.get("name")
+        assert name is None or not spared.endswith((f" {name} on", f" {name} off", f" {name} open")), made
+
+
+def test_a_story_fills_no_slot() -> None:
+    for made in _drawn(sparing.told, DEMO):
+        assert "area" not in made.calls[0].arguments
+        assert len(made.calls) == 1
+
+
+@pytest.mark.parametrize("builder", [builder for _, builder in listing.BUILDERS])
+def test_items_and_lists_are_copied(builder: Callable[[Speaker], Said]) -> None:
+    for made in _drawn(builder, DEMO):
+        for value in made.calls[0].arguments.values():
+            assert str(value) in made.text, made
+            assert value not in ("one", "that one", "that", "it")
+
+
+def test_a_list_of_two_words_keeps_both() -> None:
+    named = [made.calls[0].arguments["name"] for made in _drawn(listing.add, None, 1500)]
+    assert "cleaning rota" in named
+    assert "rota" not in named
+
+
+def test_the_supermarket_list_is_the_shopping_list() -> None:
+    for made in _drawn(listing.buy, None):
+        assert made.calls[0].tool == "shopping_list_add_item"
+        assert made.calls[0].arguments.keys() == {"item"}
+    assert any("supermarket list" in made.text for made in _drawn(listing.buy, None))
+
+
+@pytest.mark.parametrize("house", [None, DEMO])
+def test_a_named_thing_is_asked_about_without_its_domain(house: House | None) -> None:
+    for builder in (
+        asking.own_state_named,
+        asking.cover_state,
+        asking_kinds.robots,
+        asking_kinds.single_of_kind,
+    ):
+        for made in _drawn(builder, house):
+            slots = made.calls[0].arguments
+            if "name" in slots:
+                assert slots.get("domain") in (None, "binary_sensor"), made
+
+
+def test_shut_is_closed_and_not_locked_is_unlocked() -> None:
+    for made in _drawn(asking.own_state_named, None, 1000):
+        state = made.calls[0].arguments["state"]
+        if made.text.endswith(" shut"):
+            assert state == "closed", made
+        if made.text.endswith((" unlocked", " not locked")):
+            assert state == "unlocked", made
+
+
+def test_the_list_says_what_is_a_floor() -> None:
+    for seed in range(500):
+        speaker = Speaker(random.Random(seed), Known(_HOUSE))
+        assert speaker.area() != "cellar"
+        assert speaker.floor() != "attic"
+
+
+def test_a_bare_noun_turns_on() -> None:
+    assert {made.calls[0].tool for made in _drawn(bare.noun, DEMO)} == {"turn_on"}
+
+
+def test_a_room_that_is_to_be_vacuumed_is_an_area() -> None:
+    had = [
+        made
+        for made in _drawn(chores.vacuum_room, None, 800)
+        if re.match("(have|get) .* vacuumed", made.text)
+    ]
+    assert had
+    assert {made.calls[0].tool for made in had} == {"vacuum_clean_area"}
+
+
+def test_a_notch_is_a_step_without_a_number() -> None:
+    notched = [made for made in _drawn(playing.volume_step, None, 1500) if "notch" in made.text]
+    assert notched
+    assert {made.calls[0].arguments["volume_step"] for made in notched} == {"up", "down"}
+
+
+def test_colour_and_brightness_are_both_kept() -> None:
+    for made in _drawn(setting.colour_and_brightness, DEMO):
+        assert {"brightness", "color"} <= made.calls[0].arguments.keys()
