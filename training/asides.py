@@ -23,8 +23,8 @@ _CANNOT = (
     "I'm not able to do that.", "None of my tools does that, sorry.",
 )
 _REMARKS = (
-    "I see.", "Good to know.", "That's interesting.", "Thanks for telling me.", "How interesting.",
-    "Is that so?", "I understand.", "Thanks for sharing that.", "Oh, really?", "That's nice to hear about.",
+    "I see.", "Good to know.", "That's interesting.", "Thanks for telling me.", "I hear you.",
+    "Is that so?", "I understand.", "Thanks for sharing that.", "Oh, really?", "Ah, I see.",
 )
 _UNKNOWN = (
     "I don't know, sorry.", "I don't know much about that.", "That's more than I know.",
@@ -144,7 +144,7 @@ def aside(tools: Sequence[OtherTool], offered: Sequence[DrawnTool], rng: random.
     at = rng.randrange(len(tools))
     tool, drawn = tools[at], offered[at]
     if tool.asides and rng.random() < _WRITTEN_SHARE:
-        return _written(tool, drawn, tools, rng)
+        return _written(tool, tools, rng)
     if tool.topics and rng.random() < 0.6:
         kind, answers, texts = rng.choice(_ON_TOPICS)
         subject = {"{t}": rng.choice(tool.topics)}
@@ -161,17 +161,12 @@ def aside(tools: Sequence[OtherTool], offered: Sequence[DrawnTool], rng: random.
     return Spoken(text, rng.choice(answers))
 
 
-def _written(
-    tool: OtherTool, drawn: DrawnTool, tools: Sequence[OtherTool], rng: random.Random
-) -> Spoken | None:
+def _written(tool: OtherTool, tools: Sequence[OtherTool], rng: random.Random) -> Spoken | None:
     chosen = rng.choice(tool.asides)
-    said = Ask(chosen.text, ())
-    slots = [slot for _, slot in drawn.slots]
-    if not said.keys <= {slot.key for slot in slots}:
-        return None
     if any(chosen.kind in other.takes for other in tools if other is not tool):
         return None
-    return Spoken(said.fill(slots, rng)[0], rng.choice(chosen.answers or _ANSWERS[chosen.kind]))
+    text, _ = Ask(chosen.text, ()).fill(tool.slots, rng)
+    return Spoken(text, rng.choice(chosen.answers or _ANSWERS[chosen.kind]))
 
 
 def _deed(drawn: DrawnTool) -> str | None:

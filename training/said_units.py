@@ -5,6 +5,7 @@ Only a slot that names its unit can be given such an amount: any other takes the
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections.abc import Callable
@@ -14,8 +15,8 @@ from training.number_words import neat_number, said_number
 
 # What slots, their descriptions and people call a unit. Short forms count in the name of a slot only.
 _CALLED = {
-    "seconds": ("seconds", "second", "secs", "sec"),
-    "minutes": ("minutes", "minute", "mins", "min"),
+    "seconds": ("seconds", "second", "secs"),
+    "minutes": ("minutes", "minute", "mins"),
     "hours": ("hours", "hour"),
     "days": ("days",),
     "grams": ("grams", "gram", "g"),
@@ -68,6 +69,7 @@ _RESTS = (5, 10, 15, 20, 25, 30, 40, 45, 50)
 _TRIES = 5
 
 
+@functools.cache
 def named_unit(name: str, about: str) -> str | None:
     """The unit that a slot's name or else its description says it counts; None for a rate or none."""
     parts = name.lower().split("_")

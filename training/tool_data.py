@@ -255,6 +255,8 @@ def _aside(kind: str, line: _Line, slots: tuple[Slot, ...]) -> Aside:
     unknown = set(MENTION.findall(text)) - {slot.key for slot in slots}
     if unknown:
         raise line.error(f"no slot {', '.join(unknown)}", "mention slots by their first names")
+    if text.endswith("->"):
+        raise line.error("no answer", "write one behind the arrow, or leave the arrow out")
     return Aside(kind, text, replace(line, text=answers).parts() if arrow else ())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import jsonschema
@@ -134,6 +135,26 @@ def test_a_slot_that_is_left_out_is_not_asked_for(tmp_path: Path) -> None:
         drawn = tool.draw(rng)
         keys = {slot.key for _, slot in drawn.slots}
         assert all(ask.keys <= keys for ask in drawn.asks)
+
+
+def test_a_headline_has_what_is_required_in_any_order(tmp_path: Path) -> None:
+    brief = "brief new booking / table: {restaurant} | {people} people | {time}\n"
+    (tmp_path / "food.txt").write_text(BLOCK.rstrip() + "\n" + brief)
+    (tool,) = load_tools(tmp_path)
+    rng = random.Random(10)
+    headlines = []
+    for _ in range(1500):
+        drawn = tool.draw(rng)
+        text, arguments = drawn.request(rng)
+        if text.startswith(("new booking", "table")):
+            headlines.append(text)
+            keys = {slot.key: name for name, slot in drawn.slots}
+            assert {keys["restaurant"], keys["people"]} <= arguments.keys()
+            assert str(arguments[keys["restaurant"]]) in text
+            assert ("time" in arguments) == ("noon" in text or "seven tonight" in text)
+    assert 120 < len(headlines) < 400
+    assert any(re.search(r"people.* Luigi's", text) for text in headlines)
+    assert any(re.search(r"Luigi's.* people", text) for text in headlines)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,124 @@
+"""What is said beside a tool without asking for it: never a request, answered in one honest sentence."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from training.asides import aside
+from training.drawn_tool import MENTION, OtherTool
+from training.tool_data import ToolDataError, load_tools, read_tools
+
+TOOLS = load_tools()
+BLOCK = """
+tool bake_loaf
+about Bake a loaf
+slot loaf text: rye loaf | milk loaf
+ask bake a {loaf}
+ask a {loaf} please
+ask we need a {loaf} for breakfast
+topic bread
+miss slice the {loaf} -> I can't slice it, I can only bake.
+tell my neighbour bakes the best {loaf}
+wonder how did people bake before ovens
+"""
+# Nothing was done, so no answer may say so.
+_CLAIMS = re.compile(
+    r"\bI(?: have|'ve| just| already)? (?:turned|switched|set|added|opened|booked|noted|sent)\b"
+)
+
+
+@pytest.fixture
+def bakery(tmp_path: Path) -> OtherTool:
+    (tmp_path / "bakery.txt").write_text(BLOCK)
+    (tool,) = load_tools(tmp_path)
+    return tool
+
+
+def _words(text: str) -> str:
+    return re.sub(r"[^a-z{} ]", "", MENTION.sub("{}", text.lower()))
+
+
+def test_asides_are_of_all_kinds_and_have_no_open_marks(bakery: OtherTool) -> None:
+    rng = random.Random(1)
+    offered = [bakery.draw(rng)]
+    texts = [said.text for _ in range(600) if (said := aside([bakery], offered, rng))]
+    assert len(texts) > 500
+    assert not [text for text in texts if "{" in text]
+    for words in (
+        "slice the rye loaf",
+        "my neighbour bakes the best milk loaf",
+        "about bread",
+        "bake a loaf",
+    ):
+        assert any(words in text for text in texts), words
+
+
+def test_an_answer_that_is_written_is_given(bakery: OtherTool) -> None:
+    rng = random.Random(2)
+    offered = [bakery.draw(rng)]
+    said = [one for _ in range(600) if (one := aside([bakery], offered, rng))]
+    answers = {one.answer for one in said if one.text.startswith("slice")}
+    assert answers == {"I can't slice it, I can only bake."}
+
+
+def test_nothing_is_said_that_another_tool_takes(tmp_path: Path, bakery: OtherTool) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("tool take_note\nabout Write\nask write that down\ntakes tell | wonder | miss\n")
+    (note,) = read_tools(file)
+    rng = random.Random(3)
+    offered = [bakery.draw(rng), note.draw(rng)]
+    assert not any(aside([bakery, note], offered, rng) for _ in range(300))
+
+
+def test_without_tools_nothing_is_said() -> None:
+    assert aside([], [], random.Random(4)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("tell I like {cake}", "no slot cake"),
+        ("miss slice it ->", "no answer"),
+        ("takes everything", "are no asides"),
+        ("topic rolls", "a second line of 'topic'"),
+        ("brief bread: quickly", "not a brief"),
+        ("brief bread:", "loaf not said"),
+    ],
+)
+def test_an_error_names_the_line(tmp_path: Path, line: str, complaint: str) -> None:
+    (tmp_path / "bakery.txt").write_text(f"{BLOCK.rstrip()}\n{line}\n")
+    with pytest.raises(ToolDataError, match=rf"bakery\.txt:\d+: .*{complaint}"):
+        load_tools(tmp_path)
+
+
+# --- what is shipped
+
+
+def test_most_shipped_tools_have_asides_topics_and_headlines() -> None:
+    assert sum(bool(tool.asides) for tool in TOOLS) >= 500
+    assert sum(bool(tool.topics) for tool in TOOLS) >= 250
+    assert sum(tool.brief is not None for tool in TOOLS) >= 500
+    kinds = Counter(kind.kind for tool in TOOLS for kind in tool.asides)
+    assert min(kinds["miss"], kinds["tell"], kinds["wonder"]) >= 150
+
+
+def test_no_aside_has_the_words_of_a_request() -> None:
+    asked = {_words(ask.text) for tool in TOOLS for ask in tool.asks}
+    asides = [(tool.where, one.text) for tool in TOOLS for one in tool.asides]
+    assert [(where, text) for where, text in asides if _words(text) in asked] == []
+
+
+def test_answers_are_one_short_honest_sentence() -> None:
+    rng = random.Random(6)
+    answers = {answer for tool in TOOLS for one in tool.asides for answer in one.answers}
+    for tool in TOOLS:
+        offered = [tool.draw(rng)]
+        answers |= {said.answer for _ in range(4) if (said := aside([tool], offered, rng))}
+    assert [answer for answer in answers if len(answer.split()) >= 20] == []
+    assert [answer for answer in answers if not re.fullmatch(r"[A-Z][^{}|\[\]\"]*[.!?]", answer)] == []
+    assert [answer for answer in answers if _CLAIMS.search(answer)] == []
