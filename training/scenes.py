@@ -1,8 +1,9 @@
 """The mix that the home model is trained on: scenes without end, a system prompt and dialogues in each.
 
 Shares among the dialogues (`python -m training.scenes --count 400 --shares` counts them): single home
-commands 42 %, several commands in one breath 7 %, other tools 23 %, refusals 8 %, questions back 2 %,
-ordinary talk 4 %, follow-ups and histories 5 %, results in words 5 %, failures 2 %, mentions 1 %.
+commands 41 %, several commands in one breath 7 %, other tools 23 %, refusals 8 %, questions back 2 %,
+ordinary talk 4 %, asides about tools 4 %, follow-ups and histories 5 %, results in words 5 %, failures 2 %,
+mentions 1 %. Of the home commands, alarms and reminders are 6 %.
 
 Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer in 28 %, only others in 14 %.
 Homes: random ones of 0 to 45 things in 68 %, the demo home in 10 %, none in 22 % (12 % where the home's tools
@@ -20,6 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
+from training.asides import aside
 from training.calls import Call, written
 from training.heard import heard
 from training.home import beyond
@@ -55,9 +57,9 @@ _OTHER_REASON_SHARE = 0.1
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 56.0, "several": 9.0, "other": 26.0, "others": 2.0, "refusal": 12.0,
+    "home": 60.0, "several": 9.0, "other": 26.0, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 8.0,
-    "result": 4.0, "repair": 1.6, "mention": 1.2,
+    "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 5.0,
 }  # fmt: skip
 
 
@@ -69,6 +71,7 @@ _OTHER_MIX = {
     "result": 11.0,
     "repair": 3.0,
     "history": 4.0,
+    "aside": 10.0,
 }
 
 
@@ -139,6 +142,8 @@ def _dialogue(kind: str, stage: Stage) -> Dialogue | None:
             return _question(stage)
         case "talk":
             return _small_talk(stage)
+        case "aside":
+            return _aside(stage)
         case "history":
             return _history(stage)
         case "result":
@@ -317,6 +322,14 @@ def _small_talk(stage: Stage, category: str = "talk") -> Dialogue | None:
     if category != "mention" and _is_served_by_alarms(stage, text):
         return None
     return _spoken(stage, category, text, ".", rng.choice(pair.answers))
+
+
+def _aside(stage: Stage) -> Dialogue | None:
+    """Something about a tool that is offered, and nothing that it could do."""
+    spoken = aside(stage.other_tools, stage.others, stage.rng)
+    if spoken is None or _is_served_by_alarms(stage, spoken.text):
+        return None
+    return _spoken(stage, "aside", spoken.text, ".", spoken.answer)
 
 
 def _history(stage: Stage) -> Dialogue | None:
