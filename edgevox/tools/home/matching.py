@@ -64,12 +64,16 @@ def find(house: House, slots: Slots, domains: Collection[str]) -> tuple[Entity, 
         if pool:
             return pool
         raise NotFound(_nothing(slots, where))
-    found = _whole_name(house, slots, pool) or _named(house, slots.name, pool)
+    known = labels_of(house)
+    found = _whole_name(house, slots, pool, known) or _named(house, slots.name, pool, known)
     if not found and pool != here:  # a small model's domain is a guess; the name is what was said
-        found = _named(house, slots.name, here)
+        found = _named(house, slots.name, here, known)
     if found:
         return found
-    raise NotFound(_why_not(house, slots.name, where, candidates, here))
+    fit, named = best_fits(words(slots.name), house.entities, known)
+    if fit <= Fit.SAME_PLAIN_WORDS:
+        raise NotFound(_not_that(named[0], where, candidates))
+    raise NotFound(_unknown_name(slots.name, where, here or candidates))
 
 
 def find_area(house: House, said: str) -> Area:
@@ -140,19 +144,20 @@ def _kind_phrase(house: House, said: Words, pool: tuple[Entity, ...]) -> tuple[E
 # --- names
 
 
-def _whole_name(house: House, slots: Slots, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def _whole_name(
+    house: House, slots: Slots, pool: tuple[Entity, ...], known: dict[str, Labels]
+) -> tuple[Entity, ...]:
     """The Kitchen Light, where the slots are the area kitchen and the name light."""
     place = find_place(house, slots.area) if slots.area else None
     if place is None or slots.name is None or _is_many(slots.name):
         return ()
-    fit, found = best_fits((*words(place.name), *words(slots.name)), pool, labels_of(house))
+    fit, found = best_fits((*words(place.name), *words(slots.name)), pool, known)
     return found if fit is Fit.SAME_WORDS and len(found) == 1 else ()
 
 
-def _named(house: House, name: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def _named(house: House, name: str, pool: tuple[Entity, ...], known: dict[str, Labels]) -> tuple[Entity, ...]:
     """What a name means in a pool; nothing when nothing there is called so. Raises Unclear."""
     heard = words(name)
-    known = labels_of(house)
     if found := _read(house, name, heard, pool, known):
         return found
     for reading in readings(heard, vocabulary(house, known.values())):
@@ -209,15 +214,14 @@ def _which(found: tuple[Entity, ...], house: House) -> str:
     return f"Which one: {listed(names, 'or')}?"
 
 
-def _why_not(
-    house: House, name: str, where: str | None, candidates: tuple[Entity, ...], here: tuple[Entity, ...]
-) -> str:
-    """Why nothing was found: it cannot do that, it is elsewhere, or nothing is called so."""
-    fit, found = best_fits(words(name), house.entities, labels_of(house))
-    if fit <= Fit.SAME_PLAIN_WORDS:
-        is_elsewhere = where and found[0] in candidates
-        return sentence(f"{the(found[0])} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
-    close = nearest(name, [entity.name for entity in here or candidates])
+def _not_that(entity: Entity, where: str | None, candidates: tuple[Entity, ...]) -> str:
+    """Why something is not meant that is called so: it is elsewhere, or cannot do that."""
+    is_elsewhere = where and entity in candidates
+    return sentence(f"{the(entity)} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
+
+
+def _unknown_name(name: str, where: str | None, candidates: tuple[Entity, ...]) -> str:
+    close = nearest(name, [entity.name for entity in candidates])
     known = f" Did you mean {listed([the(near) for near in close], 'or')}?" if close else ""
     return f"I know nothing called {brief(name)}{_in(where)}.{known}"
 

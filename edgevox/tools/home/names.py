@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -116,6 +117,8 @@ def sounds_like(heard: str, known: str) -> bool:
     starts_alike = heard[0] == known[0] or sound_a[:1] == sound_b[:1]
     if not starts_alike:
         return False
+    if len(set(heard) ^ set(known)) > 4:  # one letter changed is two letters that only one of them has
+        return False
     distance = _distance(heard, known)
     shorter = min(len(heard), len(known))
     return (
@@ -131,9 +134,28 @@ def _candidates(word: str, known: frozenset[str]) -> Words:
     for cut in range(2, len(word) - 1):  # "livingroom"
         if word[:cut] in known and word[cut:] in known:
             return (f"{word[:cut]} {word[cut:]}",)
-    alike = [(_distance(word, other), other) for other in known if sounds_like(word, other)]
+    alike = [(_distance(word, other), other) for other in _alike(word, known) if sounds_like(word, other)]
     best = min((distance for distance, _ in alike), default=0)
     return tuple(sorted(other for distance, other in alike if distance == best)) or (word,)
+
+
+def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
+    """Those known words that begin like the word and are about as long: no other may be meant by it."""
+    beginnings = {word[:1], _sound(word)[:1]}
+    index = _by_beginning(known)
+    for other in dict.fromkeys(itertools.chain.from_iterable(index.get(each, ()) for each in beginnings)):
+        if abs(len(word) - len(other)) <= 2:
+            yield other
+
+
+@lru_cache(maxsize=8)
+def _by_beginning(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Words by their first letter and by their first sound."""
+    index = defaultdict[str, list[str]](list)
+    for word in sorted(known):
+        for beginning in {word[:1], _sound(word)[:1]}:
+            index[beginning].append(word)
+    return {beginning: tuple(found) for beginning, found in index.items()}
 
 
 @lru_cache(maxsize=8192)

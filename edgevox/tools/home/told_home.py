@@ -5,7 +5,7 @@ Only names are told, never states: a state that stood in a prompt would be an ol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -59,11 +59,10 @@ class ToldHome:
         except (HomeError, StateError):
             return self._behind_before(HOME_INSTRUCTIONS)
         told = self._told(house)
-        if len(told.ids) == len(house.entities):
+        if not text or len(told.ids) == len(house.entities):
             return told.text
-        named = named_things(house, text, told.ids)
-        lines = area_lines(replace(told.house, entities=tuple(with_few_aliases(named))))
-        return f"{told.text}\n{lines}" if lines else told.text
+        named = tuple(with_few_aliases(named_things(house, text, told.ids)))
+        return f"{told.text}\n{area_lines(replace(house, entities=named))}" if named else told.text
 
     def names(self) -> tuple[str, ...]:
         """Names for priming the recogniser, which takes as many as it has room for, from the first on."""
@@ -74,8 +73,7 @@ class ToldHome:
         told = self._told(house).house
         if told is house:
             return home_names(house)
-        in_order = names_in_order((*told.places, *most_spoken_to(told)))
-        return tuple(sorted(in_order, key=_is_heard_anyway))
+        return unusual_first(names_in_order((*told.places, *most_spoken_to(told))))
 
     def _told(self, house: House) -> _Told:
         last = self._last
@@ -104,9 +102,12 @@ def _names(house: House) -> _Names:
     return things, house.areas, house.floors
 
 
-def _is_heard_anyway(name: str) -> bool:
-    """True for "Kitchen Light 2": a recogniser spells common words without being told."""
-    return all(word in _COMMON or word.isdigit() for word in words(name))
-
-
-_COMMON = HOUSE_WORDS | every_kind_word()
+def unusual_first(names: Iterable[str]) -> tuple[str, ...]:
+    """The names, first those with a word that a recogniser has not seen before and may misspell."""
+    seen = set(HOUSE_WORDS | every_kind_word())
+    unusual, usual = list[str](), list[str]()
+    for name in names:
+        new = {word for word in words(name) if not word.isdigit()} - seen
+        (unusual if new else usual).append(name)
+        seen |= new
+    return (*unusual, *usual)
