@@ -16,8 +16,8 @@ from training.calls import Call
 _MISHEARD_SHARE = 0.075
 _OF_SHARE = 0.012
 # Of the sentences with marks and capitals: those with capitals in names, and of these, in every word.
-_CASED_SHARE = 0.2
-_EVERY_WORD_SHARE = 0.4
+_CASED_SHARE = 0.32
+_EVERY_WORD_SHARE = 0.3
 _CUT_SHARE = 0.05
 _LOST_SHARE = 0.015
 

@@ -40,8 +40,8 @@ _ALARM = Grammar("""
 2. {at} wake me [up] [please]
 . {at} please wake me [up]
 . (new alarm|another alarm), {v}
-? (can|could|would|will) you wake me [up] {at}
-? (can|could) (I|we) (get|have) an alarm (for|at) {v}
+: (can|could|would|will) you wake me [up] {at}
+: (can|could) (I|we) (get|have) an alarm (for|at) {v}
 """)
 _ALARM_NAMED = Grammar("""
 3! set an alarm for {v} (called|named|labelled) {n}
@@ -58,24 +58,24 @@ _ALARM_NAMED = Grammar("""
 . {at} wake me [up] for [the|my] {n}
 . I need to get up {at} for [the|my] {n}
 . I need {an} {n} alarm {at}
-? (can|could) you wake me [up] {at} for [the|my] {n}
+: (can|could) you wake me [up] {at} for [the|my] {n}
 """)
 # {k} is what is to be done: "call mum"; {g} what it is about: "the dentist".
 _REMIND_AT = Grammar("""
 8! remind me to {k} {at}
-5! remind me {at} to {k}
-3! {at} remind me to {k}
-2! remind me {at} that I (have|need|want|ought) to {k}
+5: remind me {at} to {k}
+3: {at} remind me to {k}
+2: remind me {at} that I (have|need|want|ought) to {k}
 2! (set|create|make|add) a reminder to {k} {at}
-2! (set|create|make|add) a reminder {at} to {k}
-2! (set|create|make|add) a reminder for {v} to {k}
-! (put in|schedule|give me) a reminder for {v} to {k}
+2: (set|create|make|add) a reminder {at} to {k}
+2: (set|create|make|add) a reminder for {v} to {k}
+: (put in|schedule|give me) a reminder for {v} to {k}
 2! don't let me forget to {k} {at}
 ! make sure I (don't forget to|remember to) {k} {at}
 ! help me remember to {k} {at}
-! (tell|ping|nudge|poke|prompt|nag|alert) me {at} to {k}
+: (tell|ping|nudge|poke|prompt|nag|alert) me {at} to {k}
 ! (tell|ping|nudge|prompt|nag) me to {k} {at}
-! let me know {at} (to|that I have to|that I need to) {k}
+: let me know {at} (to|that I have to|that I need to) {k}
 2: reminder {at}, {k}
 : reminder {at} to {k}
 . reminder to {k} {at}
@@ -84,8 +84,8 @@ _REMIND_AT = Grammar("""
 . I (mustn't|must not|can't) forget to {k} {at}, [so] remind me
 . I (want|need|would like) to be reminded to {k} {at}
 . I'd like [to have] a reminder to {k} {at}
-? (can|could|would|will) you remind me to {k} {at}
-? (can|could|would) you remind me {at} to {k}
+: (can|could|would|will) you remind me to {k} {at}
+: (can|could|would) you remind me {at} to {k}
 """)
 _REMIND = Grammar("""
 6: remind me to {k}
@@ -106,7 +106,7 @@ _ABOUT_AT = Grammar("""
 ! don't let me (forget|miss) {g} {at}
 . reminder (for|about) {g} {at}
 . {g} {at}, (remind me|don't let me forget)
-? (can|could) you remind me (of|about) {g} {at}
+: (can|could) you remind me (of|about) {g} {at}
 """)
 _ABOUT = Grammar("""
 4! remind me (of|about) {g}

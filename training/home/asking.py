@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from training.home import panel
+from training.home import panel, rare
 from training.home.asking_kinds import (
     covers_many,
     lights_many,
@@ -22,7 +22,7 @@ from training.home.asking_sensors import (
     sensed_placed,
     sensed_whatever,
 )
-from training.home.contents import ZONES
+from training.home.contents import ROTAS, ZONES
 from training.home.houses import class_of, spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
@@ -351,6 +351,8 @@ def on_list(speaker: Speaker) -> Said:
     name = speaker.pick(("shopping list", "shopping list", "grocery list", "to do list", "to-do list",
     "todo list", "chores list", "packing list",
                          "task list", "christmas list", "work list"))  # fmt: skip
+    if speaker.chance(0.4):
+        name = speaker.pick(ROTAS) if speaker.chance(0.5) else f"{rare.word(speaker.rng)} list"
     text = f"{speaker.pick(('my', 'the', 'our'))} {name}"
     return said(speaker, _ON_LIST, (home_call("get_state", name=name, domain="todo"),), l=text)
 
@@ -376,7 +378,7 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (1.6, measured_in),
     (2.6, person),
     (0.4, playing),
-    (0.4, on_list),
+    (0.5, on_list),
 )
 
 

@@ -111,10 +111,12 @@ def noun(speaker: Speaker) -> Said:
         return said(speaker, _THERE, (home_call("turn_on", **target.slots),), t=_without_the(speaker, text))
     kind = speaker.pick((LIGHT, LIGHT, LIGHT, LIGHT, FAN))
     place = speaker.where(nowhere=0.0)
-    one = speaker.chance(0.5)
+    leads = "area" in place.slots and speaker.chance(0.4)
+    # Without a list of things, nobody can tell whether "kitchen light" is a name.
+    one = speaker.chance(0.5) and not (leads and speaker.known.house is None)
     thing = kind.singular[0] if one else kind.plural[0]
     named = f"{next(iter(place.slots.values()))} {thing}"
-    if "area" in place.slots and "'" not in named and speaker.chance(0.4):
+    if leads and "'" not in named:
         slots = {"name": named} if one and speaker.is_listed(named) else {**place.slots, **kind.slots}
         return said(speaker, _THERE, (home_call("turn_on", **slots),), t=named)
     slots = (

@@ -260,7 +260,7 @@ _THINGS = (
 
 def refused(speaker: Speaker, *, other_tools: bool) -> tuple[str, str, str]:
     """A request that cannot be served, its form, and the answer."""
-    if not other_tools and speaker.chance(0.18):
+    if not other_tools and speaker.chance(0.35):
         pattern = _SCHEDULED.draw(speaker.rng)
         fill = {"h": hour(speaker.rng), "x": speaker.pick(_THINGS)}
         return pattern.say(speaker.rng, fill), pattern.form, speaker.pick(NO_SCHEDULE)

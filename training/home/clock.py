@@ -70,14 +70,18 @@ def hour(rng: random.Random, *, may_say_part: bool = True) -> str:
         text = _relative(rng, says, in_digits=in_digits)
     elif way < 0.79:
         text = _to_the_minute(rng, number, says, in_digits=in_digits)
+        if may_say_part and rng.random() < 0.3:
+            return f"{text} {rng.choice(_HALVES)}"
     elif way < 0.83:
         return rng.choice(_FULL)
     elif way < 0.87:
         return f"{rng.randint(6, 23)}:{rng.choice((0, 0, 15, 30, 30, 45, 10, 5, 50)):02d}"
+    elif not may_say_part:
+        return says
     else:
         half = rng.choice(_HALVES)
         return f"{says}{half}" if in_digits and "." not in half and rng.random() < 0.4 else f"{says} {half}"
-    if may_say_part and rng.random() < 0.18 and not text.endswith(_HALVES):
+    if may_say_part and rng.random() < 0.18:
         return f"{text} {rng.choice(_PARTS)}"
     return text
 
@@ -104,7 +108,7 @@ def _to_the_minute(rng: random.Random, number: int, says: str, *, in_digits: boo
     else:
         oh = "oh " if minutes < 10 else ""
         text = f"{says} {oh}{in_spoken_words(minutes, rng)}"
-    return f"{text} {rng.choice(_HALVES)}" if rng.random() < 0.3 else text
+    return text
 
 
 def day(rng: random.Random) -> Moment:

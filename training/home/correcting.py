@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from training.calls import Call
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.speaker import Phrase, Said, Speaker, said
@@ -163,4 +164,48 @@ def qualifier(speaker: Speaker) -> Said:
     return said(speaker, _ON_OFF, (home_call(f"turn_{word}", name=name),), w=word, q=text)
 
 
-BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((3, verb), (2, state), (1.4, qualifier))
+# Orders of one family: each may be said in the place of another.
+_FAMILIES: tuple[tuple[tuple[str, Call], ...], ...] = (
+    (("mute it", home_call("media_player_mute")), ("unmute it", home_call("media_player_unmute"))),
+    (("pause the music", home_call("media_pause")), ("resume the music", home_call("media_unpause"))),
+    (("next song", home_call("media_next")), ("previous song", home_call("media_previous"))),
+    (
+        ("volume up", home_call("set_volume_relative", volume_step="up")),
+        ("volume down", home_call("set_volume_relative", volume_step="down")),
+    ),
+    (
+        ("turn it up", home_call("set_volume_relative", volume_step="up")),
+        ("turn it down", home_call("set_volume_relative", volume_step="down")),
+        ("pause it", home_call("media_pause")),
+    ),
+    (
+        ("pause the timer", home_call("pause_timer")),
+        ("cancel the timer", home_call("cancel_timer")),
+        ("resume the timer", home_call("unpause_timer")),
+    ),
+    (
+        ("start the vacuum", home_call("vacuum_start")),
+        ("send the vacuum home", home_call("vacuum_return_to_base")),
+    ),
+    (
+        ("mow the lawn", home_call("lawn_mower_start_mowing")),
+        ("dock the mower", home_call("lawn_mower_dock")),
+    ),
+)
+
+
+def wish(speaker: Speaker) -> Said:
+    """ "Pause the timer, no, cancel it": another order of the same kind."""
+    family = speaker.pick(_FAMILIES)
+    wrong, right = speaker.rng.sample(family, 2)
+    begun = wrong[0] if speaker.chance(0.6) else wrong[0].rpartition(" ")[0]
+    before = speaker.pick(("", "", "", "please ", "can you "))
+    return Said(".", f"{before}{begun}{speaker.pick(_NO)}{right[0]}", (right[1],))
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (3, verb),
+    (2, state),
+    (1.4, qualifier),
+    (1.2, wish),
+)

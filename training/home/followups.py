@@ -111,6 +111,10 @@ def followed(rng: random.Random, speaker: Speaker, first: Said, offered: Collect
             )
         case "set_reminder" if "time" not in slots:
             return _reminded(rng, before, slots)
+        case "set_alarm" if "cancel_alarm" in offered:
+            text = rng.choice(_CANCEL).replace("timer", "alarm")
+            named = {slot: slots[slot] for slot in ("name",) if slot in slots} or {"time": slots["time"]}
+            return _follow(rng, before, text, Call("cancel_alarm", named))
         case "start_timer" if "cancel_timer" in offered and "conversation_command" not in slots:
             named = {"name": slots["name"]} if "name" in slots else {}
             return _follow(rng, before, rng.choice(_CANCEL), Call("cancel_timer", named))

@@ -292,6 +292,11 @@ _VERBS = frozenset(
         "max",
         "heat",
         "nudge",
+        "remind",
+        "create",
+        "schedule",
+        "ring",
+        "book",
     ]
 )
 
