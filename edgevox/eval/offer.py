@@ -6,7 +6,6 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from edgevox.errors import ConfigError
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
-from edgevox.tools.home import DemoHome, HomeError, House, Timers, ToldHome, home_tools
+from edgevox.tools.home import Alarms, DemoHome, HomeError, House, Timers, ToldHome, home_tools
 from edgevox.tools.home.told_home import MAX_THINGS
 from edgevox.types import JsonObject
 
@@ -60,8 +59,9 @@ class Offer:
 
 
 def bound_home_tools(home: DemoHome) -> tuple[Tool, ...]:
-    """The home's tools, working on `home`, with timers of their own."""
-    return home_tools(home, Timers(time.time), now=lambda: datetime.now().astimezone())
+    """The home's tools, working on `home`, with timers and alarms of their own."""
+    alarms = Alarms(time.time)
+    return home_tools(home, Timers(time.time), alarms, now=alarms.now)
 
 
 def tool_of_schema(schema: JsonObject, *, with_examples: bool = True) -> Tool:

@@ -7,7 +7,6 @@ import dataclasses
 import logging
 import time
 from collections.abc import Collection, Iterable
-from datetime import datetime
 from types import TracebackType
 
 from edgevox.errors import StateError
@@ -19,8 +18,10 @@ from edgevox.tools.corpus import NAMES as CORPUS_TOOLS
 from edgevox.tools.corpus import corpus_tools
 from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.home import DemoHome, Home, Timers, home_tools
+from edgevox.tools.home import Agenda, Alarms, DemoHome, Home, Timers, home_tools
+from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
 from edgevox.tools.home.demo import FILE_NAME as DEMO_FILE
+from edgevox.tools.home.steady_clock import SteadyClock
 from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.plugin_sources import PluginSource, plugin_sources
 from edgevox.tools.plugin_troubles import FILE_NAME as TROUBLES_FILE
@@ -54,6 +55,8 @@ class Toolbox:
     ) -> None:
         self.home: Home = home or DemoHome(folders.state / DEMO_FILE)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
+        self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+        self.agenda = Agenda(self.timers, self.alarms, steady=SteadyClock.of_machine())
         self.stats = stats or ToolStats(folders.state)
         self.registry = ToolRegistry()
         self.not_offered: dict[str, str] = {}
@@ -117,7 +120,7 @@ class Toolbox:
 
     def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
         tools = self._settings
-        self._add(home_tools(self.home, self.timers, now=lambda: datetime.now().astimezone()))
+        self._add(home_tools(self.home, self.timers, self.alarms, now=self.alarms.now))
         if tools.documents is None:
             self._leave_out(CORPUS_TOOLS, "no folder of documents is set (tools.documents)")
         else:

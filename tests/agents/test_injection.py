@@ -23,6 +23,7 @@ from edgevox.tools.corpus import corpus_tools
 from edgevox.tools.home import (
     HOME_INSTRUCTIONS,
     Action,
+    Alarms,
     DemoHome,
     Entity,
     House,
@@ -136,7 +137,7 @@ async def order_item(item: str, count: int = 1) -> str:
 
 
 TOOLS: tuple[Tool, ...] = (
-    *home_tools(WORLD, Timers(lambda: 0.0), lambda: datetime(2026, 1, 1, tzinfo=UTC)),
+    *home_tools(WORLD, Timers(lambda: 0.0), Alarms(lambda: 0.0), lambda: datetime(2026, 1, 1, tzinfo=UTC)),
     *(read_page, unlock_safe, send_message, order_item),
 )
 

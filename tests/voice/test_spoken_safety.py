@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,7 @@ from edgevox.events import (
 from edgevox.settings import AudioSettings
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.testing import NullSinks, ScriptedModel
-from edgevox.tools.home import DemoHome, Timers, home_names, home_tools
+from edgevox.tools.home import Alarms, DemoHome, Timers, home_names, home_tools
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, ChatModel, SynthesisRequest, TranscribeRequest, Transcript
@@ -104,9 +103,10 @@ class Evening:
 
     @asynccontextmanager
     async def listening(self, model: ChatModel) -> AsyncIterator[None]:
+        alarms = Alarms(time.time)
         agent = LLMAgent(
             "test",
-            tools=home_tools(self.home, Timers(time.time), now=lambda: datetime.now().astimezone()),
+            tools=home_tools(self.home, Timers(time.time), alarms, now=alarms.now),
             model=model,
             parsers=("hermes",),
             confirm=self.asking,

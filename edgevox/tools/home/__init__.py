@@ -1,5 +1,7 @@
 """The home: its tools, what they need of a home, and the demo home."""
 
+from edgevox.tools.home.agenda import Agenda, Due
+from edgevox.tools.home.alarms import Alarm, Alarms
 from edgevox.tools.home.catalogue import CATALOGUE, HOME_TOOLS_VERSION
 from edgevox.tools.home.choosing import targets
 from edgevox.tools.home.demo import DemoHome
@@ -23,9 +25,13 @@ __all__ = [
     "HOME_PROMPT_VERSION",
     "HOME_TOOLS_VERSION",
     "Action",
+    "Agenda",
+    "Alarm",
+    "Alarms",
     "Area",
     "ConnectedHome",
     "DemoHome",
+    "Due",
     "Entity",
     "Floor",
     "Home",

@@ -24,12 +24,13 @@ Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]
 
 HALF_DAY = 12 * 60
 WHOLE_DAY = 24 * 60
-NO_HOUR = 9 * 60  # a reminder for a day, without a time
-_PART_HOURS: dict[Part, int] = {
-    "morning": NO_HOUR,
-    "afternoon": 15 * 60,
-    "evening": 19 * 60,
-    "night": 21 * 60,
+# A reminder for a day without an hour: the first of these that is still to come.
+_NO_HOUR: dict[Part | None, tuple[int, ...]] = {
+    None: (9 * 60, 15 * 60, 19 * 60),
+    "morning": (9 * 60, 11 * 60),
+    "afternoon": (15 * 60, 17 * 60),
+    "evening": (19 * 60, 21 * 60),
+    "night": (21 * 60, 23 * 60),
 }
 _PART_RANGES: dict[Part, range] = {
     "morning": range(HALF_DAY),
@@ -82,7 +83,7 @@ class SaidTime:
         """The moment that is meant, after `now`, which is in the local zone. Raises PastTime."""
         if self.in_s is not None:
             return When(_after(now, self.in_s), in_s=self.in_s)
-        minutes = self.minutes or (_PART_HOURS[self.part] if self.part else NO_HOUR,)
+        minutes = self.minutes or _NO_HOUR[self.part]
         if self.repeat:
             minute = _preferred(minutes, purpose)
             days = (day for day in _days_from(now.date(), -1) if day.weekday() in self.repeat)
@@ -95,7 +96,7 @@ class SaidTime:
                     best = _preferred(minutes, purpose)
                     return When(_moment(day, best if best in left else left[0], now), (), self.has_time)
             raise PastTime("That is over already. For when?")
-        if len(minutes) > 1 and purpose == "alarm":
+        if len(self.minutes) > 1 and purpose == "alarm":
             minutes = _alarm_minutes(minutes, now)
         return When(_first(now, _days_from(now.date(), -1), minutes, purpose), (), self.has_time)
 
@@ -124,7 +125,7 @@ def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
 
 
 def _preferred(minutes: tuple[int, ...], purpose: Purpose) -> int:
-    """Of two hours of a day, the one that people mean."""
+    """Of several hours of a day, the one that people mean."""
     starts = _ALARM_FROM if purpose == "alarm" else _REMINDER_FROM
     return minutes[0] if len(minutes) == 1 or minutes[0] >= starts else minutes[1]
 

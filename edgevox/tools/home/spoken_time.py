@@ -162,14 +162,15 @@ class _Reader:
     def _take_near_day(self) -> bool:
         words, today = self._words, self._today
         match words.take(
-            "day after tomorrow", "tomorrow", "today", "tonight", "this morning", "this afternoon",
-            "this evening", "next weekend", "this weekend", "weekend", "next week", "next month",
+            "day after tomorrow", "tomorrow", "later today", "today", "tonight", "this morning",
+            "this afternoon", "this evening", "next weekend", "this weekend", "weekend",
+            "next week", "next month",
         ):  # fmt: skip
             case "day after tomorrow":
                 self._set_dates(today + timedelta(days=2))
             case "tomorrow":
                 self._set_dates(today + timedelta(days=1))
-            case "today":
+            case "today" | "later today":
                 self._set_dates(today)
             case "tonight":
                 nights = (today - timedelta(days=1),) if self._now.hour < _LATE_TO_BED_HOUR else ()

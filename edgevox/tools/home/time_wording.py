@@ -6,7 +6,7 @@ What is said here is read back to the same moment by spoken_time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from edgevox.tools.home.wording import counted, listed
 
@@ -17,6 +17,8 @@ _HOURS = (
 _PAST = {5: "five past", 10: "ten past", 15: "quarter past", 20: "twenty past", 25: "twenty-five past"}
 _TO = {35: "twenty-five to", 40: "twenty to", 45: "quarter to", 50: "ten to", 55: "five to"}
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_NEAR_DAYS = 7
+_DAYS_WITHOUT_YEAR = 300
 
 
 def clock_time(when: datetime) -> str:
@@ -51,14 +53,22 @@ def moment_phrase(when: datetime, now: datetime) -> str:
     part = "" if _is_named(when) else _part(when)
     if days == 0:
         near = {"": "tonight" if at_midnight else "today", "night": "tonight"}.get(part, f"this {part}")
-    elif days == 1:
-        near = f"tomorrow {part}"
-    elif 1 < days < 7:
-        near = f"on {DAY_NAMES[day.weekday()]} {part}"
-    else:
-        year = "" if abs(days) < 300 else f" {day.year}"
-        return f"{day_time(when)} on {DAY_NAMES[day.weekday()]}, {day:%B} {day.day}{year}"
-    return f"{clock_time(when)} {near}".strip()
+        return f"{clock_time(when)} {near}"
+    if 0 < days < _NEAR_DAYS:
+        return f"{clock_time(when)} {day_phrase(day, now.date())} {part}".rstrip()
+    return f"{day_time(when)} {day_phrase(day, now.date())}"
+
+
+def day_phrase(day: date, today: date) -> str:
+    """ "today", "tomorrow", "on Friday", "on Friday, November 27"."""
+    days = (day - today).days
+    if days in (0, 1):
+        return "tomorrow" if days else "today"
+    name = DAY_NAMES[day.weekday()]
+    if 1 < days < _NEAR_DAYS:
+        return f"on {name}"
+    year = "" if abs(days) < _DAYS_WITHOUT_YEAR else f" {day.year}"
+    return f"on {name}, {day:%B} {day.day}{year}"
 
 
 def repeat_phrase(when: datetime, repeat: Sequence[int]) -> str:

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from edgevox.errors import StateError
-from edgevox.tools.home import acting, asking, lists, timing
+from edgevox.tools.home import acting, alarming, asking, lists, timing
+from edgevox.tools.home.alarms import Alarms
 from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.choosing import has_targets, targets
 from edgevox.tools.home.home import Home, HomeError
@@ -61,15 +62,15 @@ _HANDLERS: dict[str, _Handler] = {
 }
 
 
-def home_tools(home: Home, timers: Timers, now: Now) -> tuple[Tool, ...]:
+def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[Tool, ...]:
     """Every home tool, in the catalogue's order. `now` gives the local time."""
-    return tuple(_bound(tool, home, timers, now) for tool in CATALOGUE)
+    return tuple(_bound(tool, home, timers, alarms, now) for tool in CATALOGUE)
 
 
-def _bound(tool: HomeTool, home: Home, timers: Timers, now: Now) -> Tool:
+def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now) -> Tool:
     async def run(**arguments: Any) -> Speech | str:  # noqa: ANN401 - the schema says what they are
         try:
-            return await _answer(tool.name, arguments, home, timers, now)
+            return await _answer(tool.name, arguments, home, timers, alarms, now)
         except (HomeError, StateError) as error:
             # Not an error for the model: it would guess, where the user should be asked.
             return Speech(sentence(error.message))
@@ -89,7 +90,7 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, now: Now) -> Tool:
 
 
 async def _answer(
-    name: str, arguments: Mapping[str, Any], home: Home, timers: Timers, now: Now
+    name: str, arguments: Mapping[str, Any], home: Home, timers: Timers, alarms: Alarms, now: Now
 ) -> Speech | str:
     match name:
         case "respond":
@@ -104,6 +105,8 @@ async def _answer(
         case "broadcast":
             await home.announce(str(arguments["message"]))
             return Speech("Announced.")
+        case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
+            return Speech(await asyncio.to_thread(alarming.run_alarm, alarms, name, arguments))
         case _ if name in _HANDLERS:
             return Speech(await _HANDLERS[name](home, name, arguments))
         case _:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
-from edgevox.tools.home import Action, DemoHome, Entity, House, ListItem, Timers, home_tools
+from edgevox.tools.home import Action, Alarms, DemoHome, Entity, House, ListItem, Timers, home_tools
 from edgevox.types import ToolCall
 
 NOW = datetime(2026, 3, 1, 19, 5, tzinfo=UTC)
@@ -46,8 +46,9 @@ class AnyHome:
 
 _CLOCK = Clock()
 _TIMERS = Timers(_CLOCK)
+_ALARMS = Alarms(_CLOCK, zone=UTC)
 _ANY_HOME = AnyHome()
-_REGISTRY = ToolRegistry(home_tools(_ANY_HOME, _TIMERS, lambda: NOW))
+_REGISTRY = ToolRegistry(home_tools(_ANY_HOME, _TIMERS, _ALARMS, lambda: NOW))
 
 
 class Bench:
@@ -57,10 +58,12 @@ class Bench:
         self.home = _ANY_HOME.home = home or DemoHome()
         self.clock = _CLOCK
         self.timers = _TIMERS
+        self.alarms = _ALARMS
         self.registry = _REGISTRY
         self.executor = ToolExecutor(self.registry)
         self.clock.now_s = NOW.timestamp()
         self.timers.cancel(*self.timers.all())
+        self.alarms.cancel(*self.alarms.all())
 
     async def call(self, tool: str, /, **arguments: Any) -> ToolResult:
         return await self.executor.dispatch(ToolCall("1", tool, json.dumps(arguments)))

@@ -111,6 +111,7 @@ async def test_every_tool_of_the_catalogue_runs(bench: Bench) -> None:
     assert bench.registry.names == tuple(tool.name for tool in CATALOGUE)
     for tool in CATALOGUE:
         filled = {"item": "x", "name": "x", "message": "x", "search_query": "x", "area": "kitchen"}
+        filled |= {"task": "x", "time": "seven"}
         numbers = {"position": 0, "temperature": 20, "percentage": 1, "volume_level": 1, "volume_step": 1}
         required = tool.parameters.get("required", ())
         result = await bench.call(tool.name, **{slot: (filled | numbers)[slot] for slot in required})
