@@ -1,0 +1,117 @@
+"""The broker: how it is reached, and what its refusals mean."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiomqtt
+from aiomqtt.exceptions import MqttConnectError
+
+from edgevox.settings.secret_file import Secret
+
+log = logging.getLogger(__name__)
+
+MAX_MESSAGE_BYTES = 65_536
+_MAX_WAITING_BYTES = 32 * 1024 * 1024
+_MAX_WAITING = 20_000
+# A broker that went without a word is missed after at most twice this.
+_KEEPALIVE_S = 15
+
+_BAD_PASSWORD = frozenset({4, 5, 134, 135})
+_SET_UP = "Run edgevox home setup."
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """Where the broker is, and who we are to it; without a port it is the usual one."""
+
+    host: str
+    port: int | None = None
+    username: str | None = None
+    password: Secret | None = None
+    tls: bool = False
+    ca_file: Path | None = None
+    discovery_prefix: str = "homeassistant"
+
+    @property
+    def tcp_port(self) -> int:
+        return self.port or (8883 if self.tls else 1883)
+
+
+async def client_of(broker: Broker, timeout_s: float) -> aiomqtt.Client:
+    """A client that is not connected yet. Raises OSError when the certificate to trust cannot be read."""
+    trusted = await asyncio.to_thread(_trusted, broker) if broker.tls else None
+    return aiomqtt.Client(
+        broker.host,
+        broker.tcp_port,
+        username=broker.username,
+        password=broker.password.reveal() if broker.password else None,
+        tls_context=trusted,
+        timeout=timeout_s,
+        keepalive=_KEEPALIVE_S,
+        queue_type=_Inbox,
+        max_queued_incoming_messages=_MAX_WAITING,
+    )
+
+
+def _trusted(broker: Broker) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=broker.ca_file)
+
+
+class _Inbox(asyncio.Queue[aiomqtt.Message]):
+    """Messages that wait to be read; large ones, and more than we have room for, are dropped."""
+
+    _bytes = 0
+
+    def put_nowait(self, item: aiomqtt.Message) -> None:
+        size = len(item.payload)
+        if size > MAX_MESSAGE_BYTES or self._bytes + size > _MAX_WAITING_BYTES:
+            log.debug("a message of %d bytes is dropped", size)
+            return
+        super().put_nowait(item)
+        self._bytes += size
+
+    def get_nowait(self) -> aiomqtt.Message:
+        item = super().get_nowait()
+        self._bytes -= len(item.payload)
+        return item
+
+
+class NotAllowed(Exception):
+    """The broker lets us in, and not read the announcements."""
+
+
+def explained(broker: Broker, error: Exception) -> str:
+    """What went wrong with the connection, and what to do about it."""
+    at = f"the MQTT broker at {broker.host}"
+    if isinstance(error, MqttConnectError):
+        code = getattr(error.rc, "value", error.rc)
+        if code in _BAD_PASSWORD:
+            return f"{_capital(at)} does not accept our user name and password. {_SET_UP}"
+        return f"{_capital(at)} refuses us. Look at its log."
+    if isinstance(error, NotAllowed):
+        return f"{_capital(at)} does not let us read {broker.discovery_prefix}. Allow it to our user."
+    # aiomqtt keeps no more of these than their words.
+    match error if isinstance(error, OSError) else error.__context__:
+        case ssl.SSLCertVerificationError():
+            return f"The certificate of {at} is not trusted. Set ca_file in the settings of mqtt."
+        case ssl.SSLError():
+            return f"There is no TLS at port {broker.tcp_port} of {broker.host}. {_SET_UP}"
+        case socket.gaierror():
+            return f"There is no {broker.host} in this network. {_SET_UP}"
+        case FileNotFoundError() | PermissionError() if broker.ca_file is not None:
+            return f"The file {broker.ca_file} cannot be read. Set ca_file in the settings of mqtt."
+        case ConnectionRefusedError():
+            where = f"port {broker.tcp_port} of {broker.host}"
+            return f"There is no MQTT broker at {where}. Start it, or run edgevox home setup."
+        case _:
+            return f"{_capital(at)} does not answer. See whether it is running."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,152 @@
+"""Blinds, curtains, garage doors and valves: open, closed, and places between."""
+
+from __future__ import annotations
+
+import json
+
+from edgevox.tools.home.home import Action
+from edgevox.tools.home.house import Entity
+from edgevox.tools.home.mqtt.announcement import Config
+from edgevox.tools.home.mqtt.component import (
+    Check,
+    Component,
+    Order,
+    Publication,
+    Values,
+    cannot,
+    numbers,
+    of_percent,
+    percent,
+)
+
+_WITHIN = 3  # percent; motors do not stop on the point
+
+
+class Moving(Component):
+    """What opens and closes. One that sets off has understood: nobody waits until it has arrived."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises BadAnnouncement."""
+        super().__init__(config)
+        self._open = config.number("position_open", 100)
+        self._closed = config.number("position_closed", 0)
+        self._names = {
+            config.text(f"state_{state}", state): state for state in ("open", "closed", "opening", "closing")
+        }
+
+    def order(self, target: Entity, action: Action) -> Order:
+        match action.verb:
+            case "turn_on":
+                return self.moved(target, 100)
+            case "turn_off":
+                return self.moved(target, 0)
+            case "set_position":
+                return self.moved(target, int(action.values["position"]))
+            case _:
+                raise cannot(target)
+
+    def moved(self, target: Entity, position: int) -> Order:
+        assumed: Values = {"state": "open" if position else "closed", "position": position}
+        return Order((self.message(target, position),), assumed, self._arriving(target, position))
+
+    def message(self, target: Entity, position: int) -> Publication:
+        """Raises HomeError."""
+        raise NotImplementedError
+
+    def end(self, position: int) -> str:
+        """The command for all the way."""
+        name, usual = ("payload_open", "OPEN") if position else ("payload_close", "CLOSE")
+        return self.config.text(name, usual)
+
+    def own_position(self, position: int) -> int:
+        return of_percent(position, self._closed, self._open)
+
+    def read_position(self, number: float) -> Values:
+        position = percent(self._closed, self._open)(number)
+        return {"position": position, "state": "open" if position else "closed"}
+
+    def _arriving(self, target: Entity, position: int) -> Check | None:
+        if self.is_optimistic or not self.tells:
+            return None
+        before = target.attributes.get("position")
+        up = position > (before if before is not None else 50)
+        end, moving = ("open", "opening") if up else ("closed", "closing")
+
+        def is_arriving(entity: Entity, news: frozenset[str]) -> bool:
+            if entity.state == moving:
+                return True
+            if "position" not in self.tells:
+                return entity.state == end
+            now = entity.attributes.get("position")
+            if now is None or before is None:
+                return "position" in news
+            return bool(abs(now - position) <= max(_WITHIN, abs(before - position) - 1))
+
+        return is_arriving
+
+
+class Cover(Moving):
+    """A cover, with or without slats."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises BadAnnouncement."""
+        super().__init__(config)
+        self._stopped = config.text("state_stopped", "stopped")
+        self._tilt_low, self._tilt_high = config.number("tilt_min", 0), config.number("tilt_max", 100)
+        self.follow("state_topic", "value_template", self._read_state, "state")
+        self.follow("position_topic", "position_template", self._read_position, "state", "position")
+        tilt = numbers("tilt", percent(self._tilt_low, self._tilt_high))
+        self.follow("tilt_status_topic", "tilt_status_template", tilt, "tilt")
+
+    def _read_state(self, text: str) -> Values:
+        if text == self._stopped:
+            return {"state": "open"}
+        return {"state": self._names[text]} if text in self._names else {}
+
+    def _read_position(self, text: str) -> Values:
+        values = self.read_position(float(text))
+        return {"position": values["position"]} if self.config.topic("state_topic") else values
+
+    def moved(self, target: Entity, position: int) -> Order:
+        if self.config.topic("command_topic") or self.config.topic("set_position_topic"):
+            return super().moved(target, position)
+        if self.config.topic("tilt_command_topic") is None:
+            raise cannot(target)
+        value = of_percent(position, self._tilt_low, self._tilt_high)
+        message = self.publish("tilt_command_topic", value, "tilt_command_template", tilt_position=value)
+        return Order((message,), {"tilt": position}, self.when("tilt"))
+
+    def message(self, target: Entity, position: int) -> Publication:
+        if position in (0, 100) and self.config.topic("command_topic"):
+            return self.publish("command_topic", self.end(position))
+        if self.config.topic("set_position_topic") is None:
+            raise cannot(target, "stop half way")
+        value = self.own_position(position)
+        return self.publish("set_position_topic", value, "set_position_template", position=value)
+
+
+class Valve(Moving):
+    """A valve tells its state, or its position, or both in one object."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises BadAnnouncement."""
+        super().__init__(config)
+        config.needed_topic("command_topic")
+        self._has_position = config.flag("reports_position")
+        told = ("state", "position") if self._has_position else ("state",)
+        self.follow("state_topic", "value_template", self._read, *told)
+
+    def _read(self, text: str) -> Values:
+        if text in self._names:
+            return {"state": self._names[text]}
+        said = json.loads(text)
+        parts = said if isinstance(said, dict) else {"position": said}
+        position, state = parts.get("position"), str(parts.get("state"))
+        values = self.read_position(position) if isinstance(position, int | float) else {}
+        return values | ({"state": self._names[state]} if state in self._names else {})
+
+    def message(self, target: Entity, position: int) -> Publication:
+        if not self._has_position and position not in (0, 100):
+            raise cannot(target, "stop half way")
+        value: object = self.own_position(position) if self._has_position else self.end(position)
+        return self.publish("command_topic", value, "command_template")

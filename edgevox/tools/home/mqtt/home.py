@@ -1,0 +1,117 @@
+"""A home that speaks MQTT: things announce themselves to a broker, which carries states and commands."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from edgevox.tools.home.home import Action, HomeError
+from edgevox.tools.home.house import Entity, House, ListItem
+from edgevox.tools.home.mqtt.announcement import BadAnnouncement
+from edgevox.tools.home.mqtt.broker import Broker
+from edgevox.tools.home.mqtt.component import Order
+from edgevox.tools.home.mqtt.link import Link
+from edgevox.tools.home.mqtt.thing import Thing
+from edgevox.tools.home.mqtt.things import Things
+from edgevox.tools.home.states import state_phrase
+from edgevox.tools.home.wording import is_are, listed, sentence, the
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One thing that is to do something."""
+
+    id: str
+    thing: Thing
+    order: Order
+
+    @property
+    def is_done(self) -> bool:
+        check = self.order.is_done
+        return check is None or check(self.thing.entity(self.id), frozenset(self.thing.news))
+
+
+class MqttHome:
+    """The home behind one broker."""
+
+    def __init__(self, broker: Broker, *, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._things = Things(broker.discovery_prefix)
+        self._link = Link(broker, self._things, timeout_s)
+
+    @property
+    def problem(self) -> str:
+        return self._link.problem
+
+    async def start(self) -> None:
+        await self._link.start()
+
+    async def close(self) -> None:
+        await self._link.close()
+
+    def house(self) -> House:
+        """Raises HomeError until the broker was reached once."""
+        if not self._link.is_known:
+            raise HomeError(self.problem or "I am still asking the MQTT broker what there is.")
+        return self._things.house()
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        """Raises HomeError."""
+        if not self._link.is_up:
+            raise HomeError(self.problem)
+        jobs = self._jobs(action)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                for job in jobs:
+                    await self._begin(job)
+                await self._link.until(lambda: not self._link.is_up or all(job.is_done for job in jobs))
+        except TimeoutError:
+            pass
+        done = tuple(job.thing.entity(job.id) for job in jobs if job.is_done)
+        if not done:
+            raise HomeError(self.problem or _failure(jobs))
+        return done
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        """Raises HomeError: MQTT knows no lists."""
+        raise HomeError("This home keeps no lists.")
+
+    async def announce(self, message: str) -> None:
+        """Raises HomeError: MQTT knows no loudspeakers."""
+        raise HomeError("This home has no loudspeakers that I could speak through.")
+
+    def _jobs(self, action: Action) -> list[_Job]:
+        """What each of the targets has to do. Raises HomeError when none can do it."""
+        jobs: list[_Job] = []
+        refusals: list[HomeError] = []
+        for target in action.targets:
+            if (thing := self._things.find(target.id)) is None:
+                refusals.append(HomeError(sentence(f"{the(target)} {is_are(target.name)} no longer there")))
+                continue
+            try:
+                jobs.append(_Job(target.id, thing, thing.component.order(thing.entity(target.id), action)))
+            except BadAnnouncement:
+                refusals.append(HomeError(sentence(f"{the(target)} cannot do that")))
+            except HomeError as error:
+                refusals.append(error)
+        if not jobs:
+            raise refusals[0] if refusals else HomeError("There is nothing to do that with.")
+        return jobs
+
+    async def _begin(self, job: _Job) -> None:
+        job.thing.news.clear()
+        await self._link.send(job.order.messages)
+        tells = job.thing.component.tells if job.order.is_done else ()
+        job.thing.assume({name: value for name, value in job.order.assumed.items() if name not in tells})
+
+
+def _failure(jobs: list[_Job]) -> str:
+    """Why none of them did it."""
+    silent = [job.thing.entity(job.id) for job in jobs if not job.thing.news]
+    if silent:
+        names = [the(entity) for entity in silent[:_MOST_NAMED]]
+        return sentence(f"{listed(names, 'and')} did not answer")
+    refused = jobs[0].thing.entity(jobs[0].id)
+    return sentence(f"{the(refused)} did not do that and {is_are(refused.name)} {state_phrase(refused)}")

@@ -1,0 +1,241 @@
+"""Lights, in both ways they are announced: a topic for each value, or one JSON object for all of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from edgevox.tools.home.home import Action, HomeError
+from edgevox.tools.home.house import Entity
+from edgevox.tools.home.mqtt.announcement import Config
+from edgevox.tools.home.mqtt.colours import (
+    WHITES,
+    Rgb,
+    from_hs,
+    from_xy,
+    nearest_name,
+    rgb_of,
+    to_hs,
+    to_xy,
+)
+from edgevox.tools.home.mqtt.component import (
+    Order,
+    Publication,
+    Reader,
+    Values,
+    about,
+    cannot,
+    numbers,
+    of_percent,
+    one_of,
+    percent,
+    states,
+)
+from edgevox.tools.home.mqtt.switches import Switch
+
+_WITHIN = 2  # percent; a scale of 254 does not meet every one
+# The first that is offered is used; each letter is a part of the colour, in JSON too.
+_COLOUR_MODES = ("rgb", "hs", "xy")
+
+
+class _Light(Switch):
+    def order(self, target: Entity, action: Action) -> Order:
+        match action.verb:
+            case "turn_on":
+                return self.lit(target, None, None)
+            case "set_light":
+                brightness = action.values.get("brightness")
+                return self.lit(target, brightness, _colour(action.values.get("color")))
+            case _:
+                return super().order(target, action)
+
+    def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Order:
+        """On, with a brightness (0 is off) and a colour where they are given. Raises HomeError."""
+        raise NotImplementedError
+
+    def as_lit(self, messages: tuple[Publication, ...], brightness: int | None, colour: str | None) -> Order:
+        """The order, once it is known what is to be sent."""
+        assumed: Values = {"state": "on"}
+        expected = {"state": one_of("on")}
+        if brightness is not None:
+            assumed["brightness"] = brightness
+            expected["brightness"] = about(brightness, within=_WITHIN)
+        if colour is not None:
+            assumed["color"] = colour
+        return Order(messages, assumed, self.when(*(("color",) if colour else ()), **expected))
+
+
+def _colour(said: object) -> str | None:
+    """Raises HomeError for a colour that nobody knows."""
+    if said is None:
+        return None
+    name = " ".join(str(said).casefold().replace("-", " ").split())
+    if rgb_of(name) is None:
+        raise HomeError(f"I do not know the colour {name}. Try red, green, blue or white.")
+    return name
+
+
+def _white(config: Config, name: str) -> int:
+    """The colour temperature of a white, within what the lamp has."""
+    if config.flag("color_temp_kelvin"):
+        low, high = config.number("min_kelvin", 2000), config.number("max_kelvin", 6500)
+        return round(min(high, max(low, WHITES[name])))
+    low, high = config.number("min_mireds", 153), config.number("max_mireds", 500)
+    return round(min(high, max(low, 1_000_000 / WHITES[name])))
+
+
+class TopicLight(_Light):
+    """A topic for each value: Home Assistant's default schema."""
+
+    state_template = "state_value_template"
+
+    def __init__(self, config: Config) -> None:
+        """Raises BadAnnouncement."""
+        super().__init__(config)
+        self._scale = config.number("brightness_scale", 255)
+        dim = numbers("brightness", percent(0, self._scale))
+        self.follow("brightness_state_topic", "brightness_value_template", dim, "brightness")
+        for mode, to_rgb in _TO_RGB.items():
+            self.follow(f"{mode}_state_topic", f"{mode}_value_template", _read_colour(to_rgb), "color")
+
+    def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Order:
+        if brightness == 0:
+            return self.switched("off")
+        style: list[Publication] = []
+        if colour is not None:
+            style.append(self._coloured(target, colour))
+        if brightness is not None:
+            style.append(self._dimmed(target, brightness))
+        on = self.publish("command_topic", self.payloads["on"])
+        match self.config.text("on_command_type", "last"):
+            case "brightness" if self.config.topic("brightness_command_topic"):
+                if brightness is None:
+                    style.append(self._dimmed(target, target.attributes.get("brightness") or 100))
+                messages = tuple(style)
+            case "first":
+                messages = (on, *style)
+            case _:
+                messages = (*style, on)
+        return self.as_lit(messages, brightness, colour)
+
+    def _dimmed(self, target: Entity, brightness: int) -> Publication:
+        if self.config.topic("brightness_command_topic") is None:
+            raise cannot(target, "be dimmed")
+        level = max(1, of_percent(brightness, 0, self._scale))
+        return self.publish("brightness_command_topic", level, "brightness_command_template")
+
+    def _coloured(self, target: Entity, colour: str) -> Publication:
+        if colour in WHITES and self.config.topic("color_temp_command_topic"):
+            value = _white(self.config, colour)
+            return self.publish("color_temp_command_topic", value, "color_temp_command_template")
+        rgb = rgb_of(colour)
+        for mode in _COLOUR_MODES:
+            if rgb is not None and self.config.topic(f"{mode}_command_topic"):
+                parts = _in_mode(mode, rgb)
+                names = {"rgb": ("red", "green", "blue"), "hs": ("hue", "sat"), "xy": ("x", "y")}[mode]
+                more = dict(zip(names, parts, strict=True))
+                joined = ",".join(map(str, parts))
+                return self.publish(f"{mode}_command_topic", joined, f"{mode}_command_template", **more)
+        raise cannot(target, "change its colour")
+
+
+def _in_mode(mode: str, rgb: Rgb) -> tuple[float, ...]:
+    match mode:
+        case "hs":
+            return to_hs(rgb)
+        case "xy":
+            return to_xy(rgb)
+        case _:
+            return rgb
+
+
+def _as_rgb(red: float, green: float, blue: float) -> Rgb:
+    return round(red), round(green), round(blue)
+
+
+_TO_RGB: dict[str, Callable[..., Rgb]] = {"rgb": _as_rgb, "hs": from_hs, "xy": from_xy}
+
+
+def _read_colour(to_rgb: Callable[..., Rgb]) -> Reader:
+    def read(text: str) -> Values:
+        parts = [float(part) for part in text.split(",")]
+        return {"color": nearest_name(to_rgb(*parts))} if all(map(math.isfinite, parts)) else {}
+
+    return read
+
+
+class JsonLight(_Light):
+    """One object for all values, as zigbee2mqtt and ESPHome write it."""
+
+    state_template = ""  # the object is read whole
+
+    def __init__(self, config: Config) -> None:
+        """Raises BadAnnouncement."""
+        super().__init__(config)
+        offered = config.texts("supported_color_modes") or tuple(
+            mode for mode in (*_COLOUR_MODES, "color_temp") if config.flag(mode)
+        )
+        # Lights with four or five colours take three as well.
+        self._colour_mode = next(
+            (mode for mode in _COLOUR_MODES for one in offered if one.rstrip("w") == mode), None
+        )
+        self._has_whites = "color_temp" in offered
+        self._can_dim = config.flag("brightness") or bool(set(offered) - {"onoff"})
+        self._scale = config.number("brightness_scale", 255)
+        if self.tells:
+            self.tells |= {"brightness"} if self._can_dim else set()
+            self.tells |= {"color"} if self._colour_mode or self._has_whites else set()
+
+    def read_state(self, text: str) -> Values:
+        said = json.loads(text)
+        if not isinstance(said, dict):
+            return {}
+        values: Values = {}
+        if "state" in said:
+            values |= states(self.reported | {"ON": "on", "OFF": "off"})(str(said["state"]))
+        if isinstance(level := said.get("brightness"), int | float):
+            values["brightness"] = percent(0, self._scale)(level)
+        if colour := _reported_colour(said):
+            values["color"] = colour
+        return values
+
+    def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Order:
+        if brightness == 0:
+            return self.switched("off")
+        wanted: dict[str, Any] = {"state": "ON"}
+        if brightness is not None:
+            if not self._can_dim:
+                raise cannot(target, "be dimmed")
+            wanted["brightness"] = max(1, of_percent(brightness, 0, self._scale))
+        if colour is not None:
+            wanted |= self._coloured(target, colour)
+        message = self.publish("command_topic", json.dumps(wanted))
+        return self.as_lit((message,), brightness, colour)
+
+    def switched(self, state: str) -> Order:
+        message = self.publish("command_topic", json.dumps({"state": state.upper()}))
+        return Order((message,), {"state": state}, self.when(state=one_of(state)))
+
+    def _coloured(self, target: Entity, colour: str) -> dict[str, Any]:
+        if colour in WHITES and self._has_whites:
+            return {"color_temp": _white(self.config, colour)}
+        rgb = rgb_of(colour)
+        if self._colour_mode is None or rgb is None:
+            raise cannot(target, "change its colour")
+        parts = _in_mode(self._colour_mode, rgb)
+        return {"color": dict(zip(self._colour_mode, parts, strict=True))}
+
+
+def _reported_colour(said: dict[str, Any]) -> str | None:
+    if said.get("color_mode") == "color_temp" or ("color_temp" in said and "color" not in said):
+        return "white"
+    colour = said.get("color")
+    if not isinstance(colour, dict):
+        return None
+    for mode, to_rgb in _TO_RGB.items():
+        parts = [colour.get(part) for part in mode]
+        if all(isinstance(part, int | float) and math.isfinite(part) for part in parts):
+            return nearest_name(to_rgb(*parts))
+    return None
