@@ -10,6 +10,7 @@ import pytest
 from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tools.home import (
     Action,
+    Alarms,
     ConnectedHome,
     DemoHome,
     Entity,
@@ -64,7 +65,7 @@ def path(tmp_path: Path) -> Path:
 
 
 async def say(home: ConnectedHome, tool: str, /, **arguments: str) -> str:
-    executor = ToolExecutor(ToolRegistry(home_tools(home, Timers(Clock()), lambda: NOW)))
+    executor = ToolExecutor(ToolRegistry(home_tools(home, Timers(Clock()), Alarms(Clock()), lambda: NOW)))
     result = await executor.dispatch(ToolCall("1", tool, json.dumps(arguments)))
     assert result.speech is not None, result
     return result.speech
