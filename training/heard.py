@@ -12,109 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.calls import Call
+from training.mishearing import begun_late, misheard_names, slurred
 
-_MISHEARD_SHARE = 0.075
 _OF_SHARE = 0.012
+_SLURRED_SHARE = 0.05
 # Of the sentences with marks and capitals: those with capitals in names, and of these, in every word.
 _CASED_SHARE = 0.32
 _EVERY_WORD_SHARE = 0.3
 _CUT_SHARE = 0.05
 _LOST_SHARE = 0.015
 
-# Words that recognisers take for others, or write in another way.
-_ALIKE = {
-    "lamp": ("lamb", "lamps", "lump"), "light": ("lite", "like"), "lights": ("lites", "light"),
-    "hall": ("haul", "hole"),
-    "hallway": ("hall way", "holway"), "bedroom": ("bed room", "bedrooms", "bathroom"),
-    "bathroom": ("bath room", "bathrooms"),
-    "living": ("leaving", "livin"), "office": ("offis", "offices"), "kitchen": ("kitchens", "kitchin",
-    "chicken"),
-    "den": ("then", "dan"), "study": ("steady", "studdy"), "porch": ("porsche", "portch"),
-    "patio": ("patty o", "patios"),
-    "attic": ("addict", "atic"), "garage": ("garbage", "carriage", "garages"), "garden": ("gardens",
-    "guarding"),
-    "fan": ("van", "fen"), "desk": ("disk", "desks"), "floor": ("flor", "four"), "bedside": ("bed side",
-    "besides"),
-    "ceiling": ("sealing", "ceilings"), "curtain": ("certain", "curtains"), "blind": ("blinds", "blend"),
-    "shade": ("shades", "shape"), "heater": ("heeter", "eater"), "radiator": ("radiators", "radiatur"),
-    "speaker": ("speakers", "speeker"), "printer": ("prints her", "printers"), "kettle": ("cattle",
-    "kettles"),
-    "plug": ("plugs", "block"), "pump": ("bump", "pomp"), "gate": ("gates", "gait"), "door": ("doors",
-    "dough"),
-    "shed": ("shad", "shared"), "nursery": ("nurserie", "nurseries"), "lounge": ("launch", "lunge"),
-    "roomba": ("rumba", "room ba"),
-    "tree": ("three", "trees"), "strip": ("stripe", "trip"), "sofa": ("sofas", "sofer"),
-    "vent": ("went", "vents"),
-    "valve": ("valves", "valv"), "tower": ("towers", "tauer"), "corner": ("corners", "coner"),
-    "reading": ("redding", "readin"),
-    "counter": ("counters", "encounter"), "pendant": ("pendent", "pendants"), "balcony": ("balkony",
-    "balconies"),
-    "terrace": ("terrorist", "terraces"), "cellar": ("seller", "sellar"), "pantry": ("pantries", "panty"),
-    "closet": ("closets", "closed"), "gym": ("jim", "gem"), "sauna": ("sona", "saunas"),
-    "laundry": ("londry", "laundries"),
-    "front": ("frond", "fronts"), "back": ("bag", "bak"), "basement": ("basements", "bassment"),
-    "upstairs": ("up stairs",),
-    "downstairs": ("down stairs",), "tv": ("t v", "tee vee"),
-    "playroom": ("play room",), "driveway": ("drive way",),
-    "fairy": ("ferry", "very", "fairly"), "christmas": ("christmas's", "chris mass"),
-    "string": ("strong", "strings"), "salt": ("sold", "sort"), "lava": ("larva", "lover"),
-    "moon": ("mood", "moan"), "star": ("stair", "stars"), "piano": ("piana", "pianos"),
-    "globe": ("glow", "gloves"), "hedge": ("head", "edge"), "path": ("bath", "pass"),
-    "pond": ("bond", "pound"),
-    "fountain": ("mountain", "fountains"), "toaster": ("toast her", "toasters"), "iron": ("ion", "irons"),
-    "wall": ("war", "walls"), "table": ("stable", "tables"),
-    "stair": ("stare", "stairs"), "stairs": ("stares", "stars"), "mirror": ("mirrors", "merrow"),
-    "hood": ("wood", "hoods"), "spot": ("spots", "spout"), "spots": ("spot", "sports"),
-    "bulb": ("bulbs", "bolt"),
-    "left": ("lift", "lefty"), "right": ("write", "rite"), "main": ("mane", "maine"),
-    "dining": ("dinning", "diner"),
-    "guest": ("guess", "guests"), "kids": ("kid's", "kits"), "rail": ("rails", "real"),
-    "stove": ("stowe", "stoves"),
-    "wine": ("vine", "whine"), "bar": ("bah", "bars"), "sink": ("think", "zinc"),
-    "pool": ("pull", "pole"), "shutter": ("shudder", "shutters"), "awning": ("awnings", "morning"),
-    "soundbar": ("sound bar", "soundboard"), "stereo": ("stereos", "cheerio"), "radio": ("radios", "ratio"),
-    "sunroom": ("sun room",), "backyard": ("back yard",), "thermostat": ("thermostats", "thermos that"),
-}  # fmt: skip
-# The same for the words of commands: what is asked for stays clear.
-_SLURRED = {
-    "turn": ("turned", "torn", "torn", "tern", "churn", "term"),
-    "switch": ("which", "switched", "sweet", "swish"), "set": ("sit", "said", "sets"),
-    "dim": ("deem", "dimm", "dem", "them", "din"),
-    "close": ("clothes", "closed", "clos"), "open": ("oven", "opens", "opened"), "lock": ("look",
-    "locked"), "lights": ("light's", "lites", "nights"),
-    "light": ("lite", "lie"), "play": ("played", "plate"), "pause": ("paws", "pauls", "pose"),
-    "volume": ("volumes", "volum"),
-    "timer": ("timers", "time her"), "minutes": ("minute", "minuets"), "temperature": ("temperatures",
-    "temprature"), "what's": ("what", "whats"),
-    "is": ("his", "it's"), "are": ("our", "or"), "mute": ("moot", "mutes"), "skip": ("skipped",
-    "skips"), "list": ("lists", "lest"),
-    "vacuum": ("vacume", "vacuums"), "brightness": ("brightnes", "bright nest"), "blinds": ("blends",
-    "blind"), "doors": ("door's", "doers"),
-    "the": ("a", "da", "de"), "please": ("police", "plea"),
-    "windows": ("window's",), "shopping": ("shoping",), "degrees": ("degree",),
-    "percent": ("per cent", "present"), "resume": ("resumes",), "add": ("at", "ad"),
-    "remove": ("removed",), "cancel": ("council", "cancels"),
-    "in": ("on", "at"),
-    "weather": ("whether", "whether", "wether"), "shut": ("shot", "chart", "shirt"),
-    "draw": ("drawer", "drew"),
-    "which": ("witch", "witch", "wich"), "where": ("wear", "were"), "where's": ("wears", "where"),
-    "our": ("are", "hour"), "by": ("buy", "bye"), "here": ("hear",), "there": ("their",), "to": ("too",),
-    "all": ("oll", "or"), "any": ("annie", "eny"), "on": ("own", "an"), "has": ("as",),
-    "alarm": ("a lamb", "alarms", "a larm"), "remind": ("rewind", "reminds", "mind"),
-    "lower": ("lawyer", "lore"), "raise": ("race", "rays"), "start": ("star", "started", "stark"),
-    "stop": ("stopped", "top"), "pull": ("pool", "pulled"), "mow": ("more", "mo"),
-    "unlock": ("on lock", "un lock"),
-    "off": ("of", "of", "oft"), "brighten": ("brightened", "brighton"), "put": ("but", "pud"),
-    "make": ("may", "mike"), "activate": ("activated", "active eight"), "run": ("ran", "rum"),
-    "kill": ("kell",),
-    "dock": ("duck", "doc"), "curtains": ("certains", "curtain"), "how": ("our", "hows"),
-    "send": ("sent", "sand"),
-    "tell": ("tale", "telling"), "did": ("dead", "dit"), "will": ("well", "wheel"), "wake": ("wait", "weak"),
-}  # fmt: skip
-_SLURRED_SHARE = 0.05
-_SLURRED_LITTLE = frozenset(
-    {"the", "in", "is", "are", "please", "our", "by", "here", "there", "to", "for", "all", "any", "on", "has"}
-)
 _CAPITALS = {
     "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas",
     "halloween": "Halloween",
@@ -131,7 +38,6 @@ _MARKS = re.compile(r"[,?!;]|[.:](?=\s|$)| -(?= )")
 _HALF_OF_DAY = re.compile(r"\b([ap])\.m\.", re.IGNORECASE)
 _BEHIND_FULL_STOP = re.compile(r"(?<=[a-z]{3}\. )[a-z]")
 _SPACES = re.compile(r" {2,}")
-_VOWELS = "aeiou"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +63,7 @@ def heard(
     style = (
         _bare(rng) if is_bare else _titled(rng, text, calls) if rng.random() < _CASED_SHARE else _written(rng)
     )
-    misheard = _misheard(rng, calls) if may_mishear else {}
+    misheard = misheard_names(rng, calls) if may_mishear else {}
 
     def spelling(words: str) -> str:
         return style(_replaced(words, misheard) if misheard else words)
@@ -166,9 +72,9 @@ def heard(
     if may_mishear:
         way = rng.random()
         if way < _SLURRED_SHARE:
-            said = _slurred(rng, text, calls)
+            said = slurred(rng, text, calls)
         elif way < _SLURRED_SHARE + _LOST_SHARE:
-            said = _begun_late(text, calls)
+            said = begun_late(text, calls)
     spelt = spelling(said)
     if rng.random() < _OF_SHARE:
         spelt = re.sub(r"\b([Tt]urn|[Ss]witch) off\b", r"\1 of", spelt, count=1)
@@ -303,13 +209,12 @@ def _ended(rng: random.Random, text: str, *, is_question: bool) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else mark)
 
 
-# --- mishearing
+# --- what a pause, and a sign, do to a sentence
 
 
 _PLACE_BEGINS = re.compile(
     r" (?=(?:in|on|at|by) (?:the|my|our) |and (?:turn|switch|then|close|open|set)\b|please$)"
 )
-_LOST = frozenset({"turn", "switch", "set", "put", "add", "can", "could", "please"})
 
 
 def _cut_in_two(text: str, calls: tuple[Call, ...]) -> str:
@@ -331,14 +236,6 @@ def _splits_argument(text: str, at: int, calls: tuple[Call, ...]) -> bool:
     return False
 
 
-def _begun_late(text: str, calls: tuple[Call, ...]) -> str:
-    """The first word was not heard: "on the lamp"; what is asked for stays clear."""
-    first, _, rest = text.partition(" ")
-    if first not in _LOST or rest.count(" ") < 2 or any(text.startswith(_words(call)) for call in calls):
-        return text
-    return rest
-
-
 def _words(call: Call) -> tuple[str, ...]:
     return tuple(value for value in call.arguments.values() if isinstance(value, str) and value)
 
@@ -351,60 +248,6 @@ def _with_sign(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
     if rng.random() < 0.5 or any("dollars" in value for call in calls for value in _words(call)):
         return text
     return _DOLLARS.sub(r"$\1", text)
-
-
-def _misheard(rng: random.Random, calls: tuple[Call, ...]) -> dict[str, str]:
-    """One word of a name or a place, and what was understood instead."""
-    if rng.random() >= _MISHEARD_SHARE:
-        return {}
-    said = [
-        word
-        for call in calls
-        for slot in ("name", "area", "floor")
-        if isinstance(name := call.arguments.get(slot), str)
-        for word in name.split()
-        if len(word) > 2 and word.isalpha()
-    ]
-    if not said:
-        return {}
-    word = rng.choice(said)
-    return {word.lower(): misheard_word(rng, word)}
-
-
-def _slurred(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
-    """One word of the command as another; words that are arguments stay."""
-    arguments = {
-        word.lower()
-        for call in calls
-        for value in call.arguments.values()
-        if isinstance(value, str)
-        for word in value.split()
-    }
-    words = text.split(" ")
-    places = [
-        at for at, word in enumerate(words) if word.lower() in _SLURRED and word.lower() not in arguments
-    ]
-    telling = [at for at in places if words[at].lower() not in _SLURRED_LITTLE]
-    if places:
-        at = rng.choice(telling if telling and rng.random() < 0.8 else places)
-        words[at] = rng.choice(_SLURRED[words[at].lower()])
-    return " ".join(words)
-
-
-def misheard_word(rng: random.Random, word: str) -> str:
-    """Another word or spelling that sounds much the same."""
-    if (alike := _ALIKE.get(word.lower())) and rng.random() < 0.75:
-        return rng.choice(alike)
-    at = rng.randrange(1, len(word))
-    letter = word[at].lower()
-    way = rng.randrange(4)
-    if letter in _VOWELS and way < 2:
-        return word[:at] + rng.choice(_VOWELS) + word[at + 1 :]
-    if way == 2 and len(word) > 3:
-        return word[:at] + word[at + 1 :]
-    if way == 3:
-        return word[:at] + letter + word[at:]
-    return word.removesuffix("s") if word.endswith("s") else word + "s"
 
 
 def _replaced(text: str, misheard: dict[str, str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 from training.calls import Call
-from training.heard import Heard, heard, misheard_word
+from training.heard import Heard, heard
+from training.mishearing import misheard_names, misheard_word
 
 _TEXT = "turn on Anna's lamp, please"
 _CALL = Call("turn_on", {"name": "Anna's lamp", "domain": "light"})
@@ -90,3 +91,12 @@ def test_dollars_are_a_sign_where_nobody_copies_them() -> None:
     assert any("$5" in one.text for one in written)
     copied = _many("note 5 dollars", Call("note", {"text": "5 dollars"}))
     assert not any("$" in one.text for one in copied)
+
+
+def test_a_misheard_thing_of_a_room_does_not_become_all_of_them() -> None:
+    call = Call("turn_on", {"name": "kitchen light"})
+    heard_as = {
+        other for seed in range(3000) for other in misheard_names(random.Random(seed), (call,)).values()
+    }
+    assert len(heard_as) > 5
+    assert "lights" not in heard_as

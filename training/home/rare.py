@@ -94,7 +94,7 @@ _NOUNS: dict[str, tuple[str, ...]] = {
     "input_boolean": ("mode", "mode", "toggle"),
     "weather": ("weather", "weather station", "weather", "forecast"),
 }
-_ROOM_NOUNS = ("room", "room", "corner", "nook", "wing", "hut", "house", "lodge", "suite", "cabin", "den")
+ROOM_NOUNS = ("room", "room", "corner", "nook", "wing", "hut", "house", "lodge", "suite", "cabin", "den")
 
 
 def invented(rng: random.Random) -> str:
@@ -120,7 +120,7 @@ def room(rng: random.Random, *, is_listed: bool = False) -> str:
     """ "hassock nook"; the bare word only where a list says that it is a room."""
     if is_listed and rng.random() < 0.2:
         return word(rng)
-    return f"{word(rng)} {rng.choice(_ROOM_NOUNS)}"
+    return f"{word(rng)} {rng.choice(ROOM_NOUNS)}"
 
 
 _TITLE_LINKS = ("", "", "of the", "and the", "in", "for a", "on", "without")
