@@ -38,9 +38,11 @@ _NO_ON_BEHIND = re.compile(
     r"\b(?:on|for|from|to|by|until|till|since|starting|is|was|read me|block|keep|every|the) $"
 )
 # Where a slot names its unit, an amount may be said in another one.
-_OTHER_UNIT_SHARE = 0.3
+_OTHER_UNIT_SHARE = 0.45
 _BRIEF_SHARE = 0.16
 _PART_SHARE = 0.45
+_TOLD_SHARE = 0.05
+_SO = (", so ", ", ", " so ", ", now ", ", anyway, ", ", that's why I say, ")
 _NO_ARTICLE_BEHIND = re.compile(r"\b(?:next|last|another|the|those|these|my|every|all) $")
 _VOWEL = re.compile(r"(?!one\b|once\b|uni|use|euro)[aeiou]|8|11\b|18\b|hour|honest", re.IGNORECASE)
 
@@ -209,13 +211,17 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class DrawnTool:
-    """A tool as one scene offers it. `slots` pairs each name in the schema with its slot, in order."""
+    """A tool as one scene offers it. `slots` pairs each name in the schema with its slot, in order.
+
+    `tells` ask for nothing: said before a request, they change nothing in the call.
+    """
 
     schema: dict[str, Any]
     slots: tuple[tuple[str, Slot], ...]
     asks: tuple[Ask, ...]
     results: tuple[tuple[str, str], ...]
     brief: Brief | None = None
+    tells: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -227,6 +233,8 @@ class DrawnTool:
         is_brief = self.brief is not None and rng.random() < _BRIEF_SHARE
         ask = self.brief.ask(slots, rng) if self.brief and is_brief else rng.choice(self.asks)
         text, by_key = ask.fill(slots, rng)
+        if self.tells and rng.random() < _TOLD_SHARE:
+            text = f"{rng.choice(self.tells)}{rng.choice(_SO)}{text}"
         return text, {name: by_key[slot.key] for name, slot in self.slots if slot.key in by_key}
 
     def request_for_two(self, rng: random.Random) -> tuple[str, list[dict[str, Value]]] | None:
@@ -321,7 +329,8 @@ class OtherTool:
                 function["examples"] = [ask.fill(slots, rng)[0] for ask in shown]
                 asks = [ask for ask in asks if ask not in shown]
         schema = {"type": "function", "function": function}
-        return DrawnTool(schema, named, tuple(asks), self.results, self.brief)
+        tells = tuple(one.text for one in self.asides if one.kind == "tell" and "{" not in one.text)
+        return DrawnTool(schema, named, tuple(asks), self.results, self.brief, tells)
 
     def _drawn_slots(self, rng: random.Random) -> Sequence[Slot]:
         optional = [slot for slot in self.slots if not slot.required]

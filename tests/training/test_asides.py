@@ -96,6 +96,16 @@ def test_an_error_names_the_line(tmp_path: Path, line: str, complaint: str) -> N
         load_tools(tmp_path)
 
 
+def test_what_is_only_told_before_a_request_leaves_the_call_alone(tmp_path: Path) -> None:
+    (tmp_path / "bakery.txt").write_text(BLOCK.replace("best {loaf}", "best rolls"))
+    (tool,) = load_tools(tmp_path)
+    rng = random.Random(5)
+    requests = [tool.draw(rng).request(rng) for _ in range(1000)]
+    told = [(text, loaf) for text, loaf in requests if text.startswith("my neighbour")]
+    assert 20 < len(told) < 90
+    assert all(str(loaf["loaf"]) in text and "rolls" not in loaf.values() for text, loaf in told)
+
+
 # --- what is shipped
 
 
