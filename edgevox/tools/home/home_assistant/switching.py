@@ -23,7 +23,7 @@ def turn_on(entity: Entity) -> Service | None:
             _need(entity, _COVER_OPENS, "cannot be opened")
             return Service(f"open_{entity.domain}", is_done=in_state("open", "opening"))
         case "lock":
-            return Service("lock", is_done=in_state("locked", "locking"))
+            return Service("lock", is_done=in_state("locked", "locking", "jammed"))
         case "alarm_control_panel":
             return _arm(entity)
         case "climate" | "media_player" if entity.state not in _NOT_ON:
@@ -50,7 +50,7 @@ def turn_off(entity: Entity) -> Service:
             _need(entity, _COVER_CLOSES, "cannot be closed")
             return Service(f"close_{entity.domain}", is_done=in_state("closed", "closing"))
         case "lock":
-            return Service("unlock", is_done=in_state("unlocked", "unlocking", "open", "opening"))
+            return Service("unlock", is_done=in_state("unlocked", "unlocking", "open", "opening", "jammed"))
         case "alarm_control_panel":
             return Service("alarm_disarm", is_done=in_state("disarmed"))
         case "climate":

@@ -48,7 +48,7 @@ def entity(
 def _name(*candidates: Any) -> str:  # noqa: ANN401 - an attribute may be anything
     *named, object_id = candidates
     found = next((text for text in map(_text, named) if text and text.strip()), None)
-    return found.strip() if found else str(object_id).replace("_", " ")
+    return " ".join((found or str(object_id)).replace("_", " ").split())
 
 
 def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[str, Any]:

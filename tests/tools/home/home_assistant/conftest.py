@@ -1,0 +1,62 @@
+"""One real Home Assistant for all tests here, and a home that is connected to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import cast
+
+import aiohttp
+import pytest
+
+from edgevox.settings.secret_file import Secret
+from edgevox.tools.home import DemoHome
+from edgevox.tools.home.home_assistant import HomeAssistantHome
+from tests.tools.home.conftest import Bench
+from tests.tools.home.home_assistant.furnished import Admin, furnish, log_in
+from tests.tools.home.home_assistant.server import HASS, Server
+
+TIMEOUT_S = 5.0
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if not HASS.exists():
+        pytest.fail("there is no Home Assistant to test with: run script/home-assistant")
+    server = Server(tmp_path_factory.mktemp("home-assistant"))
+    try:
+        server.start()
+        server.sign_up()
+        asyncio.run(furnish(server))
+        # Home Assistant writes to disk when it stops, and else some time later: a kill would lose all this.
+        server.stop()
+        server.start()
+        server.wait_until_running()
+        yield server
+    finally:
+        server.kill()
+
+
+@pytest.fixture
+async def home(server: Server) -> AsyncIterator[HomeAssistantHome]:
+    home = HomeAssistantHome(server.url, Secret(server.token), timeout_s=TIMEOUT_S)
+    await home.start()
+    assert home.problem == ""
+    yield home
+    await home.close()
+
+
+@pytest.fixture
+def bench(home: HomeAssistantHome) -> Bench:
+    """The home tools behind the real executor."""
+    return bench_of(home)
+
+
+@pytest.fixture
+async def admin(server: Server) -> AsyncIterator[Admin]:
+    async with aiohttp.ClientSession() as session:
+        yield await log_in(session, server)
+
+
+def bench_of(home: HomeAssistantHome) -> Bench:
+    return Bench(cast("DemoHome", home))  # it names the home that it makes itself, and takes any
