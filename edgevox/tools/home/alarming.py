@@ -17,7 +17,7 @@ from edgevox.tools.home.spoken_time import NotATime, read_time
 from edgevox.tools.home.time_wording import clock_time, day_phrase, moment_phrase, repeat_phrase
 from edgevox.tools.home.wording import brief, duration, listed, plural, sentence
 
-_MOST_NAMED = 4
+_MOST_NAMED = 3
 _MAX_TASK_CHARS = 200
 _SAME_MOMENT_S = 120
 _QUESTIONS: dict[Kind, str] = {"alarm": "For what time?", "reminder": "When shall I remind you?"}
@@ -64,16 +64,15 @@ def _set(alarms: Alarms, kind: Kind, said: object, label: str) -> str:
         alarm = alarms.set_in(kind, when.in_s, label=label)
     elif alarm is None:
         alarm = alarms.set(kind, when.at, label=label, repeat=when.repeat)
-    at = time_phrase(alarm, alarms) if when.in_s is None else duration(when.in_s)
     if kind == "reminder":
-        return sentence(f"the reminder is set {'for' if when.in_s is None else 'in'} {at}: {brief(label)}")
-    return sentence(
-        f"the {_called(alarm)} " + (f"is set for {at}" if when.in_s is None else f"rings in {at}")
-    )
+        at = f"in {duration(when.in_s)}" if when.in_s else f"at {time_phrase(alarm, alarms)}"
+        return sentence(f"I will remind you {at}: {brief(label)}")
+    at = f"rings in {duration(when.in_s)}" if when.in_s else f"is set for {time_phrase(alarm, alarms)}"
+    return sentence(f"the {_called(alarm)} {at}")
 
 
 def _when(alarms: Alarms, kind: Kind, said: str) -> When:
-    question = _QUESTIONS[kind]
+    question, said = _QUESTIONS[kind], _KIND_WORDS.sub(" ", said)
     if not said.strip():
         raise Unclear(question)
     now = alarms.now()
@@ -111,26 +110,22 @@ def _cancel(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
     if not asked.kinds and not asked.name:  # "cancel my alarm" means no reminder, where there is an alarm
         found = tuple(alarm for alarm in found if alarm.kind == "alarm") or found
     if not found:
-        raise HomeError(f"{asked.nothing_found} {_told(there, alarms)}")
+        raise HomeError(f"{asked.nothing_found} The next is {_item(there[0], alarms)}.")
     if len(found) > 1 and not asked.means_all:
         raise Unclear(f"Which one: {_items(found, alarms, 'or')}?")
-    days = asked.said.wall_dates
-    if days and (again := [alarm for alarm in found if alarm.repeat]):
-        return _skip(alarms, again, days, others=[alarm for alarm in found if not alarm.repeat])
-    alarms.cancel(*found)
-    return _gone(found, alarms, "cancelled")
+    once = [alarm for alarm in found if not (alarm.repeat and asked.said.dates)]
+    said = [_gone(once, alarms, "cancelled")] if once else []
+    alarms.cancel(*once)
+    again = [alarm for alarm in found if alarm not in once]
+    return " ".join((*said, *(_skip(alarms, alarm, min(asked.days_of(alarm))) for alarm in again)))
 
 
-def _skip(alarms: Alarms, again: list[Alarm], days: Sequence[date], others: list[Alarm]) -> str:
-    """Of those that repeat, only the day goes that was named."""
-    said = [_gone(others, alarms, "cancelled")] if others else []
-    alarms.cancel(*others)
-    for alarm in again:
-        day = next(day for day in days if alarm.rings_on(day, alarms.zone))
-        off = f"is off {day_phrase(day, alarms.now().date())}"
-        said.append(sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}"))
-        alarms.skip(alarm, day)
-    return " ".join(said)
+def _skip(alarms: Alarms, alarm: Alarm, day: date) -> str:
+    """Of one that repeats, only the day goes that was named."""
+    off = f"is off {day_phrase(day, alarms.now().date())}"
+    told = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
+    alarms.skip(alarm, day)
+    return told
 
 
 # --- asking
@@ -143,7 +138,7 @@ def _status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
     asked = _Asked(alarms, arguments)
     if found := asked.found(there):
         return _told(found, alarms)
-    return f"{asked.nothing_found} {_told(there, alarms)}"
+    return f"{asked.nothing_found} The next is {_item(there[0], alarms)}."
 
 
 class _Asked:
@@ -176,9 +171,12 @@ class _Asked:
             return abs((meant - self._now).total_seconds() - said.in_s) <= _SAME_MOMENT_S
         if said.repeat and alarm.repeat != said.repeat:
             return False
-        if said.dates and not any(alarm.rings_on(day, self._zone) for day in said.wall_dates):
-            return False
-        return said.shows(meant)
+        return said.shows(meant) and (not said.dates or bool(self.days_of(alarm)))
+
+    def days_of(self, alarm: Alarm) -> tuple[date, ...]:
+        """The days that were named, as far as it rings on them."""
+        at = alarm.meant(self._zone).time()
+        return tuple(day for day in self.said.dates_at(at) if alarm.rings_on(day, self._zone))
 
 
 # --- wording

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Literal, TypeAlias
 
 from edgevox.tools.home.home import HomeError
@@ -98,6 +98,8 @@ class SaidTime:
             raise PastTime("That is over already. For when?")
         if len(self.minutes) > 1 and purpose == "alarm":
             minutes = _alarm_minutes(minutes, now)
+        if not self.minutes:
+            minutes = minutes[:1]
         return When(_first(now, _days_from(now.date(), -1), minutes, purpose), (), self.has_time)
 
     def shows(self, wall: datetime) -> bool:
@@ -105,13 +107,12 @@ class SaidTime:
         minute = wall.hour * 60 + wall.minute
         if self.minutes:
             return minute in {said % WHOLE_DAY for said in self.minutes}
-        return self.part is None or minute in _PART_RANGES[self.part]
+        return self.part is None or (minute or WHOLE_DAY - 1) in _PART_RANGES[self.part]
 
-    @property
-    def wall_dates(self) -> tuple[date, ...]:
-        """The dates that calendars show: midnight on Friday is Saturday's first moment."""
-        late = bool(self.minutes) and min(self.minutes) >= WHOLE_DAY
-        return tuple(day + timedelta(days=late) for day in self.dates)
+    def dates_at(self, at: time) -> tuple[date, ...]:
+        """The dates that calendars show at that hour: midnight on Friday is Saturday's first moment."""
+        is_late = min(self.minutes) >= WHOLE_DAY if self.minutes else at == time()
+        return tuple(day + timedelta(days=is_late) for day in self.dates)
 
 
 def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
@@ -148,7 +149,7 @@ def _days_from(first: date, days: int) -> Iterable[date]:
 
 def _moment(day: date, minute: int, now: datetime) -> datetime:
     assert now.tzinfo is not None
-    wall = datetime.combine(day, datetime.min.time()) + timedelta(minutes=minute)
+    wall = datetime.combine(day, time()) + timedelta(minutes=minute)
     return moment(wall, now.tzinfo)
 
 

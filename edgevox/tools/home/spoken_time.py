@@ -287,7 +287,9 @@ class _Reader:
                 raise NotATime("That day and that date do not fit together.")
             return fitting, self._repeat
         first = today + timedelta(days=(weekday - today.weekday()) % 7)
-        return (first, first + timedelta(days=7)), self._repeat
+        both = (first, first + timedelta(days=7))
+        # Of today one says today: without an hour, "Sunday" said on a Sunday is the next.
+        return both if self._minutes or first > today else both[::-1], self._repeat
 
     def _settled_minutes(self) -> tuple[int, ...]:
         """The hour in the half or the part of the day that was said."""

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
@@ -17,6 +17,7 @@ from edgevox.errors import StateError
 
 log = logging.getLogger(__name__)
 
+_Stamp: TypeAlias = tuple[int, int, int]
 ContentT = TypeVar("ContentT", bound=BaseModel)
 
 _LOCK_TIMEOUT_S = 5.0
@@ -28,14 +29,21 @@ class StateFile(Generic[ContentT]):
     def __init__(self, path: Path | None, kind: type[ContentT]) -> None:
         self._path = path
         self._kind = kind
-        self._in_memory = kind()
+        # What was read last, and when: one value, since threads share it.
+        self._last: tuple[_Stamp | None, ContentT] = (None, kind())
 
     def read(self) -> ContentT:
-        """What is in the file; the beginnings of it where there is none. Raises StateError."""
+        """What is in the file; the beginnings of it where there is none. Raises StateError.
+
+        It costs next to nothing while the file is as it was.
+        """
         if self._path is None:
-            return self._in_memory.model_copy(deep=True)
+            return self._last[1].model_copy(deep=True)
         try:
-            return self._kind.model_validate_json(self._path.read_bytes())
+            stamp, last = _stamp(self._path), self._last
+            if stamp != last[0]:
+                last = self._last = (stamp, self._kind.model_validate_json(self._path.read_bytes()))
+            return last[1].model_copy(deep=True)
         except FileNotFoundError:
             return self._kind()
         except ValidationError as error:
@@ -50,7 +58,7 @@ class StateFile(Generic[ContentT]):
         if self._path is None:
             content = self.read()
             yield content
-            self._in_memory = content
+            self._last = (None, content)
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,6 +82,12 @@ class StateFile(Generic[ContentT]):
             raise _unusable(path, problem) from problem
         reason = error.errors(include_url=False)[0]["msg"]
         log.warning("%s could not be read (%s): it begins afresh, and is kept as %s", path, reason, kept)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Every write makes a new file."""
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _unusable(path: Path, error: OSError) -> StateError:
