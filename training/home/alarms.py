@@ -231,7 +231,7 @@ def _name(speaker: Speaker) -> str:
     return speaker.pick(NAMES) if speaker.chance(0.8) else rare.word(speaker.rng)
 
 
-def _times(speaker: Speaker, when: Moment) -> dict[str, str]:
+def _times(when: Moment) -> dict[str, str]:
     return {"v": when.text, "at": when.placed}
 
 
@@ -247,9 +247,9 @@ def set_alarm(speaker: Speaker) -> Said:
     if speaker.chance(0.24):
         name = _name(speaker)
         calls = (home_call("set_alarm", time=when.text, name=name),)
-        return said(speaker, _ALARM_NAMED, calls, n=name, an=article(name), **_times(speaker, shown))
+        return said(speaker, _ALARM_NAMED, calls, n=name, an=article(name), **_times(shown))
     plain = hour(speaker.rng)
-    made = said(speaker, _ALARM, (), **_times(speaker, shown), h=plain)
+    made = said(speaker, _ALARM, (), **_times(shown), h=plain)
     time = plain if made.text.endswith(f"sleep past {plain}") else when.text
     return Said(made.form, made.text, (home_call("set_alarm", time=time),))
 
@@ -274,13 +274,13 @@ def set_reminder(speaker: Speaker) -> Said:
     if is_matter:
         matter = speaker.pick(_MATTERS)
         calls = (home_call("set_reminder", task=_without_article(matter), time=when.text),)
-        return said(speaker, _ABOUT_AT, calls, g=matter, **_times(speaker, shown))
+        return said(speaker, _ABOUT_AT, calls, g=matter, **_times(shown))
     task = errand(speaker.rng)
     calls = (home_call("set_reminder", task=task, time=when.text),)
     pattern = _REMIND_AT.draw(speaker.rng)
     while "v" in pattern.places and when.text.startswith("in "):
         pattern = _REMIND_AT.draw(speaker.rng)
-    return Said(pattern.form, pattern.say(speaker.rng, {"k": task, **_times(speaker, shown)}), calls)
+    return Said(pattern.form, pattern.say(speaker.rng, {"k": task, **_times(shown)}), calls)
 
 
 def _without_article(matter: str) -> str:

@@ -113,8 +113,8 @@ def followed(rng: random.Random, speaker: Speaker, first: Said, offered: Collect
             return _reminded(rng, before, slots)
         case "set_alarm" if "cancel_alarm" in offered:
             text = rng.choice(_CANCEL).replace("timer", "alarm")
-            named = {slot: slots[slot] for slot in ("name",) if slot in slots} or {"time": slots["time"]}
-            return _follow(rng, before, text, Call("cancel_alarm", named))
+            told_by = "name" if "name" in slots else "time"
+            return _follow(rng, before, text, Call("cancel_alarm", {told_by: slots[told_by]}))
         case "start_timer" if "cancel_timer" in offered and "conversation_command" not in slots:
             named = {"name": slots["name"]} if "name" in slots else {}
             return _follow(rng, before, rng.choice(_CANCEL), Call("cancel_timer", named))

@@ -10,7 +10,7 @@ from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
 from training.home.places import PEOPLE, in_area, with_article
 from training.home.speaker import Phrase, Said, Speaker, said
-from training.home.things import COVERS, FAN, LIGHT
+from training.home.things import COVERS, FAN, LIGHT, Kind
 
 # {x} is meant, {y} is not; {w} is what is to be done, {on} how the other is now.
 _SPARED = Grammar("""
@@ -44,7 +44,7 @@ _SPARED_COVER = Grammar("""
 """)
 
 
-def _other(speaker: Speaker, domain: str, kinds: tuple[object, ...], meant: Phrase) -> Phrase:
+def _other(speaker: Speaker, domain: str, kinds: tuple[Kind, ...], meant: Phrase) -> Phrase:
     for _ in range(8):
         other = _thing(speaker, domain, kinds)
         if other.slots.get("name") != meant.slots.get("name") and other.slots != meant.slots:
@@ -52,9 +52,9 @@ def _other(speaker: Speaker, domain: str, kinds: tuple[object, ...], meant: Phra
     return Phrase("the big lamp", {"name": "big lamp"})
 
 
-def _thing(speaker: Speaker, domain: str, kinds: tuple[object, ...]) -> Phrase:
+def _thing(speaker: Speaker, domain: str, kinds: tuple[Kind, ...]) -> Phrase:
     if kinds and speaker.chance(0.3):
-        return speaker.kind(speaker.pick(kinds), nowhere=0.1, single=0.3)  # type: ignore[arg-type]  # kinds
+        return speaker.kind(speaker.pick(kinds), nowhere=0.1, single=0.3)
     return speaker.named(domain, apart=0.04)
 
 

@@ -50,11 +50,10 @@ ALARM_TOOLS = frozenset({"set_alarm", "set_reminder", "cancel_alarm", "alarm_sta
 RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
 
 
-# The same for single tools: whatever they are called, they set or end reminders.
-_LIKE_ALARMS = (
-    "set_remind", "remind", "create_remind", "addremind", "list_remind", "get_remind", "what_to_remember",
-    "cancel_remind", "delete_remind", "wake_up", "sunrise_alarm", "dawnsim",
-)  # fmt: skip
+# The same for single tools: by whatever name, they set or end reminders, or wake somebody.
+_LIKE_ALARMS = frozenset(
+    {"set_reminder", "list_reminders", "cancel_reminder", "wake_up_light", "wake_up_call"}
+)
 
 
 _INSTRUCTIONS = (
@@ -154,14 +153,18 @@ def _others(
     names = taken | {"respond"}
     for _ in range(count):
         tool = rng.choice(pool[rng.choice(chosen_themes)])
-        if (taken and tool.theme in RIVALS) or not all(tool.goes_with(other) for other in chosen):
+        if (taken and _is_rival(tool)) or not all(tool.goes_with(other) for other in chosen):
             continue
         one = tool.draw(rng, variation() if rng.random() < _VARIED_SHARE else None)
-        if one.name not in names and not (taken and one.name.lower().startswith(_LIKE_ALARMS)):
+        if one.name not in names:
             names.add(one.name)
             drawn.append(one)
             chosen.append(tool)
     return tuple(drawn), tuple(chosen)
+
+
+def _is_rival(tool: OtherTool) -> bool:
+    return tool.theme in RIVALS or not _LIKE_ALARMS.isdisjoint(tool.names)
 
 
 @functools.cache
