@@ -37,6 +37,20 @@ _NO_OPINION = (
 )
 _ANSWERS = {"miss": _CANNOT, "tell": _REMARKS, "wonder": _UNKNOWN}
 
+# What may stand before the words. A `miss` is an order.
+_BEFORE = {
+    "miss": (
+        "can you ", "can you ", "could you ", "could you please ", "please ", "I want you to ", "would you ",
+        "I'd like you to ", "why don't you ", "go and ", "now ", "hey, ", "you should ", "let's see you ",
+    ),
+    "tell": (
+        "by the way, ", "you know, ", "guess what, ", "oh, ", "well, ", "I tell you, ", "so, ",
+        "did you know that ",
+    ),
+    "wonder": ("by the way, ", "tell me, ", "hey, ", "say, ", "one question, ", "so "),
+}
+_BEFORE_SHARE = {"miss": 0.4, "tell": 0.15, "wonder": 0.15}
+
 # With what a tool is about: {t} is a noun of any number.
 _ON_TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("tell", _REMARKS, (
@@ -158,7 +172,7 @@ def aside(tools: Sequence[OtherTool], offered: Sequence[DrawnTool], rng: random.
     text = rng.choice(texts)
     for mark, words in subject.items():
         text = text.replace(mark, words)
-    return Spoken(text, rng.choice(answers))
+    return Spoken(_begun(kind, text, rng), rng.choice(answers))
 
 
 def _written(tool: OtherTool, tools: Sequence[OtherTool], rng: random.Random) -> Spoken | None:
@@ -166,7 +180,12 @@ def _written(tool: OtherTool, tools: Sequence[OtherTool], rng: random.Random) ->
     if any(chosen.kind in other.takes for other in tools if other is not tool):
         return None
     text, _ = Ask(chosen.text, ()).fill(tool.slots, rng)
-    return Spoken(text, rng.choice(chosen.answers or _ANSWERS[chosen.kind]))
+    answer = rng.choice(chosen.answers or _ANSWERS[chosen.kind])
+    return Spoken(_begun(chosen.kind, text, rng), answer)
+
+
+def _begun(kind: str, text: str, rng: random.Random) -> str:
+    return rng.choice(_BEFORE[kind]) + text if rng.random() < _BEFORE_SHARE[kind] else text
 
 
 def _deed(drawn: DrawnTool) -> str | None:

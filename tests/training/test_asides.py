@@ -62,7 +62,7 @@ def test_an_answer_that_is_written_is_given(bakery: OtherTool) -> None:
     rng = random.Random(2)
     offered = [bakery.draw(rng)]
     said = [one for _ in range(600) if (one := aside([bakery], offered, rng))]
-    answers = {one.answer for one in said if one.text.startswith("slice")}
+    answers = {one.answer for one in said if "slice" in one.text}
     assert answers == {"I can't slice it, I can only bake."}
 
 
