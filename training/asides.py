@@ -124,7 +124,7 @@ _VERBS = frozenset(
         "charge", "check", "choose", "clean", "close", "compare", "connect", "convert", "cook", "count",
         "cut", "delete", "deploy", "dial", "donate", "draw", "drive", "drop", "empty", "end", "feed",
         "fill", "find", "fire", "fly", "follow", "forward", "get", "give", "hand", "have", "heat",
-        "invite", "keep", "lay", "leave", "lend", "let", "level", "light", "listen", "lock", "look",
+        "invite", "keep", "lay", "leave", "lend", "let", "level", "listen", "lock", "look",
         "lower", "make", "mark", "measure", "merge", "mix", "move", "mute", "note", "offer", "open",
         "order", "park", "pause", "pay", "pick", "plan", "play", "point", "practise", "print", "pull",
         "pump", "push", "put", "raise", "rate", "read", "record", "redeem", "release", "remember",
@@ -133,11 +133,12 @@ _VERBS = frozenset(
         "shift", "show", "silence", "sing", "skip", "snooze", "speak", "spell", "spin", "split",
         "spray", "stamp", "start", "steer", "stop", "submit", "subscribe", "suggest", "suspend",
         "switch", "take", "tell", "throw", "toss", "track", "translate", "tune", "turn", "unlock",
-        "update", "use", "wake", "warm", "warn", "water", "weigh", "whisper", "work", "write",
+        "update", "use", "wake", "warm", "warn", "weigh", "whisper", "work", "write",
     }
 )
 # fmt: on
-_ADDRESSED = re.compile(r"\b(?:me|my|you|your|user|us)\b|[|:;,.(]", re.IGNORECASE)
+# Who is spoken to, marks that end the clause, and nouns that look like verbs ("Level of", "Note for").
+_NO_DEED = re.compile(r"\b(?:I|me|my|you|your|user|us)\b|[|:;,.(]|^\w+ of\b|^Note for\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,6 @@ def _begun(kind: str, text: str, rng: random.Random) -> str:
 def _deed(drawn: DrawnTool) -> str | None:
     about = str(drawn.schema["function"]["description"])
     first, _, rest = about.partition(" ")
-    if first.lower() not in _VERBS or not rest or _ADDRESSED.search(about):
+    if first.lower() not in _VERBS or not rest or _NO_DEED.search(about):
         return None
     return f"{first.lower()} {rest}"
