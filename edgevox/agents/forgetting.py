@@ -19,7 +19,8 @@ from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryBroken, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.errors import StateError
 from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
-from edgevox.tools.home import DemoHome, Timers
+from edgevox.tools.home import Alarms, DemoHome, Timers
+from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
 from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
 from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.turn_log import FILE_NAME as LOG_FILE
@@ -32,7 +33,7 @@ PROMPTS_FOLDER = "prompts"
 
 @dataclass(slots=True)
 class Forgotten:
-    """How much was deleted; `things` are list items and titles of the demo home."""
+    """How much was deleted; `timers` are alarms too, `things` are list items and titles of the demo home."""
 
     turns: int = 0
     records: int = 0
@@ -142,21 +143,24 @@ def _forget_words(
 ) -> None:
     if (path := folder / TIMERS_FILE).exists():
         with failures:
-            done.timers = Timers(time.time, path).forget_words(is_forgotten)
+            done.timers += Timers(time.time, path).forget_words(is_forgotten)
+    if (path := folder / ALARMS_FILE).exists():
+        with failures:
+            done.timers += Alarms(time.time, path).forget_words(is_forgotten)
     if (path := folder / HOME_FILE).exists():
         with failures:
             done.things = DemoHome(path).forget_words(is_forgotten)
 
 
 def _broken(folder: Path) -> Iterator[Path]:
-    for name in (MEMORY_FILE, TIMERS_FILE, HOME_FILE):
+    for name in (MEMORY_FILE, TIMERS_FILE, ALARMS_FILE, HOME_FILE):
         yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
 
 
 def _left_behind(folder: Path) -> Iterator[Path]:
     """What broke, and what a power cut left half written."""
     yield from _broken(folder)
-    for name in (TIMERS_FILE, HOME_FILE):
+    for name in (TIMERS_FILE, ALARMS_FILE, HOME_FILE):
         yield from (path for path in folder.glob(f".{name}.*") if path.suffix != ".lock")
     yield from folder.glob(f"{LOG_FILE}.new")
 

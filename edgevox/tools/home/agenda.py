@@ -5,6 +5,8 @@ Everything here reads and writes small files and may raise StateError; other pro
 
 from __future__ import annotations
 
+import sys
+import time
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
@@ -62,6 +64,8 @@ class Agenda:
 
         Alarms ring when the clock shows their time. That the machine slept is no change of the clock.
         """
+        if sys.platform != "win32":
+            time.tzset()  # somebody may have moved the machine to another zone
         if self._steady is not None:
             now = self._steady.reckoning(self._timers.now_s())
             self._timers.keep_up(now)

@@ -11,14 +11,13 @@ from edgevox.tools.home.alarms import Alarm, Alarms, Kind
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.matching import Unclear
 from edgevox.tools.home.names import words
-from edgevox.tools.home.nicknames import called_so, name_words
+from edgevox.tools.home.nicknames import called_so, kept_text, name_words
 from edgevox.tools.home.said_time import SaidTime, When
 from edgevox.tools.home.spoken_time import NotATime, read_time
 from edgevox.tools.home.time_wording import clock_time, day_phrase, moment_phrase, repeat_phrase
 from edgevox.tools.home.wording import brief, duration, listed, plural, sentence
 
 _MOST_NAMED = 3
-_MAX_TASK_CHARS = 200
 _SAME_MOMENT_S = 120
 _QUESTIONS: dict[Kind, str] = {"alarm": "For what time?", "reminder": "When shall I remind you?"}
 _NOTHING_SET = "No alarm is set."
@@ -31,9 +30,9 @@ def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
     """Raises HomeError and StateError."""
     match tool:
         case "set_alarm":
-            return _set(alarms, "alarm", arguments.get("time"), brief(str(arguments.get("name") or "")))
+            return _set(alarms, "alarm", arguments.get("time"), kept_text(arguments.get("name")))
         case "set_reminder":
-            task = " ".join(str(arguments.get("task") or "").split())[:_MAX_TASK_CHARS]
+            task = kept_text(arguments.get("task"))
             if not task:
                 raise Unclear("Of what shall I remind you?")
             return _set(alarms, "reminder", arguments.get("time"), task)

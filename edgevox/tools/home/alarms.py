@@ -136,21 +136,10 @@ class Alarms:
 
     def keep_up(self, now: Reckoning) -> None:
         """Move what counts a length of time and was set before the wall clock was."""
-        for alarm in self._file.read().alarms:
-            if alarm.due_s is None and alarm.snoozed_until_s is None:
-                continue
-            if alarm.reckoned is None:
-                self._replace(alarm.model_copy(update={"reckoned": now}))
-            elif jump := jump_s(alarm.reckoned, now):
-                self._replace(
-                    alarm.model_copy(
-                        update={
-                            "due_s": _plus(alarm.due_s, jump),
-                            "snoozed_until_s": _plus(alarm.snoozed_until_s, jump),
-                            "reckoned": now,
-                        }
-                    )
-                )
+        alarms = self._file.read().alarms
+        if [_kept_up(alarm, now) for alarm in alarms] != alarms:
+            with self._file.changing() as content:
+                content.alarms = [_kept_up(alarm, now) for alarm in content.alarms]
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Take the label from alarms and reminders whose words are to be forgotten, and return how many.
@@ -199,5 +188,14 @@ def _new_id() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def _plus(seconds: float | None, jump: float) -> float | None:
-    return None if seconds is None else seconds + jump
+def _kept_up(alarm: Alarm, now: Reckoning) -> Alarm:
+    if alarm.due_s is None and alarm.snoozed_until_s is None:
+        return alarm
+    if alarm.reckoned is None:
+        return alarm.model_copy(update={"reckoned": now})
+    jump = jump_s(alarm.reckoned, now)
+    if not jump:
+        return alarm
+    counting = {"due_s": alarm.due_s, "snoozed_until_s": alarm.snoozed_until_s}
+    moved = {name: moment_s + jump for name, moment_s in counting.items() if moment_s is not None}
+    return alarm.model_copy(update={**moved, "reckoned": now})

@@ -1,16 +1,26 @@
-"""Finds timers, alarms and reminders by what they were called: "the eggs" is the egg timer."""
+"""What timers, alarms and reminders are called: what is kept of it, and which one "the eggs" is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.names import Words, are_same, readings, words
 
 ThingT = TypeVar("ThingT")
 
+_MAX_CHARS = 200
 # What kind of thing it is says nothing of which.
 _KINDS = frozenset({"timer", "alarm", "reminder"})
+
+
+def kept_text(said: object) -> str:
+    """What is kept of a name or a task. Raises HomeError: a part of it could neither be run nor forgotten."""
+    text = " ".join(str(said or "").split())
+    if len(text) > _MAX_CHARS:
+        raise HomeError("That is too long for me to remember.")
+    return text
 
 
 def name_words(name: str | None) -> Words:

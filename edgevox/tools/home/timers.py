@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.state_file import StateFile
 from edgevox.tools.home.steady_clock import Reckoning, jump_s
-from edgevox.tools.home.wording import duration
+from edgevox.tools.home.wording import brief, duration
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since 1970, as time.time gives them."""
@@ -46,7 +46,11 @@ class Timer(BaseModel):
     def called(self) -> str:
         """ "pasta timer", "10 minute timer"."""
         name = self.name.casefold().removesuffix(" timer")
-        return f"{name} timer" if name else f"{duration(self.length_s)} timer".replace("s timer", " timer")
+        return (
+            f"{brief(name)} timer"
+            if name
+            else f"{duration(self.length_s)} timer".replace("s timer", " timer")
+        )
 
     def is_due(self, now_s: float) -> bool:
         return self.left_s is None and self.due_s <= now_s
@@ -122,12 +126,10 @@ class Timers:
 
     def keep_up(self, now: Reckoning) -> None:
         """Move what was started before the wall clock was set, so that it lasts as long as it was to last."""
-        timers = [timer for timer in self._file.read().timers if not timer.is_paused]
-        for timer in timers:
-            if timer.reckoned is None:
-                self._replace(timer.model_copy(update={"reckoned": now}))
-            elif jump := jump_s(timer.reckoned, now):
-                self._replace(timer.model_copy(update={"due_s": timer.due_s + jump, "reckoned": now}))
+        timers = self._file.read().timers
+        if [_kept_up(timer, now) for timer in timers] != timers:
+            with self._file.changing() as content:
+                content.timers = [_kept_up(timer, now) for timer in content.timers]
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Take the name and the command from timers whose words are to be forgotten, and return how many.
@@ -146,3 +148,12 @@ class Timers:
         with self._file.changing() as content:
             content.timers = [changed if timer.id == changed.id else timer for timer in content.timers]
         return changed
+
+
+def _kept_up(timer: Timer, now: Reckoning) -> Timer:
+    if timer.is_paused:
+        return timer
+    if timer.reckoned is None:
+        return timer.model_copy(update={"reckoned": now})
+    jump = jump_s(timer.reckoned, now)
+    return timer.model_copy(update={"due_s": timer.due_s + jump, "reckoned": now}) if jump else timer
