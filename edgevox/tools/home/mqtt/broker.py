@@ -55,6 +55,7 @@ async def client_of(broker: Broker, timeout_s: float) -> aiomqtt.Client:
         timeout=timeout_s,
         keepalive=_KEEPALIVE_S,
         queue_type=_Inbox,
+        socket_options=((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),),
         max_queued_incoming_messages=_MAX_WAITING,
     )
 

@@ -111,14 +111,14 @@ class Link:
         followed: set[str] = set()
         self._client = client
         self.problem = ""
-        # Bridges then say again what there is, and how it is: not every one has it kept by the broker.
-        await client.publish(f"{prefix}/status", "online")
         await client.publish(echo, "things")
         async for message in client.messages:
             if message.topic.value != echo:
                 self._things.take(message.topic.value, message.payload)
             elif message.payload == b"things":
                 await self._subscribe(client, followed)
+                # Bridges then say again what there is and how it is: not all of it is kept by the broker.
+                await client.publish(f"{prefix}/status", "online")
                 await client.publish(echo, "states")
             else:
                 self.is_known = True

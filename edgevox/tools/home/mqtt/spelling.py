@@ -30,8 +30,8 @@ _WORDS = {
     "def": "default", "dev": "device", "dis": "disarm", "ent": "entity", "feat": "features",
     "hum": "humidity", "ids": "identifiers", "meas": "measurement", "mirs": "mireds", "mow": "mowing",
     "nite": "night", "obj": "object", "opnd": "opened", "opt": "optimistic", "pct": "percentage",
-    "pl": "payload", "pos": "position", "pow": "power", "pr": "preset", "prs": "press", "req": "required", "rng": "range",
-    "scl": "scale", "spd": "speed", "stat": "state", "strt": "start",
+    "pl": "payload", "pos": "position", "pow": "power", "pr": "preset", "prs": "press", "req": "required",
+    "rng": "range", "scl": "scale", "spd": "speed", "stat": "state", "strt": "start",
     "sup": "supported", "t": "topic", "temp": "temperature", "tpl": "template", "uniq": "unique",
     "unlk": "unlock", "val": "value", "whit": "white",
 }  # fmt: skip
