@@ -80,6 +80,9 @@ _SCHEDULED = Grammar("""
 ! (lock the door|turn off the lights) (when I leave|when nobody is home|if it rains)
 ! (close the windows|close the awning) (when it rains|if it gets windy)
 """)
+_BARE_HOURS = frozenset(
+    {"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+)
 NO_SCHEDULE = (
     "I can't do things at a set time, sorry.", "Sorry, I can't plan that ahead, but I can set a timer.",
     "I can only do that now, or after a timer.",
@@ -262,7 +265,10 @@ def refused(speaker: Speaker, *, other_tools: bool) -> tuple[str, str, str]:
     """A request that cannot be served, its form, and the answer."""
     if not other_tools and speaker.chance(0.35):
         pattern = _SCHEDULED.draw(speaker.rng)
-        fill = {"h": hour(speaker.rng), "x": speaker.pick(_THINGS)}
+        time = hour(speaker.rng)
+        # "The fan at eight" is a speed.
+        time = f"{time} o'clock" if time.isdigit() or time in _BARE_HOURS else time
+        fill = {"h": time, "x": speaker.pick(_THINGS)}
         return pattern.say(speaker.rng, fill), pattern.form, speaker.pick(NO_SCHEDULE)
     grammar = _BODILY if other_tools or speaker.chance(0.35) else _WORLDLY
     pattern = grammar.draw(speaker.rng)

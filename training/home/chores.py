@@ -427,8 +427,23 @@ def date(speaker: Speaker) -> Said:
     return said(speaker, _DATE, (home_call("get_current_date"),))
 
 
+_NEWS = (
+    "{w} is on the phone", "{w} has found the {r}", "{w} needs help with the {r}", "the {r} is ready",
+    "nobody touches the {r} until {w} is back", "{w} and {v} are here", "the {r} goes to {w} tonight",
+    "we leave as soon as {w} has fed the {r}", "whoever took the {r} please bring it back",
+    "{w} is looking for the {r}", "it's {w}'s turn to wash up", "the {r} has arrived",
+    "I'm with {w} in the garden",
+)  # fmt: skip
+
+
+def _news(speaker: Speaker) -> str:
+    """An announcement with names that nobody expects."""
+    text = speaker.pick(_NEWS).replace("{r}", rare.word(speaker.rng))
+    return text.replace("{w}", rare.person(speaker.rng)).replace("{v}", rare.person(speaker.rng))
+
+
 def broadcast(speaker: Speaker) -> Said:
-    message = speaker.pick(MESSAGES)
+    message = speaker.pick(MESSAGES) if speaker.chance(0.75) else _news(speaker)
     return said(speaker, _BROADCAST, (home_call("broadcast", message=message),), m=message)
 
 
