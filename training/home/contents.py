@@ -163,7 +163,8 @@ CITIES = (
     "Sydney", "Oslo", "Lisbon", "Vienna", "Dublin", "Toronto", "Denver", "Seattle", "Munich", "Zurich",
     "Barcelona", "Prague", "Helsinki", "Edinburgh", "San Francisco", "Cape Town", "Mumbai", "Singapore",
     "Reykjavik", "Ljubljana", "Thessaloniki", "Gdansk", "Ulaanbaatar", "Antananarivo", "Llanelli",
-    "Worcester",    "Albuquerque", "Tegucigalpa", "Aberystwyth", "Guadalajara", "Bydgoszcz", "Knoxville", "Timbuktu",
-    "Poughkeepsie", "Nizhny Novgorod", "Saint-Malo", "Kuala Lumpur", "Addis Ababa", "Great Yarmouth", "Baden-Baden",
+    "Worcester", "Albuquerque", "Tegucigalpa", "Aberystwyth", "Guadalajara", "Bydgoszcz", "Knoxville",
+    "Timbuktu", "Poughkeepsie", "Nizhny Novgorod", "Saint-Malo", "Kuala Lumpur", "Addis Ababa",
+    "Great Yarmouth", "Baden-Baden",
 )  # fmt: skip
 ZONES = ("work", "school", "the gym", "the office", "university", "kindergarten", "the cabin", "grandma's")
