@@ -14,7 +14,7 @@ EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "s
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "cancelled", "failed"]
 RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
-RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "given_up", "cancelled", "shut_down"]
+RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +212,9 @@ class RingStarted(Event):
 class RingEnded(Event):
     """It is silent again. `error` is what kept it from being heard, if anything did.
 
-    It was `answered` by somebody who spoke of something else, `given_up` when it had rung for long enough,
-    `cancelled` where it was set, and `shut_down` when the assistant ended while it rang.
+    It was `answered` by somebody who spoke of something else, `obeyed` when what it was to do is done next,
+    `given_up` when it had rung for long enough, `cancelled` where it was set, and `shut_down` when the
+    assistant ended while it rang.
     """
 
     ring_id: str

@@ -1,21 +1,25 @@
 """The voice loop: from what was said to what is heard."""
 
 from edgevox.voice.asking import Asking, OpenQuestion
+from edgevox.voice.bell import Bell
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWords
 from edgevox.voice.loop import Ear, VoiceLoop
 from edgevox.voice.mouth import Loudspeaker
 from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.ringing import Ringer
 from edgevox.voice.voice import Voice
 
 __all__ = [
     "Asking",
+    "Bell",
     "Ear",
     "Hearing",
     "InstantWords",
     "Loudspeaker",
     "OpenQuestion",
     "Pipeline",
+    "Ringer",
     "Voice",
     "VoiceLoop",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Protocol, TypeAlias
 
 from edgevox.audio import segmenter as segments
@@ -16,6 +16,7 @@ from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.ringing import Ringer
 
 Publish: TypeAlias = Callable[[Event], None]
 
@@ -49,11 +50,19 @@ class VoiceLoop:
     While it works in silence it listens for the words that need no model, and after a question of its own for
     the answer. While the pause that ends an utterance still lasts, it is transcribed already; nothing is
     answered or done before the pause has ended. In a file nobody waits for that, and what is said is
-    transcribed once; a turn is then over, or asks, before more is read.
+    transcribed once; a turn is then over, or asks, before more is read, and nothing rings.
     """
 
-    def __init__(self, ear: Ear, segmenter: segments.Segmenter, pipeline: Pipeline, publish: Publish) -> None:
+    def __init__(
+        self,
+        ear: Ear,
+        segmenter: segments.Segmenter,
+        pipeline: Pipeline,
+        publish: Publish,
+        ringer: Ringer | None = None,
+    ) -> None:
         self._ear = ear
+        self._ringer = ringer
         self._segmenter = segmenter
         self.pipeline = pipeline
         self._publish = publish
@@ -71,7 +80,7 @@ class VoiceLoop:
         self.pipeline.rest()
         try:
             with self.pipeline.asking.answerable("voice"):
-                async with aclosing(self._ear.frames()) as frames:
+                async with self._ringing(), aclosing(self._ear.frames()) as frames:
                     async for block in frames:
                         if not self._ear.live:
                             await self._turn_waits()
@@ -84,6 +93,11 @@ class VoiceLoop:
                     await asyncio.gather(task, return_exceptions=True)
             if self._early is not None:
                 await self._early.close()
+
+    def _ringing(self) -> AbstractAsyncContextManager[None]:
+        if self._ringer is None or not self._ear.live:
+            return nullcontext()
+        return self._ringer.at_work(self._is_spoken_to)
 
     # --- hearing
 
@@ -166,7 +180,10 @@ class VoiceLoop:
         self, listening: Listening, utterance: segments.Utterance, early: EarlyTranscription | None
     ) -> None:
         text = await self.pipeline.words_in(utterance.audio, early)
-        if text:
+        if self.pipeline.act_on_ring(text):
+            # It was for what rings, and "okay" is no yes then: the question has to be asked again.
+            listening.hear("")
+        elif text:
             # Whoever goes on speaking has not said it all: "yes … no, wait".
             is_whole = not self._segmenter.is_in_speech and not utterance.cut
             listening.hear(text if is_whole else "")
@@ -178,7 +195,12 @@ class VoiceLoop:
 
     @property
     def _is_in_turn(self) -> bool:
-        return _is_at_work(self._turn)
+        # What a timer does when it is due is a turn too, and not one of this loop's.
+        return _is_at_work(self._turn) or self.pipeline.is_in_turn
+
+    def _is_spoken_to(self) -> bool:
+        """Whether somebody is speaking, or what they said is still being understood outside a turn."""
+        return self._segmenter.is_in_speech or _is_at_work(self._aside) or _is_at_work(self._reading)
 
     def _is_short(self, audio: Audio) -> bool:
         return audio.duration_s <= _LONGEST_ASIDE_S

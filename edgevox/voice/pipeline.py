@@ -27,6 +27,7 @@ from edgevox.events import (
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, Transcript
 from edgevox.voice.asking import Asking
+from edgevox.voice.bell import Bell, Heeded
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
@@ -45,8 +46,9 @@ _NOTHING_TO_STOP = "there was nothing to stop"
 class Pipeline:
     """One turn at a time. Without a voice and a loudspeaker the reply is text in the event stream only.
 
-    `asking` is what the agent confirms with; without `words` every utterance is the agent's. One that
-    `rests` prepares between turns for the next one; it then has to be closed.
+    `asking` is what the agent confirms with; without `words` every utterance is the agent's. What rings at
+    the `bell` can be stopped. One that `rests` prepares between turns for the next one; it then has to be
+    closed.
     """
 
     def __init__(
@@ -60,24 +62,32 @@ class Pipeline:
         loudspeaker: Loudspeaker | None = None,
         asking: Asking | None = None,
         words: InstantWords | None = None,
+        bell: Bell | None = None,
         rests: bool = False,
     ) -> None:
         self.asking = asking or Asking()
+        self.bell = bell
         self._agent = agent
         self._preset = preset
         self._publish = publish
         self._hearing = hearing
         self._words = words
         volume = words.volume if words else Volume()
-        self._mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
+        self.mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._resting = Resting(agent.rest) if rests else None
+        self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
+        self._opened_s = -math.inf
         self._speech: SpokenTurn | None = None
 
     @property
     def silent_since_s(self) -> float:
         """Since when nothing is heard of the assistant; for ever to come while it speaks."""
-        return self._mouth.silent_since_s if self._mouth else -math.inf
+        return self.mouth.silent_since_s if self.mouth else -math.inf
+
+    @property
+    def is_in_turn(self) -> bool:
+        return self._turn is not None
 
     def rest(self) -> None:
         """Nobody is waiting: prepare for the next turn, in the background."""
@@ -91,18 +101,22 @@ class Pipeline:
 
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
         """Answer a question in words. Raises EdgevoxError, after the turn has been closed in the events."""
-        with self._open(turn, source, time.monotonic()):
-            self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
-            return await self._reply(text, turn, source)
+        async with self._one_at_a_time:
+            with self._open(turn, source, time.monotonic()) as is_ringing:
+                self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
+                return await self._reply(text, turn, source, is_ringing=is_ringing)
 
     def act_on(self, text: str) -> bool:
-        """While a turn is under way: do at once what `text` says, if it needs no model; whether it did."""
+        """Do at once what `text` says, to what rings or to the turn under way, if it needs no model.
+
+        Returns whether it did.
+        """
         word = instant_word(text, is_busy=True)
-        turn, speech = self._turn, self._speech
+        turn, speech = self._turn, self._speech_to_come
+        if not (turn and word == "cancel") and self.act_on_ring(text):
+            return True
         if self._words is None or word is None or turn is None:
             return False
-        if speech is not None and speech.is_finished:
-            speech = None  # nothing can be said in this turn any more
         if word in ("repeat", "help") and speech is None:
             return False
         self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
@@ -111,6 +125,20 @@ class Pipeline:
             turn.cancel.set()
         elif speech is not None:
             speech.interject(said)
+        return True
+
+    def act_on_ring(self, text: str) -> bool:
+        """The same for what rings alone, which does not when the turn under way has begun after it rang."""
+        since_s = self._opened_s if self._turn else -math.inf
+        if self.bell is None or not self.bell.has_rung_since(since_s):
+            return False
+        heeded = self.bell.heed(text)
+        if heeded is None:
+            return False
+        if self._turn is not None:
+            self._publish(InstantWordHeard(turn_id=self._turn.id, word=heeded.word, text=text))
+        if heeded.said and (speech := self._speech_to_come):
+            speech.interject(heeded.said)
         return True
 
     async def words_in(self, audio: Audio, early: EarlyTranscription | None = None) -> str:
@@ -143,16 +171,19 @@ class Pipeline:
         closed in the events.
         """
         assert early is None or early.turn is turn
-        with self._open(turn, "voice", last_voiced_s):
-            self._publish(SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
-            self._publish(EndpointReached(turn_id=turn.id))
-            heard = await self._early_transcript(early) if early else None
-            if heard is None:
-                heard = await self._transcript(audio, turn)
-            if not heard.text:
-                self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
-                return None
-            return await self._reply(heard.text, turn, "voice")
+        async with self._one_at_a_time:
+            with self._open(turn, "voice", last_voiced_s) as is_ringing:
+                self._publish(
+                    SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples)
+                )
+                self._publish(EndpointReached(turn_id=turn.id))
+                heard = await self._early_transcript(early) if early else None
+                if heard is None:
+                    heard = await self._transcript(audio, turn)
+                if not heard.text:
+                    self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
+                    return None
+                return await self._reply(heard.text, turn, "voice", is_ringing=is_ringing)
 
     async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
         turn_id = early.turn.id
@@ -171,15 +202,24 @@ class Pipeline:
         self._publish(_ready(heard, turn.id, time.monotonic()))
         return heard
 
+    @property
+    def _speech_to_come(self) -> SpokenTurn | None:
+        """Where something can still be said in this turn."""
+        return self._speech if self._speech and not self._speech.is_finished else None
+
     @contextmanager
-    def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[None]:
-        """Every turn that is opened in the event stream is closed there, however it ends."""
+    def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
+        """Every turn that is opened in the event stream is closed there, however it ends.
+
+        Yields whether something rings: a person says their words to that.
+        """
         self._publish(TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
         self._turn = turn
+        self._opened_s = time.monotonic()
         if self._resting is not None:
             self._resting.end()
         try:
-            yield
+            yield source != "timer" and self.bell is not None and self.bell.is_ringing
         except EdgevoxError as error:
             self._publish(
                 TurnEnded(
@@ -199,15 +239,20 @@ class Pipeline:
             self._turn = None
             self.rest()
 
-    async def _reply(self, text: str, turn: Turn, source: TurnSource) -> AgentResult:
+    async def _reply(
+        self, text: str, turn: Turn, source: TurnSource, *, is_ringing: bool = False
+    ) -> AgentResult:
+        if is_ringing and self.bell:
+            if heeded := self.bell.heed(text):
+                return await self._reply_to_ring(heeded, text, turn)
+            self.bell.is_talked_past = True
         word = instant_word(text) if self._words else None
         if self._words and word:
             return await self._reply_instantly(self._words, word, text, turn)
         result = await self._aloud(turn, lambda write: self._write(text, turn, source, write))
-        outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
         if self._words and result.reply:
             self._words.last_reply = result.reply
-        self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=result.reply))
+        self._end(turn, result.reply)
         return result
 
     async def _reply_instantly(
@@ -215,25 +260,37 @@ class Pipeline:
     ) -> AgentResult:
         """A turn without the model, and none that the conversation remembers."""
         self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
-        said = words.act(word)
+        if said := words.act(word):
+            return await self._say_instantly(said, turn)
+        self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
+        return AgentResult("", (), "stop")
 
+    async def _reply_to_ring(self, heeded: Heeded, text: str, turn: Turn) -> AgentResult:
+        """Likewise: it has done what was to be done, and may have something to say to it."""
+        self._publish(InstantWordHeard(turn_id=turn.id, word=heeded.word, text=text))
+        if heeded.said:
+            return await self._say_instantly(heeded.said, turn)
+        self._end(turn, "")
+        return AgentResult("", (), "stop")
+
+    async def _say_instantly(self, said: str, turn: Turn) -> AgentResult:
         async def write(write: Callable[[str], None]) -> None:
             self._publish(ReplyDelta(turn_id=turn.id, text=said))
             write(said)
 
-        if said:
-            await self._aloud(turn, write)
-            outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
-            self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=said))
-        else:
-            self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
+        await self._aloud(turn, write)
+        self._end(turn, said)
         return AgentResult(said, (), "stop")
+
+    def _end(self, turn: Turn, reply: str) -> None:
+        outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
+        self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
 
     async def _aloud(self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]) -> T:
         """Have something written and, where there is a mouth, spoken at the same time."""
-        if self._mouth is None:
+        if self.mouth is None:
             return await write(lambda _piece: None)
-        speech = SpokenTurn(self._mouth, turn, self._publish)
+        speech = SpokenTurn(self.mouth, turn, self._publish)
 
         async def written() -> T:
             result = await write(speech.write)

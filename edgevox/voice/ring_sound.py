@@ -35,7 +35,6 @@ def chime() -> Audio:
     return _struck(CHIME_HZ, _CHIME_STEP_S, _CHIME_PEAK)
 
 
-@cache
 def alarm(times_before: int) -> Audio:
     """A rising figure, softly at first; the louder, the more often it has sounded before."""
     gain_db = min(_SOFTEST_DB + _LOUDER_DB * times_before, 0.0)

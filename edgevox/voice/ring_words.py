@@ -34,9 +34,7 @@ _STOP = frozenset(
     )
 )
 _STOPPING = ("stop", "cancel", "dismiss", "silence", "end", "turn off", "switch off", "shut off")
-_SNOOZE = frozenset(
-    ("later", "not now", "not yet", "let me sleep", "a few more minutes", "a bit later", "remind me later")
-)
+_SNOOZE = frozenset(("later", "let me sleep", "a few more minutes", "a bit later", "remind me later"))
 _SNOOZING = ("snooze", "postpone")
 # Words without a meaning of their own around a length of time: "just give me five more minutes".
 _AROUND_A_TIME = frozenset(
