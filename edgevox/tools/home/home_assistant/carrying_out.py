@@ -96,7 +96,7 @@ def _why(entity: Entity, error: CommandFailed) -> HomeError:
 
 def _has_followed(service: Service | None, before: Entity, now: Entity | None) -> bool:
     """Whether the entity did it though no result came, or is on its way to the value it was given."""
-    if service is None or service.is_done is None or now is None:
+    if service is None or service.is_done is None or now is None or now == before:
         return False
     if service.is_done(now):
         return True

@@ -9,6 +9,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any, TypeAlias
 
 import aiohttp
@@ -17,6 +18,7 @@ from yarl import URL
 from edgevox.settings.secret_file import Secret
 from edgevox.tools.home.home_assistant.failures import (
     CANNOT_REACH,
+    MISSHAPEN,
     CommandFailed,
     NotHomeAssistant,
     Unreachable,
@@ -49,14 +51,14 @@ class Connection:
 
     def __init__(
         self,
-        session: aiohttp.ClientSession,
         socket: aiohttp.ClientWebSocketResponse,
+        resources: AsyncExitStack,
         version: str,
         timeout_s: float,
     ) -> None:
         self.version = version
-        self._session = session
         self._socket = socket
+        self._resources = resources
         self._timeout_s = timeout_s
         self._last_id = 0
         self._results: dict[int, asyncio.Future[Any]] = {}
@@ -66,18 +68,15 @@ class Connection:
     @classmethod
     async def open(cls, url: str, token: Secret, *, timeout_s: float) -> Connection:
         """Connect and log in. Raises Unreachable, NotHomeAssistant and WrongToken."""
-        session = aiohttp.ClientSession()
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(timeout_s), AsyncExitStack() as resources:
+                session = await resources.enter_async_context(aiohttp.ClientSession())
                 socket = await _connect(session, url)
+                resources.push_async_callback(socket.close)
                 version = await _log_in(socket, token, where(url))
+                return cls(socket, resources.pop_all(), version, timeout_s)
         except TimeoutError:
-            await session.close()
             raise Unreachable(_nobody_at(url)) from None
-        except BaseException:
-            await session.close()
-            raise
-        return cls(session, socket, version, timeout_s)
 
     async def command(self, kind: str, /, **fields: Any) -> Any:  # noqa: ANN401 - each command's own result
         """Send a command and return its result, waiting no longer than `timeout_s`.
@@ -111,12 +110,7 @@ class Connection:
         """Raises nothing, and does not wait for a peer that is gone."""
         self._reading.cancel()
         await asyncio.wait([self._reading])
-        try:
-            async with asyncio.timeout(_CLOSE_WITHIN_S):
-                await self._socket.close()
-        except (TimeoutError, aiohttp.ClientError, OSError):
-            _log.debug("Home Assistant did not say goodbye")
-        await self._session.close()
+        await self._resources.aclose()
 
     def _next_id(self) -> int:
         self._last_id += 1
@@ -135,8 +129,8 @@ class Connection:
             async for message in self._socket:
                 if message.type is aiohttp.WSMsgType.TEXT:
                     self._take(message.data)
-        except ValueError as error:
-            _log.warning("Home Assistant sent what is no message: %s", type(error).__name__)
+        except MISSHAPEN as error:
+            _log.warning("Home Assistant sent a message that I do not understand: %s", type(error).__name__)
         finally:
             for result in self._results.values():
                 if not result.done():

@@ -13,6 +13,8 @@ from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.wording import brief, sentence
 
 CANNOT_REACH = "I cannot reach Home Assistant right now."
+# What a message raises that is not shaped as Home Assistant's are.
+MISSHAPEN = (AttributeError, KeyError, TypeError, ValueError)
 _RUN_SETUP = "run edgevox home setup"
 # Codes of errors whose text is not meant for people.
 _TECHNICAL = frozenset({"invalid_format", "unknown_error", "template_error", "id_reuse"})

@@ -11,7 +11,7 @@ from edgevox.tools.home.home import Action, HomeError
 from edgevox.tools.home.home_assistant.announcing import announce
 from edgevox.tools.home.home_assistant.carrying_out import carry_out, together
 from edgevox.tools.home.home_assistant.connection import Connection
-from edgevox.tools.home.home_assistant.failures import CANNOT_REACH, CommandFailed
+from edgevox.tools.home.home_assistant.failures import CANNOT_REACH, MISSHAPEN, CommandFailed
 from edgevox.tools.home.home_assistant.link import Link
 from edgevox.tools.home.home_assistant.live_house import LiveHouse
 from edgevox.tools.home.home_assistant.registries import CHANGE_EVENTS, read_registries
@@ -134,7 +134,7 @@ class HomeAssistantHome:
             changed.clear()
             try:
                 self._live.register(await read_registries(connection))
-            except (HomeError, TimeoutError):
+            except (HomeError, TimeoutError, *MISSHAPEN):
                 changed.set()
                 await asyncio.sleep(self._timeout_s)
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from edgevox.settings.secret_file import Secret
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.home_assistant.connection import Connection, where
-from edgevox.tools.home.home_assistant.failures import CANNOT_REACH, Unreachable, WrongToken
+from edgevox.tools.home.home_assistant.failures import CANNOT_REACH, MISSHAPEN, Unreachable, WrongToken
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Link:
             trouble = await self._one_connection()
             self._report(trouble)
             failures = 0 if loop.time() - began_s > _LONG_LIVED_S else failures + 1
-            await asyncio.sleep(_WAIT_AFTER_REFUSAL_S if self.is_refused else _wait_s(failures))
+            await asyncio.sleep(wait_s(failures, is_refused=self.is_refused))
 
     async def _one_connection(self) -> HomeError:
         """Why it came to its end, or never began."""
@@ -87,6 +87,7 @@ class Link:
         def ready() -> None:
             self._connection = connection
             self.problem = ""
+            self.is_refused = False
             self._tried.set()
             _log.info("connected to Home Assistant %s at %s", connection.version, where(self._url))
 
@@ -96,6 +97,9 @@ class Link:
             return error
         except TimeoutError:
             return Unreachable(f"Home Assistant at {where(self._url)} takes too long to answer.")
+        except MISSHAPEN as error:
+            _log.warning("Home Assistant's answer is not understood: %s", type(error).__name__)
+            return Unreachable("Home Assistant answers in a way that I do not understand; update EdgeVox.")
         finally:
             self._connection = None
             await connection.close()
@@ -111,7 +115,9 @@ class Link:
         self._tried.set()
 
 
-def _wait_s(failures: int) -> float:
+def wait_s(failures: int, *, is_refused: bool) -> float:
     """Longer after each failure, and never twice the same: many clients must not come back as one."""
+    if is_refused:
+        return _WAIT_AFTER_REFUSAL_S
     longest_s: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(failures, 10))
     return longest_s * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret

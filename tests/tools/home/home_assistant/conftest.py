@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
@@ -13,6 +14,7 @@ from edgevox.settings.secret_file import Secret
 from edgevox.tools.home import DemoHome
 from edgevox.tools.home.home_assistant import HomeAssistantHome
 from tests.tools.home.conftest import Bench
+from tests.tools.home.home_assistant.fake import TOKEN
 from tests.tools.home.home_assistant.furnished import Admin, furnish, log_in
 from tests.tools.home.home_assistant.server import HASS, Server
 
@@ -60,3 +62,13 @@ async def admin(server: Server) -> AsyncIterator[Admin]:
 
 def bench_of(home: HomeAssistantHome) -> Bench:
     return Bench(cast("DemoHome", home))  # it names the home that it makes itself, and takes any
+
+
+@pytest.fixture(autouse=True)
+def _no_token_in_any_log(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Whatever a test does, what is logged of it does not have the token."""
+    caplog.set_level(logging.DEBUG)
+    yield
+    assert TOKEN not in caplog.text
+    if "server" in request.fixturenames:
+        assert request.getfixturevalue("server").token not in caplog.text

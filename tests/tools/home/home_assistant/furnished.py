@@ -32,7 +32,8 @@ EXPOSED = (
     "alarm_control_panel.security", "binary_sensor.basement_floor_wet", "binary_sensor.movement_backyard",
     "climate.hvac", "cover.hall_window", "cover.pergola_roof", "fan.preset_only_limited_fan",
     "humidifier.humidifier", "input_boolean.guest_mode", "light.ceiling_lights", "light.cellar_light",
-    "lock.basic_lock", "lock.front_door", "lock.poorly_installed_door", "media_player.lounge_room", "media_player.walkman", "scene.movie_night",
+    "lock.basic_lock", "lock.front_door", "lock.poorly_installed_door",
+    "media_player.lounge_room", "media_player.walkman", "scene.movie_night",
     "script.good_night", "siren.siren", "switch.ac", "todo.chores", "todo.shopping_list",
     "vacuum.0_ground_floor", "weather.demo_weather_south",
 )  # fmt: skip
