@@ -10,15 +10,18 @@ import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from edgevox.errors import ConfigError
 from edgevox.settings.toml_file import read_toml
 
+Value: TypeAlias = str | int | bool
+
 _HEADER = re.compile(r"\s*\[")
 
 
-def keep_in_file(path: Path, section: str, values: Mapping[str, str]) -> None:
-    """Write texts into one section of the file, which is made where there is none. Raises ConfigError."""
+def keep_in_file(path: Path, section: str, values: Mapping[str, Value]) -> None:
+    """Write values into one section of the file, which is made where there is none. Raises ConfigError."""
     old = read_toml(path)
     text, table = (old.text, old.table) if old else ("", {})
     new_text = with_values(text, section, values)
@@ -34,7 +37,7 @@ def keep_in_file(path: Path, section: str, values: Mapping[str, str]) -> None:
         ) from error
 
 
-def with_values(text: str, section: str, values: Mapping[str, str]) -> str:
+def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
     """The text with the values in its section, in place of what is there, commented out or not."""
     lines = text.splitlines()
     header = next((number for number, line in enumerate(lines) if _names(line, section)), None)
@@ -59,7 +62,7 @@ def _names(line: str, section: str) -> bool:
     return re.match(rf"\s*\[\s*{section}\s*\]", line) is not None
 
 
-def _line(key: str, value: str) -> str:
+def _line(key: str, value: Value) -> str:
     return f"{key} = {json.dumps(value, ensure_ascii=False)}"
 
 

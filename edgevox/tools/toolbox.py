@@ -18,9 +18,9 @@ from edgevox.tools.corpus import NAMES as CORPUS_TOOLS
 from edgevox.tools.corpus import corpus_tools
 from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.home import Agenda, Alarms, DemoHome, Home, Timers, home_tools
+from edgevox.tools.home import Agenda, Alarms, ConnectedHome, Timers, home_tools
 from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
-from edgevox.tools.home.demo import FILE_NAME as DEMO_FILE
+from edgevox.tools.home.homes import open_home
 from edgevox.tools.home.steady_clock import SteadyClock
 from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.plugin_sources import PluginSource, plugin_sources
@@ -36,11 +36,11 @@ _log = logging.getLogger(__name__)
 
 
 class Toolbox:
-    """Every tool that is offered, and what runs them. Use it with `async with`: plugins start and stop.
+    """Every tool that is offered, and what runs them. Use it with `async with`: it starts and stops.
 
-    Making one takes a quarter of a second and runs the code of the plugins. Without `home` it is the demo
-    home; without `transcribe` no sound file can be written down. It raises nothing: what a plugin does wrong
-    is in `plugins.reports()`, and what is not offered, and why, is in `not_offered`.
+    Making one takes a quarter of a second and runs the code of the plugins. Without `home` it is the one of
+    the settings; without `transcribe` no sound file can be written down. It raises nothing: what a plugin
+    does wrong is in `plugins.reports()`, and what is not offered, and why, is in `not_offered`.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class Toolbox:
         settings: Settings,
         folders: Folders,
         *,
-        home: Home | None = None,
+        home: ConnectedHome | None = None,
         transcribe: Transcribe | None = None,
         stats: ToolStats | None = None,
         sources: Iterable[PluginSource] | None = None,
     ) -> None:
-        self.home: Home = home or DemoHome(folders.state / DEMO_FILE)
+        self.home: ConnectedHome = home or open_home(settings, folders)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
         self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
         self.agenda = Agenda(self.timers, self.alarms, steady=SteadyClock.of_machine())
@@ -96,12 +96,15 @@ class Toolbox:
         return tuple(dict.fromkeys(name for name in named if name not in known))
 
     async def start(self, plugins: Collection[str] | None = None) -> None:
-        """Start every plugin, or those of these names; in bounded time, and without raising."""
-        await self.plugins.start(plugins)
+        """Reach the home and start every plugin, or those of these names; bounded, and without raising."""
+        await asyncio.gather(self.home.start(), self.plugins.start(plugins))
+        if self.home.problem:
+            _log.warning("%s", self.home.problem)
 
     async def stop(self) -> None:
-        """Stop the plugins and keep the counts; in bounded time, and without raising."""
+        """Stop the plugins, leave the home, keep the counts; in bounded time, and without raising."""
         await self.plugins.stop()
+        await self.home.close()
         try:
             await asyncio.to_thread(self.stats.save)
         except StateError as error:

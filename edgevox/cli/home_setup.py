@@ -1,0 +1,113 @@
+"""`edgevox home setup`: find the home, ask for what opens it, show what is in it, and keep that."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from collections.abc import Mapping
+
+from rich.text import Text
+
+from edgevox.cli.context import Context
+from edgevox.cli.home_list import house_table
+from edgevox.cli.home_test import reached, remarks
+from edgevox.cli.loop import run_until_done
+from edgevox.errors import ConfigError
+from edgevox.settings.config_edit import Value, keep_in_file
+from edgevox.settings.secret_file import Secret, write_secret
+from edgevox.tools.home.home_assistant import HomeAssistantHome, check_token
+from edgevox.tools.home.home_assistant.discovery import find_home_assistants
+from edgevox.tools.home.homes import password_file, token_file
+from edgevox.tools.home.mqtt import Broker, MqttHome
+
+_HOW_TO_GET_ONE = """\
+EdgeVox needs a long-lived access token. In Home Assistant: click your name (bottom left), open Security,
+scroll to "Long-lived access tokens", create one and copy it. Best make a user of its own for EdgeVox first.\
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", help="where Home Assistant is; without it, it is looked for")
+    parser.add_argument("--mqtt", metavar="HOST[:PORT]", help="an MQTT broker instead of Home Assistant")
+    parser.add_argument("--username", metavar="NAME", help="who we are to the broker")
+    parser.add_argument("--tls", action="store_true", help="speak to the broker over TLS")
+    parser.add_argument("--ca-file", metavar="FILE", help="the certificate to trust")
+    parser.epilog = "The token or password is asked for, or read from standard input."
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    if args.mqtt:
+        _set_up_mqtt(args, context)
+    else:
+        _set_up_home_assistant(args, context)
+    return 0
+
+
+def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
+    url = (args.url or _found_url(context)).rstrip("/")
+    token = _secret(context, "token", _HOW_TO_GET_ONE)
+    version = run_until_done(check_token(url, token))
+    context.out.print(Text(f"Home Assistant {version} at {url}"))
+    _show(context, HomeAssistantHome(url, token, timeout_s=context.settings.home.timeout_s))
+    write_secret(token_file(context.folders), token.reveal())
+    _keep(context, {"home": {"kind": "home_assistant", "url": url}})
+
+
+def _set_up_mqtt(args: argparse.Namespace, context: Context) -> None:
+    host, _, port = args.mqtt.partition(":")
+    if port and not port.isdecimal():
+        raise ConfigError(f"{args.mqtt} is no address of a broker", hint="--mqtt HOST or --mqtt HOST:PORT")
+    values: dict[str, Value] = {"host": host, "tls": args.tls}
+    values |= {"port": int(port)} if port else {}
+    values |= {"username": args.username} if args.username else {}
+    values |= {"ca_file": args.ca_file} if args.ca_file else {}
+    password = _secret(context, "password", "") if args.username else None
+    mqtt = context.settings.mqtt.model_validate({**context.settings.mqtt.model_dump(), **values})
+    broker = Broker(password=password, **mqtt.model_dump())
+    _show(context, MqttHome(broker, timeout_s=context.settings.home.timeout_s))
+    if password is not None:
+        write_secret(password_file(context.folders), password.reveal())
+    _keep(context, {"home": {"kind": "mqtt"}, "mqtt": values})
+
+
+def _found_url(context: Context) -> str:
+    with context.err.status("Looking for Home Assistant on the network …"):
+        found = run_until_done(find_home_assistants())
+    for number, one in enumerate(found, 1):
+        context.out.print(Text(f"{number}. {one.name}: {one.url}"))
+    if not sys.stdin.isatty():
+        if len(found) == 1:
+            return found[0].url
+        raise ConfigError(f"{len(found)} Home Assistants were found on the network", hint="give its --url")
+    first = found[0].url if found else "http://homeassistant.local:8123"
+    answer = input(f"address of Home Assistant [{first}]: ").strip()
+    return found[int(answer) - 1].url if answer in map(str, range(1, len(found) + 1)) else answer or first
+
+
+def _secret(context: Context, noun: str, how: str) -> Secret:
+    """What a person types unseen, or a program writes to us. Raises ConfigError when it is nothing."""
+    if sys.stdin.isatty():
+        if how:
+            context.out.print(Text(how))
+        text = getpass.getpass(f"{noun} (it is not shown): ").strip()
+    else:
+        text = sys.stdin.readline().strip()
+    if not text or not text.isascii() or not text.isprintable():
+        raise ConfigError(f"that is no {noun}", hint=f"paste the {noun}, or write it to standard input")
+    return Secret(text)
+
+
+def _show(context: Context, home: HomeAssistantHome | MqttHome) -> None:
+    """Raises HomeError when it cannot be reached."""
+    house, _ = run_until_done(reached(home))
+    context.out.print(house_table(house))
+    for remark in remarks(house):
+        context.out.print(Text.assemble(("note ", "yellow"), remark))
+
+
+def _keep(context: Context, sections: Mapping[str, Mapping[str, Value]]) -> None:
+    path = context.folders.config_file
+    for section, values in sections.items():
+        keep_in_file(path, section, values)
+    context.out.print(Text(f"Kept in {path}. Say “what is on in the kitchen”, or try edgevox home list."))
