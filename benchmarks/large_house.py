@@ -14,7 +14,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -194,7 +194,7 @@ def code_times(house: House) -> dict[str, float]:
     }
 
 
-def _choose(call: tuple[str, dict[str, object]], house: House) -> None:
+def _choose(call: tuple[str, Mapping[str, object]], house: House) -> None:
     try:
         choose(*call, house)
     except HomeError:

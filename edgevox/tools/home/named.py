@@ -8,9 +8,9 @@ sentence's words than another thing does is not what was meant.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from edgevox.tools.home.house import Entity, House
 from edgevox.tools.home.kinds import every_kind_word
@@ -20,9 +20,6 @@ from edgevox.tools.home.places import place_words
 
 MOST_NAMED = 8
 """A sentence names no more things than this: what fits more of them is a word for many."""
-
-_Fits: TypeAlias = list[tuple[Entity, frozenset[str]]]
-"""Things, each with the words of the sentence that it explains."""
 
 # Words of commands and questions. In a name they tell nothing: who plays jazz does not name the Play Room.
 _COMMAND_WORDS = word_set(
@@ -43,48 +40,69 @@ def named_things(house: House, sentence: str, told: Collection[str]) -> tuple[En
     """What the sentence names and is not among those `told`, which are ids; at most MOST_NAMED things."""
     known = labels_of(house)
     heard = words(sentence)
-    fits = _fits(house, known, _Said.of(heard, spoken_words(sentence)))
+    fits = _fits(house, known, _Said(heard, spoken_words(sentence)))
     if not fits:
         others = readings(heard, vocabulary(house, known.values()) | _COMMAND_WORDS)
-        tried = (_fits(house, known, _Said.of(reading, reading)) for reading in others)
+        tried = (_fits(house, known, _Said(reading, reading)) for reading in others)
         fits = next(filter(None, tried), [])
-    best = [(entity, said) for entity, said in fits if not any(said < other for _, other in fits)]
     found = list[Entity]()
-    for said in sorted(dict.fromkeys(said for _, said in best), key=len, reverse=True):
-        alike = [entity for entity, its in best if its == said]
+    for alike in _best(fits):
         if len(alike) <= MOST_NAMED:
             found += (entity for entity in alike if entity.id not in told)
     return tuple(found[:MOST_NAMED])
 
 
-@dataclass(frozen=True, slots=True)
 class _Said:
     """The words of a sentence: singular, with neighbours joined ("bed room"), and as they were spoken."""
 
-    words: frozenset[str]
-    spoken: frozenset[str]
+    def __init__(self, heard: Words, spoken: Words) -> None:
+        self.words = frozenset((*heard, *("".join(pair) for pair in itertools.pairwise(heard))))
+        self.spoken = frozenset(spoken)
+        self._in_order = f" {' '.join(heard)} "
 
-    @classmethod
-    def of(cls, heard: Words, spoken: Words) -> _Said:
-        joined = ("".join(pair) for pair in itertools.pairwise(heard))
-        return cls(frozenset((*heard, *joined)), frozenset(spoken))
+    def has_in_a_row(self, name: str) -> bool:
+        return f" {' '.join(words(name))} " in self._in_order
 
 
-def _fits(house: House, known: Mapping[str, Labels], said: _Said) -> _Fits:
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A thing that is perhaps meant: the words of the sentence that it explains, and how they stand there."""
+
+    entity: Entity
+    said: frozenset[str]
+    is_in_a_row: bool
+
+
+def _best(fits: Sequence[_Fit]) -> Iterator[list[Entity]]:
+    """Things that explain most, in groups that explain the same.
+
+    "The attic fan and the cellar light" are not the attic light: other names have its words, and in a row.
+    """
+    in_rows = frozenset[str]().union(*(fit.said for fit in fits if fit.is_in_a_row))
+    groups = defaultdict[frozenset[str], list[Entity]](list)
+    for fit in fits:
+        is_elsewhere = not fit.is_in_a_row and fit.said <= in_rows
+        if not is_elsewhere and not any(fit.said < other.said for other in fits):
+            groups[fit.said].append(fit.entity)
+    return (groups[said] for said in sorted(groups, key=len, reverse=True))
+
+
+def _fits(house: House, known: Mapping[str, Labels], said: _Said) -> list[_Fit]:
     """What is named in whole; where nothing is, what is named in part."""
     places = place_words(house.places)
     here = {area.id for area in house.areas if place_words((area,)) <= said.words}
-    whole, part = _Fits(), _Fits()
+    whole, part = list[_Fit](), list[_Fit]()
     for entity in house.entities:
         its = known[entity.id]
         if its.words.isdisjoint(said.words):
             continue
         explained = (its.words | its.extra) & said.words
-        names = zip((entity.name, *entity.aliases), its.labels, strict=True)
-        if any(_is_whole(name, label, said, is_here=entity.area in here) for name, label in names):
-            whole.append((entity, explained))
+        names = (entity.name, *entity.aliases)
+        labels = zip(names, its.labels, strict=True)
+        if any(_is_whole(name, label, said, is_here=entity.area in here) for name, label in labels):
+            whole.append(_Fit(entity, explained, any(map(said.has_in_a_row, names))))
         elif any(_is_part(label, said, places) for label in its.labels):
-            part.append((entity, explained))
+            part.append(_Fit(entity, explained, is_in_a_row=False))
     return whole or part
 
 

@@ -25,7 +25,7 @@ _ORDER = {domain: place for place, domain in enumerate(_SPOKEN_TO)}
 _CHARS_PER_THING = 100
 _MOST_ALIASES = 2
 
-_Named = TypeVar("_Named", Entity, Area, Floor)
+_Named = TypeVar("_Named", bound=Entity | Area | Floor)
 
 
 def stable_part(house: House, max_things: int) -> House:

@@ -27,17 +27,20 @@ from edgevox.tools.home.relevant import most_spoken_to, stable_part, with_few_al
 MAX_THINGS = 60
 """A model is told of so many things, where the settings say nothing else."""
 
+# A recogniser's prompt holds fewer: a name has two tokens at least.
+_MOST_NAMES = 64
+
 _Names: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is always told of a house, and the names that it was made of."""
+    """What is always told of a house: its names to a recogniser, and `text`, of the things with these ids."""
 
-    names: _Names
-    house: House
+    made_of: _Names
     text: str
     ids: frozenset[str]
+    names: tuple[str, ...]
 
 
 class ToldHome:
@@ -70,22 +73,23 @@ class ToldHome:
             house = self._house()
         except (HomeError, StateError):
             return ()
-        told = self._told(house).house
-        if told is house:
-            return home_names(house)
-        return unusual_first(names_in_order((*told.places, *most_spoken_to(told))))
+        return self._told(house).names
 
     def _told(self, house: House) -> _Told:
         last = self._last
         if last is not None and last[0] is house:
             return last[1]
-        names = _names(house)
-        if last is not None and last[1].names == names:
+        made_of = _names(house)
+        if last is not None and last[1].made_of == made_of:
             told = last[1]
         else:
             part = stable_part(house, self._max_things)
-            ids = frozenset(entity.id for entity in part.entities)
-            told = _Told(names, part, self._behind_before(home_instructions(part)), ids)
+            told = _Told(
+                made_of,
+                self._behind_before(home_instructions(part)),
+                frozenset(entity.id for entity in part.entities),
+                home_names(house) if part is house else _most_useful_names(house),
+            )
         self._last = house, told
         return told
 
@@ -100,6 +104,12 @@ def _names(house: House) -> _Names:
         for entity in house.entities
     )
     return things, house.areas, house.floors
+
+
+def _most_useful_names(house: House) -> tuple[str, ...]:
+    places = sorted(house.places, key=lambda place: (place.name.casefold(), place.id))
+    things = with_few_aliases((*places, *most_spoken_to(house)))
+    return unusual_first(names_in_order(things))[:_MOST_NAMES]
 
 
 def unusual_first(names: Iterable[str]) -> tuple[str, ...]:
