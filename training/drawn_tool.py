@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -146,7 +147,8 @@ class Ask:
 
     @property
     def keys(self) -> frozenset[str]:
-        return frozenset((*MENTION.findall(self.text), *(key for key, _ in self.implied)))
+        mentioned = _mentioned(self.text)
+        return mentioned.union(key for key, _ in self.implied) if self.implied else mentioned
 
     def fill(self, slots: Iterable[Slot], rng: random.Random) -> tuple[str, dict[str, Value]]:
         """The words with values drawn for them, and the arguments by the slots' keys."""
@@ -348,6 +350,11 @@ class OtherTool:
             for ask in self.asks
             if ask.keys <= by_key.keys() and all(by_key[key].fits(value) for key, value in ask.implied)
         ]
+
+
+@functools.cache
+def _mentioned(text: str) -> frozenset[str]:
+    return frozenset(MENTION.findall(text))
 
 
 def _named(slot: Slot, rng: random.Random) -> tuple[str, Slot]:
