@@ -14,7 +14,7 @@ def test_names_hardly_repeat_and_come_in_many_shapes() -> None:
     names = [rare_name(rng) for _ in range(2000)]
     assert len(set(names)) > 1500
     assert sum(" " in name for name in names) > 500
-    assert all(any(mark in name for name in names) for mark in "'-øśłğíé" if mark not in "śé")
+    assert all(any(mark in name for name in names) for mark in "'-øłğí")
     assert all(name == name.strip() and name[:1].isalpha() for name in names)
 
 
