@@ -67,6 +67,28 @@ def test_a_prompt_that_was_evaluated_beforehand_is_known(engine: LlamaEngine) ->
 
 
 @pytest.mark.engine
+def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
+    smollm2_path: Path, tmp_path: Path
+) -> None:
+    engine = LlamaEngine(smollm2_path, context_tokens=1024, snapshot_dir=tmp_path)
+    engine.load()
+    usual = "\n".join(f"Room {number}: light Lamp {number}" for number in range(12))
+    past = (Message("system", usual), Message("user", "Hi."), Message("assistant", "Hello."))
+    list(engine.run(ChatRequest(past, prompt_only=True, client="one"), CancelFlag()))
+    kept = set(tmp_path.glob("*.prefix"))
+    made_for_it = (Message("system", f"{usual}\nCellar: light Odd Lamp"), QUESTION)
+    request = ChatRequest(made_for_it, sampling=GREEDY, client="one aside", usual_system=usual)
+    *_, aside = engine.run(request, CancelFlag())
+    assert isinstance(aside, ChatDone)
+    assert aside.prompt_tokens - aside.cached_tokens < 30
+    assert set(tmp_path.glob("*.prefix")) == kept  # it will not be asked again: nothing of it is kept
+    request = ChatRequest((*past, QUESTION), sampling=GREEDY, client="one")
+    *_, after = engine.run(request, CancelFlag())
+    assert isinstance(after, ChatDone)
+    assert after.prompt_tokens - after.cached_tokens < 20
+
+
+@pytest.mark.engine
 def test_reasoning_that_the_template_opens_is_marked_in_the_stream(smollm2_path: Path) -> None:
     opening = "{{ messages[-1].content }}\n<think>\n"
     thinker = LlamaEngine(smollm2_path, context_tokens=512, chat_template=opening)

@@ -34,6 +34,23 @@ async def test_a_rest_ends_when_somebody_speaks() -> None:
     await soon(resting)
 
 
+async def test_a_rest_looks_again_for_what_has_changed() -> None:
+    rested = 0
+    often = asyncio.Event()
+
+    async def rest(_cancel: CancelFlag) -> None:
+        nonlocal rested
+        rested += 1
+        if rested == 3:
+            often.set()
+
+    resting = Resting(rest, look_again_s=0.001)
+    resting.begin()
+    async with asyncio.timeout(5):
+        await often.wait()
+    await soon(resting)
+
+
 async def test_an_engine_that_fails_while_nobody_waits_is_left_to_the_next_turn() -> None:
     async def rest(_cancel: CancelFlag) -> None:
         raise EngineFailed("it died", hint="wait")

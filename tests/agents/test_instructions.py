@@ -1,0 +1,129 @@
+"""Instructions that depend on the sentence and on time: what a model is told, and what is prepared for it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from edgevox.agents import LLMAgent
+from edgevox.agents.instructions import stands_alone
+from edgevox.testing import ScriptedModel
+from edgevox.turn import CancelFlag
+from edgevox.types import ChatRequest
+
+
+class House:
+    """Instructions that name a guest where a sentence does, and begin with what can be changed."""
+
+    def __init__(self) -> None:
+        self.beginning = "The house."
+
+    def for_sentence(self, text: str) -> str:
+        return f"{self.beginning}\nAda is here." if "Ada" in text else self.beginning
+
+
+def contents(request: ChatRequest) -> list[str]:
+    return [message.content for message in request.messages]
+
+
+async def test_a_model_is_told_what_its_sentence_needs() -> None:
+    model = ScriptedModel(["Hello.", "Good morning."])
+    agent = LLMAgent("test", instructions=House(), model=model)
+    await agent.run("Greet Ada.")
+    await agent.run("Greet Bob.")
+    assert contents(model.requests[0])[0] == "The house.\nAda is here."
+    assert contents(model.requests[1])[0] == "The house."
+
+
+async def test_a_change_is_in_the_next_prompt() -> None:
+    house = House()
+    model = ScriptedModel(["Yes.", "No."])
+    agent = LLMAgent("test", instructions=house, model=model)
+    await agent.run("Is it red?")
+    house.beginning = "The blue house."
+    await agent.run("Is it red?")
+    assert contents(model.requests[1])[0] == "The blue house."
+
+
+async def test_what_points_back_is_read_behind_the_past() -> None:
+    model = ScriptedModel(["It is on.", "Done."])
+    agent = LLMAgent("test", instructions=House(), model=model)
+    await agent.run("Turn on the lamp.")
+    await agent.run("Tell Ada about it.")
+    assert contents(model.requests[1]) == [
+        "The house.\nAda is here.",
+        "Turn on the lamp.",
+        "It is on.",
+        "Tell Ada about it.",
+    ]
+
+
+async def test_a_command_that_stands_alone_is_read_without_the_past_where_that_saves_time() -> None:
+    model = ScriptedModel(["One.", "Two.", "Three."])
+    agent = LLMAgent("test", instructions=House(), model=model)
+    for sentence in ("Play a song.", "Play a song for Ada.", "Play a song."):
+        await agent.run(sentence)
+    first, aside, last = model.requests
+    assert contents(aside) == ["The house.\nAda is here.", "Play a song for Ada."]
+    assert (aside.usual_system, first.usual_system) == ("The house.", None)
+    assert first.client == last.client != aside.client
+    assert contents(last)[3:5] == ["Play a song for Ada.", "Two."]  # it is remembered all the same
+
+
+async def test_a_rest_prepares_again_only_when_something_has_changed() -> None:
+    house = House()
+    model = ScriptedModel(["", "Hello.", "", ""])
+    agent = LLMAgent("test", instructions=house, model=model, takes_notes=False)
+    for _ in range(3):
+        await agent.rest(CancelFlag())
+    assert len(model.requests) == 1
+    await agent.run("Greet Ada.")
+    for _ in range(3):
+        await agent.rest(CancelFlag())
+    assert contents(model.requests[2]) == ["The house.", "Greet Ada.", "Hello."]
+    house.beginning = "The blue house."
+    for _ in range(3):
+        await agent.rest(CancelFlag())
+    assert len(model.requests) == 4
+    assert model.requests[3].prompt_only
+    assert contents(model.requests[3])[0] == "The blue house."
+
+
+async def test_a_rest_that_was_disturbed_is_taken_up_again() -> None:
+    model = ScriptedModel(["a prompt", ""], piece_chars=1)
+    agent = LLMAgent("test", instructions=House(), model=model, takes_notes=False)
+    disturbed = CancelFlag()
+    resting = asyncio.create_task(agent.rest(disturbed))
+    await asyncio.sleep(0)
+    disturbed.set()
+    await resting
+    await agent.rest(CancelFlag())
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Turn on the pool pump.", "What's the humidity in the sauna?", "is the attic window open"],
+)
+def test_a_whole_command_stands_alone(sentence: str) -> None:
+    assert stands_alone(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "",
+        "Stop.",
+        "And the pool pump.",
+        "The pool pump too",
+        "Turn it off.",
+        "Turn on the pool pump again.",
+        "Turn the other one off",
+        "Make that thirty percent",
+        "no, the attic window",
+        "in the sauna",
+    ],
+)
+def test_what_points_back_does_not(sentence: str) -> None:
+    assert not stands_alone(sentence)
