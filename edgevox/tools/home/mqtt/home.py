@@ -54,7 +54,7 @@ class MqttHome:
     def house(self) -> House:
         """Raises HomeError until the broker was reached once."""
         if not self._link.is_known:
-            raise HomeError(self.problem or "I am still asking the MQTT broker what there is.")
+            raise HomeError(self.problem)
         return self._things.house()
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:

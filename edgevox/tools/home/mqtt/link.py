@@ -48,8 +48,8 @@ class Link:
             async with asyncio.timeout(self._timeout_s):
                 await self.until(lambda: self.is_known or self._has_failed)
         except TimeoutError:
-            if self.is_up:  # a broker that does not let us hear ourselves
-                self.is_known = True
+            if self.is_up:
+                self._know()
             else:
                 self.problem = explained(self._broker, TimeoutError())
 
@@ -99,7 +99,7 @@ class Link:
             retry_s = min(2 * retry_s, _LAST_RETRY_S)
 
     async def _follow(self, client: aiomqtt.Client) -> None:
-        """Reads messages until the connection is lost. Raises MqttError and NotAllowed."""
+        """Returns never: the connection is lost with an MqttError. Raises NotAllowed."""
         prefix = self._broker.discovery_prefix
         # What we send to ourselves comes back after all that the broker had kept for us.
         echo = f"edgevox/{uuid.uuid4().hex}"
@@ -108,23 +108,36 @@ class Link:
         )
         if any(getattr(code, "value", code) >= _REFUSED for code in granted[:2]):
             raise NotAllowed
-        followed: set[str] = set()
         self._client = client
-        self.problem = ""
+        self.problem = "" if self.is_known else "I am still asking the MQTT broker what there is."
         await client.publish(echo, "things")
+        # Not every broker lets us hear ourselves.
+        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._know)
+        try:
+            await self._read(client, echo)
+        finally:
+            waiting.cancel()
+
+    async def _read(self, client: aiomqtt.Client, echo: str) -> None:
+        """Raises MqttError when the connection is lost."""
+        followed: set[str] = set()
         async for message in client.messages:
             if message.topic.value != echo:
                 self._things.take(message.topic.value, message.payload)
             elif message.payload == b"things":
                 await self._subscribe(client, followed)
                 # Bridges then say again what there is and how it is: not all of it is kept by the broker.
-                await client.publish(f"{prefix}/status", "online")
+                await client.publish(f"{self._broker.discovery_prefix}/status", "online")
                 await client.publish(echo, "states")
             else:
-                self.is_known = True
+                self._know()
             if not len(client.messages):
                 await self._subscribe(client, followed)
                 await self._tell()
+
+    def _know(self) -> None:
+        self.is_known = True
+        self.problem = ""
 
     async def _subscribe(self, client: aiomqtt.Client, followed: set[str]) -> None:
         """Follow the topics that the things have now."""

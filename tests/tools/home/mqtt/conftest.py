@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
-from edgevox.tools.home import Alarms, ConnectedHome, Entity, Timers, home_tools
+from edgevox.tools.home import Action, Alarms, Entity, Home, House, ListItem, Timers, home_tools
 from edgevox.tools.home.mqtt import MqttHome
 from edgevox.types import ToolCall
 from tests.tools.home.conftest import NOW, Clock
@@ -23,14 +23,39 @@ TIMEOUT_S = 2.0
 SOON_S = 10.0
 
 
+class AnyHome:
+    """Stands between the tools and the home of a test: to make the tools takes longer than most tests."""
+
+    def __init__(self) -> None:
+        self.home: Home | None = None
+
+    def _now(self) -> Home:
+        assert self.home is not None
+        return self.home
+
+    def house(self) -> House:
+        return self._now().house()
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        return await self._now().apply(action)
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        return await self._now().items(list_id)
+
+    async def announce(self, message: str) -> None:
+        await self._now().announce(message)
+
+
+_ANY_HOME = AnyHome()
+_REGISTRY = ToolRegistry(home_tools(_ANY_HOME, Timers(Clock()), Alarms(Clock(), zone=UTC), lambda: NOW))
+
+
 class Spoken:
     """A home behind the real executor."""
 
-    def __init__(self, home: ConnectedHome) -> None:
-        self.home = home
-        clock = Clock()
-        tools = home_tools(home, Timers(clock), Alarms(clock, zone=UTC), lambda: NOW)
-        self._executor = ToolExecutor(ToolRegistry(tools))
+    def __init__(self, home: Home) -> None:
+        self.home = _ANY_HOME.home = home
+        self._executor = ToolExecutor(_REGISTRY)
 
     async def call(self, tool: str, /, **arguments: Any) -> ToolResult:
         return await self._executor.dispatch(ToolCall("1", tool, json.dumps(arguments)))

@@ -227,7 +227,7 @@ def _tasmota(devices: Devices) -> None:
         tasmota_A1B2C3__stat__POWER="OFF",
         tasmota_A1B2C3__tele__LWT="Online",
     )
-    devices.answers("tasmota_A1B2C3/cmnd/POWER", lambda payload: {"tasmota_A1B2C3/stat/POWER": payload})
+    devices.answers("tasmota_A1B2C3/cmnd/POWER", _told_on("tasmota_A1B2C3/stat/POWER"))
     devices.has(
         "light/A1B2C3_LI_2",
         {
@@ -246,7 +246,11 @@ def _tasmota(devices: Devices) -> None:
         strip__stat__Dimmer="50",
     )
     for name in ("POWER", "Dimmer", "Color"):
-        devices.answers(f"strip/cmnd/{name}", lambda payload, name=name: {f"strip/stat/{name}": payload})
+        devices.answers(f"strip/cmnd/{name}", _told_on(f"strip/stat/{name}"))
+
+
+def _told_on(topic: str) -> Callable[[str], Mapping[str, str]]:
+    return lambda payload: {topic: payload}
 
 
 def _esphome(devices: Devices) -> None:
@@ -289,8 +293,8 @@ def _esphome(devices: Devices) -> None:
         bedroom__fan__state="OFF",
         bedroom__fan__speed__state="0",
     )
-    devices.answers("bedroom/fan/command", lambda payload: {"bedroom/fan/state": payload})
-    devices.answers("bedroom/fan/speed/command", lambda payload: {"bedroom/fan/speed/state": payload})
+    devices.answers("bedroom/fan/command", _told_on("bedroom/fan/state"))
+    devices.answers("bedroom/fan/speed/command", _told_on("bedroom/fan/speed/state"))
 
 
 def _others(devices: Devices) -> None:
@@ -321,7 +325,7 @@ def _others(devices: Devices) -> None:
     devices.answers(
         "garden/tap/set", lambda payload: {"garden/tap": "open" if payload == "OPEN" else "closed"}
     )
-    devices.answers("garden/horn/set", lambda payload: {"garden/horn": payload})
+    devices.answers("garden/horn/set", _told_on("garden/horn"))
     devices.answers(
         "garden/mower/set", lambda payload: {"garden/mower": {"dock": "returning"}.get(payload, "mowing")}
     )
@@ -356,7 +360,7 @@ def _others(devices: Devices) -> None:
         },
         humid__state="OFF",
     )
-    devices.answers("humid/set", lambda payload: {"humid/state": payload})
+    devices.answers("humid/set", _told_on("humid/state"))
     # No state topic: it can only be believed.
     devices.has("switch/fountain", {"name": "Fountain", "command_topic": "fountain/set"})
     devices.answers("fountain/set", lambda _: {})

@@ -33,7 +33,6 @@ class Mosquitto:
             "persistence false",
             "set_tcp_nodelay true",
             "log_dest stderr",
-            "log_type all",
         ]
         if tls:
             lines += [f"certfile {folder / 'server.pem'}", f"keyfile {folder / 'server.key'}"]
@@ -66,13 +65,11 @@ class Mosquitto:
                 break
         else:
             raise AssertionError("".join(said))
-        # Nobody reads on, and a full pipe would stop it: it gets nothing more to write to.
-        self._process.stderr.close()
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.wait(timeout=10)
+            self._process.communicate(timeout=10)
             self._process = None
 
 

@@ -63,7 +63,8 @@ from tests.tools.home.mqtt.devices import Devices
         ("get_state", {"name": "front door temperature"}, "The front door temperature is 18.5 °C.", []),
         ("get_state", {"domain": "light", "state": "on"}, "No, none of the 2 lights is on.", []),
         ("get_state", {"name": "robot"}, "The robot is docked.", []),
-        ("list_add_item", {"item": "milk", "name": "shopping list"}, "I know nothing called shopping list.", []),
+        ("list_add_item", {"item": "milk", "name": "shopping list"},
+         "I know nothing called shopping list.", []),
         ("broadcast", {"message": "lunch"}, "This home has no loudspeakers that I could speak through.", []),
     ],
 )  # fmt: skip
