@@ -91,8 +91,12 @@ class HomeAssistantHome:
         changed = asyncio.Event()
         await _bundle_messages(connection)
         await self._wait_for_start(connection)
-        for event in CHANGE_EVENTS:
-            await connection.subscribe(lambda _: changed.set(), "subscribe_events", event_type=event)
+        await asyncio.gather(
+            *(
+                connection.subscribe(lambda _: changed.set(), "subscribe_events", event_type=event)
+                for event in CHANGE_EVENTS
+            )
+        )
         self._live.register(await read_registries(connection))
         await self._follow_states(connection)
         self._is_known = True

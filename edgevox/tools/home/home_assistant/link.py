@@ -22,6 +22,8 @@ _LONGEST_WAIT_S = 5.0
 # A wrong token stays wrong, and Home Assistant may ban who comes with one again and again.
 _WAIT_AFTER_REFUSAL_S = 3600.0
 _LONG_LIVED_S = 10.0
+# In time-outs: one to connect, one to read the house, one to spare.
+_STARTS_WITHIN = 3
 
 
 class Link:
@@ -50,10 +52,14 @@ class Link:
         return self._connection
 
     async def start(self) -> None:
-        """Returns when the first try has succeeded or failed; the others are made in the background."""
+        """Returns when the first try has succeeded or failed; one that takes too long goes on without us."""
         if self._keeping is None:
             self._keeping = asyncio.create_task(self._keep())
-        await self._tried.wait()
+        try:
+            async with asyncio.timeout(_STARTS_WITHIN * self._timeout_s):
+                await self._tried.wait()
+        except TimeoutError:
+            self.wait_because(self._too_slow)
 
     async def close(self) -> None:
         if self._keeping is not None:
@@ -66,6 +72,10 @@ class Link:
         """There is a connection, and it cannot be used yet: nobody who starts us waits for it."""
         self.problem = problem
         self._tried.set()
+
+    @property
+    def _too_slow(self) -> str:
+        return f"Home Assistant at {where(self._url)} takes too long to answer."
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -96,7 +106,7 @@ class Link:
         except HomeError as error:
             return error
         except TimeoutError:
-            return Unreachable(f"Home Assistant at {where(self._url)} takes too long to answer.")
+            return Unreachable(self._too_slow)
         except MISSHAPEN as error:
             _log.warning("Home Assistant's answer is not understood: %s", type(error).__name__)
             return Unreachable("Home Assistant answers in a way that I do not understand; update EdgeVox.")

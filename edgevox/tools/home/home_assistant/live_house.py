@@ -19,7 +19,8 @@ class LiveHouse:
         self._registries = Registries()
         self._states: dict[str, tuple[str, dict[str, Any]]] = {}
         self._entities: dict[str, Entity] = {}
-        self._changed: set[str] = set()
+        # A dictionary for its order: the things of a house are always told in the same one.
+        self._changed: dict[str, None] = {}
         self._house: House | None = None
         self._waiting: dict[str, set[asyncio.Event]] = {}
 
@@ -32,7 +33,7 @@ class LiveHouse:
         """Take what the registries say from now on."""
         self._registries = registries
         self._entities.clear()
-        self._changed = set(self._states)
+        self._changed = dict.fromkeys(self._states)
         self._house = None
 
     def take(self, event: Mapping[str, Any]) -> None:
@@ -98,7 +99,7 @@ class LiveHouse:
                 self._waiting.pop(entity_id, None)
 
     def _touch(self, entity_id: str) -> None:
-        self._changed.add(entity_id)
+        self._changed[entity_id] = None
         for watcher in self._waiting.get(entity_id, ()):
             watcher.set()
 

@@ -41,13 +41,13 @@ class FakeHomeAssistant:
         self.calls: list[dict[str, Any]] = []
         self.responses: dict[str, Any] = {}
         """What a service gives back, or the error it ends in."""
-        self._states_id = 0
+        self.states_id = 0
         self._socket: web.WebSocketResponse | None = None
 
     async def tell(self, **event: Any) -> None:
         """Send an event of `subscribe_entities`."""
         assert self._socket is not None
-        await self._socket.send_json({"id": self._states_id, "type": "event", "event": event})
+        await self._socket.send_json({"id": self.states_id, "type": "event", "event": event})
 
     async def send(self, text: str) -> None:
         assert self._socket is not None
@@ -73,7 +73,7 @@ class FakeHomeAssistant:
         error: dict[str, str] | None = None
         match kind:
             case "subscribe_entities":
-                self._states_id = number
+                self.states_id = number
             case "call_service":
                 self.calls.append(command)
                 response = self.responses.get(f"{command['domain']}.{command['service']}")
