@@ -90,7 +90,6 @@ def _best(fits: Sequence[_Fit]) -> Iterator[list[Entity]]:
 def _fits(house: House, known: Mapping[str, Labels], said: _Said) -> list[_Fit]:
     """What is named in whole; where nothing is, what is named in part."""
     places = place_words(house.places)
-    here = {area.id for area in house.areas if place_words((area,)) <= said.words}
     whole, part = list[_Fit](), list[_Fit]()
     for entity in house.entities:
         its = known[entity.id]
@@ -99,19 +98,18 @@ def _fits(house: House, known: Mapping[str, Labels], said: _Said) -> list[_Fit]:
         explained = (its.words | its.extra) & said.words
         names = (entity.name, *entity.aliases)
         labels = zip(names, its.labels, strict=True)
-        if any(_is_whole(name, label, said, is_here=entity.area in here) for name, label in labels):
+        if any(_is_whole(name, label, said) for name, label in labels):
             whole.append(_Fit(entity, explained, any(map(said.has_in_a_row, names))))
         elif any(_is_part(label, said, places) for label in its.labels):
             part.append(_Fit(entity, explained, is_in_a_row=False))
     return whole or part
 
 
-def _is_whole(name: str, label: Label, said: _Said, *, is_here: bool) -> bool:
+def _is_whole(name: str, label: Label, said: _Said) -> bool:
     """True when all that tells a thing from others is said, or, where nothing does, all of its name."""
     if _telling(label):
         return label.told_by <= said.words
-    # A TV is any TV, but for its room; and the kitchen lights are not the Kitchen Light.
-    return (is_here or len(label.sorted) > 1) and said.spoken.issuperset(spoken_words(name))
+    return said.spoken.issuperset(spoken_words(name))  # the kitchen lights are not the Kitchen Light
 
 
 def _is_part(label: Label, said: _Said, places: frozenset[str]) -> bool:
