@@ -120,14 +120,13 @@ class Agenda:
 
     def _entries(self) -> list[Due]:
         """Everything that waits or is due, the oldest first."""
-        zone = self._alarms.zone
         running = [
             Due(timer.id, "timer", timer.name, timer.due_s, timer.command, timer.called)
             for timer in self._timers.all()
             if not timer.is_paused
         ]
         alarms = [
-            Due(alarm.id, alarm.kind, alarm.label, alarm.rings(zone).timestamp())
+            Due(alarm.id, alarm.kind, alarm.label, self._alarms.rings_s(alarm))
             for alarm in self._alarms.all()
         ]
         return sorted((*running, *alarms), key=lambda due: (due.due_s, due.id))

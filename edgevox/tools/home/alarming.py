@@ -97,11 +97,11 @@ def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
 
 
 def _cancel(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
-    there, now = alarms.all(), alarms.now()
+    there = alarms.all()
     if not there:
         raise HomeError(_NOTHING_SET)
     asked = _Asked(alarms, arguments)
-    if asked.is_open and (ringing := [alarm for alarm in there if alarm.rings(alarms.zone) <= now]):
+    if asked.is_open and (ringing := [alarm for alarm in there if alarms.is_due(alarm)]):
         for alarm in ringing:
             alarms.done(alarm.id)
         return _gone(ringing, alarms, "off")
@@ -167,7 +167,7 @@ class _Asked:
     def _fits(self, alarm: Alarm) -> bool:
         said, meant = self.said, alarm.meant(self._zone)
         if said.in_s is not None:
-            return abs((meant - self._now).total_seconds() - said.in_s) <= _SAME_MOMENT_S
+            return abs(meant.timestamp() - self._now.timestamp() - said.in_s) <= _SAME_MOMENT_S
         if said.repeat and alarm.repeat != said.repeat:
             return False
         return said.shows(meant) and (not said.dates or bool(self.days_of(alarm)))

@@ -93,7 +93,14 @@ class Alarms:
 
     def all(self) -> tuple[Alarm, ...]:
         """Every alarm and reminder, the next to ring first."""
-        return tuple(sorted(self._file.read().alarms, key=lambda alarm: (alarm.rings(self.zone), alarm.id)))
+        return tuple(sorted(self._file.read().alarms, key=lambda alarm: (self.rings_s(alarm), alarm.id)))
+
+    def rings_s(self, alarm: Alarm) -> float:
+        """When it rings next, in seconds since 1970."""
+        return alarm.rings(self.zone).timestamp()
+
+    def is_due(self, alarm: Alarm) -> bool:
+        return self.rings_s(alarm) <= self._clock()
 
     def set(self, kind: Kind, at: datetime, *, label: str = "", repeat: tuple[int, ...] = ()) -> Alarm:
         """Ring when clocks show that time, and on those days of the week again. Raises HomeError."""
@@ -118,18 +125,17 @@ class Alarms:
 
     def done(self, alarm_id: str) -> None:
         """It has rung: it goes, or waits for its next day. One that is not due stays as it is."""
-        now = self.now()
-        alarm = self._due_one(alarm_id, now)
+        alarm = self._due_one(alarm_id)
         if alarm is None:
             return
         if alarm.repeat:
-            self._replace(self._moved_on(alarm, after=now))
+            self._replace(self._moved_on(alarm, after=self.now()))
         else:
             self.cancel(alarm)
 
     def snooze(self, alarm_id: str, seconds: float) -> None:
         """Ring again later. One that is not due stays as it is."""
-        alarm = self._due_one(alarm_id, self.now())
+        alarm = self._due_one(alarm_id)
         if alarm is not None:
             until_s = self._clock() + seconds
             self._replace(alarm.model_copy(update={"snoozed_until_s": until_s, "reckoned": None}))
@@ -151,11 +157,9 @@ class Alarms:
             self._replace(alarm.model_copy(update={"label": ""}))
         return len(alarms)
 
-    def _due_one(self, alarm_id: str, now: datetime) -> Alarm | None:
-        for alarm in self._file.read().alarms:
-            if alarm.id == alarm_id and alarm.rings(self.zone) <= now:
-                return alarm
-        return None
+    def _due_one(self, alarm_id: str) -> Alarm | None:
+        alarms = self._file.read().alarms
+        return next((alarm for alarm in alarms if alarm.id == alarm_id and self.is_due(alarm)), None)
 
     def _moved_on(self, alarm: Alarm, after: datetime) -> Alarm:
         """One that repeats, waiting for its first time after that moment."""
@@ -163,7 +167,7 @@ class Alarms:
         day = max(after.astimezone(self.zone).date(), alarm.at.date())
         while True:
             at = datetime.combine(day, alarm.at.time())
-            if alarm.rings_on(day, self.zone) and moment(at, self.zone) > after:
+            if alarm.rings_on(day, self.zone) and moment(at, self.zone).timestamp() > after.timestamp():
                 break
             day += _DAY
         skipped = tuple(skip for skip in alarm.skipped if skip > day)

@@ -1,6 +1,8 @@
 """Local time: the machine's zone with its rules for summer time, and the moment that a wall clock shows.
 
 The zone of `datetime.now().astimezone()` is only an offset: an alarm for next month would be an hour off.
+Two times of one zone compare by what clocks show, which is wrong in the hour that comes twice: whoever asks
+which of them is earlier asks for their seconds since 1970.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ _ALARM_FROM = 4 * 60
 _REMINDER_FROM = 7 * 60
 _NIGHT_ENDS_HOUR = 6
 _NAP_HOURS = range(11, 17)
-_LONGEST_NAP = timedelta(hours=3)
+_LONGEST_NAP_S = 3 * 3600
 _DAYS_AHEAD = 9
 
 
@@ -91,7 +91,7 @@ class SaidTime:
             return When(_first(now, days, (minute,)), tuple(sorted(shifted)), self.has_time)
         if self.dates:
             for day in self.dates:
-                left = [minute for minute in minutes if _moment(day, minute, now) > now]
+                left = [minute for minute in minutes if _is_after(_moment(day, minute, now), now)]
                 if left:
                     best = _preferred(minutes, purpose)
                     return When(_moment(day, best if best in left else left[0], now), (), self.has_time)
@@ -121,7 +121,8 @@ def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
         return (late,)
     if early < _ALARM_FROM:
         return minutes
-    is_nap = now.hour in _NAP_HOURS and now < _moment(now.date(), late, now) <= now + _LONGEST_NAP
+    ahead_s = _moment(now.date(), late, now).timestamp() - now.timestamp()
+    is_nap = now.hour in _NAP_HOURS and 0 < ahead_s <= _LONGEST_NAP_S
     return (late,) if is_nap else (early,)
 
 
@@ -138,7 +139,7 @@ def _first(
         for minute in minutes:
             when = _moment(day, minute, now)
             is_asleep = len(minutes) > 1 and purpose == "reminder" and when.hour < _NIGHT_ENDS_HOUR
-            if when > now and not (is_asleep and now.hour >= _NIGHT_ENDS_HOUR):
+            if _is_after(when, now) and not (is_asleep and now.hour >= _NIGHT_ENDS_HOUR):
                 return when
     raise AssertionError(minutes)
 
@@ -151,6 +152,10 @@ def _moment(day: date, minute: int, now: datetime) -> datetime:
     assert now.tzinfo is not None
     wall = datetime.combine(day, time()) + timedelta(minutes=minute)
     return moment(wall, now.tzinfo)
+
+
+def _is_after(when: datetime, now: datetime) -> bool:
+    return when.timestamp() > now.timestamp()
 
 
 def _after(now: datetime, seconds: float) -> datetime:

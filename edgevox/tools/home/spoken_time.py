@@ -41,6 +41,7 @@ _PARTS: dict[str, Part] = {
 _FILLERS = ("at", "on", "for", "the", "by", "around", "about", "of", "sharp", "exactly", "please", "from")
 _FURTHEST_S = 730 * DAY_S
 _MOST_MONTHS = 24
+_WITH_DATE = timedelta(days=430)  # "Friday the 13th" is further away than a year at times
 _LATE_TO_BED_HOUR = 4
 # Until this minute of the half day, the hour is before noon: "four at night", but "five tonight".
 _EARLY_UNTIL: dict[Part | None, int] = {
@@ -282,7 +283,8 @@ class _Reader:
         if weekday is None:
             return self._dates, self._repeat
         if self._dates:
-            fitting = tuple(day for day in self._dates if day.weekday() == weekday)
+            near = (day for day in self._dates if day - today < _WITH_DATE)
+            fitting = tuple(day for day in near if day.weekday() == weekday)
             if not fitting:
                 raise NotATime("That day and that date do not fit together.")
             return fitting, self._repeat

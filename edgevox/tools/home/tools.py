@@ -18,7 +18,7 @@ from edgevox.tools.home.home_tool import HomeTool
 from edgevox.tools.home.house import Entity
 from edgevox.tools.home.timers import Timers
 from edgevox.tools.home.wording import listed, sentence, the
-from edgevox.tools.tool import Speech, Target, Tool
+from edgevox.tools.tool import ConfirmLevel, Speech, Target, Tool
 from edgevox.types import JsonObject
 
 Now: TypeAlias = Callable[[], datetime]
@@ -29,6 +29,8 @@ ANSWER_YOURSELF = "Answer in one short sentence of your own."
 _NEVER_MIND = "All right."
 # What other people hear cannot be taken back.
 _SAID_TO_OTHERS = frozenset({"broadcast"})
+# By their names they would be taken for the alarm of the house, which needs a yes.
+_ALARM_CLOCK = frozenset({"set_alarm", "cancel_alarm"})
 
 _HANDLERS: dict[str, _Handler] = {
     "turn_on": acting.switch,
@@ -81,7 +83,7 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now)
         parameters=tool.parameters,
         run=run,
         side_effects=tool.has_side_effects,
-        confirm="voice" if tool.name in _SAID_TO_OTHERS else None,
+        confirm=_confirm(tool.name),
         examples=tool.examples,
         has_known_words=True,
         targets=lambda arguments: _risked(tool.name, arguments, home),
@@ -114,6 +116,12 @@ async def _answer(
 
 
 # --- before a call runs
+
+
+def _confirm(tool: str) -> ConfirmLevel | None:
+    if tool in _SAID_TO_OTHERS:
+        return "voice"
+    return "never" if tool in _ALARM_CLOCK else None
 
 
 def _risked(tool: str, arguments: JsonObject, home: Home) -> tuple[Target, ...]:
