@@ -121,7 +121,7 @@ class Config:
 
 def _text(value: object) -> str:
     """JSON can hold half letters, which nobody can print or send."""
-    return str(value)[:_MAX_TEXT_CHARS].encode(errors="replace").decode()
+    return str(value)[:_MAX_TEXT_CHARS].encode(errors="ignore").decode()
 
 
 def _is_topic(text: str) -> bool:

@@ -37,7 +37,7 @@ class Channel:
         if text is None or text == "":
             return {}
         try:
-            return self.read(text.encode(errors="replace").decode())
+            return self.read(text.encode(errors="ignore").decode())
         except (ValueError, TypeError, OverflowError, RecursionError):
             return {}
 
@@ -128,21 +128,23 @@ def states(by_payload: Mapping[str, str]) -> Reader:
     return read
 
 
-def numbers(name: str, convert: Callable[[float], float] = float) -> Reader:
+def numbers(name: str, convert: Callable[[float], float] | None = None) -> Reader:
     """Reads one value that is a number."""
+    return lambda text: {name: (convert or finite)(float(text))}
 
-    def read(text: str) -> Values:
-        number = float(text)
-        return {name: convert(number)} if math.isfinite(number) else {}
 
-    return read
+def finite(number: float) -> float:
+    """Raises ValueError."""
+    if not math.isfinite(number):
+        raise ValueError("not a number")
+    return number
 
 
 def percent(low: float, high: float) -> Callable[[float], int]:
     """From a scale of the thing's own to 0 to 100; `low` may be the larger one."""
 
     def convert(number: float) -> int:
-        share = (number - low) / (high - low) if high != low else 0.0
+        share = (finite(number) - low) / (high - low) if high != low else 0.0
         return round(100 * min(1.0, max(0.0, share)))
 
     return convert

@@ -75,7 +75,9 @@ class Template:
 
     def write(self, value: object, **more: object) -> str:
         """The payload of a command. Raises BadTemplate."""
-        return _rendered(self._source, {"value": value, **more})
+        if text := _rendered(self._source, {"value": value, **more}):
+            return text
+        raise BadTemplate("it writes nothing")
 
 
 def _rendered(source: str, known: dict[str, object]) -> str:
