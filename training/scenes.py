@@ -59,7 +59,7 @@ _OTHER_REASON_SHARE = 0.1
 _MIX = {
     "home": 58.0, "several": 9.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 8.0,
-    "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 5.0,
+    "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 6.5,
 }  # fmt: skip
 
 
@@ -71,7 +71,7 @@ _OTHER_MIX = {
     "result": 11.0,
     "repair": 3.0,
     "history": 4.0,
-    "aside": 10.0,
+    "aside": 14.0,
 }
 
 

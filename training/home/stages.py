@@ -50,12 +50,6 @@ ALARM_TOOLS = frozenset({"set_alarm", "set_reminder", "cancel_alarm", "alarm_sta
 RIVALS = frozenset({"broadcast", "laundry_air", "public_places", "shopping", "sky_weather"})
 
 
-# The same for single tools: by whatever name, they set or end reminders, or wake somebody.
-_LIKE_ALARMS = frozenset(
-    {"set_reminder", "list_reminders", "cancel_reminder", "wake_up_light", "wake_up_call"}
-)
-
-
 _INSTRUCTIONS = (
     "", "", "You are a helpful assistant.", "Call a tool when one fits; otherwise respond.",
     "Help the user with the tools above.",
@@ -164,7 +158,7 @@ def _others(
 
 
 def _is_rival(tool: OtherTool) -> bool:
-    return tool.theme in RIVALS or not _LIKE_ALARMS.isdisjoint(tool.names)
+    return tool.theme in RIVALS or not ALARM_TOOLS.isdisjoint(tool.same)
 
 
 @functools.cache
