@@ -179,7 +179,7 @@ async def _connect(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientWe
             timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_WITHIN_S),
         )
     except aiohttp.InvalidURL:
-        raise Unreachable(f"{where(url)} is not a web address; run edgevox home setup.") from None
+        raise Unreachable("Home Assistant's address is not a web address; run edgevox home setup.") from None
     except aiohttp.ClientSSLError:
         raise Unreachable(
             f"The certificate of {where(url)} is not trusted here; give Home Assistant one that is."

@@ -5,11 +5,13 @@ Nothing else is known here: not to the model, not to a tool, not to a confirmati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-# Home Assistant's own defaults for its Assist.
+# Home Assistant's name for its own assistant, Assist; it is also what we are.
+_ASSIST = "conversation"
+# What it exposes to it by default.
 _DOMAINS = frozenset(
     {
         "climate", "cover", "fan", "humidifier", "light", "lock", "media_player", "scene", "script", "switch",
@@ -31,33 +33,37 @@ _CLASSES = {
 class Exposure:
     """What the user decided for single entities; as long as nothing is exposed so, the defaults hold."""
 
-    decided: Mapping[str, bool] = field(default_factory=dict)
+    exposed: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
 
     def has(self, entity_id: str, device_class: str | None) -> bool:
-        if self._is_decided:
-            return self.decided.get(entity_id, False)
+        if self.exposed:
+            return entity_id in self.exposed
         domain = entity_id.partition(".")[0]
         is_default = domain in _DOMAINS or device_class in _CLASSES.get(domain, ())
-        return is_default and self.decided.get(entity_id, True)
+        return is_default and entity_id not in self.hidden
 
     def may_have(self, entity_id: str) -> bool:
         """False for what is not exposed, whatever its device class."""
-        if self._is_decided:
-            return self.decided.get(entity_id, False)
+        if self.exposed:
+            return entity_id in self.exposed
         domain = entity_id.partition(".")[0]
         return domain in _DOMAINS or domain in _CLASSES
 
-    @property
-    def _is_decided(self) -> bool:
-        return any(self.decided.values())
 
+def read_exposure(answer: Mapping[str, Any] | None, entities: Iterable[Mapping[str, Any]] = ()) -> Exposure:
+    """From the answer to `homeassistant/expose_entity/list`; without one, from the entities' own entries.
 
-def read_exposure(answer: Mapping[str, Any]) -> Exposure:
-    """From the answer to `homeassistant/expose_entity/list`."""
-    return Exposure(
-        {
-            entity_id: bool(assistants["conversation"])
-            for entity_id, assistants in answer.get("exposed_entities", {}).items()
-            if "conversation" in assistants
+    Only administrators get that answer, and a token need not be an administrator's.
+    """
+    if answer is not None:
+        decided = {
+            entity_id: assistants.get(_ASSIST) for entity_id, assistants in answer["exposed_entities"].items()
         }
+    else:
+        options = {entry["entity_id"]: entry.get("options") or {} for entry in entities}
+        decided = {entity_id: its.get(_ASSIST, {}).get("should_expose") for entity_id, its in options.items()}
+    return Exposure(
+        exposed=frozenset(entity_id for entity_id, is_exposed in decided.items() if is_exposed),
+        hidden=frozenset(entity_id for entity_id, is_exposed in decided.items() if is_exposed is False),
     )

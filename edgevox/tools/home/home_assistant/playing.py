@@ -31,9 +31,22 @@ async def play_service(connection: Connection, entity: Entity, values: Mapping[s
         target={"entity_id": entity.id},
         return_response=True,
     )
-    found = answer.get("response", {}).get(entity.id, {}).get("result", ())
-    first = next((media for media in found if media.get("can_play", True)), None)
-    if first is None:
-        raise HomeError(sentence(f"{the(entity)} finds no {brief(query)}"))
-    media = {key: first[key] for key in ("media_content_id", "media_content_type")}
-    return Service("play_media", media, in_state("playing", "buffering"))
+    for media in _found(answer, entity.id):
+        match media:
+            case {"can_play": False}:
+                continue
+            case {"media_content_id": content, "media_content_type": kind}:
+                data = {"media_content_id": content, "media_content_type": kind}
+                return Service("play_media", data, in_state("playing", "buffering"))
+            case _:
+                continue
+    raise HomeError(sentence(f"{the(entity)} finds no {brief(query)}"))
+
+
+def _found(answer: Any, entity_id: str) -> list[Any]:  # noqa: ANN401 - it is looked at here
+    match answer:
+        case {"response": dict(by_player)}:
+            match by_player.get(entity_id):
+                case {"result": list(found)}:
+                    return found
+    return []

@@ -28,6 +28,7 @@ class Registered:
     name: str | None = None
     aliases: tuple[str, ...] = ()
     area: str | None = None
+    floor: str | None = None
     is_hidden: bool = False
 
 
@@ -40,9 +41,6 @@ class Registries:
     things: Mapping[str, Registered] = field(default_factory=dict)
     exposure: Exposure = field(default_factory=Exposure)
 
-    def floor_of(self, area_id: str | None) -> str | None:
-        return next((area.floor for area in self.areas if area.id == area_id), None)
-
 
 async def read_registries(connection: Connection) -> Registries:
     """Raises what `Connection.command` raises."""
@@ -53,7 +51,7 @@ async def read_registries(connection: Connection) -> Registries:
         connection.command("config/entity_registry/list"),
         _where_known(connection, "homeassistant/expose_entity/list"),
     )
-    exposure = read_exposure(exposed or {})
+    exposure = read_exposure(exposed, entities)
     wanted = [entry["entity_id"] for entry in entities if exposure.may_have(entry["entity_id"])]
     # Aliases are only told of entities that are asked for by name.
     details = await _where_known(connection, "config/entity_registry/get_entries", entity_ids=wanted)
@@ -70,20 +68,25 @@ def registries(
 ) -> Registries:
     """From Home Assistant's lists as they are."""
     area_of_device = {device["id"]: device.get("area_id") for device in devices}
+    known_areas = {
+        area["area_id"]: Area(area["area_id"], area["name"], _names(area), area.get("floor_id"))
+        for area in areas
+    }
+
+    def registered(entry: Mapping[str, Any]) -> Registered:
+        area = known_areas.get(entry.get("area_id") or area_of_device.get(entry.get("device_id")))
+        return Registered(
+            name=entry.get("name") or entry.get("original_name"),
+            aliases=_names(details.get(entry["entity_id"]) or {}),
+            area=area.id if area else None,
+            floor=area.floor if area else None,
+            is_hidden=bool(entry.get("hidden_by") or entry.get("entity_category")),
+        )
+
     return Registries(
-        areas=tuple(
-            Area(area["area_id"], area["name"], _names(area), area.get("floor_id")) for area in areas
-        ),
+        areas=tuple(known_areas.values()),
         floors=tuple(Floor(floor["floor_id"], floor["name"], _names(floor)) for floor in floors),
-        things={
-            entry["entity_id"]: Registered(
-                name=entry.get("name") or entry.get("original_name"),
-                aliases=_names(details.get(entry["entity_id"]) or {}),
-                area=entry.get("area_id") or area_of_device.get(entry.get("device_id")),
-                is_hidden=bool(entry.get("hidden_by") or entry.get("entity_category")),
-            )
-            for entry in entities
-        },
+        things={entry["entity_id"]: registered(entry) for entry in entities},
         exposure=exposure,
     )
 

@@ -50,8 +50,11 @@ async def _line(connection: Connection, list_id: str, text: str, *, is_waiting: 
 
 
 async def _lines(connection: Connection, list_id: str) -> list[Mapping[str, Any]]:
-    answer = await connection.command("todo/item/list", entity_id=list_id)
-    return list(answer.get("items", ()))
+    match await connection.command("todo/item/list", entity_id=list_id):
+        case {"items": list(lines)}:
+            return [line for line in lines if isinstance(line, dict)]
+        case _:
+            return []
 
 
 def _need(entity: Entity, feature: int) -> None:

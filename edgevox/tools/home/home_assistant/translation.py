@@ -27,9 +27,10 @@ def entity(
     """The entity, or None for one that is not for voice assistants."""
     registered = registries.things.get(entity_id, _NOWHERE)
     device_class = _text(attributes.get("device_class"))
-    if registered.is_hidden and not registries.exposure.decided.get(entity_id):
+    exposure = registries.exposure
+    if not exposure.has(entity_id, device_class):
         return None
-    if not registries.exposure.has(entity_id, device_class):
+    if registered.is_hidden and entity_id not in exposure.exposed:
         return None
     domain, _, object_id = entity_id.partition(".")
     return Entity(
@@ -39,7 +40,7 @@ def entity(
         state=state,
         aliases=registered.aliases,
         area=registered.area,
-        floor=registries.floor_of(registered.area),
+        floor=registered.floor,
         device_class=device_class,
         attributes=_attributes(domain, state, attributes),
     )

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aiohttp import web
+from aiohttp import WSMsgType, web
 from aiohttp.test_utils import TestServer
 
 TOKEN = "a-token-that-nobody-may-see"
@@ -37,6 +37,8 @@ class FakeHomeAssistant:
             "config/entity_registry/get_entries": {"light.attic": {"aliases": ["Loft Lamp", None, " "]}},
         }
         self.delay_s = 0.0
+        self.is_deaf = False
+        """No answer to a ping."""
         self.logins = 0
         self.calls: list[dict[str, Any]] = []
         self.responses: dict[str, Any] = {}
@@ -54,7 +56,7 @@ class FakeHomeAssistant:
         await self._socket.send_str(text)
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        socket = self._socket = web.WebSocketResponse()
+        socket = self._socket = web.WebSocketResponse(autoping=not self.is_deaf)
         await socket.prepare(request)
         self.logins += 1
         await socket.send_json({"type": "auth_required", "ha_version": "2030.1.0"})
@@ -64,7 +66,8 @@ class FakeHomeAssistant:
         await socket.send_json({"type": "auth_ok", "ha_version": "2030.1.0"})
         async for message in socket:
             await asyncio.sleep(self.delay_s)
-            await self._answer(socket, json.loads(message.data))
+            if message.type is WSMsgType.TEXT:
+                await self._answer(socket, json.loads(message.data))
         return socket
 
     async def _answer(self, socket: web.WebSocketResponse, command: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ def test_a_house_that_did_not_change_is_the_same_house() -> None:
 
 def test_new_registries_are_the_house_from_then_on() -> None:
     live = live_house(a="off", b="off")
-    live.register(Registries(exposure=Exposure({"light.b": True})))
+    live.register(Registries(exposure=Exposure(frozenset({"light.b"}))))
     assert states(live) == {"light.b": "off"}
 
 

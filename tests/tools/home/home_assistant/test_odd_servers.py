@@ -138,6 +138,15 @@ async def test_several_silent_things_are_named_together() -> None:
         assert silent.value.message == "The attic light and the hall light do not answer."
 
 
+async def test_a_server_that_is_gone_without_a_word_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.tools.home.home_assistant.connection._PING_EVERY_S", 0.2)
+    fake = FakeHomeAssistant()
+    fake.is_deaf = True
+    async with connected(fake) as home:
+        await eventually(lambda: fake.logins == 2)
+        assert thing(home).state == "off"
+
+
 # --- strange
 
 

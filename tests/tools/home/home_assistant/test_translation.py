@@ -13,7 +13,7 @@ from edgevox.tools.home.home_assistant.translation import entity
 
 
 def translated(entity_id: str, state: str, **attributes: Any) -> Entity:
-    everything = Registries(exposure=Exposure({entity_id: True}))
+    everything = Registries(exposure=Exposure(frozenset({entity_id})))
     found = entity(entity_id, state, attributes, everything)
     assert found is not None
     return found
@@ -126,6 +126,17 @@ def test_what_the_user_exposed_is_all_there_is() -> None:
     assert not decided.has("light.b", None)
 
 
+def test_who_is_no_administrator_reads_the_exposure_from_the_entries() -> None:
+    entries: list[dict[str, Any]] = [
+        {"entity_id": "camera.a", "options": {"conversation": {"should_expose": True}}},
+        {"entity_id": "light.a", "options": {"conversation": {"should_expose": False}}},
+        {"entity_id": "light.b", "options": {}},
+        {"entity_id": "light.c"},
+    ]
+    exposure = read_exposure(None, entries)
+    assert exposure == Exposure(exposed=frozenset({"camera.a"}), hidden=frozenset({"light.a"}))
+
+
 def test_what_the_user_hid_is_hidden_though_nothing_is_exposed() -> None:
     hidden = read_exposure({"exposed_entities": {"light.a": {"conversation": False}}})
     assert not hidden.has("light.a", None)
@@ -141,5 +152,5 @@ def test_hidden_and_diagnostic_things_are_not_exposed_by_default() -> None:
     house = registries([], [], [], lists, {}, Exposure())
     known = [entity_id for entity_id in house.things if entity(entity_id, "on", {}, house)]
     assert known == ["switch.plain"]
-    exposed = registries([], [], [], lists, {}, Exposure({"switch.hidden": True}))
+    exposed = registries([], [], [], lists, {}, Exposure(frozenset({"switch.hidden"})))
     assert entity("switch.hidden", "on", {}, exposed) is not None
