@@ -19,7 +19,8 @@ from edgevox.cli.main import main
 from edgevox.errors import ConfigError
 from edgevox.metrics import TurnRecord
 from edgevox.settings import MemorySettings
-from edgevox.tools.home import Action, DemoHome, Timers, Verb
+from edgevox.tools.home import Action, Alarms, DemoHome, Timers, Verb
+from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
 from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
 from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.turn_log import TurnLog
@@ -89,9 +90,11 @@ def test_after_forget_all_a_secret_is_in_no_file(
         conversation.set_summary(f"They spoke of {SECRET}.")
     timers = Timers(time.time, state_folder / TIMERS_FILE)
     timers.start(600, name=SECRET, command=f"play {SECRET}")
+    alarms = Alarms(time.time, state_folder / ALARMS_FILE)
+    alarms.set_in("reminder", 600, label=SECRET)
     do(state_folder, "play", "media_player.kitchen", search_query=SECRET)
     leave_behind(state_folder)
-    places = {MEMORY_FILE, HOME_FILE, TIMERS_FILE, "turns.jsonl", "turns.jsonl.1"}
+    places = {MEMORY_FILE, HOME_FILE, TIMERS_FILE, ALARMS_FILE, "turns.jsonl", "turns.jsonl.1"}
     assert places <= set(holders(state_folder, SECRET))
 
     assert main(["forget", "--all", "--yes"]) == 0
@@ -100,6 +103,7 @@ def test_after_forget_all_a_secret_is_in_no_file(
     (timer,) = timers.all()
     assert (timer.name, timer.command) == ("", "")
     assert timer.remaining_s(time.time()) > 500
+    assert [alarm.label for alarm in alarms.all()] == [""]
 
 
 def leave_behind(folder: Path) -> None:
@@ -110,6 +114,7 @@ def leave_behind(folder: Path) -> None:
         f"{MEMORY_FILE}.broken",
         f"{MEMORY_FILE}.broken-wal",
         f"{TIMERS_FILE}.broken",
+        f".{ALARMS_FILE}.x8fk2",
         f".{HOME_FILE}.x8fk2",
         "prompts/0123.prefix",
         "prompts/tmpabc.partial",
@@ -121,7 +126,7 @@ def leave_behind(folder: Path) -> None:
         path.write_text(f"… {SECRET} …\n", encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [MEMORY_FILE, HOME_FILE, TIMERS_FILE, "turns.jsonl"])
+@pytest.mark.parametrize("name", [MEMORY_FILE, HOME_FILE, TIMERS_FILE, ALARMS_FILE, "turns.jsonl"])
 def test_a_broken_file_is_forgotten_too(state_folder: Path, name: str) -> None:
     state_folder.mkdir()
     (state_folder / name).write_text(f"{{ {SECRET}" * 100, encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, assert_never
 from edgevox.tools.home.alarms import Alarms
 from edgevox.tools.home.local_time import local
 from edgevox.tools.home.steady_clock import SteadyClock
-from edgevox.tools.home.time_wording import ago, clock_time, day_time
+from edgevox.tools.home.time_wording import ago, day_time, o_clock
 from edgevox.tools.home.timers import Timer, Timers
 from edgevox.tools.home.wording import brief, sentence
 
@@ -96,8 +96,8 @@ class Agenda:
         is_late = late_s >= _LATE_S
         match due.kind:
             case "timer" if due.command:
-                said = f"it is time to {brief(due.command)}"
-                return sentence(f"{said}, since {ago(late_s).removesuffix(' ago')}" if is_late else said)
+                when = f"{ago(late_s)} it was" if is_late else "it is"
+                return sentence(f"{when} time to {brief(due.command)}")
             case "timer":
                 return sentence(f"the {due.called} " + (f"ended {ago(late_s)}" if is_late else "is done"))
             case "alarm":
@@ -116,7 +116,7 @@ class Agenda:
             return sentence(f"{named} for {rang} was due {ago(now_s - due.due_s)}")
         now = local(now_s, self._alarms.zone)
         what = f"Your alarm: {name}" if name else "Time to get up" if now.hour < _NOON else "Your alarm"
-        return f"It is {clock_time(now)}. {sentence(what)}"
+        return f"It is {o_clock(now)}. {sentence(what)}"
 
     def _entries(self) -> list[Due]:
         """Everything that waits or is due, the oldest first."""

@@ -39,6 +39,12 @@ def clock_time(when: datetime) -> str:
             return f"{hour or 12}:{minute:02d}"
 
 
+def o_clock(when: datetime) -> str:
+    """ "seven o'clock", "half past six": as it is told to somebody who asks."""
+    is_bare = when.minute == 0 and not _is_named(when)
+    return clock_time(when) + (" o'clock" if is_bare else "")
+
+
 def day_time(when: datetime) -> str:
     """ "seven in the morning", "noon"."""
     return clock_time(when) if _is_named(when) else f"{clock_time(when)} {_PARTS[_part(when)]}"

@@ -127,7 +127,7 @@ def _called_so(timers: Timers, wanted: Words, found: tuple[Timer, ...]) -> tuple
     """By name ("pasta"), by length ("10 minutes"), by the order of their start ("the second")."""
     named = called_so(wanted, found, lambda timer: timer.name)
     if not named and len(wanted) > 1:  # "the first" is not the 1 minute timer
-        named = called_so(wanted, found, lambda timer: timer.called)
+        named = called_so(wanted, found, lambda timer: duration(timer.length_s))
     place = _PLACES.get(wanted[0])
     if named or place is None:
         return named
