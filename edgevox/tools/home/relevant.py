@@ -6,6 +6,7 @@ does. Every area is heard of, and people speak to lights sooner than to sensors.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import TypeVar
 
 from edgevox.tools.home.house import Area, Entity, Floor, House
 from edgevox.tools.home.names import words
-from edgevox.tools.home.prompt import home_prompt
+from edgevox.tools.home.prompt import home_prompt, neutral_name
 
 _SPOKEN_TO = (
     "light", "switch", "cover", "climate", "media_player", "lock", "fan", "vacuum", "scene", "script", "todo",
@@ -22,7 +23,8 @@ _SPOKEN_TO = (
 _ORDER = {domain: place for place, domain in enumerate(_SPOKEN_TO)}
 
 # With long names and many aliases a house is cut sooner: a context holds tokens, not things.
-_CHARS_PER_THING = 100
+_LETTERS_PER_THING = 100
+_LETTERS_OF_A_KIND = 20
 _MOST_ALIASES = 2
 
 _Named = TypeVar("_Named", bound=Entity | Area | Floor)
@@ -30,21 +32,14 @@ _Named = TypeVar("_Named", bound=Entity | Area | Floor)
 
 def stable_part(house: House, max_things: int) -> House:
     """The house as a model always sees it: all of it, or what `max_things` things may take of a prompt."""
-    max_chars = max_things * _CHARS_PER_THING
-    if len(house.entities) <= max_things and len(home_prompt(house)) <= max_chars:
+    letters = max_things * _LETTERS_PER_THING
+    if len(house.entities) <= max_things and _letters(home_prompt(house)) <= letters:
         return house
-    floors = tuple(with_few_aliases(_by_name(house.floors)[:max_things]))
-    areas = tuple(with_few_aliases(_by_name(house.areas)[:max_things]))
+    floors = _fitting(_by_name(house.floors), letters // 8)
     # An area's name stands in its floor's line, and once more where its own begins.
-    places = House((), areas, floors).places
-    left = max_chars - sum(2 * len(", ".join((place.name, *place.aliases))) for place in places)
-    chosen = list[Entity]()
-    for entity in with_few_aliases(most_spoken_to(house)):
-        left -= len(home_prompt(House((entity,))))
-        if left < 0 or len(chosen) == max_things:
-            break
-        chosen.append(entity)
-    return House(tuple(chosen), areas, floors)
+    areas = _fitting(_by_name(house.areas), letters // 8)
+    things = itertools.islice(most_spoken_to(house), max_things)
+    return House(_fitting(things, letters * 5 // 8), areas, floors)
 
 
 def most_spoken_to(house: House) -> Iterator[Entity]:
@@ -82,6 +77,26 @@ def _first_of_each_kind_first(things: Iterable[Entity]) -> list[Entity]:
 def _as_said(entity: Entity) -> tuple[bool, int, str, str]:
     """Who gives a thing an alias means to speak to it, and a short name is said sooner than a long one."""
     return not entity.aliases, len(words(entity.name)), entity.name.casefold(), entity.id
+
+
+def _fitting(things: Iterable[_Named], letters: int) -> tuple[_Named, ...]:
+    """The first of the things, as many as fit in."""
+    fitting = list[_Named]()
+    for thing in with_few_aliases(things):
+        names = (neutral_name(name) for name in (thing.name, *thing.aliases))
+        letters -= _letters(", ".join(names)) + _LETTERS_OF_A_KIND
+        if letters < 0:
+            break
+        fitting.append(thing)
+    return tuple(fitting)
+
+
+def _letters(text: str) -> int:
+    """How much of a prompt a text takes, in plain letters.
+
+    Four of them are a token; a Greek or Cyrillic letter is up to three quarters of one, a Chinese one three.
+    """
+    return sum(1 if letter.isascii() else 3 if letter < "\u0800" else 12 for letter in text)
 
 
 def _by_name(places: tuple[_Named, ...]) -> tuple[_Named, ...]:
