@@ -62,7 +62,7 @@ def _set(alarms: Alarms, kind: Kind, said: object, label: str) -> str:
     if alarm is None and when.in_s is not None:
         alarm = alarms.set_in(kind, when.in_s, label=label)
     elif alarm is None:
-        alarm = alarms.set(kind, when.at, label=label, repeat=when.repeat)
+        alarm = alarms.set(kind, when.wall, label=label, repeat=when.repeat)
     if kind == "reminder":
         at = f"in {duration(when.in_s)}" if when.in_s else f"at {time_phrase(alarm, alarms)}"
         return sentence(f"I will remind you {at}: {brief(label)}")
@@ -88,7 +88,7 @@ def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
     """One that was set before for the same: people ask twice when they are not sure."""
     for alarm in alarms.all():
         is_same = (alarm.kind, alarm.label, alarm.repeat) == (kind, label, when.repeat)
-        if is_same and when.in_s is None and alarm.rings(alarms.zone) == when.at:
+        if is_same and when.in_s is None and alarms.rings_s(alarm) == when.at.timestamp():
             return alarm
     return None
 

@@ -103,8 +103,13 @@ class Alarms:
         return self.rings_s(alarm) <= self._clock()
 
     def set(self, kind: Kind, at: datetime, *, label: str = "", repeat: tuple[int, ...] = ()) -> Alarm:
-        """Ring when clocks show that time, and on those days of the week again. Raises HomeError."""
-        wall = at.astimezone(self.zone).replace(tzinfo=None, second=0, microsecond=0, fold=0)
+        """Ring when clocks show that time, and on those days of the week again. Raises HomeError.
+
+        Without a zone, `at` is what clocks show here.
+        """
+        wall = (at.astimezone(self.zone) if at.tzinfo else at).replace(
+            tzinfo=None, second=0, microsecond=0, fold=0
+        )
         return self._add(Alarm(id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat))
 
     def set_in(self, kind: Kind, seconds: float, *, label: str = "") -> Alarm:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
 from edgevox.tools.home.home import HomeError
@@ -52,10 +52,14 @@ class PastTime(HomeError):
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A moment that was meant: the next time, the days of the week on which it comes again (0 is Monday),
-    whether a time of day was said (else it is a guess), and how far away it is where a length was said."""
+    """A moment that was meant, `at`, and the days of the week on which it comes again (0 is Monday).
+
+    `wall` is what clocks are to show then, which is not quite `at` in the hour that summer time leaves out.
+    Without `has_time` no time of day was said, and it is a guess. `in_s` is the length, where one was said.
+    """
 
     at: datetime
+    wall: datetime
     repeat: tuple[int, ...] = ()
     has_time: bool = True
     in_s: float | None = None
@@ -82,25 +86,31 @@ class SaidTime:
     def when(self, now: datetime, purpose: Purpose) -> When:
         """The moment that is meant, after `now`, which is in the local zone. Raises PastTime."""
         if self.in_s is not None:
-            return When(_after(now, self.in_s), in_s=self.in_s)
+            at = local(now.timestamp() + self.in_s, _zone(now))
+            return When(at, at.replace(tzinfo=None), in_s=self.in_s)
+        wall = self._wall(now, purpose)
+        # Monday at midnight is on Tuesdays.
+        late = bool(self.minutes) and min(self.minutes) >= WHOLE_DAY
+        repeat = tuple(sorted((day + late) % 7 for day in self.repeat))
+        return When(moment(wall, _zone(now)), wall, repeat, self.has_time)
+
+    def _wall(self, now: datetime, purpose: Purpose) -> datetime:
         minutes = self.minutes or _NO_HOUR[self.part]
         if self.repeat:
-            minute = _preferred(minutes, purpose)
-            days = (day for day in _days_from(now.date(), -1) if day.weekday() in self.repeat)
-            shifted = {(day + minute // WHOLE_DAY) % 7 for day in self.repeat}
-            return When(_first(now, days, (minute,)), tuple(sorted(shifted)), self.has_time)
+            days = (day for day in _days_around(now) if day.weekday() in self.repeat)
+            return _first(now, days, (_preferred(minutes, purpose),))
         if self.dates:
             for day in self.dates:
-                left = [minute for minute in minutes if _is_after(_moment(day, minute, now), now)]
+                left = [minute for minute in minutes if _ahead_s(_wall(day, minute), now) > 0]
                 if left:
                     best = _preferred(minutes, purpose)
-                    return When(_moment(day, best if best in left else left[0], now), (), self.has_time)
+                    return _wall(day, best if best in left else left[0])
             raise PastTime("That is over already. For when?")
-        if len(self.minutes) > 1 and purpose == "alarm":
-            minutes = _alarm_minutes(minutes, now)
-        if not self.minutes:
-            minutes = minutes[:1]
-        return When(_first(now, _days_from(now.date(), -1), minutes, purpose), (), self.has_time)
+        if len(self.minutes) < 2:
+            return _first(now, _days_around(now), minutes[:1])
+        if purpose == "alarm":
+            return _first(now, _days_around(now), _alarm_minutes(minutes, now))
+        return _first(now, _days_around(now), minutes, from_hour=min(now.hour, _NIGHT_ENDS_HOUR))
 
     def shows(self, wall: datetime) -> bool:
         """True for a time of day that is called so: its hour, or its part of the day; any where none is."""
@@ -121,8 +131,7 @@ def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
         return (late,)
     if early < _ALARM_FROM:
         return minutes
-    ahead_s = _moment(now.date(), late, now).timestamp() - now.timestamp()
-    is_nap = now.hour in _NAP_HOURS and 0 < ahead_s <= _LONGEST_NAP_S
+    is_nap = now.hour in _NAP_HOURS and 0 < _ahead_s(_wall(now.date(), late), now) <= _LONGEST_NAP_S
     return (late,) if is_nap else (early,)
 
 
@@ -132,32 +141,29 @@ def _preferred(minutes: tuple[int, ...], purpose: Purpose) -> int:
     return minutes[0] if len(minutes) == 1 or minutes[0] >= starts else minutes[1]
 
 
-def _first(
-    now: datetime, days: Iterable[date], minutes: tuple[int, ...], purpose: Purpose = "alarm"
-) -> datetime:
+def _first(now: datetime, days: Iterable[date], minutes: tuple[int, ...], *, from_hour: int = 0) -> datetime:
+    """The first time to come that is not before that hour of its day."""
     for day in days:
         for minute in minutes:
-            when = _moment(day, minute, now)
-            is_asleep = len(minutes) > 1 and purpose == "reminder" and when.hour < _NIGHT_ENDS_HOUR
-            if _is_after(when, now) and not (is_asleep and now.hour >= _NIGHT_ENDS_HOUR):
-                return when
+            wall = _wall(day, minute)
+            if _ahead_s(wall, now) > 0 and wall.hour >= from_hour:
+                return wall
     raise AssertionError(minutes)
 
 
-def _days_from(first: date, days: int) -> Iterable[date]:
-    return (first + timedelta(days=offset) for offset in range(days, _DAYS_AHEAD))
+def _days_around(now: datetime) -> Iterable[date]:
+    """From yesterday on, whose night may not be over."""
+    return (now.date() + timedelta(days=offset) for offset in range(-1, _DAYS_AHEAD))
 
 
-def _moment(day: date, minute: int, now: datetime) -> datetime:
+def _wall(day: date, minute: int) -> datetime:
+    return datetime.combine(day, time()) + timedelta(minutes=minute)
+
+
+def _ahead_s(wall: datetime, now: datetime) -> float:
+    return moment(wall, _zone(now)).timestamp() - now.timestamp()
+
+
+def _zone(now: datetime) -> tzinfo:
     assert now.tzinfo is not None
-    wall = datetime.combine(day, time()) + timedelta(minutes=minute)
-    return moment(wall, now.tzinfo)
-
-
-def _is_after(when: datetime, now: datetime) -> bool:
-    return when.timestamp() > now.timestamp()
-
-
-def _after(now: datetime, seconds: float) -> datetime:
-    assert now.tzinfo is not None
-    return local(now.timestamp() + seconds, now.tzinfo)
+    return now.tzinfo

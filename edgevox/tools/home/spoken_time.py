@@ -39,6 +39,7 @@ _PARTS: dict[str, Part] = {
     "night": "night",
 }  # fmt: skip
 _FILLERS = ("at", "on", "for", "the", "by", "around", "about", "of", "sharp", "exactly", "please", "from")
+_MAX_CHARS = 120
 _FURTHEST_S = 730 * DAY_S
 _MOST_MONTHS = 24
 _WITH_DATE = timedelta(days=430)  # "Friday the 13th" is further away than a year at times
@@ -54,7 +55,9 @@ class NotATime(HomeError):
 
 
 def read_time(text: str, now: datetime) -> SaidTime:
-    """The time that was said; `now` is in the local zone. Raises NotATime."""
+    """The time that was said; `now` is in the local zone. Raises NotATime, and PastTime for a past year."""
+    if len(text) > _MAX_CHARS:
+        raise NotATime("That is no time.")
     return _Reader(text, now).read()
 
 
@@ -277,6 +280,8 @@ class _Reader:
         today, weekday = self._today, self._weekday
         if self._is_weekly:
             return (), (today.weekday() if weekday is None else weekday,)
+        if self._next_week and self._dates and weekday is None:
+            raise self._unknown()
         if self._next_week and not self._dates:
             monday = today + timedelta(days=7 - today.weekday())
             return (monday + timedelta(days=weekday or 0),), self._repeat

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 ValueT = TypeVar("ValueT")
 
-_MAX_CHARS = 120
 _NUMBERS = {
     word: number
     for number, word in enumerate(
@@ -70,7 +69,7 @@ class TimeWords:
     """A cursor over the words. Every `take` moves it when it succeeds, and leaves it where it was if not."""
 
     def __init__(self, text: str) -> None:
-        text = text[:_MAX_CHARS].casefold()
+        text = text.casefold()
         for pattern, spelling in _SPELLINGS:
             text = pattern.sub(spelling, text)
         self._words = _WORD.findall(text)

@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from edgevox.tools.home import Alarm, Alarms, HomeError
+from edgevox.tools.home.alarming import run_alarm
 from edgevox.tools.home.alarms import MOST
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -112,6 +113,16 @@ def test_an_alarm_keeps_its_hour_when_the_clocks_change(
     alarm = alarms.set("alarm", berlin(*friday, 6, 30), repeat=WEEKDAYS)
     alarms.done(alarm.id)
     assert alarms.rings_s(alarms.all()[0]) == berlin(*monday, 6, 30).timestamp()
+
+
+def test_an_alarm_in_the_hour_that_is_left_out_is_back_at_its_hour_the_day_after() -> None:
+    clock = Clock(2027, 3, 27, 22, 0)
+    alarms = Alarms(clock, zone=BERLIN)
+    run_alarm(alarms, "set_alarm", {"time": "every day at 2:30 am"})
+    assert rings(alarms) == ["Sun 28 03:30"]
+    clock.now_s += 24 * 3600
+    alarms.done(alarms.all()[0].id)
+    assert rings(alarms) == ["Mon 29 02:30"]
 
 
 def test_an_alarm_in_the_hour_that_comes_twice_rings_once() -> None:

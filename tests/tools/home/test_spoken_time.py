@@ -178,7 +178,7 @@ def test_what_is_meant_depends_on_when_it_is_said(hour: int, text: str, purpose:
     [
         *("", "later", "whenever", "seven eight", "february 30", "25:00", "6:75", "the alarm", "ten to"),
         *("in an hour tomorrow", "every other day", "in 5000 weeks", "monday and tuesday"),
-        *("tuesday november 25", "every day tomorrow"),
+        *("tuesday november 25", "every day tomorrow", "tomorrow next week", "seven " + "at " * 60),
     ],
 )
 def test_what_is_no_time_is_not_guessed(text: str) -> None:
@@ -203,6 +203,8 @@ def test_a_date_of_a_past_year_is_over() -> None:
 def test_an_hour_that_summer_time_leaves_out_is_rung_by_the_clock_as_it_was() -> None:
     evening = datetime(2027, 3, 27, 22, 0, tzinfo=BERLIN)
     assert read("half past two at night", "alarm", evening) == "Sun 28 Mar 03:30"
+    when = read_time("every day at 2:30 am", evening).when(evening, "alarm")
+    assert f"{when.wall:%H:%M}" == "02:30"
 
 
 def test_an_hour_that_comes_twice_is_the_first_and_is_over_in_the_second() -> None:
