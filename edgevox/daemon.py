@@ -51,7 +51,18 @@ from edgevox.types import (
     TranscribeRequest,
     Transcript,
 )
-from edgevox.voice import Asking, Ear, Hearing, InstantWords, Loudspeaker, Pipeline, Voice, VoiceLoop
+from edgevox.voice import (
+    Asking,
+    Bell,
+    Ear,
+    Hearing,
+    InstantWords,
+    Loudspeaker,
+    Pipeline,
+    Ringer,
+    Voice,
+    VoiceLoop,
+)
 
 _AUTO = "auto"
 
@@ -145,7 +156,7 @@ class Daemon:
     ) -> Pipeline:
         """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker.
 
-        In a conversation that goes on, the words that need no model are taken out.
+        In a conversation that goes on, the words that need no model are taken out, and what rings is heard.
         """
         asking = Asking(self.bus.publish)
         pipeline = Pipeline(
@@ -157,6 +168,7 @@ class Daemon:
             loudspeaker=loudspeaker,
             asking=asking,
             words=InstantWords(self._examples()) if conversation is not None else None,
+            bell=Bell(snooze_minutes=self.settings.ring.snooze_minutes) if conversation is not None else None,
             rests=conversation is not None,
         )
         if conversation is not None:
@@ -181,7 +193,15 @@ class Daemon:
     def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
         """The conversation by voice."""
         pipeline = self.pipeline(loudspeaker, self.conversation())
-        return VoiceLoop(ear, Segmenter(self.settings.audio), pipeline, self.bus.publish)
+        segmenter = Segmenter(self.settings.audio)
+        return VoiceLoop(ear, segmenter, pipeline, self.bus.publish, self.ringer(pipeline))
+
+    def ringer(self, pipeline: Pipeline) -> Ringer | None:
+        """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
+        if self._toolbox is None or pipeline.bell is None:
+            return None
+        ring = self.settings.ring
+        return Ringer(self._toolbox.agenda, pipeline, pipeline.bell, self.bus.publish, for_s=ring.for_s)
 
     def voice(self) -> Voice:
         """The voice that the settings choose."""

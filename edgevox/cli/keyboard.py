@@ -29,10 +29,12 @@ class Keyboard:
         self._tell = tell
 
     def take(self, line: str) -> bool:
-        """Whether the line was meant for the turn: an answer to its question, or a word that acted on it."""
+        """Whether the line was meant for what goes on: it answered a question, or was a word that acted."""
         question = self._pipeline.asking.open
         if question is None:
             return self._pipeline.act_on(line)
+        if self._pipeline.act_on_ring(line):
+            return True  # and "okay" is no yes
         answer = decide_yes_no(_SHORT.get(line.strip().casefold(), line))
         if answer == "unclear":
             self._tell("yes or no?")

@@ -20,10 +20,20 @@ from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.options import add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
-from edgevox.cli.voice_view import LiveView, PlainView
+from edgevox.cli.voice_view import LiveView, PlainView, print_ring
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
-from edgevox.events import ConfirmationRequired, EngineChanged, EngineName, Event, ReplyDelta
+from edgevox.events import (
+    ConfirmationRequired,
+    EngineChanged,
+    EngineName,
+    Event,
+    ReplyDelta,
+    RingEnded,
+    RingStarted,
+    RingTrouble,
+    TurnEnded,
+)
 from edgevox.turn import Turn
 from edgevox.voice import Loudspeaker, Pipeline
 
@@ -141,6 +151,8 @@ async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | N
         running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
         pipeline = daemon.pipeline(speaker, daemon.conversation())
         pipeline.rest()
+        if ringer := daemon.ringer(pipeline):
+            await running.enter_async_context(ringer.at_work())
         if sys.stdin.isatty():
             await _converse(pipeline, context)
         else:
@@ -168,10 +180,8 @@ async def _one_turn(pipeline: Pipeline, context: Context, line: str) -> int:
     try:
         await pipeline.answer(line, Turn())
     except EdgevoxError as error:
-        context.out.print()
         context.complain(error)
         return error.exit_code
-    context.out.print()
     return 0
 
 
@@ -179,6 +189,12 @@ def _print_reply(context: Context, event: Event) -> None:
     match event:
         case ReplyDelta(text=text):
             context.out.print(text, end="", markup=False, soft_wrap=True)
+        case RingStarted(text=text):
+            context.out.print(f"\n{text}", markup=False, soft_wrap=True)
+        case RingEnded() | RingTrouble():
+            print_ring(context.err, event)
+        case TurnEnded():
+            context.out.print()
         case ConfirmationRequired(question=question):
             print_question(context, question)
         case EngineChanged(engine=engine, state="restarting", detail=detail):

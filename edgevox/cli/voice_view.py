@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import assert_never
 
 from rich.console import Console
 from rich.live import Live
@@ -22,11 +23,16 @@ from edgevox.events import (
     ModelStarted,
     PlaybackFinished,
     PlaybackStarted,
+    RingEnd,
+    RingEnded,
+    RingStarted,
+    RingTrouble,
     SpeechDropped,
     SpeechStarted,
     TranscriptionStarted,
     TranscriptReady,
     TurnEnded,
+    TurnStarted,
 )
 from edgevox.metrics import TurnRecord
 
@@ -34,6 +40,15 @@ _REFRESH_HZ = 10
 _METER_CHARS = 20
 _QUIETEST_DBFS = -60.0
 _ASKING = "yes or no?"
+_HOW_IT_ENDED: Mapping[RingEnd, str] = {
+    "stopped": "was stopped",
+    "snoozed": "rings again in {minutes} min",
+    "answered": "was heard",
+    "obeyed": "does what it is for",
+    "given_up": "was not stopped by anybody",
+    "cancelled": "was cancelled",
+    "shut_down": "ended with the assistant",
+}
 
 
 class PlainView:
@@ -46,12 +61,15 @@ class PlainView:
         self.failed = False
         """Whether the last turn failed."""
         self._heard = ""
+        self._who = "you"
 
     def __call__(self, event: Event) -> None:
         match event:
+            case TurnStarted(source=source):
+                self._who = "timer" if source == "timer" else "you"
             case TranscriptReady(text=text) if text:
                 self._heard = text
-                self._line("you", text)
+                self._line(self._who, text)
             case InstantWordHeard(text=text) if text != self._heard:
                 self._line("you", text)
             case ConfirmationRequired(question=question):
@@ -62,8 +80,13 @@ class PlainView:
                 self._err.print(f"(not done: {why})", style="dim", markup=False)
             case TurnEnded(outcome="answered", reply=reply):
                 self.failed = False
-                self._line("edgevox", reply)
+                if reply:
+                    self._line("edgevox", reply)
                 self._timings()
+            case RingStarted(kind=kind, text=text):
+                self._line(kind, text)
+            case RingEnded() | RingTrouble():
+                print_ring(self._err, event)
             case TurnEnded(outcome="dropped", error=reason):
                 self._err.print(f"(let go: {reason})", style="dim", markup=False)
             case TurnEnded(outcome="cancelled"):
@@ -88,6 +111,19 @@ class PlainView:
             self._err.print(one_line(record), style="dim", markup=False, soft_wrap=True)
 
 
+def print_ring(err: Console, event: RingEnded | RingTrouble) -> None:
+    """One line on how something ended to ring, or could not."""
+    match event:
+        case RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
+            unheard = f", and was not heard: {error}" if error else ""
+            text = f"(the {kind} {_HOW_IT_ENDED[how].format(minutes=minutes)}{unheard})"
+            err.print(text, style="red" if error else "dim", markup=False, soft_wrap=True)
+        case RingTrouble(error=error, hint=hint):
+            err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
+        case _:
+            assert_never(event)
+
+
 class LiveView(PlainView):
     """The same in a terminal, with a waterfall per turn and a line that shows what is going on now."""
 
@@ -102,6 +138,7 @@ class LiveView(PlainView):
         self._level_dbfs = level_dbfs
         self._state = "listening"
         self._is_asking = False
+        self._ringing: set[str] = set()
 
     @contextmanager
     def showing(self) -> Iterator[None]:
@@ -129,8 +166,14 @@ class LiveView(PlainView):
             case ConfirmationDecided():
                 self._is_asking = False
                 self._state = "working"
+            case RingStarted():
+                self._ringing.add(event.ring_id)
+                self._state = "ringing"
+            case RingEnded():
+                self._ringing.discard(event.ring_id)
+                self._state = "ringing" if self._ringing else "listening"
             case TurnEnded() | SpeechDropped():
-                self._state = "listening"
+                self._state = "ringing" if self._ringing else "listening"
             case _:
                 pass
         super().__call__(event)

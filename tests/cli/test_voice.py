@@ -41,8 +41,9 @@ class Lines:
         for line in stream:
             self._lines.put(line.rstrip("\n"))
 
-    def until(self, beginning: str) -> str:
-        while not (line := self._lines.get(timeout=BOUND_S)).startswith(beginning):
+    def until(self, beginning: str, *, within_s: float = BOUND_S) -> str:
+        """The rest of the next line with this beginning. Raises queue.Empty when none comes in time."""
+        while not (line := self._lines.get(timeout=within_s)).startswith(beginning):
             pass
         return line.removeprefix(beginning).strip()
 

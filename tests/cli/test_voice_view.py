@@ -14,11 +14,16 @@ from edgevox.events import (
     InstantWordHeard,
     PlaybackFinished,
     PlaybackStarted,
+    RingEnded,
+    RingStarted,
+    RingTrouble,
     TranscriptReady,
     TurnEnded,
+    TurnStarted,
 )
 
 QUESTION = ConfirmationRequired(turn_id="t", token="x", name="unlock", question="Unlock it?", level="voice")
+RING = RingStarted(ring_id="a", kind="alarm", text="It is half past six.")
 
 
 class Screen:
@@ -70,12 +75,49 @@ def test_a_stop_is_shown_once_whether_it_is_a_turn_or_ends_one() -> None:
         ([QUESTION, PlaybackStarted(turn_id="t"), PlaybackFinished(turn_id="t")], "yes or no?"),
         ([QUESTION, ConfirmationDecided(turn_id="t", token="x", granted=True, why="")], "working"),
         ([PlaybackStarted(turn_id="t"), PlaybackFinished(turn_id="t")], "speaking"),
+        ([RING, TurnEnded(turn_id="t", outcome="answered", reply="It is noon.")], "ringing"),
+        ([RING, RingEnded(ring_id="a", kind="alarm", how="stopped")], "listening"),
     ],
 )
-def test_the_live_line_says_when_an_answer_is_waited_for(events: list[Event], state: str) -> None:
+def test_the_live_line_says_what_is_going_on(events: list[Event], state: str) -> None:
     screen = Screen()
     view = LiveView(*screen.consoles, lambda: None, lambda: -40.0)
     for event in events:
         view(event)
     screen.consoles[1].print(view._status())
     assert state in screen.err.getvalue().splitlines()[-1]
+
+
+def test_what_rings_is_one_line_and_its_end_another() -> None:
+    lines, remarks = Screen().shows(
+        RingStarted(ring_id="a", kind="timer", text="The [pasta] timer is done."),
+        RingEnded(ring_id="a", kind="timer", how="snoozed", snoozed_minutes=9),
+        RingStarted(ring_id="b", kind="alarm", text="It is half past six."),
+        RingEnded(ring_id="b", kind="alarm", how="given_up", error="unplugged"),
+        RingTrouble(error="the disk is gone", hint="put it back"),
+    )
+    assert lines == ["timer › The [pasta] timer is done.", "alarm › It is half past six."]
+    assert remarks == [
+        "(the timer rings again in 9 min)",
+        "(the alarm was not stopped by anybody, and was not heard: unplugged)",
+        "edgevox: the disk is gone",
+        "  → put it back",
+    ]
+
+
+def test_what_a_timer_does_is_not_shown_as_said_by_somebody() -> None:
+    lines, _ = Screen().shows(
+        TurnStarted(turn_id="t", source="timer", preset="p"),
+        TranscriptReady(turn_id="t", text="turn off the lamp", language=""),
+        TurnEnded(turn_id="t", outcome="answered", reply="The lamp is off."),
+    )
+    assert lines == ["timer › turn off the lamp", "edgevox › The lamp is off."]
+
+
+def test_a_word_that_stops_a_ring_has_no_answer_to_show() -> None:
+    lines, _ = Screen().shows(
+        TranscriptReady(turn_id="t", text="Stop.", language="en"),
+        InstantWordHeard(turn_id="t", word="stop", text="Stop."),
+        TurnEnded(turn_id="t", outcome="answered", reply=""),
+    )
+    assert lines == ["you › Stop."]
