@@ -23,14 +23,13 @@ _MOST_NAMED = 3
 class _Job:
     """One thing that is to do something."""
 
-    id: str
     thing: Thing
     order: Order
 
     @property
     def is_done(self) -> bool:
         check = self.order.is_done
-        return check is None or check(self.thing.entity(self.id), frozenset(self.thing.news))
+        return check is None or check(self.thing.entity(), frozenset(self.thing.news))
 
 
 class MqttHome:
@@ -69,7 +68,7 @@ class MqttHome:
                 await self._link.until(lambda: not self._link.is_up or all(job.is_done for job in jobs))
         except TimeoutError:
             pass
-        done = tuple(job.thing.entity(job.id) for job in jobs if job.is_done)
+        done = tuple(job.thing.entity() for job in jobs if job.is_done)
         if not done:
             raise HomeError(self.problem or _failure(jobs))
         return done
@@ -91,7 +90,7 @@ class MqttHome:
                 refusals.append(HomeError(sentence(f"{the(target)} {is_are(target.name)} no longer there")))
                 continue
             try:
-                jobs.append(_Job(target.id, thing, thing.component.order(thing.entity(target.id), action)))
+                jobs.append(_Job(thing, thing.component.order(thing.entity(), action)))
             except BadAnnouncement:
                 refusals.append(HomeError(sentence(f"{the(target)} cannot do that")))
             except HomeError as error:
@@ -109,9 +108,9 @@ class MqttHome:
 
 def _failure(jobs: list[_Job]) -> str:
     """Why none of them did it."""
-    silent = [job.thing.entity(job.id) for job in jobs if not job.thing.news]
+    silent = [job.thing.entity() for job in jobs if not job.thing.news]
     if silent:
         names = [the(entity) for entity in silent[:_MOST_NAMED]]
         return sentence(f"{listed(names, 'and')} did not answer")
-    refused = jobs[0].thing.entity(jobs[0].id)
+    refused = jobs[0].thing.entity()
     return sentence(f"{the(refused)} did not do that and {is_are(refused.name)} {state_phrase(refused)}")

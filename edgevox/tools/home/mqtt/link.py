@@ -20,14 +20,15 @@ _FIRST_RETRY_S = 1.0
 _LAST_RETRY_S = 15.0
 _SUBSCRIBED_AT_ONCE = 100
 _REFUSED = 128
-_GOODBYE_S = 2.0
+_GOODBYE_S = 1.0
+_GOODBYES = 3
 
 
 class Link:
     """Has the messages of the broker read by the things, and carries ours to it."""
 
     def __init__(self, broker: Broker, things: Things, timeout_s: float) -> None:
-        self.problem = f"I am not connected to the MQTT broker at {broker.host}."
+        self.problem = _not_connected(broker)
         self.is_known = False
         self._broker = broker
         self._things = things
@@ -43,10 +44,12 @@ class Link:
 
     async def start(self) -> None:
         """Returns when the house is known, or when `problem` says why not."""
-        self._task = self._task or asyncio.create_task(self._stay_connected(), name="mqtt")
+        if self._task is None:
+            self._has_failed = False
+            self._task = asyncio.create_task(self._stay_connected(), name="mqtt")
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self.until(lambda: self.is_known or self._has_failed)
+                await self.until(lambda: (self.is_up and self.is_known) or self._has_failed)
         except TimeoutError:
             if self.is_up:
                 self._know()
@@ -54,11 +57,15 @@ class Link:
                 self.problem = explained(self._broker, TimeoutError())
 
     async def close(self) -> None:
-        if self._task is None:
+        if (task := self._task) is None:
             return
-        self._task.cancel()
-        await asyncio.wait((self._task,), timeout=_GOODBYE_S)
         self._task = None
+        # wait_for, which aiomqtt uses, loses a cancellation that comes together with its result.
+        for _ in range(_GOODBYES):
+            task.cancel()
+            if (await asyncio.wait((task,), timeout=_GOODBYE_S))[0]:
+                break
+        self.problem = _not_connected(self._broker)
 
     async def send(self, messages: Iterable[Publication]) -> None:
         """Returns when the broker has them. Raises HomeError."""
@@ -121,6 +128,7 @@ class Link:
     async def _read(self, client: aiomqtt.Client, echo: str) -> None:
         """Raises MqttError when the connection is lost."""
         followed: set[str] = set()
+        revision = -1
         async for message in client.messages:
             if message.topic.value != echo:
                 self._things.take(message.topic.value, message.payload)
@@ -132,7 +140,9 @@ class Link:
             else:
                 self._know()
             if not len(client.messages):
-                await self._subscribe(client, followed)
+                if revision != self._things.revision:
+                    revision = self._things.revision
+                    await self._subscribe(client, followed)
                 await self._tell()
 
     def _know(self) -> None:
@@ -153,3 +163,7 @@ class Link:
     async def _tell(self) -> None:
         async with self._news:
             self._news.notify_all()
+
+
+def _not_connected(broker: Broker) -> str:
+    return f"I am not connected to the MQTT broker at {broker.host}."

@@ -84,6 +84,7 @@ class Thing:
             raise BadAnnouncement("not for every day")
         self.announced = announced
         self.identity = _identity(announced)
+        self.id = self.identity.id  # or another, where there is a thing of that id already
         self.component = _COMPONENTS[announced.component](config)
         self.news: set[str] = set()
         self._availability = Availability(config)
@@ -93,6 +94,7 @@ class Thing:
         self._off_after_s = config.number("off_delay", 0)
         self._heard_s = 0.0
         self._clock = clock
+        self._entity: Entity | None = None
         if len(self.topics) > _MAX_TOPICS:
             raise BadAnnouncement("too many topics")
 
@@ -102,6 +104,7 @@ class Thing:
 
     def take(self, topic: str, payload: str) -> None:
         """A message on one of its topics."""
+        self._entity = None
         self._availability.take(topic, payload)
         for channel in self.component.channels:
             if channel.topic == topic and (values := channel.values(payload)):
@@ -111,16 +114,22 @@ class Thing:
 
     def assume(self, values: Values) -> None:
         """It does not tell, so it is taken to be as it was told to be."""
+        self._entity = None
         self._values |= values
 
-    def entity(self, entity_id: str) -> Entity:
+    def entity(self) -> Entity:
         """The thing as it is now."""
+        if self._entity is None or self._expire_after_s or self._off_after_s:
+            self._entity = self._as_it_is()
+        return self._entity
+
+    def _as_it_is(self) -> Entity:
         attributes = {name: value for name, value in self._values.items() if name != "state"}
         if self._unit:
             attributes["unit"] = self._unit
         identity = self.identity
         return Entity(
-            entity_id,
+            self.id,
             identity.name,
             identity.domain,
             self._state(),

@@ -19,12 +19,16 @@ log = logging.getLogger(__name__)
 MAX_THINGS = 1000
 MAX_TOPICS = 4000
 MAX_STATE_BYTES = 16_384
+# A thousand things may have templates for one topic, and everything else waits meanwhile.
+_MAX_READING_S = 0.5
 
 
 class Things:
     """Takes every message, and knows the house."""
 
     def __init__(self, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.revision = 0  # another one when things have come or gone
+        self._has_overflowed = False
         self._prefix = f"{prefix}/"
         self._clock = clock
         self._by_id: dict[str, Thing] = {}
@@ -41,7 +45,7 @@ class Things:
 
     def house(self) -> House:
         """Sorted by id, so that it is the same house after a restart."""
-        entities = tuple(self._by_id[entity_id].entity(entity_id) for entity_id in sorted(self._by_id))
+        entities = tuple(self._by_id[entity_id].entity() for entity_id in sorted(self._by_id))
         areas: dict[str, Area] = {}
         for thing in self._by_id.values():
             if area := thing.identity.area:
@@ -59,8 +63,12 @@ class Things:
         if topic in self._followers and len(payload) <= MAX_STATE_BYTES:
             text = payload.decode(errors="replace")
             self._last[topic] = text
+            until_s = self._clock() + _MAX_READING_S
             for thing in self._followers[topic]:
                 thing.take(topic, text)
+                if self._clock() > until_s:
+                    log.warning("a message on %s takes too long to read", topic[:200])
+                    break
 
     def _take_announcement(self, path: str, payload: bytes) -> None:
         try:
@@ -95,15 +103,20 @@ class Things:
             log.debug("%s is not taken in: %s", announced.key[:200], error)
             return None
         if len(self._by_id) >= MAX_THINGS or len(self._followers) + len(thing.topics) > MAX_TOPICS:
-            log.warning("%s is not taken in: there are too many things", announced.key[:200])
+            if not self._has_overflowed:
+                log.warning(
+                    "%s is not taken in, nor what comes after it: too many things", announced.key[:200]
+                )
+            self._has_overflowed = True
             return None
-        own_id = entity_id or self._free_id(thing.identity.id)
-        self._by_id[own_id] = thing
+        thing.id = entity_id or self._free_id(thing.identity.id)
+        self._by_id[thing.id] = thing
+        self.revision += 1
         for topic in thing.topics:
             self._followers.setdefault(topic, []).append(thing)
             if topic in self._last:
                 thing.take(topic, self._last[topic])
-        return own_id
+        return thing.id
 
     def _free_id(self, wanted: str) -> str:
         number, free = 1, wanted
@@ -114,6 +127,7 @@ class Things:
 
     def _remove(self, entity_id: str) -> None:
         thing = self._by_id.pop(entity_id)
+        self.revision += 1
         for topic in thing.topics:
             self._followers[topic].remove(thing)
             if not self._followers[topic]:

@@ -347,6 +347,15 @@ def test_a_flood_of_things_ends(things: Things) -> None:
     assert held_bytes < 64 * 1024 * 1024
 
 
+def test_a_message_that_takes_too_long_is_not_read_to_the_end() -> None:
+    seconds = iter(range(1000))
+    things = Things("homeassistant", lambda: float(next(seconds)))
+    for number in range(10):
+        announce(things, f"sensor/{number}", {"name": f"S{number}", "stat_t": "s"})
+    things.take("s", b"1")
+    assert [entity.state for entity in things.house().entities].count("1") == 1
+
+
 def test_a_flood_of_topics_ends(things: Things) -> None:
     for number in range(MAX_THINGS):
         topics = [{"t": f"a/{number}/{other}"} for other in range(15)]

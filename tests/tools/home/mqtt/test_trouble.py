@@ -278,10 +278,21 @@ def _has_problem(home: MqttHome) -> bool:
     return bool(home.problem)
 
 
-async def test_closing_twice_or_unstarted_is_fine(mosquitto: Mosquitto) -> None:
+async def test_messages_that_are_far_too_long_are_dropped(spoken: Spoken, devices: Devices) -> None:
+    for topic in ("tasmota_A1B2C3/stat/POWER", "homeassistant/switch/A1B2C3_RL_1/config"):
+        await devices.publish(topic, "x" * 5_000_000)
+    assert await spoken.say("turn_on", name="coffee machine") == "The coffee machine is on."
+
+
+async def test_a_home_can_be_closed_and_started_again(mosquitto: Mosquitto) -> None:
     home = MqttHome(mosquitto.broker(), timeout_s=TIMEOUT_S)
     await home.close()
     await home.start()
     async with asyncio.timeout(SOON_S):
         await home.close()
         await home.close()
+    assert home.problem == "I am not connected to the MQTT broker at localhost."
+    assert await refused(home) == home.problem
+    await home.start()
+    assert home.problem == ""
+    await home.close()
