@@ -15,6 +15,7 @@ from edgevox.tools.home.home_assistant.service import Service
 from edgevox.tools.home.home_assistant.services import service_for
 from edgevox.tools.home.home_assistant.to_do import list_service
 from edgevox.tools.home.house import Entity
+from edgevox.tools.home.names import is_plural
 from edgevox.tools.home.wording import counted, listed, sentence, the
 
 _log = logging.getLogger(__name__)
@@ -28,11 +29,10 @@ class NoAnswer(HomeError):
     code = "no_answer"
 
     def __init__(self, *entities: Entity) -> None:
-        few = len(entities) <= _MOST_NAMED
-        names = (
-            listed([the(entity) for entity in entities], "and") if few else counted(len(entities), "thing")
-        )
-        super().__init__(sentence(f"{names} {'does' if len(entities) == 1 else 'do'} not answer"))
+        is_one = len(entities) == 1 and not is_plural(entities[0].name)
+        names = [the(entity) for entity in entities]
+        who = listed(names, "and") if len(names) <= _MOST_NAMED else counted(len(names), "thing")
+        super().__init__(sentence(f"{who} {'does' if is_one else 'do'} not answer"))
         self.entities = entities
 
 

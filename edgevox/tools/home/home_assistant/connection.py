@@ -130,7 +130,7 @@ class Connection:
                 if message.type is aiohttp.WSMsgType.TEXT:
                     self._take(message.data)
         except MISSHAPEN as error:
-            _log.warning("Home Assistant sent a message that I do not understand: %s", type(error).__name__)
+            _log.warning("Home Assistant sent a message that I do not understand: %r", error)
         finally:
             for result in self._results.values():
                 if not result.done():

@@ -14,7 +14,7 @@ from edgevox.tools.home.home_assistant.connection import Connection
 from edgevox.tools.home.home_assistant.failures import CANNOT_REACH, MISSHAPEN, CommandFailed
 from edgevox.tools.home.home_assistant.link import Link
 from edgevox.tools.home.home_assistant.live_house import LiveHouse
-from edgevox.tools.home.home_assistant.registries import CHANGE_EVENTS, read_registries
+from edgevox.tools.home.home_assistant.registries import follow_registries, read_registries
 from edgevox.tools.home.home_assistant.to_do import read_items
 from edgevox.tools.home.house import Entity, House, ListItem
 
@@ -91,12 +91,7 @@ class HomeAssistantHome:
         changed = asyncio.Event()
         await _bundle_messages(connection)
         await self._wait_for_start(connection)
-        await asyncio.gather(
-            *(
-                connection.subscribe(lambda _: changed.set(), "subscribe_events", event_type=event)
-                for event in CHANGE_EVENTS
-            )
-        )
+        await follow_registries(connection, changed.set)
         self._live.register(await read_registries(connection))
         await self._follow_states(connection)
         self._is_known = True

@@ -35,7 +35,7 @@ class Link:
 
     def __init__(self, url: str, token: Secret, *, timeout_s: float, serve: Serve) -> None:
         self.problem = ""
-        self.is_refused = False
+        self._said_to_callers = CANNOT_REACH
         self._url = url
         self._token = token
         self._timeout_s = timeout_s
@@ -46,9 +46,9 @@ class Link:
 
     @property
     def connection(self) -> Connection:
-        """The connection there is. Raises HomeError while there is none, at once."""
+        """The connection there is. Raises Unreachable while there is none, at once."""
         if self._connection is None:
-            raise HomeError(self.problem) if self.is_refused else Unreachable(CANNOT_REACH)
+            raise Unreachable(self._said_to_callers)
         return self._connection
 
     async def start(self) -> None:
@@ -66,16 +66,16 @@ class Link:
             self._keeping.cancel()
             await asyncio.wait([self._keeping])
             self._keeping = None
-        self._tried.clear()
+        self._tried = asyncio.Event()
 
     def wait_because(self, problem: str) -> None:
         """There is a connection, and it cannot be used yet: nobody who starts us waits for it."""
-        self.problem = problem
+        self.problem = self._said_to_callers = problem
         self._tried.set()
 
     @property
     def _too_slow(self) -> str:
-        return f"Home Assistant at {where(self._url)} takes too long to answer."
+        return f"Home Assistant at {where(self._url)} takes too long to answer; I am trying again."
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ class Link:
             trouble = await self._one_connection()
             self._report(trouble)
             failures = 0 if loop.time() - began_s > _LONG_LIVED_S else failures + 1
-            await asyncio.sleep(wait_s(failures, is_refused=self.is_refused))
+            await asyncio.sleep(wait_s(failures, is_refused=isinstance(trouble, WrongToken)))
 
     async def _one_connection(self) -> HomeError:
         """Why it came to its end, or never began."""
@@ -97,7 +97,6 @@ class Link:
         def ready() -> None:
             self._connection = connection
             self.problem = ""
-            self.is_refused = False
             self._tried.set()
             _log.info("connected to Home Assistant %s at %s", connection.version, where(self._url))
 
@@ -108,8 +107,8 @@ class Link:
         except TimeoutError:
             return Unreachable(self._too_slow)
         except MISSHAPEN as error:
-            _log.warning("Home Assistant's answer is not understood: %s", type(error).__name__)
-            return Unreachable("Home Assistant answers in a way that I do not understand; update EdgeVox.")
+            _log.warning("Home Assistant's answer is not understood: %r", error)
+            return HomeError("Home Assistant answers in a way that I do not understand; update EdgeVox.")
         finally:
             self._connection = None
             await connection.close()
@@ -121,7 +120,8 @@ class Link:
         if trouble.message != self.problem:
             _log.warning("%s", trouble.message)
         self.problem = trouble.message
-        self.is_refused = isinstance(trouble, WrongToken)
+        # Only what the user can do something about is worth more than one sentence.
+        self._said_to_callers = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
         self._tried.set()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +13,9 @@ from edgevox.tools.home.home_assistant.exposure import Exposure, read_exposure
 from edgevox.tools.home.home_assistant.failures import CommandFailed
 from edgevox.tools.home.house import Area, Floor
 
-# After one of these events everything here is read again; nobody needs to be an administrator to hear them.
-CHANGE_EVENTS = (
+_log = logging.getLogger(__name__)
+
+_CHANGE_EVENTS = (
     "area_registry_updated",
     "device_registry_updated",
     "entity_registry_updated",
@@ -40,6 +42,19 @@ class Registries:
     floors: tuple[Floor, ...] = ()
     things: Mapping[str, Registered] = field(default_factory=dict)
     exposure: Exposure = field(default_factory=Exposure)
+
+
+async def follow_registries(connection: Connection, on_change: Callable[[], None]) -> None:
+    """Have `on_change` called whenever all this is to be read again. Raises like `Connection.command`."""
+
+    async def follow(event: str) -> None:
+        try:
+            await connection.subscribe(lambda _: on_change(), "subscribe_events", event_type=event)
+        except CommandFailed:
+            # Which events are for others than administrators depends on the version.
+            _log.debug("Home Assistant does not tell of %s", event)
+
+    await asyncio.gather(*map(follow, _CHANGE_EVENTS))
 
 
 async def read_registries(connection: Connection) -> Registries:

@@ -13,7 +13,7 @@ _PLAYER_TURNS_ON, _PLAYER_TURNS_OFF, _PLAYER_STOPS = 128, 256, 4096
 _VACUUM_RETURNS, _VACUUM_STARTS = 16, 8192
 _MOWER_STARTS, _MOWER_DOCKS = 1, 4
 
-_NOT_ON = ("off", "unavailable", "unknown")
+_NOT_ON = ("off", "standby", "unavailable", "unknown")
 
 
 def turn_on(entity: Entity) -> Service | None:

@@ -12,9 +12,8 @@ from edgevox.tools.home.house import Entity
 _KEPT = frozenset(
     {
         "temperature", "current_temperature", "target_temp_low", "target_temp_high", "target_temp_step",
-        "min_temp", "max_temp", "hvac_modes", "humidity", "wind_speed", "media_title", "media_artist",
-        "is_volume_muted", "percentage", "percentage_step", "supported_features", "supported_color_modes",
-        "code_format", "code_arm_required",
+        "min_temp", "max_temp", "hvac_modes", "media_title", "is_volume_muted", "percentage",
+        "percentage_step", "supported_features", "supported_color_modes", "code_format",
     }
 )  # fmt: skip
 _UNITS = ("unit_of_measurement", "temperature_unit")
@@ -35,7 +34,7 @@ def entity(
     domain, _, object_id = entity_id.partition(".")
     return Entity(
         id=entity_id,
-        name=_name(attributes.get("friendly_name"), registered.name, object_id),
+        name=_name(_text(attributes.get("friendly_name")), registered.name, object_id),
         domain=domain,
         state=state,
         aliases=registered.aliases,
@@ -46,10 +45,10 @@ def entity(
     )
 
 
-def _name(*candidates: Any) -> str:  # noqa: ANN401 - an attribute may be anything
-    *named, object_id = candidates
-    found = next((text for text in map(_text, named) if text and text.strip()), None)
-    return " ".join((found or str(object_id)).replace("_", " ").split())
+def _name(*candidates: str | None) -> str:
+    """The first that is a name, without the underscores that nobody says."""
+    names = (" ".join((name or "").replace("_", " ").split()) for name in candidates)
+    return next(filter(None, names), "")
 
 
 def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,6 +110,8 @@ async def test_a_server_that_is_starting_is_used_when_it_has_started() -> None:
     fake.answers["get_config"] = {"state": "STARTING"}
     async with connected(fake) as home:
         assert home.problem == "Home Assistant is still starting."
+        with pytest.raises(HomeError, match=r"^Home Assistant is still starting\.$"):
+            await home.announce("hello")
         fake.answers["get_config"] = {"state": "RUNNING"}
         await eventually(lambda: home.problem == "")
         assert thing(home).state == "off"
@@ -131,11 +133,17 @@ async def test_a_value_that_is_under_way_is_as_good_as_there() -> None:
 
 async def test_several_silent_things_are_named_together() -> None:
     fake = FakeHomeAssistant()
-    fake.states["light.hall"] = {"s": "off", "a": {"friendly_name": "Hall Light"}}
+    fake.states["light.hall"] = {"s": "off", "a": {"friendly_name": "Hall Lights"}}
     async with connected(fake, timeout_s=0.2) as home:
-        with pytest.raises(HomeError) as silent:
-            await home.apply(Action("turn_on", home.house().entities))
-        assert silent.value.message == "The attic light and the hall light do not answer."
+        attic, hall = home.house().entities
+        for targets, said in (
+            ((attic, hall), "The attic light and the hall lights do not answer."),
+            ((hall,), "The hall lights do not answer."),
+            ((attic, hall) * 2, "4 things do not answer."),
+        ):
+            with pytest.raises(HomeError) as silent:
+                await home.apply(Action("turn_on", targets))
+            assert silent.value.message == said
 
 
 async def test_a_server_that_is_gone_without_a_word_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,25 @@ async def test_a_token_is_checked(server: Server) -> None:
         await check_token(server.url, Secret("wrong"))
 
 
+async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Server) -> None:
+    name, password = "guest", "guest-password"
+    made = await admin.command("config/auth/create", name=name, group_ids=["system-users"])
+    await admin.command(
+        "config/auth_provider/homeassistant/create",
+        user_id=made["user"]["id"],
+        username=name,
+        password=password,
+    )
+    home = HomeAssistantHome(server.url, Secret(server.sign_in(name, password)), timeout_s=TIMEOUT_S)
+    await home.start()
+    # Of things without an entry of their own only an administrator is told whether they are exposed.
+    assert {"light.bed_light", "todo.chores", "lock.basic_lock"} < ids(home) < set(EXPOSED)
+    bench = bench_of(home)
+    assert await bench.say("turn_on", name="night lamp") == "The bed light is on."
+    assert await bench.say("get_state", name="chores") == "The chores is empty."
+    await home.close()
+
+
 async def test_what_changes_in_the_house_is_known_a_moment_later(
     home: HomeAssistantHome, bench: Bench, admin: Admin
 ) -> None:
