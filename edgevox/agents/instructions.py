@@ -47,7 +47,7 @@ _OPENINGS = word_set(
 _POINTING_BACK = word_set(
     """
     actually again also another back both but else he her hers him his instead it its itself less more
-    no not one ones other others same she so sorry still than that thats their them there these they
+    no not one ones other others same she so sorry still than that thats their them these they
     this those too wait well
     """
 )

@@ -6,10 +6,11 @@ Only names are told, never states: a state that stood in a prompt would be an ol
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from edgevox.errors import StateError
+from edgevox.settings.home_sections import HomeSettings
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.house import House
 from edgevox.tools.home.kinds import every_kind_word
@@ -24,8 +25,8 @@ from edgevox.tools.home.prompt import (
 )
 from edgevox.tools.home.relevant import most_spoken_to, stable_part, with_few_aliases
 
-MAX_THINGS = 60
-"""A model is told of so many things, where the settings say nothing else."""
+MAX_THINGS = HomeSettings().max_things
+"""A model is told of so many things, where the user says nothing else."""
 
 # A recogniser's prompt holds fewer: a name has two tokens at least.
 _MOST_NAMES = 64
@@ -64,8 +65,11 @@ class ToldHome:
         told = self._told(house)
         if not text or len(told.ids) == len(house.entities):
             return told.text
-        named = tuple(with_few_aliases(named_things(house, text, told.ids)))
-        return f"{told.text}\n{area_lines(replace(house, entities=named))}" if named else told.text
+        named = named_things(house, text, told.ids)
+        if not named:
+            return told.text
+        shown = House(tuple(with_few_aliases(named)), tuple(with_few_aliases(house.areas)))
+        return f"{told.text}\n{area_lines(shown)}"
 
     def names(self) -> tuple[str, ...]:
         """Names for priming the recogniser, which takes as many as it has room for, from the first on."""
