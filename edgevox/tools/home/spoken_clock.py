@@ -6,14 +6,13 @@ from typing import TypeAlias
 
 from edgevox.tools.home.said_time import HALF_DAY, WHOLE_DAY
 from edgevox.tools.home.spoken_length import UNITS_S
-from edgevox.tools.home.time_words import TimeWords
+from edgevox.tools.home.time_words import PAST, TO, TimeWords
 
 Minutes: TypeAlias = tuple[int, ...]
 """The minutes of the day that are perhaps meant: two for an hour without its half, none for no hour."""
 
 _NOON = ("noon", "midday", "lunchtime", "lunch time")
 _ZERO = ("oh", "o", "zero")
-_PAST, _TO = ("past", "after"), ("to", "before", "till", "til", "of")
 _MINUTE_WORDS = ("minutes", "minute", "mins", "min")
 
 
@@ -36,9 +35,9 @@ def _related(words: TimeWords) -> Minutes:
         minutes = words.take_number()
         words.take(*_MINUTE_WORDS)
     if minutes is not None and minutes < 60:
-        if words.take(*_PAST):
+        if words.take(*PAST):
             return _moved(_hour(words), minutes)
-        if words.take(*_TO):
+        if words.take(*TO):
             return _moved(_hour(words), -minutes)
     words.position = start
     return _plain(words)
@@ -55,7 +54,7 @@ def _plain(words: TimeWords) -> Minutes:
     is_single = bool(words.take(*_ZERO))
     minute = words.take_number() or 0
     is_minute = 1 <= minute <= 9 if is_single else 10 <= minute <= 59
-    if is_minute and words.peek() not in (*UNITS_S, *_PAST, *_TO):
+    if is_minute and words.peek() not in (*UNITS_S, *PAST, *TO):
         return _moved(possible, minute)
     words.position = start
     return () if words.peek() in UNITS_S else possible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgevox.tools.home.time_words import TimeWords
+from edgevox.tools.home.time_words import PAST, TO, TimeWords
 
 DAY_S = 86_400
 UNITS_S = {
@@ -48,8 +48,9 @@ def take_length(words: TimeWords) -> Length | None:
         amount = _amount(words)
         name = words.peek()
         unit_s = words.take_from(UNITS_S)
-        # "The twenty second" is a day.
-        if amount is None or unit_s is None or (name == "second" and amount != 1):
+        # "The twenty second" is a day, and "five minutes past" a time of day.
+        is_other = (name == "second" and amount != 1) or words.peek() in (*PAST, *TO)
+        if amount is None or unit_s is None or is_other:
             words.position = start
             return Length(0, days, seconds) if days or seconds else None
         part_s = (amount + _AND_SHARES.get(words.take(*_AND_SHARES), 0)) * unit_s

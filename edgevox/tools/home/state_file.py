@@ -35,15 +35,15 @@ class StateFile(Generic[ContentT]):
     def read(self) -> ContentT:
         """What is in the file; the beginnings of it where there is none. Raises StateError.
 
-        It costs next to nothing while the file is as it was.
+        It costs next to nothing while the file is as it was, since it is the same object: only for reading.
         """
         if self._path is None:
-            return self._last[1].model_copy(deep=True)
+            return self._last[1]
         try:
             stamp, last = _stamp(self._path), self._last
             if stamp != last[0]:
                 last = self._last = (stamp, self._kind.model_validate_json(self._path.read_bytes()))
-            return last[1].model_copy(deep=True)
+            return last[1]
         except FileNotFoundError:
             return self._kind()
         except ValidationError as error:
@@ -56,7 +56,7 @@ class StateFile(Generic[ContentT]):
     def changing(self) -> Iterator[ContentT]:
         """The content, to be changed in place; it is written when the block ends well. Raises StateError."""
         if self._path is None:
-            content = self.read()
+            content = self.read().model_copy(deep=True)
             yield content
             self._last = (None, content)
             return
@@ -64,7 +64,7 @@ class StateFile(Generic[ContentT]):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S)
             with guard:
-                content = self.read()
+                content = self.read().model_copy(deep=True)
                 yield content
                 _write_whole(self._path, content.model_dump_json(indent=1) + "\n")
         except Timeout as error:

@@ -53,6 +53,9 @@ MONTHS = {
     )
     for word in names.split()
 }  # fmt: skip
+# What makes minutes of a number: "twenty minutes past", "ten to".
+PAST = ("past", "after")
+TO = ("to", "before", "till", "til", "of")
 _SPELLINGS = (
     (re.compile(r"[’`´]"), "'"),
     (re.compile(r"\bo'? ?clock\b"), "oclock"),

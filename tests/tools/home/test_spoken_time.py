@@ -107,6 +107,7 @@ def test_an_hour_without_its_half_is_the_one_that_people_mean(text: str, alarm: 
         ("in three quarters of an hour", "Sun 15 Nov 10:45"),
         ("in two hours and ten minutes", "Sun 15 Nov 12:10"),
         ("in three days at noon", "Wed 18 Nov 12:00"),
+        ("in three days, 4 minutes past 2 pm", "Wed 18 Nov 14:04"),
         ("every day at noon", "Sun 15 Nov 12:00 every day"),
         ("7 am daily", "Mon 16 Nov 07:00 every day"),
         ("weekends at nine", "Sat 21 Nov 09:00 every weekend"),
