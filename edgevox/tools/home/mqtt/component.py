@@ -55,12 +55,14 @@ class Publication:
 class Order:
     """What is sent to a thing, how it tells that it has done it, and how it is then.
 
-    A thing that does not tell is taken to be as it was told to be.
+    A thing that does not tell is taken to be as it was told to be. `underway` is the state of one that has
+    begun, and has not yet arrived.
     """
 
     messages: tuple[Publication, ...]
     assumed: Values
     is_done: Check | None = None
+    underway: Callable[[Entity], str] | None = None
 
 
 class Component:

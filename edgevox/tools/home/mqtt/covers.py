@@ -8,7 +8,6 @@ from edgevox.tools.home.home import Action
 from edgevox.tools.home.house import Entity
 from edgevox.tools.home.mqtt.announcement import Config
 from edgevox.tools.home.mqtt.component import (
-    Check,
     Component,
     Order,
     Publication,
@@ -46,8 +45,12 @@ class Moving(Component):
                 raise cannot(target)
 
     def moved(self, target: Entity, position: int) -> Order:
+        message = self.message(target, position)
         assumed: Values = {"state": "open" if position else "closed", "position": position}
-        return Order((self.message(target, position),), assumed, self._arriving(target, position))
+        if self.is_optimistic or not self.tells:
+            return Order((message,), assumed)
+        way = _Way(target, position, has_position="position" in self.tells)
+        return Order((message,), assumed, way.is_begun, way.state)
 
     def message(self, target: Entity, position: int) -> Publication:
         """Raises HomeError."""
@@ -65,24 +68,38 @@ class Moving(Component):
         position = percent(self._closed, self._open)(number)
         return {"position": position, "state": "open" if position else "closed"}
 
-    def _arriving(self, target: Entity, position: int) -> Check | None:
-        if self.is_optimistic or not self.tells:
-            return None
-        before = target.attributes.get("position")
-        up = position > (before if before is not None else 50)
-        end, moving = ("open", "opening") if up else ("closed", "closing")
 
-        def is_arriving(entity: Entity, news: frozenset[str]) -> bool:
-            if entity.state == moving:
-                return True
-            if "position" not in self.tells:
-                return entity.state == end
-            now = entity.attributes.get("position")
-            if now is None or before is None:
-                return "position" in news
-            return bool(abs(now - position) <= max(_WITHIN, abs(before - position) - 1))
+class _Way:
+    """From where a thing is to where it should be."""
 
-        return is_arriving
+    def __init__(self, target: Entity, position: int, *, has_position: bool) -> None:
+        self._before: float | None = target.attributes.get("position")
+        self._wanted = position
+        self._has_position = has_position
+        is_opening = position > (50 if self._before is None else self._before)
+        self._moving, self._end = ("opening", "open") if is_opening else ("closing", "closed")
+
+    def is_begun(self, entity: Entity, news: frozenset[str]) -> bool:
+        """There, or on its way there."""
+        if entity.state == self._moving or self._is_there(entity):
+            return True
+        now = entity.attributes.get("position")
+        if now is None or self._before is None:
+            self._before = now
+            return False
+        return bool(abs(now - self._wanted) < abs(self._before - self._wanted))
+
+    def state(self, entity: Entity) -> str:
+        """How it is told: one that stands at 1 percent was closed."""
+        if not self._is_there(entity):
+            return self._moving
+        return "open" if self._wanted else "closed"
+
+    def _is_there(self, entity: Entity) -> bool:
+        if not self._has_position:
+            return entity.state == self._end
+        now = entity.attributes.get("position")
+        return now is not None and abs(now - self._wanted) <= _WITHIN
 
 
 class Cover(Moving):

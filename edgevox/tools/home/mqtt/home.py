@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgevox.tools.home.home import Action, HomeError
 from edgevox.tools.home.house import Entity, House, ListItem
@@ -30,6 +30,12 @@ class _Job:
     def is_done(self) -> bool:
         check = self.order.is_done
         return check is None or check(self.thing.entity(), frozenset(self.thing.news))
+
+    @property
+    def entity(self) -> Entity:
+        """The thing, as it is to be told of."""
+        now, underway = self.thing.entity(), self.order.underway
+        return replace(now, state=underway(now)) if underway else now
 
 
 class MqttHome:
@@ -68,7 +74,7 @@ class MqttHome:
                 await self._link.until(lambda: not self._link.is_up or all(job.is_done for job in jobs))
         except TimeoutError:
             pass
-        done = tuple(job.thing.entity() for job in jobs if job.is_done)
+        done = tuple(job.entity for job in jobs if job.is_done)
         if not done:
             raise HomeError(self.problem or _failure(jobs))
         return done
