@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, model_validator
 
 from edgevox.tools.home.home import HomeError
-from edgevox.tools.home.local_time import MACHINE_ZONE, local, moment
+from edgevox.tools.home.local_time import MACHINE_ZONE, local, moment, wall_s
 from edgevox.tools.home.state_file import StateFile
 from edgevox.tools.home.steady_clock import Reckoning, jump_s
 from edgevox.tools.home.timers import Clock
@@ -54,18 +54,25 @@ class Alarm(BaseModel):
             raise ValueError("an alarm repeats on days of the week")
         return self
 
-    def rings(self, zone: tzinfo) -> datetime:
-        """The next moment at which it rings; it is over when that has gone by."""
+    def rings_s(self, zone: tzinfo) -> float:
+        """When it rings next, in seconds since 1970."""
         if self.snoozed_until_s is not None:
-            return local(self.snoozed_until_s, zone)
-        return self.meant(zone)
+            return self.snoozed_until_s
+        return self._meant_s(zone)
+
+    def rings(self, zone: tzinfo) -> datetime:
+        """When it rings next."""
+        return local(self.rings_s(zone), zone)
 
     def meant(self, zone: tzinfo) -> datetime:
-        """The moment for which it was set, snoozed or not."""
+        """The moment for which it was set, put off or not."""
+        return local(self._meant_s(zone), zone)
+
+    def _meant_s(self, zone: tzinfo) -> float:
         if self.at is not None:
-            return moment(self.at, zone)
+            return wall_s(self.at, zone)
         assert self.due_s is not None
-        return local(self.due_s, zone)
+        return self.due_s
 
     def rings_on(self, day: date, zone: tzinfo) -> bool:
         if self.at is not None and self.repeat:
@@ -97,7 +104,7 @@ class Alarms:
 
     def rings_s(self, alarm: Alarm) -> float:
         """When it rings next, in seconds since 1970."""
-        return alarm.rings(self.zone).timestamp()
+        return alarm.rings_s(self.zone)
 
     def is_due(self, alarm: Alarm) -> bool:
         return self.rings_s(alarm) <= self._clock()
@@ -172,7 +179,7 @@ class Alarms:
         day = max(after.astimezone(self.zone).date(), alarm.at.date())
         while True:
             at = datetime.combine(day, alarm.at.time())
-            if alarm.rings_on(day, self.zone) and moment(at, self.zone).timestamp() > after.timestamp():
+            if alarm.rings_on(day, self.zone) and wall_s(at, self.zone) > after.timestamp():
                 break
             day += _DAY
         skipped = tuple(skip for skip in alarm.skipped if skip > day)

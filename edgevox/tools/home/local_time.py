@@ -19,6 +19,11 @@ def moment(wall: datetime, zone: tzinfo) -> datetime:
     return wall.replace(tzinfo=zone, fold=0).astimezone(UTC).astimezone(zone)
 
 
+def wall_s(wall: datetime, zone: tzinfo) -> float:
+    """The same in seconds since 1970."""
+    return wall.replace(tzinfo=zone, fold=0).timestamp()
+
+
 def local(seconds: float, zone: tzinfo) -> datetime:
     """Seconds since 1970 as the time of that zone."""
     return datetime.fromtimestamp(seconds, zone)

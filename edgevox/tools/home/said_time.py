@@ -17,7 +17,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
 from edgevox.tools.home.home import HomeError
-from edgevox.tools.home.local_time import local, moment
+from edgevox.tools.home.local_time import local, moment, wall_s
 
 Purpose: TypeAlias = Literal["alarm", "reminder"]
 Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]
@@ -161,7 +161,7 @@ def _wall(day: date, minute: int) -> datetime:
 
 
 def _ahead_s(wall: datetime, now: datetime) -> float:
-    return moment(wall, _zone(now)).timestamp() - now.timestamp()
+    return wall_s(wall, _zone(now)) - now.timestamp()
 
 
 def _zone(now: datetime) -> tzinfo:
