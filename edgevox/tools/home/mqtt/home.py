@@ -67,16 +67,19 @@ class MqttHome:
         if not self._link.is_up:
             raise HomeError(self.problem)
         jobs = self._jobs(action)
+        begun: list[_Job] = []
         try:
             async with asyncio.timeout(self._timeout_s):
                 for job in jobs:
                     await self._begin(job)
+                    begun.append(job)
                 await self._link.until(lambda: not self._link.is_up or all(job.is_done for job in jobs))
         except TimeoutError:
-            pass
-        done = tuple(job.entity for job in jobs if job.is_done)
+            if not begun:
+                raise HomeError(self._link.silence) from None
+        done = tuple(job.entity for job in begun if job.is_done)
         if not done:
-            raise HomeError(self.problem or _failure(jobs))
+            raise HomeError(self.problem or _failure(begun))
         return done
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:

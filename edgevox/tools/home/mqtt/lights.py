@@ -41,6 +41,9 @@ _COLOUR_MODES = ("rgb", "hs", "xy")
 
 
 class _Light(Switch):
+    # What a light has to report anew when its colour is set: the colour itself is never quite the same.
+    colour_news = "color"
+
     def order(self, target: Entity, action: Action) -> Order:
         match action.verb:
             case "turn_on":
@@ -64,7 +67,7 @@ class _Light(Switch):
             expected["brightness"] = about(brightness, within=_WITHIN)
         if colour is not None:
             assumed["color"] = colour
-        return Order(messages, assumed, self.when(*(("color",) if colour else ()), **expected))
+        return Order(messages, assumed, self.when(*((self.colour_news,) if colour else ()), **expected))
 
 
 def _colour(said: object) -> str | None:
@@ -170,6 +173,7 @@ class JsonLight(_Light):
     """One object for all values, as zigbee2mqtt and ESPHome write it."""
 
     state_template = ""  # the object is read whole
+    colour_news = "state"  # not every light has its colour in the object
 
     def __init__(self, config: Config) -> None:
         """Raises BadAnnouncement."""

@@ -42,6 +42,11 @@ class Link:
     def is_up(self) -> bool:
         return self._client is not None
 
+    @property
+    def silence(self) -> str:
+        """What there is to say when the broker does not answer."""
+        return explained(self._broker, TimeoutError())
+
     async def start(self) -> None:
         """Returns when the house is known, or when `problem` says why not."""
         if self._task is None:
@@ -54,7 +59,7 @@ class Link:
             if self.is_up:
                 self._know()
             else:
-                self.problem = explained(self._broker, TimeoutError())
+                self.problem = self.silence
 
     async def close(self) -> None:
         if (task := self._task) is None:
@@ -75,9 +80,7 @@ class Link:
             for message in messages:
                 await client.publish(message.topic, message.payload, qos=1, retain=message.retain)
         except (aiomqtt.MqttError, ValueError):
-            raise HomeError(
-                f"The MQTT broker at {self._broker.host} did not take the command. Try again."
-            ) from None
+            raise HomeError(self.silence) from None
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Waits for it, looking at each message."""
@@ -93,8 +96,8 @@ class Link:
             except (aiomqtt.MqttError, NotAllowed, OSError, ValueError) as error:
                 if self.is_up:
                     retry_s = _FIRST_RETRY_S
-                    self.problem = f"The connection to the MQTT broker at {self._broker.host} is lost."
-                    self.problem += " I keep trying."
+                    at = self._broker.host
+                    self.problem = f"The connection to the MQTT broker at {at} is lost. I keep trying."
                 else:
                     self.problem = explained(self._broker, error)
             finally:

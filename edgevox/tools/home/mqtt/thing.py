@@ -172,8 +172,8 @@ def _name(config: Config, of_device: str, object_id: str) -> str:
 
 def _plain(text: str) -> str:
     """A name as it is spoken: devices are often called living_room/lamp."""
-    spoken = re.sub(r"[_/\s]+", " ", "".join(letter for letter in text if letter.isprintable()))
-    return spoken.strip()[:_MAX_NAME_CHARS]
+    spoken = "".join(letter if letter.isprintable() and letter not in "_/" else " " for letter in text)
+    return " ".join(spoken.split())[:_MAX_NAME_CHARS]
 
 
 def slug(text: str) -> str:

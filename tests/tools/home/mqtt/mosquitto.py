@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import shutil
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -65,6 +66,11 @@ class Mosquitto:
                 break
         else:
             raise AssertionError("".join(said))
+
+    def freeze(self) -> None:
+        """It keeps its connections, and says nothing more."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -66,7 +66,11 @@ LAMP = {"name": "Lamp", "cmd_t": "lamp/set", "stat_t": "lamp"}
         ({"name": "lamp", "dev": {"name": "Hall Lamp"}}, "Hall Lamp", "light.hall_lamp"),
         ({"name": "Lamp", "obj_id": "x1"}, "Lamp", "light.x1"),
         ({"name": "Lamp", "def_ent_id": "light.x2"}, "Lamp", "light.x2"),
-        ({"name": "La\nmp\u0000\ud800 " + 200 * "x"}, "Lamp " + 75 * "x", "light.lamp_" + 75 * "x"),
+        (
+            {"name": "Hall\nLamp\u0000\ud800 " + 200 * "x"},
+            "Hall Lamp " + 70 * "x",
+            "light.hall_lamp_" + 70 * "x",
+        ),
     ],
 )
 def test_a_thing_has_a_name(things: Things, config: dict[str, Any], name: str, entity_id: str) -> None:

@@ -125,6 +125,15 @@ async def test_a_broker_that_is_killed_and_comes_back(
     assert await spoken.say("turn_on", name="coffee machine") == "The coffee machine is on."
 
 
+async def test_a_broker_that_freezes_is_said_in_time(mosquitto: Mosquitto, spoken: Spoken) -> None:
+    mosquitto.freeze()
+    began_s = time.monotonic()
+    said = await spoken.say("turn_on", name="fountain")
+    assert said == "The MQTT broker at localhost does not answer. See whether it is running."
+    assert time.monotonic() - began_s < TIMEOUT_S + SLACK_S
+    assert spoken.entity("switch.fountain").state == "unknown", "it was not told"
+
+
 async def test_a_device_that_never_answers_is_said_in_time(spoken: Spoken, devices: Devices) -> None:
     began_s = time.monotonic()
     assert await spoken.say("turn_on", name="towel rail") == "The towel rail did not answer."
