@@ -121,7 +121,7 @@ def _cancel(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 
 def _skip(alarms: Alarms, alarm: Alarm, day: date) -> str:
     """Of one that repeats, only the day goes that was named."""
-    off = f"is off {day_phrase(day, alarms.now().date())}"
+    off = f"is off {day_phrase(day, alarms.now())}"
     told = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
     alarms.skip(alarm, day)
     return told

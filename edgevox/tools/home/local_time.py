@@ -7,7 +7,9 @@ which of them is earlier asks for their seconds since 1970.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
+
+_LATE_TO_BED_HOUR = 4
 
 
 def moment(wall: datetime, zone: tzinfo) -> datetime:
@@ -27,6 +29,11 @@ def wall_s(wall: datetime, zone: tzinfo) -> float:
 def local(seconds: float, zone: tzinfo) -> datetime:
     """Seconds since 1970 as the time of that zone."""
     return datetime.fromtimestamp(seconds, zone)
+
+
+def tomorrow(now: datetime) -> date:
+    """The day that people call so. To who is up after midnight, it begins with getting up."""
+    return now.date() + timedelta(days=now.hour >= _LATE_TO_BED_HOUR)
 
 
 class _MachineZone(tzinfo):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
 from edgevox.tools.home.home import HomeError
+from edgevox.tools.home.local_time import tomorrow
 from edgevox.tools.home.said_time import HALF_DAY, WHOLE_DAY, Part, PastTime, SaidTime
 from edgevox.tools.home.spoken_clock import take_clock
 from edgevox.tools.home.spoken_length import DAY_S, take_length
@@ -43,7 +44,6 @@ _MAX_CHARS = 120
 _FURTHEST_S = 730 * DAY_S
 _MOST_MONTHS = 24
 _WITH_DATE = timedelta(days=430)  # "Friday the 13th" is further away than a year at times
-_LATE_TO_BED_HOUR = 4
 # Until this minute of the half day, the hour is before noon: "four at night", but "five tonight".
 _EARLY_UNTIL: dict[Part | None, int] = {
     "morning": HALF_DAY, "afternoon": 0, "evening": 60, "night": 5 * 60,
@@ -173,11 +173,11 @@ class _Reader:
             case "day after tomorrow":
                 self._set_dates(today + timedelta(days=2))
             case "tomorrow":
-                self._set_dates(today + timedelta(days=1))
+                self._set_dates(tomorrow(self._now))
             case "today" | "later today":
                 self._set_dates(today)
             case "tonight":
-                nights = (today - timedelta(days=1),) if self._now.hour < _LATE_TO_BED_HOUR else ()
+                nights = () if tomorrow(self._now) > today else (today - timedelta(days=1),)
                 self._set_dates(*nights, today)
                 self._part = "night"
             case "this morning" | "this afternoon" | "this evening" as said:

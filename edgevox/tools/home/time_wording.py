@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+from edgevox.tools.home.local_time import tomorrow
 from edgevox.tools.home.wording import counted, listed
 
 DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -61,17 +62,19 @@ def moment_phrase(when: datetime, now: datetime) -> str:
         near = {"": "tonight" if at_midnight else "today", "night": "tonight"}.get(part, f"this {part}")
         return f"{clock_time(when)} {near}"
     if 0 < days < _NEAR_DAYS:
-        return f"{clock_time(when)} {day_phrase(day, now.date())} {part}".rstrip()
-    return f"{day_time(when)} {day_phrase(day, now.date())}"
+        return f"{clock_time(when)} {day_phrase(day, now)} {part}".rstrip()
+    return f"{day_time(when)} {day_phrase(day, now)}"
 
 
-def day_phrase(day: date, today: date) -> str:
+def day_phrase(day: date, now: datetime) -> str:
     """ "today", "tomorrow", "on Friday", "on Friday, November 27"."""
-    days = (day - today).days
-    if days in (0, 1):
-        return "tomorrow" if days else "today"
+    days = (day - now.date()).days
+    if days == 0:
+        return "today"
+    if day == tomorrow(now):
+        return "tomorrow"
     name = DAY_NAMES[day.weekday()]
-    if 1 < days < _NEAR_DAYS:
+    if 0 < days < _NEAR_DAYS:
         return f"on {name}"
     year = "" if abs(days) < _DAYS_WITHOUT_YEAR else f" {day.year}"
     return f"on {name}, {day:%B} {day.day}{year}"

@@ -177,6 +177,14 @@ async def test_a_snoozed_alarm_says_until_when(bench: Bench) -> None:
     assert await bench.say("alarm_status") == "There is one alarm: seven this morning, put off until 7:14."
 
 
+async def test_after_midnight_tomorrow_is_the_coming_morning_and_that_is_said(bench: Bench) -> None:
+    after(bench, hours=5, minutes=30)
+    said = await bench.say("set_alarm", time="tomorrow at seven")
+    assert said == "The alarm is set for seven this morning."
+    said = await bench.say("set_alarm", time="seven on tuesday")
+    assert said == "The alarm is set for seven on Tuesday morning."
+
+
 async def test_midnight_belongs_to_the_day_before_it(bench: Bench) -> None:
     await bench.say("set_alarm", time="midnight")
     assert await bench.say("alarm_status", time="tonight") == "There is one alarm: midnight tonight."

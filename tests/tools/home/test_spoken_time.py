@@ -168,6 +168,8 @@ def test_a_day_without_an_hour_is_nine_or_the_part_that_was_named(text: str, mea
         (1, "two", "reminder", "Sun 15 Nov 02:00"),
         (0, "tonight at two", "reminder", "Sun 15 Nov 02:00"),
         (20, "this evening", "reminder", "Sun 15 Nov 21:00"),
+        (0, "tomorrow at seven", "alarm", "Sun 15 Nov 07:00"),  # after a short night
+        (5, "tomorrow at seven", "alarm", "Mon 16 Nov 07:00"),
     ],
 )
 def test_what_is_meant_depends_on_when_it_is_said(hour: int, text: str, purpose: Purpose, meant: str) -> None:
@@ -315,7 +317,7 @@ def day_forms(when: datetime, now: datetime) -> list[str]:
     ]
     if days == 0:
         forms += ["today"]
-    if days == 1:
+    if days == (now.hour >= 4):
         forms += ["tomorrow"]
     if days == 2:
         forms += ["the day after tomorrow"]
