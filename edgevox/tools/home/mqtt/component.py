@@ -38,7 +38,7 @@ class Channel:
             return {}
         try:
             return self.read(text.encode(errors="ignore").decode())
-        except (ValueError, TypeError, OverflowError, RecursionError):
+        except (ValueError, TypeError, ArithmeticError, RecursionError):
             return {}
 
 

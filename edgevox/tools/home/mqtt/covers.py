@@ -46,11 +46,10 @@ class Moving(Component):
 
     def moved(self, target: Entity, position: int) -> Order:
         message = self.message(target, position)
-        assumed: Values = {"state": "open" if position else "closed", "position": position}
-        if self.is_optimistic or not self.tells:
-            return Order((message,), assumed)
+        if self.is_optimistic or self.tells.isdisjoint({"state", "position"}):
+            return Order((message,), {"state": "open" if position else "closed", "position": position})
         way = _Way(target, position, has_position="position" in self.tells)
-        return Order((message,), assumed, way.is_begun, way.state)
+        return Order((message,), {}, way.is_begun, way.state)
 
     def message(self, target: Entity, position: int) -> Publication:
         """Raises HomeError."""
@@ -76,7 +75,7 @@ class _Way:
         self._before: float | None = target.attributes.get("position")
         self._wanted = position
         self._has_position = has_position
-        is_opening = position > (50 if self._before is None else self._before)
+        is_opening = position > (50 if self._before is None or not has_position else self._before)
         self._moving, self._end = ("opening", "open") if is_opening else ("closing", "closed")
 
     def is_begun(self, entity: Entity, news: frozenset[str]) -> bool:

@@ -41,9 +41,6 @@ _COLOUR_MODES = ("rgb", "hs", "xy")
 
 
 class _Light(Switch):
-    # What a light has to report anew when its colour is set: the colour itself is never quite the same.
-    colour_news = "color"
-
     def order(self, target: Entity, action: Action) -> Order:
         match action.verb:
             case "turn_on":
@@ -58,8 +55,13 @@ class _Light(Switch):
         """On, with a brightness (0 is off) and a colour where they are given. Raises HomeError."""
         raise NotImplementedError
 
-    def as_lit(self, messages: tuple[Publication, ...], brightness: int | None, colour: str | None) -> Order:
-        """The order, once it is known what is to be sent."""
+    def as_lit(
+        self, messages: tuple[Publication, ...], brightness: int | None, colour: str | None, *news: str
+    ) -> Order:
+        """The order, once it is known what is to be sent.
+
+        `news` has to be reported anew: the colour that is reported is never quite the one that was set.
+        """
         assumed: Values = {"state": "on"}
         expected = {"state": one_of("on")}
         if brightness is not None:
@@ -67,7 +69,7 @@ class _Light(Switch):
             expected["brightness"] = about(brightness, within=_WITHIN)
         if colour is not None:
             assumed["color"] = colour
-        return Order(messages, assumed, self.when(*((self.colour_news,) if colour else ()), **expected))
+        return Order(messages, assumed, self.when(*news, **expected))
 
 
 def _colour(said: object) -> str | None:
@@ -121,7 +123,12 @@ class TopicLight(_Light):
                 messages = (on, *style)
             case _:
                 messages = (*style, on)
-        return self.as_lit(messages, brightness, colour)
+        # A lamp that shows a white by its temperature reports no colour.
+        news = ("color",) if colour and not self._has_temperature(colour) else ()
+        return self.as_lit(messages, brightness, colour, *news)
+
+    def _has_temperature(self, colour: str) -> bool:
+        return colour in WHITES and self.config.topic("color_temp_command_topic") is not None
 
     def _dimmed(self, target: Entity, brightness: int) -> Publication:
         if self.config.topic("brightness_command_topic") is None:
@@ -130,7 +137,7 @@ class TopicLight(_Light):
         return self.publish("brightness_command_topic", level, "brightness_command_template")
 
     def _coloured(self, target: Entity, colour: str) -> Publication:
-        if colour in WHITES and self.config.topic("color_temp_command_topic"):
+        if self._has_temperature(colour):
             value = _white(self.config, colour)
             return self.publish("color_temp_command_topic", value, "color_temp_command_template")
         rgb = rgb_of(colour)
@@ -173,7 +180,6 @@ class JsonLight(_Light):
     """One object for all values, as zigbee2mqtt and ESPHome write it."""
 
     state_template = ""  # the object is read whole
-    colour_news = "state"  # not every light has its colour in the object
 
     def __init__(self, config: Config) -> None:
         """Raises BadAnnouncement."""
@@ -216,7 +222,8 @@ class JsonLight(_Light):
         if colour is not None:
             wanted |= self._coloured(target, colour)
         message = self.publish("command_topic", json.dumps(wanted))
-        return self.as_lit((message,), brightness, colour)
+        # Not every light has its colour in the object.
+        return self.as_lit((message,), brightness, colour, *(("state",) if colour else ()))
 
     def switched(self, state: str) -> Order:
         message = self.publish("command_topic", json.dumps({"state": state.upper()}))
