@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from edgevox.tools.home import Action, Area, Entity, HomeError, Verb
-from edgevox.tools.home.mqtt.announcement import BadAnnouncement
 from edgevox.tools.home.mqtt.component import Order
 from edgevox.tools.home.mqtt.things import MAX_STATE_BYTES, MAX_THINGS, MAX_TOPICS, Things
 
@@ -367,104 +363,6 @@ def test_a_bad_state_is_left_out(things: Things, payload: bytes) -> None:
     for entity in things.house().entities:
         entity.state.encode()
         assert entity.domain == "sensor" or entity.state == "unknown"
-
-
-_KEYS = st.sampled_from(
-    [
-        "name",
-        "cmd_t",
-        "stat_t",
-        "pos_t",
-        "set_pos_t",
-        "pos_open",
-        "pos_clsd",
-        "bri_scl",
-        "bri_stat_t",
-        "rgb_stat_t",
-        "xy_stat_t",
-        "hs_stat_t",
-        "pct_stat_t",
-        "pct_cmd_t",
-        "spd_rng_min",
-        "spd_rng_max",
-        "temp_stat_t",
-        "temp_cmd_t",
-        "mode_stat_t",
-        "mode_cmd_t",
-        "modes",
-        "min_temp",
-        "max_temp",
-        "schema",
-        "sup_clrm",
-        "brightness",
-        "reports_position",
-        "code_format",
-        "sup_feat",
-        "avty",
-        "avty_t",
-        "avty_mode",
-        "dev",
-        "exp_aft",
-        "off_dly",
-        "val_tpl",
-        "dev_cla",
-        "unit_of_meas",
-        "opt",
-        "ret",
-        "obj_id",
-        "on_cmd_type",
-        "tilt_cmd_t",
-        "tilt_max",
-        "bri_cmd_t",
-        "cmps",
-        "~",
-        "p",
-    ]
-)
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["json", "a", "b"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS | st.text(), inner, max_size=4),
-    max_leaves=6,
-)
-_TOPIC = st.sampled_from(["a", "b"])
-_VERBS: tuple[tuple[Verb, dict[str, object]], ...] = (
-    ("turn_on", {}),
-    ("turn_off", {}),
-    ("set_light", {"brightness": 40, "color": "red"}),
-    ("set_position", {"position": 40}),
-    ("set_temperature", {"temperature": 21.5}),
-    ("set_speed", {"percentage": 40}),
-    ("start", {}),
-    ("dock", {}),
-    ("add_item", {"item": "milk"}),
-)
-
-
-@given(
-    component=st.sampled_from(
-        ["light", "switch", "cover", "valve", "lock", "fan", "climate", "sensor", "vacuum", "siren", "device"]
-    ),
-    config=st.dictionaries(_KEYS, _TOPIC | _JSON, max_size=12),
-    payloads=st.lists(
-        st.binary(max_size=40) | _JSON.map(lambda value: json.dumps(value).encode()), max_size=4
-    ),
-)
-def test_nothing_that_is_announced_or_reported_breaks_the_house(
-    component: str, config: dict[str, Any], payloads: list[bytes]
-) -> None:
-    things = Things("homeassistant")
-    announce(things, f"{component}/x", {"cmd_t": "a", "stat_t": "a", **config})
-    for payload in payloads:
-        things.take("a", payload)
-        things.take("b", payload)
-    for entity in things.house().entities:
-        thing = things.find(entity.id)
-        assert thing is not None
-        json.dumps([entity.name, entity.state, dict(entity.attributes)]).encode()
-        for verb, values in _VERBS:
-            with contextlib.suppress(HomeError, BadAnnouncement):
-                ordered = thing.component.order(entity, Action(verb, (entity,), values))
-                assert ordered.is_done is None or ordered.is_done(entity, frozenset()) in (True, False)
 
 
 def test_a_flood_of_things_ends(things: Things, monkeypatch: pytest.MonkeyPatch) -> None:
