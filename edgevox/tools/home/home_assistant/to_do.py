@@ -7,6 +7,7 @@ from typing import Any
 
 from edgevox.tools.home.home import Action, HomeError
 from edgevox.tools.home.home_assistant.connection import Connection
+from edgevox.tools.home.home_assistant.failures import CommandFailed
 from edgevox.tools.home.home_assistant.service import Service, can, refusal
 from edgevox.tools.home.house import Entity, ListItem
 
@@ -50,7 +51,13 @@ async def _line(connection: Connection, list_id: str, text: str, *, is_waiting: 
 
 
 async def _lines(connection: Connection, list_id: str) -> list[Mapping[str, Any]]:
-    match await connection.command("todo/item/list", entity_id=list_id):
+    try:
+        answer = await connection.command("todo/item/list", entity_id=list_id)
+    except CommandFailed as error:
+        if error.reason == "not_found":
+            raise HomeError("That list does not answer.") from None
+        raise
+    match answer:
         case {"items": list(lines)}:
             return [line for line in lines if isinstance(line, dict)]
         case _:

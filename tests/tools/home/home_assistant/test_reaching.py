@@ -151,6 +151,11 @@ async def test_what_changes_in_the_house_is_known_a_moment_later(
     await eventually(lambda: "Bed Light" in names(home), within_s=5)
 
 
+async def test_a_list_that_is_not_there_does_not_answer(home: HomeAssistantHome) -> None:
+    with pytest.raises(HomeError, match=r"^That list does not answer\.$"):
+        await home.items("todo.nowhere")
+
+
 async def test_what_vanishes_is_not_there_any_more(
     home: HomeAssistantHome, bench: Bench, admin: Admin, server: Server
 ) -> None:
