@@ -19,6 +19,7 @@ _MAX_LEVELS = 30
 _MAX_TEXT_CHARS = 250
 _MAX_LISTED = 32
 _MAX_COMPONENTS = 100
+_MAX_DEPTH = 10
 
 _Raw: TypeAlias = dict[str, Any]
 
@@ -147,8 +148,8 @@ def read_announcement(path: str, payload: bytes) -> tuple[Announced, ...]:
         raw = json.loads(payload)
     except (ValueError, RecursionError):
         raise BadAnnouncement("not JSON") from None
-    if not isinstance(raw, dict):
-        raise BadAnnouncement("not an object")
+    if not isinstance(raw, dict) or not _is_flat(raw):
+        raise BadAnnouncement("not an object of options")
     options = spelled_out(raw)
     if component != "device":
         return (Announced(path, component, object_id, Config(with_whole_topics(options))),)
@@ -156,6 +157,17 @@ def read_announcement(path: str, payload: bytes) -> tuple[Announced, ...]:
     if not isinstance(parts, dict) or len(parts) > _MAX_COMPONENTS:
         raise BadAnnouncement("no components")
     return tuple(_of_device(path, object_id, options, parts))
+
+
+def _is_flat(raw: _Raw) -> bool:
+    """What is nested deeply can be neither compared nor printed."""
+    level: list[object] = [raw]
+    for _ in range(_MAX_DEPTH):
+        inner = (
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+        )
+        level = [value for values in inner for value in values]
+    return not level
 
 
 def _of_device(path: str, object_id: str, shared: _Raw, parts: _Raw) -> Iterator[Announced]:

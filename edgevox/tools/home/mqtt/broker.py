@@ -88,7 +88,10 @@ class NotAllowed(Exception):
 
 
 def explained(broker: Broker, error: Exception) -> str:
-    """What went wrong with the connection, and what to do about it."""
+    """What went wrong with the connection, and what to do about it.
+
+    A TimeoutError is a broker that does not answer; any other OSError comes from `client_of`.
+    """
     at = f"the MQTT broker at {broker.host}"
     if isinstance(error, MqttConnectError):
         code = getattr(error.rc, "value", error.rc)
@@ -97,16 +100,16 @@ def explained(broker: Broker, error: Exception) -> str:
         return f"{_capital(at)} refuses us. Look at its log."
     if isinstance(error, NotAllowed):
         return f"{_capital(at)} does not let us read {broker.discovery_prefix}. Allow it to our user."
-    # aiomqtt keeps no more of these than their words.
-    match error if isinstance(error, OSError) else error.__context__:
+    if isinstance(error, OSError) and not isinstance(error, TimeoutError):
+        return f"{broker.ca_file} is no certificate that I can read. Set ca_file in the settings of mqtt."
+    # aiomqtt puts what happened into words, and keeps it only as the context of its error.
+    match error.__context__:
         case ssl.SSLCertVerificationError():
             return f"The certificate of {at} is not trusted. Set ca_file in the settings of mqtt."
         case ssl.SSLError():
             return f"There is no TLS at port {broker.tcp_port} of {broker.host}. {_SET_UP}"
         case socket.gaierror():
             return f"There is no {broker.host} in this network. {_SET_UP}"
-        case FileNotFoundError() | PermissionError() if broker.ca_file is not None:
-            return f"The file {broker.ca_file} cannot be read. Set ca_file in the settings of mqtt."
         case ConnectionRefusedError():
             where = f"port {broker.tcp_port} of {broker.host}"
             return f"There is no MQTT broker at {where}. Start it, or run edgevox home setup."

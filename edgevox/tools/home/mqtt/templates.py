@@ -64,7 +64,7 @@ class Template:
             said = None
         if self._key is not None:
             value = said.get(self._key) if isinstance(said, dict) else None
-            return None if value is None else str(value)
+            return None if isinstance(value, dict | list | None) else str(value)
         known: dict[str, object] = (
             {"value": payload} if said is None else {"value": payload, "value_json": said}
         )

@@ -333,6 +333,7 @@ def test_a_thermostat_is_turned_on_in_the_way_it_has(things: Things) -> None:
         "nonsense",
         "[1, 2]",
         "[" * 60_000,
+        '{"cmd_t": "a", "modes": ' + "[" * 400 + "]" * 400 + "}",
         {"name": "x"},
         {"cmd_t": "#"},
         {"cmd_t": "a/+/b"},
@@ -353,7 +354,16 @@ def test_a_bad_announcement_is_left_out(things: Things, config: dict[str, Any] |
 
 
 @pytest.mark.parametrize(
-    "payload", [b'"\\ud800"', b"1e999", b"NaN", b"9" * 5000, b"[" * 9000, b'{"state": {}}']
+    "payload",
+    [
+        b'"\\ud800"',
+        b"1e999",
+        b"NaN",
+        b"9" * 5000,
+        b"[" * 9000,
+        b'{"state": {}}',
+        b'{"state": ' + 900 * b"[" + 900 * b"]" + b"}",
+    ],
 )
 def test_a_bad_state_is_left_out(things: Things, payload: bytes) -> None:
     announce(things, "light/x", {**LAMP, "schema": "json", "brightness": True})

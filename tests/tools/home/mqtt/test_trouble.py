@@ -191,7 +191,8 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
 
 
 @LEAVES_SOCKETS
-async def test_tls_with_a_certificate_of_ones_own(tls: Mosquitto, tmp_path: Path) -> None:
+async def test_tls_with_a_certificate_of_ones_own(tls: Mosquitto) -> None:
+    assert tls.ca_file is not None
     home = await started(tls.broker())
     assert home.problem == ""
     assert home.house().entities == ()
@@ -204,10 +205,12 @@ async def test_tls_with_a_certificate_of_ones_own(tls: Mosquitto, tmp_path: Path
     )
     await home.close()
 
-    missing = Broker("localhost", tls.port, USER, Secret(PASSWORD), tls=True, ca_file=tmp_path / "none.pem")
-    home = await started(missing)
-    assert home.problem.endswith("none.pem cannot be read. Set ca_file in the settings of mqtt.")
-    await home.close()
+    for name in ("missing.pem", "passwords"):
+        ca_file = tls.ca_file.with_name(name)
+        home = await started(Broker("localhost", tls.port, USER, Secret(PASSWORD), tls=True, ca_file=ca_file))
+        said = f"{ca_file} is no certificate that I can read. Set ca_file in the settings of mqtt."
+        assert home.problem == said
+        await home.close()
     gc.collect()
 
 
