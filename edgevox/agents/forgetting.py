@@ -22,6 +22,8 @@ from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
 from edgevox.tools.home import Alarms, DemoHome, Timers
 from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
 from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
+from edgevox.tools.home.local_lists import FILE_NAME as LISTS_FILE
+from edgevox.tools.home.local_lists import LocalLists
 from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.turn_log import FILE_NAME as LOG_FILE
 from edgevox.turn_log import TurnLog
@@ -29,6 +31,7 @@ from edgevox.types import ToolCall
 
 _DAY_S = 86_400.0
 PROMPTS_FOLDER = "prompts"
+_STATE_FILES = (TIMERS_FILE, ALARMS_FILE, HOME_FILE, LISTS_FILE)
 
 
 @dataclass(slots=True)
@@ -149,18 +152,21 @@ def _forget_words(
             done.timers += Alarms(time.time, path).forget_words(is_forgotten)
     if (path := folder / HOME_FILE).exists():
         with failures:
-            done.things = DemoHome(path).forget_words(is_forgotten)
+            done.things += DemoHome(path).forget_words(is_forgotten)
+    if (path := folder / LISTS_FILE).exists():
+        with failures:
+            done.things += LocalLists(path).forget_words(is_forgotten)
 
 
 def _broken(folder: Path) -> Iterator[Path]:
-    for name in (MEMORY_FILE, TIMERS_FILE, ALARMS_FILE, HOME_FILE):
+    for name in (MEMORY_FILE, *_STATE_FILES):
         yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
 
 
 def _left_behind(folder: Path) -> Iterator[Path]:
     """What broke, and what a power cut left half written."""
     yield from _broken(folder)
-    for name in (TIMERS_FILE, ALARMS_FILE, HOME_FILE):
+    for name in _STATE_FILES:
         yield from (path for path in folder.glob(f".{name}.*") if path.suffix != ".lock")
     yield from folder.glob(f"{LOG_FILE}.new")
 

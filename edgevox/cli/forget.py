@@ -26,14 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--since", metavar="WHEN", help="what was said since then: 30m, 2h, 3d, today, 14:30, 2026-01-31"
     )
-    what.add_argument("--all", action="store_true", help="everything, in lists and timers too")
+    what.add_argument("--all", action="store_true", help="everything, in lists, timers and alarms too")
     parser.add_argument("--yes", action="store_true", help="do not ask first")
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
     folder = context.folders.state
     if args.all:
-        since_s, what = None, "everything that was said, all list items and the names of timers"
+        since_s, what = None, "everything that was said, all list items, the names of timers and alarms, and what to remind of"
     elif args.last is not None:
         if args.last < 1:
             raise ConfigError(f"--last {args.last} deletes nothing", hint="edgevox forget --last 1")
@@ -86,7 +86,7 @@ def _told(done: Forgotten) -> str:
     counts = (
         (done.turns, "turn", "turns"),
         (done.records, "record in the log", "records in the log"),
-        (done.timers, "timer's words", "timers' words"),
+        (done.timers, "timer's or alarm's words", "timers' or alarms' words"),
         (done.things, "list item or title", "list items or titles"),
         (done.files, "file", "files"),
     )

@@ -69,11 +69,19 @@ def current_call() -> CallContext | None:
 class _NoResult(Exception):
     """The call ends here, without running: this is what is said of it."""
 
-    def __init__(self, code: ErrorCode, text: str, confirmation: PendingConfirmation | None = None) -> None:
+    def __init__(
+        self,
+        code: ErrorCode,
+        text: str,
+        *,
+        confirmation: PendingConfirmation | None = None,
+        speech: str | None = None,
+    ) -> None:
         super().__init__(text)
         self.code = code
         self.text = text
         self.confirmation = confirmation
+        self.speech = speech
 
 
 class ToolExecutor:
@@ -173,7 +181,8 @@ class ToolExecutor:
         try:
             result = await self._run(call, caller, cancel, turn_id, confirmed)
         except _NoResult as end:
-            result = dataclasses.replace(_error(call, end.code, end.text), confirmation=end.confirmation)
+            error = _error(call, end.code, end.text)
+            result = dataclasses.replace(error, confirmation=end.confirmation, speech=end.speech)
         except Exception as error:  # noqa: BLE001 - the module's promise: no turn fails because of a tool
             _log.exception("the call of %s failed", call.name)
             result = _error(call, "internal_error", f"internal_error: {type(error).__name__}")
@@ -229,10 +238,13 @@ class ToolExecutor:
         return CallContext(caller, turn_id, cancel, depth)
 
     def _ask_if_needed(self, tool: Tool, call: ToolCall, arguments: JsonObject, context: CallContext) -> None:
-        # The rule asks the tool what a call would touch; where it cannot say, a person has to.
+        # The rule asks the tool what a call would touch; where it cannot say, a person has to. Where the tool
+        # knows that it cannot be done, nobody is asked.
         match guarded(lambda: self._rule.level(tool, arguments)):
             case Returned(value):
                 level: ConfirmLevel = value
+            case Raised(kind, message, is_tool_error=True):
+                raise _NoResult(_CODES.get(kind, "tool_error"), message, speech=message)
             case Raised():
                 level = "voice"
         if level == "never":

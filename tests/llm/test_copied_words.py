@@ -39,6 +39,8 @@ TOOL = {
         ("tv", "the telly", "tv"),
         ("O'Neils list", "put milk on O'Neil's list", "O'Neil's list"),
         ("", "anything", ""),
+        ("unlocked", "did anyone unlock the door", "unlocked"),  # a form of the word
+        ("staple", "add staples to supplies", "staples"),
     ],
 )
 def test_a_slip_gives_way_to_what_was_said(text: str, said: str, expected: str) -> None:

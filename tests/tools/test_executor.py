@@ -599,6 +599,19 @@ async def test_a_tool_that_cannot_say_what_it_touches_needs_a_yes() -> None:
     )
 
 
+async def test_nobody_is_asked_about_what_cannot_be_done() -> None:
+    def fails(_arguments: object) -> list[Any]:
+        raise ToolError("The home is away.")
+
+    @tool(side_effects=True, targets=fails)
+    def turn_on(name: str) -> str:
+        """Switch on."""
+        raise AssertionError(name)
+
+    result = await one(turn_on, '{"name": "lamp"}')
+    assert (result.code, result.speech) == ("tool_error", "The home is away.")
+
+
 async def test_settings_decide_per_tool() -> None:
     rule = ConfirmationRule(tools={"unlock": "never", "echo": "screen"})
     assert not (await one(unlock, '{"name": "front"}', rule=rule)).is_error

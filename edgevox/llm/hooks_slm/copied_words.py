@@ -26,6 +26,8 @@ _WORD = re.compile(r"[\w'’&.+-]*\w")
 # Below it, words differ by more than a slip.
 _NEAR = 0.7
 _SHORTEST_CHARS = 3
+# "Did anybody unlock it" asks whether it is unlocked: a form of the word, and no slip.
+_ENDINGS = ("ed", "d", "ing")
 
 
 @dataclass(slots=True)
@@ -61,6 +63,8 @@ def as_said(text: str, said: str) -> str:
     """`text`, or the words of `said` that it is a slip of."""
     wanted, heard = (" ".join(_WORD.findall(words)).casefold() for words in (text, said))
     if len(wanted) < _SHORTEST_CHARS or f" {wanted} " in f" {heard} ":
+        return text
+    if any(wanted == word + ending for word in heard.split() for ending in _ENDINGS):
         return text
     nearest, likeness = text, _NEAR
     for span in _spans(said, len(wanted.split())):

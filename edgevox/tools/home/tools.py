@@ -127,7 +127,7 @@ def _confirm(tool: str) -> ConfirmLevel | None:
 def _risked(tool: str, arguments: JsonObject, home: Home) -> tuple[Target, ...]:
     """What the rule for confirmation should know; locking a door and closing a garage risk nothing.
 
-    Raises when the home cannot be read: the rule then asks.
+    Raises HomeError when it cannot be done, and StateError when nothing is known: the rule then asks.
     """
     if not has_targets(tool):
         return ()
