@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, context: Context) -> int:
     folder = context.folders.state
     if args.all:
-        since_s, what = None, "everything that was said, all list items, the names of timers and alarms, and what to remind of"
+        since_s, what = None, "everything that was said, all list items, the names of timers and alarms"
     elif args.last is not None:
         if args.last < 1:
             raise ConfigError(f"--last {args.last} deletes nothing", hint="edgevox forget --last 1")
