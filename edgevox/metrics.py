@@ -16,6 +16,8 @@ from edgevox.events import (
     PlaybackFinished,
     PlaybackStarted,
     ReplyDelta,
+    RingEnded,
+    RingStarted,
     SpeechEnded,
     SynthesisStarted,
     TranscriptionStarted,
@@ -52,7 +54,7 @@ class StageSpan:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """What is kept of one turn."""
+    """What is kept of one turn, or of something that rang: its `source` is "ring" then."""
 
     turn_id: str
     at: str
@@ -79,11 +81,12 @@ class TurnRecord:
 
 
 class TurnRecorder:
-    """Collects the events of the turns that are under way, and hands over a record when one ends."""
+    """Collects the events of what is under way, turns and rings, and hands over a record when one ends."""
 
     def __init__(self, keep: Callable[[TurnRecord], None]) -> None:
         self._keep = keep
         self._open: dict[str, list[TurnEvent]] = {}
+        self._ringing: dict[str, RingStarted] = {}
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -91,6 +94,10 @@ class TurnRecorder:
                 self._open[event.turn_id] = [event]
             case TurnEnded() if event.turn_id in self._open:
                 self._keep(record_of([*self._open.pop(event.turn_id), event]))
+            case RingStarted():
+                self._ringing[event.ring_id] = event
+            case RingEnded() if event.ring_id in self._ringing:
+                self._keep(ring_record_of(self._ringing.pop(event.ring_id), event))
             case TurnEvent() if event.turn_id in self._open:
                 self._open[event.turn_id].append(event)
             case _:
@@ -105,7 +112,7 @@ def record_of(events: list[TurnEvent]) -> TurnRecord:
     models = [event for event in events if isinstance(event, ModelFinished)]
     return TurnRecord(
         turn_id=started.turn_id,
-        at=dt.datetime.now().astimezone().isoformat(timespec="milliseconds"),
+        at=_now(),
         source=started.source,
         preset=started.preset,
         heard=next((event.text for event in events if isinstance(event, TranscriptReady)), ""),
@@ -121,6 +128,28 @@ def record_of(events: list[TurnEvent]) -> TurnRecord:
         instant_word=next((event.word for event in events if isinstance(event, InstantWordHeard)), ""),
         stages=tuple(_spans(events, started.at_s)),
     )
+
+
+def ring_record_of(started: RingStarted, ended: RingEnded) -> TurnRecord:
+    """The record of something that rang: its outcome is how it ended."""
+    return TurnRecord(
+        turn_id=started.ring_id,
+        at=_now(),
+        source="ring",
+        preset="",
+        heard="",
+        reply=started.text,
+        outcome=ended.how,
+        error_code="unheard" if ended.error else None,
+        total_ms=_ms(ended.at_s - started.at_s),
+        prompt_tokens=0,
+        cached_tokens=0,
+        generated_tokens=0,
+    )
+
+
+def _now() -> str:
+    return dt.datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
 def _spans(events: list[TurnEvent], zero_s: float) -> list[StageSpan]:

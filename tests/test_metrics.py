@@ -9,6 +9,8 @@ from edgevox.events import (
     PlaybackFinished,
     PlaybackStarted,
     ReplyDelta,
+    RingEnded,
+    RingStarted,
     SpeechEnded,
     SynthesisStarted,
     TranscriptionStarted,
@@ -138,3 +140,14 @@ def test_late_events_of_a_finished_turn_change_nothing() -> None:
         TurnEnded(turn_id="t1", at_s=999.0, outcome="answered", reply="late"),
     ]
     assert [record.reply for record in records(spoken_turn() + late)] == ["Hi. There."]
+
+
+def test_what_rang_is_recorded_with_how_it_ended() -> None:
+    (record,) = records(
+        [
+            RingStarted(ring_id="r", at_s=100.0, kind="alarm", text="It is half past six."),
+            RingEnded(ring_id="r", at_s=220.0, kind="alarm", how="given_up", error="unplugged"),
+        ]
+    )
+    assert (record.source, record.reply, record.outcome) == ("ring", "It is half past six.", "given_up")
+    assert (record.total_ms, record.error_code) == (120_000, "unheard")

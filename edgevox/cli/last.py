@@ -31,7 +31,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 def _draw(record: TurnRecord, context: Context) -> None:
-    context.out.print(f"[bold]{record.preset}[/] · {record.at} · {record.outcome}")
+    context.out.print(f"[bold]{record.preset or record.source}[/] · {record.at} · {record.outcome}")
     if record.heard:
         context.out.print(f"[cyan]you ›[/] {escape(record.heard)}")
     if record.reply:

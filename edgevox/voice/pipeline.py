@@ -89,6 +89,11 @@ class Pipeline:
     def is_in_turn(self) -> bool:
         return self._turn is not None
 
+    def has_said(self, text: str) -> None:
+        """This was said aloud: it is what somebody means who asks for it again."""
+        if self._words is not None:
+            self._words.last_reply = text
+
     def rest(self) -> None:
         """Nobody is waiting: prepare for the next turn, in the background."""
         if self._resting is not None:
@@ -250,8 +255,8 @@ class Pipeline:
         if self._words and word:
             return await self._reply_instantly(self._words, word, text, turn)
         result = await self._aloud(turn, lambda write: self._write(text, turn, source, write))
-        if self._words and result.reply:
-            self._words.last_reply = result.reply
+        if result.reply:
+            self.has_said(result.reply)
         self._end(turn, result.reply)
         return result
 

@@ -192,6 +192,8 @@ class Ringer:
         rings = list(self._rings.values())
         self._bell.ring([ring.due for ring in rings])
         said = [self._announced(ring) for ring in rings if ring.rounds % _SAID_EVERY == 0]
+        if said:
+            self._pipeline.has_said(" ".join(said))
         alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
         try:
             is_heard = await self._heard(alarm(min(alarms)) if alarms else chime(), said)

@@ -18,10 +18,11 @@ from edgevox.agents.confirm import Agreement
 from edgevox.cli.keyboard import Keyboard
 from edgevox.events import Event, InstantWordHeard, ModelStarted
 from edgevox.tools.confirmation import PendingConfirmation
+from edgevox.tools.home.agenda import Due
 from edgevox.tools.scopes import LOCAL
 from edgevox.turn import Turn
 from edgevox.types import ToolCall
-from edgevox.voice import Asking, InstantWords, Pipeline
+from edgevox.voice import Asking, Bell, InstantWords, Pipeline
 from tests.cli.command import BOUND_S, environment
 from tests.voice.stage import Ponderer
 
@@ -36,7 +37,12 @@ class Desk:
         self.asking = Asking(self.note, ways=frozenset({"keyboard"}))
         agent = LLMAgent("test", model=Ponderer(), confirm=self.asking, publish=self.note)
         self.pipeline = Pipeline(
-            agent, preset="p", publish=self.note, asking=self.asking, words=InstantWords()
+            agent,
+            preset="p",
+            publish=self.note,
+            asking=self.asking,
+            words=InstantWords(),
+            bell=Bell(snooze_minutes=9),
         )
         self.keyboard = Keyboard(self.pipeline, self.told.append)
 
@@ -85,6 +91,15 @@ async def test_what_is_neither_is_asked_for_again() -> None:
     agreement = await desk.answered("what?", "y")
     assert desk.told == ["yes or no?"]
     assert agreement.granted
+
+
+async def test_an_okay_for_what_rings_is_no_answer() -> None:
+    desk = Desk()
+    assert desk.pipeline.bell is not None
+    desk.pipeline.bell.ring([Due("1", "timer", "", 0.0)])
+    agreement = await desk.answered("okay", "n")
+    assert not agreement.granted
+    assert not desk.pipeline.bell.is_ringing
 
 
 async def test_the_end_of_the_input_is_no() -> None:

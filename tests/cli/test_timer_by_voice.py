@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,22 +17,38 @@ import pytest
 
 from edgevox.audio.files import read_audio
 from edgevox.testing import NullSinks
+from edgevox.tools.home.timers import FILE_NAME, Timers
 from edgevox.types import Audio
 from edgevox.voice.ring_sound import CHIME_HZ
+from edgevox.voice.ringing import ROUNDS
 from tests.cli.command import BOUND_S, edgevox, environment
 from tests.cli.test_voice import Lines
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
 
+SAID = {"five": "Set a timer for five seconds.", "ten": "Set a timer for ten seconds.", "stop": "Stop."}
+
+_MOMENT_S = 0.3
+_SILENT = 0.001
+_SOUND_S = 5.0
 _FRAME_S = 0.1
 _BAND_HZ = 30.0
 # A vowel has its energy in many harmonics, a struck bell in one tone.
 _PURE = 0.6
 
 
-@pytest.fixture(autouse=True)
-def _models(smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path) -> None:
-    """The default models are there."""
+@pytest.fixture(scope="module")
+def user(
+    tmp_path_factory: pytest.TempPathFactory,
+    smollm2_path: Path,
+    piper_voice_path: Path,
+    whisper_base_dir: Path,
+) -> Path:
+    """A user's folder, with what is said: the evaluated prompt of one run serves the next."""
+    folder = tmp_path_factory.mktemp("user")
+    for name, said in SAID.items():
+        edgevox("say", said, "-o", folder / f"{name}.wav", env=home(folder))
+    return folder
 
 
 class Assistant:
@@ -68,16 +85,27 @@ def home(folder: Path) -> dict[str, str]:
     return env
 
 
-def say_until(running: Assistant, room: NullSinks, wav: Path, remark: str) -> None:
-    """Say it until it was heard: while the assistant sounds, nobody is."""
-    for _ in range(20):
-        room.speak(wav)
+def stop(running: Assistant, room: NullSinks, folder: Path) -> None:
+    """Say it in a pause, as nobody is heard while it sounds; in the next one where a round has begun."""
+    for _ in range(ROUNDS):
+        until_silent(room, folder / "moment.wav")
+        room.speak(folder / "stop.wav")
         try:
-            running.err.until(remark, within_s=2.0)
+            running.err.until("(the timer was stopped)", within_s=_SOUND_S)
         except queue.Empty:
             continue
         return
-    raise AssertionError(f"never came: {remark}")
+    raise AssertionError("it was never stopped")
+
+
+def until_silent(room: NullSinks, wav: Path) -> None:
+    give_up_s = time.monotonic() + BOUND_S
+    while time.monotonic() < give_up_s:
+        with room.record(wav):
+            time.sleep(_MOMENT_S)
+        if np.max(np.abs(read_audio(wav).samples)) < _SILENT:
+            return
+    raise AssertionError("it is never silent")
 
 
 def chimes(sound: Audio) -> int:
@@ -96,49 +124,42 @@ def chimes(sound: Audio) -> int:
     return len(re.findall("a+b+", heard))
 
 
-def timers(folder: Path) -> str:
-    file = folder / "state" / "timers.json"
-    return file.read_text() if file.exists() else ""
+def timers(folder: Path) -> Timers:
+    return Timers(time.time, folder / "state" / FILE_NAME)
 
 
-def test_a_spoken_timer_rings_and_a_spoken_stop_silences_it(tmp_path: Path) -> None:
+def test_a_spoken_timer_rings_and_a_spoken_stop_silences_it(user: Path) -> None:
     with NullSinks() as room:
-        env = home(tmp_path) | room.environment
-        edgevox("say", "Set a timer for five seconds.", "-o", tmp_path / "set.wav", env=env)
-        edgevox("say", "Stop.", "-o", tmp_path / "stop.wav", env=env)
+        env = home(user) | room.environment
         with assistant(env) as running:
             running.err.until("listening")
-            with room.record(tmp_path / "ring.wav"):
-                room.speak(tmp_path / "set.wav")
+            with room.record(user / "ring.wav"):
+                room.speak(user / "five.wav")
                 assert "five second" in running.out.until("you ›").lower().replace("5", "five")
                 assert "5 second timer" in running.out.until("edgevox ›")
                 assert running.out.until("timer ›") == "The 5 second timer is done."
-                say_until(running, room, tmp_path / "stop.wav", "(the timer was stopped)")
-        assert 1 <= chimes(read_audio(tmp_path / "ring.wav")) <= 3
-        assert "due_s" not in timers(tmp_path)
+                stop(running, room, user)
+        assert 1 <= chimes(read_audio(user / "ring.wav")) <= 3
+        assert not timers(user).all()
 
 
-def test_a_timer_rings_although_the_assistant_was_killed_after_it_was_set(tmp_path: Path) -> None:
+def test_a_timer_rings_although_the_assistant_was_killed_after_it_was_set(user: Path) -> None:
     with NullSinks() as room:
-        env = home(tmp_path) | room.environment
-        edgevox("say", "Set a timer for ten seconds.", "-o", tmp_path / "set.wav", env=env)
-        edgevox("say", "Stop.", "-o", tmp_path / "stop.wav", env=env)
+        env = home(user) | room.environment
         with assistant(env) as running:
             running.err.until("listening")
-            room.speak(tmp_path / "set.wav")
+            room.speak(user / "ten.wav")
             assert "10 second timer" in running.out.until("edgevox ›")
             running.process.kill()
-        assert "due_s" in timers(tmp_path)
-        with room.record(tmp_path / "ring.wav"), assistant(env) as running:
+        assert len(timers(user).all()) == 1
+        with room.record(user / "ring.wav"), assistant(env) as running:
             assert running.out.until("timer ›").startswith("The 10 second timer ")
-            say_until(running, room, tmp_path / "stop.wav", "(the timer was stopped)")
-        assert chimes(read_audio(tmp_path / "ring.wav")) >= 1
-        assert "due_s" not in timers(tmp_path)
+            stop(running, room, user)
+        assert chimes(read_audio(user / "ring.wav")) >= 1
+        assert not timers(user).all()
 
 
-def test_without_a_loudspeaker_the_sentence_is_printed(tmp_path: Path) -> None:
-    with assistant(home(tmp_path), "--text", "--no-speech") as running:
-        assert running.process.stdin is not None
-        running.process.stdin.write("Set a timer for two seconds.\n")
-        running.process.stdin.flush()
-        assert running.out.until("The 2 second timer is done.") == ""
+def test_without_a_loudspeaker_the_sentence_is_printed(user: Path) -> None:
+    timers(user).start(1, name="egg")
+    with assistant(home(user), "--text", "--no-speech") as running:
+        assert running.out.until("The egg timer") in ("is done.", "ended a minute ago.")
