@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from training.calls import Call
-from training.mishearing import begun_late, misheard_names, slurred
+from training.mishearing import begun_late, homophoned, misheard_names, slurred
 
 _OF_SHARE = 0.012
 _SLURRED_SHARE = 0.05
@@ -21,6 +21,7 @@ _CASED_SHARE = 0.32
 _EVERY_WORD_SHARE = 0.3
 _CUT_SHARE = 0.05
 _LOST_SHARE = 0.015
+_HOMOPHONE_SHARE = 0.07
 
 _CAPITALS = {
     "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas",
@@ -75,6 +76,8 @@ def heard(
             said = slurred(rng, text, calls)
         elif way < _SLURRED_SHARE + _LOST_SHARE:
             said = begun_late(text, calls)
+        elif way < _SLURRED_SHARE + _LOST_SHARE + _HOMOPHONE_SHARE:
+            said = homophoned(rng, text, calls)
     spelt = spelling(said)
     if rng.random() < _OF_SHARE:
         spelt = re.sub(r"\b([Tt]urn|[Ss]witch) off\b", r"\1 of", spelt, count=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from training.calls import Call
@@ -153,6 +154,42 @@ def slurred(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
         at = rng.choice(telling if telling and rng.random() < 0.8 else places)
         words[at] = rng.choice(_SLURRED[words[at].lower()])
     return " ".join(words)
+
+
+def homophoned(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
+    """A number or a small word as the word that sounds the same: "ate minutes", "four the courier"."""
+    arguments = {
+        word.lower()
+        for call in calls
+        for value in call.arguments.values()
+        if isinstance(value, str)
+        for word in value.split()
+    }
+    words = text.split(" ")
+    found = []
+    for at, (word, following) in enumerate(itertools.pairwise(words)):
+        alike = _NUMBERS.get(word) if following.rstrip(",.?!") in _UNITS else None
+        alike = alike or (_SMALL.get(word) if following in _ARTICLES else None)
+        if alike and word not in arguments:
+            found.append((at, alike))
+    if not found:
+        return text
+    at, alike = rng.choice(found)
+    words[at] = rng.choice(alike)
+    return " ".join(words)
+
+
+# What is counted behind a number, or an article behind a small word, keeps the meaning clear.
+_NUMBERS = {
+    "eight": ("ate",), "two": ("to", "too"), "four": ("for", "fore"), "one": ("won",), "ten": ("tenn",),
+    "six": ("sicks",), "five": ("fife", "hive"), "nine": ("nein", "mine"), "forty": ("fourty", "for tea"),
+    "seven": ("sevin",), "three": ("tree", "free"), "twenty": ("twenny",), "sixty": ("sixtie",),
+}  # fmt: skip
+_SMALL = {"for": ("four", "four", "fore"), "to": ("two", "too"), "by": ("buy", "bye"), "in": ("inn",)}
+_ARTICLES = frozenset({"the", "my", "our", "a", "an"})
+_UNITS = frozenset(
+    {"minutes", "minute", "hours", "hour", "seconds", "second", "percent", "degrees", "degree", "per"}
+)
 
 
 def begun_late(text: str, calls: tuple[Call, ...]) -> str:

@@ -57,7 +57,7 @@ _OTHER_REASON_SHARE = 0.1
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 58.0, "several": 9.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
+    "home": 60.0, "several": 9.6, "other": 28.5, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 6.5,
 }  # fmt: skip

@@ -166,3 +166,44 @@ def test_a_notch_is_a_step_without_a_number() -> None:
 def test_colour_and_brightness_are_both_kept() -> None:
     for made in _drawn(setting.colour_and_brightness, DEMO):
         assert {"brightness", "color"} <= made.calls[0].arguments.keys()
+
+
+def test_what_stands_behind_not_is_not_meant() -> None:
+    for made in _drawn(correcting.not_but, DEMO):
+        name = str(made.calls[0].arguments["name"])
+        qualifier = name.split(" ", 1)[0]
+        assert made.calls[0].arguments.keys() == {"name"}
+        assert f"not the {qualifier} " not in f"{made.text} ", made
+
+
+def test_the_one_that_is_called_so_is_meant_by_its_name_alone() -> None:
+    for made in _drawn(correcting.called, DEMO):
+        name = str(made.calls[0].arguments["name"])
+        assert made.calls[0].arguments.keys() == {"name"}
+        assert made.text.removesuffix(" on").removesuffix(" off").endswith(name), made
+
+
+def test_the_colour_that_is_not_denied_counts() -> None:
+    for made in _drawn(correcting.colour, None):
+        assert f"not {made.calls[0].arguments['color']}," not in made.text, made
+
+
+def test_a_reason_with_a_place_adds_no_call() -> None:
+    for made in _drawn(sparing.placed, DEMO):
+        assert len(made.calls) == 1
+        assert str(made.calls[0].arguments["area"]) in made.text
+
+
+def test_a_comparison_leaves_the_plain_colour() -> None:
+    made = _drawn(setting.shaded, DEMO)
+    mars = [one for one in made if one.calls[0].arguments["color"] == "red"]
+    assert any(" like " in one.text for one in mars)
+    assert any({"brightness", "color"} <= one.calls[0].arguments.keys() for one in made)
+    assert {" " in str(one.calls[0].arguments["color"]) for one in made} == {False}
+
+
+def test_an_announcement_is_kept_whole() -> None:
+    made = _drawn(chores.broadcast, DEMO, 800)
+    assert all(str(one.calls[0].arguments["message"]) in one.text for one in made)
+    ends = [one for one in made if one.form == ":"]
+    assert all(one.text.endswith(str(one.calls[0].arguments["message"])) for one in ends)

@@ -6,7 +6,7 @@ import random
 
 from training.calls import Call
 from training.heard import Heard, heard
-from training.mishearing import misheard_names, misheard_word
+from training.mishearing import homophoned, misheard_names, misheard_word
 
 _TEXT = "turn on Anna's lamp, please"
 _CALL = Call("turn_on", {"name": "Anna's lamp", "domain": "light"})
@@ -100,3 +100,18 @@ def test_a_misheard_thing_of_a_room_does_not_become_all_of_them() -> None:
     }
     assert len(heard_as) > 5
     assert "lights" not in heard_as
+
+
+def test_a_number_is_heard_as_the_word_that_sounds_like_it() -> None:
+    call = Call("start_timer", {"minutes": 8, "name": "courier"})
+    text = "set a timer to eight minutes for the courier"
+    said = {homophoned(random.Random(seed), text, (call,)) for seed in range(60)}
+    assert "set a timer to ate minutes for the courier" in said
+    assert "set a timer to eight minutes four the courier" in said
+
+
+def test_words_of_an_argument_and_numbers_without_a_unit_have_no_homophone() -> None:
+    call = Call("set_reminder", {"task": "walk for the vote", "time": "in eight minutes"})
+    text = "in eight minutes remind me: walk for the vote"
+    assert homophoned(random.Random(1), text, (call,)) == text
+    assert homophoned(random.Random(1), "play channel four", ()) == "play channel four"

@@ -8,8 +8,8 @@ from training.home import rare
 from training.home.contents import CITIES, MESSAGES
 from training.home.houses import spoken
 from training.home.ordering import home_call
-from training.home.patterns import Grammar
-from training.home.places import in_area, on_floor, with_article
+from training.home.patterns import Grammar, wordings
+from training.home.places import PEOPLE, ROBOT_PEOPLE, in_area, on_floor, with_article
 from training.home.speaker import Phrase, Said, Speaker, said
 from training.home.things import MOWER, NAMES, VACUUM
 
@@ -278,7 +278,11 @@ def _robot(speaker: Speaker, domain: str) -> Phrase:
         phrase = speaker.named(domain, apart=0.0)
         name = str(phrase.slots["name"])
         if phrase.entity is not None or name not in (*kind.singular, "cleaner", "lawnmower"):
-            proper = name in _PROPER_ROBOTS or (name not in NAMES[domain] and speaker.chance(0.6))
+            proper = (
+                name.lower() in _PROPER_ROBOTS
+                or name in ROBOT_PEOPLE
+                or (name not in NAMES[domain] and speaker.chance(0.6))
+            )
             return Phrase(name if proper else with_article(name), phrase.slots, False, phrase.entity)
     noun = speaker.pick((*kind.singular, "robot") if domain == "vacuum" else (*kind.singular, "robot mower"))
     slots = {"name": noun} if speaker.is_listed(noun) else {}
@@ -358,13 +362,12 @@ def vacuum_room(speaker: Speaker) -> Said:
             t=robot.text,
         )
     wrong = with_article(speaker.area())
-    return said(
-        speaker,
-        _CLEAN_ROOM,
-        (home_call("vacuum_clean_area", area=area),),
-        a=speaker.slip(wrong, text),
-        p=in_area(area),
-    )
+    calls = (home_call("vacuum_clean_area", area=area),)
+    made = said(speaker, _CLEAN_ROOM, calls, a=speaker.slip(wrong, text), p=in_area(area))
+    for noun in ("vacuum", "robot"):
+        if f"the {noun} " in f"{made.text} " and speaker.is_listed(noun):
+            return Said(made.form, made.text, (home_call("vacuum_clean_area", area=area, name=noun),))
+    return made
 
 
 def mow(speaker: Speaker) -> Said:
@@ -442,8 +445,36 @@ def _news(speaker: Speaker) -> str:
     return text.replace("{w}", rare.person(speaker.rng)).replace("{v}", rare.person(speaker.rng))
 
 
+def _long_news(speaker: Speaker) -> str:
+    """An announcement with a place, a time or a second clause: all of it is the message."""
+    message = speaker.pick(MESSAGES) if speaker.chance(0.7) else _news(speaker)
+    way = speaker.rng.random()
+    if way < 0.4:
+        return f"{message} {_WHEN_WHERE.say(speaker.rng, {'i': in_area(speaker.area())})}"
+    if way < 0.7:
+        return f"{message}{speaker.pick(_AND_SO)}{speaker.pick(MESSAGES)}"
+    fill = {"i": in_area(speaker.area()), "w": speaker.pick(PEOPLE), "m": message}
+    return _CLAUSES.say(speaker.rng, fill)
+
+
+_WHEN_WHERE = wordings(
+    "({i}|{i}|{i}|at the door|in five minutes|by the back door|with the neighbours|on the "
+    "terrace|after the film|before the guests arrive|for the school run|at half past eight|in front "
+    "of the house|under the big tree|without me|until tomorrow|from now on|in the car|next to the piano)"
+)
+_CLAUSES = wordings(
+    "(we're meeting {i} in ten minutes|I want everybody {i} at six|{m} so come {i}|{m} and {w} is waiting "
+    "{i}|{w} left the keys {i}|there is cake {i} for whoever helps|if you need me I'm {i}|{m} because {w} "
+    "has to leave early|{w} is home and wants to play cards|the one who finds the cat gets the last biscuit|"
+    "{m} but take your time|{w} and I are off to the shop, back by noon|nobody goes {i} until the floor is "
+    "dry|when you hear this come {i}|bring your plates {i} and turn off your screens|{m}, wash your hands)"
+)
+_AND_SO = (" and ", " so ", ", ", " but ", " and then ", " because ")
+
+
 def broadcast(speaker: Speaker) -> Said:
-    message = speaker.pick(MESSAGES) if speaker.chance(0.75) else _news(speaker)
+    way = speaker.rng.random()
+    message = speaker.pick(MESSAGES) if way < 0.5 else _news(speaker) if way < 0.68 else _long_news(speaker)
     return said(speaker, _BROADCAST, (home_call("broadcast", message=message),), m=message)
 
 

@@ -8,6 +8,7 @@ from training.calls import Call
 from training.home.contents import GROCERIES, QUERIES, TASKS
 from training.home.listing import list_words, shopping_words
 from training.home.manner import is_plain_order
+from training.home.opposing import opposed
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.places import in_area, on_floor, with_article
@@ -299,5 +300,6 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (1.2, on_and_off),
     (0.8, levels),
     (3.2, telegrams),
+    (3.4, opposed),
     (1.6, items),
 )

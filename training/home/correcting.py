@@ -9,6 +9,7 @@ from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.speaker import Phrase, Said, Speaker, said
 from training.home.things import COVERS, FAN, LIGHT, LOCK
+from training.home.values import COLOURS
 
 _NO = (
     ", no, ", " no ", ", er, ", " er ", ", uh, ", " uh no ", ", sorry, ", " sorry ", ", I mean ", " I mean ",
@@ -16,6 +17,7 @@ _NO = (
     ", actually no, ", " um ", ", um, no, ", ", scratch that, ", " or rather ", ", no sorry, ", " wait no ",
     ", no no, ", ", not that, ", ", nope, ", " oh sorry ", ", what am I saying, ", ", let me think, ",
     " hmm no ",
+    " nah ", ", nah, ", " nah make that ", " no make it ",
     ". no, ", ". sorry, ", ". I mean ",
 )  # fmt: skip
 # {a} is the wrong verb, {b} the right one, {bit} the same with it or them, {t} the thing, {no} takes back,
@@ -196,11 +198,116 @@ _FAMILIES: tuple[tuple[tuple[str, Call], ...], ...] = (
 
 def wish(speaker: Speaker) -> Said:
     """ "Pause the timer, no, cancel it": another order of the same kind."""
-    family = speaker.pick(_FAMILIES)
+    # Where a robot is called "Vacuum" its name would have to be said.
+    families = _FAMILIES[:-2] if speaker.is_listed("vacuum") or speaker.is_listed("mower") else _FAMILIES
+    family = speaker.pick(families)
     wrong, right = speaker.rng.sample(family, 2)
     begun = wrong[0] if speaker.chance(0.6) else wrong[0].rpartition(" ")[0]
     before = speaker.pick(("", "", "", "please ", "can you "))
     return Said(".", f"{before}{begun}{speaker.pick(_NO)}{right[0]}", (right[1],))
+
+
+# {x} is not meant, {y} is; {n} is what both are, {v} the verb, {w} on or off where the verb wants it.
+_NOT_BUT = Grammar("""
+4. {v} the {x} {n} {w} no not the {x} the {y} {n}
+3. {v} the {x}, no not the {x}, the {y} {n} {w}
+4. no not the {x} the {y} {n} {w}
+3. no not the {x} {n}, {v} the {y} {n} {w}
+3. {v} the {y} {n} {w}, not the {x} ({one}|{n})
+2. {v} not the {x} but the {y} {n} {w}
+2. not the {x} {n}, the {y} {n} {w}
+2. not the {x} {one}, {v} the {y} {n} {w}
+2. {v} the {x} {n} {w}(, sorry|, wait|) not the {x} the {y} ({one}|{n}) I mean the {y} {n}
+. I said the {y} {n} {w} not the {x} ({one}|{n})
+. {v} the {x} I mean the {y} {n} {w}
+""")
+# {z} is anything, {y} the whole name.
+_CALLED = Grammar("""
+4. {v} the {z} {w}, I mean the one called {y}
+3. {v} the {z} {w}, the one (called|named) {y}
+2. {v} the {z} {w}, no, the one (called|named) {y}
+2. {v} the {z} {w}(, well|, sorry), I mean {y}
+2. {v} the {z} (called|named|that's called) {y} {w}
+. {v} the thing (called|named) {y} {w}
+. not that one, {v} the one (called|named) {y} {w}
+""")
+_SIDES = ("east", "west", "north", "south", "left", "right", "front", "back", "upper", "lower", "old", "new",
+          "big", "small", "inner", "outer", "wooden", "long")  # fmt: skip
+_OPPOSITES = {one: other for pair in zip(_SIDES[::2], _SIDES[1::2], strict=True)
+              for one, other in (pair, pair[::-1])}  # fmt: skip
+_NOUNS = {
+    "light": ("lamp", "light", "lamps", "light"),
+    "cover": ("shutters", "blinds", "shutter", "curtains", "awning", "blind", "gate"),
+    "fan": ("fan",),
+    "switch": ("plug", "heater", "pump"),
+    "lock": ("door", "gate"),
+}
+
+
+# Names of two words of which the first may be taken back.
+_LAST = (" lamp", " light", " lights", " lamps", " spot", " strip", " fan", " plug", " heater", " pump",
+         " door", " gate", " blind", " blinds", " shutter", " shutters", " curtain", " curtains", " awning",
+         " shade", " shades", " window", " charger")  # fmt: skip
+
+
+def _ordered(speaker: Speaker, domain: str) -> tuple[str, str, str]:
+    """A verb, its particle, and the tool."""
+    if domain in ("light", "fan", "switch"):
+        word = speaker.pick(("on", "off"))
+        return speaker.pick(("turn", "switch", "turn", "")), word, f"turn_{word}"
+    on, off = speaker.pick(_VERBS[domain])
+    return (on, "", "turn_on") if speaker.chance(0.5) else (off, "", "turn_off")
+
+
+def not_but(speaker: Speaker) -> Said:
+    """ "No not the east the west shutters": the one behind "not" is not meant."""
+    speaker.slips = False
+    domain = speaker.pick(("light", "light", "cover", "cover", "cover", "fan", "switch", "lock"))
+    first, noun = speaker.pick(_SIDES), speaker.pick(_NOUNS[domain])
+    for _ in range(4):
+        name = str(speaker.named(domain, apart=0.0).slots["name"])
+        if name.count(" ") == 1 and name.endswith(_LAST):
+            first, noun = name.split()
+            break
+    wrong = _OPPOSITES.get(first) or speaker.pick([side for side in _SIDES if side != first])
+    verb, word, tool = _ordered(speaker, domain)
+    calls = (home_call(tool, name=f"{first} {noun}"),)
+    one = "ones" if noun.endswith("s") else "one"
+    return said(speaker, _NOT_BUT, calls, x=wrong, y=first, n=noun, v=verb, w=word, one=one)
+
+
+def called(speaker: Speaker) -> Said:
+    """ "The lamp, I mean the one called Salt Lamp": only the name that comes last."""
+    speaker.slips = False
+    domain = speaker.pick(("light", "light", "switch", "fan", "cover", "lock"))
+    name = str(speaker.named(domain, apart=0.0).slots["name"])
+    verb, word, tool = _ordered(speaker, domain)
+    vague = speaker.pick(_NOUNS[domain])
+    if speaker.chance(0.4) and "'" not in (area := speaker.area()):
+        vague = f"{area} {vague}"
+    return said(speaker, _CALLED, (home_call(tool, name=name),), z=vague, y=name, v=verb, w=word)
+
+
+_NOT_COLOUR = Grammar("""
+4. {v} {t} [to] {x}{no}{y}
+3. {t} {x}{no}{y}
+2. {v} {t} [to] {x}(, not| no not|, I said not) {x}, {y}
+2. {v} {t} (not {x} but {y}|{y} not {x})
+2. {t} {y}, not {x}
+. not {x}, {t} (in|to) {y}
+. {v} {t} [to] {x}, hmm, {y} (is better|looks better|instead)
+""")
+
+
+def colour(speaker: Speaker) -> Said:
+    """ "Yellow nah blue"."""
+    speaker.slips = False
+    target = speaker.named("light", apart=0.05) if speaker.chance(0.6) else speaker.kind(LIGHT, single=0.3)
+    slots = {slot: value for slot, value in target.slots.items() if slot != "domain"}
+    wrong, right = speaker.rng.sample(COLOURS[:24], 2)
+    calls = (home_call("light_set", **slots, color=right),)
+    verb = speaker.pick(("make", "set", "turn", "change"))
+    return said(speaker, _NOT_COLOUR, calls, t=target.text, x=wrong, y=right, v=verb, no=speaker.pick(_NO))
 
 
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
@@ -208,4 +315,7 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2, state),
     (1.4, qualifier),
     (1.2, wish),
+    (2, not_but),
+    (1.2, called),
+    (1.2, colour),
 )

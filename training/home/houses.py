@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from edgevox.tools.home.demo_house import FIRST_DAY
 from edgevox.tools.home.house import Area, Entity, Floor, House
 from training.home import rare
-from training.home.places import BARE_FLOORS, FLOORS, OWNED_ROOMS, PEOPLE, ROOMS
-from training.home.things import MEASURED, NAMES, READINGS, SENSED
+from training.home.places import BARE_FLOORS, FLOORS, OWNED_ROOMS, PEOPLE, ROBOT_PEOPLE, ROOMS
+from training.home.things import CALLED_BY_KIND, MEASURED, NAMES, ODD_COVERS, READINGS, SENSED
 
 DEMO = FIRST_DAY
 
@@ -92,6 +92,20 @@ _UPPER = {
 }
 
 
+_CALLED_LIKE_PEOPLE = frozenset({"person", "vacuum", "lawn_mower"})
+_CALLED_BY_KIND_SHARE = 0.08
+_ODD_SHARE = 0.12
+_LIKE_A_PERSON_SHARE = 0.35
+_WATCHED = {
+    "gate": "opening",
+    "garage": "garage_door",
+    "door": "door",
+    "window": "window",
+    "awning": "opening",
+}
+_ODD_NAMES = tuple(ODD_COVERS)
+
+
 def random_house(rng: random.Random) -> House:
     """A home of 0 to 45 things."""
     many = rng.randint(0, 45) if rng.random() < 0.6 else rng.randint(8, 26)
@@ -102,7 +116,9 @@ def random_house(rng: random.Random) -> House:
     taken: set[tuple[str, str]] = set()
     for number in range(many):
         thing = _thing(rng, number, areas, written)
-        key = (thing.domain, thing.name.casefold())
+        # Nobody calls a robot and a child the same.
+        kind = "somebody" if thing.domain in _CALLED_LIKE_PEOPLE else thing.domain
+        key = (kind, thing.name.casefold())
         if key not in taken:
             taken.add(key)
             things.append(thing)
@@ -112,7 +128,8 @@ def random_house(rng: random.Random) -> House:
 def _floors(rng: random.Random) -> tuple[Floor, ...]:
     count = rng.choice((0, 0, 0, 1, 2, 2, 2, 3))
     floors = []
-    for number, name in enumerate(rng.sample((*FLOORS, *BARE_FLOORS * 2), count)):
+    names = LIKE_FLOORS if rng.random() < 0.3 else (*FLOORS, *BARE_FLOORS * 2)
+    for number, name in enumerate(dict.fromkeys(rng.sample(names, count))):
         aliases: tuple[str, ...] = ()
         if rng.random() < 0.3:
             up = name != "upstairs" and name.startswith(
@@ -145,7 +162,7 @@ def _areas(rng: random.Random, floors: tuple[Floor, ...], things: int) -> tuple[
 
 
 # Areas in one home, floors in another: the list says which.
-_LIKE_FLOORS = (
+LIKE_FLOORS = (
     "basement", "attic", "loft", "cellar", "upstairs", "downstairs", "annexe", "first floor", "top floor",
     "mezzanine", "ground floor", "lower level",
 )  # fmt: skip
@@ -161,7 +178,7 @@ def _room(rng: random.Random) -> str:
     if way < 0.55:
         return rng.choice(ROOMS[:14])
     if way < 0.63:
-        return rng.choice(_LIKE_FLOORS)
+        return rng.choice(LIKE_FLOORS)
     return rng.choice(ROOMS)
 
 
@@ -188,6 +205,9 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
     in_room = area is not None and rng.random() < 0.45
     room = area.name.lower() if area and "'" not in area.name else area.name if area else ""
     if domain == "binary_sensor":
+        if rng.random() < 0.06:
+            name = rng.choice(_ODD_NAMES)
+            return name, _WATCHED[ODD_COVERS[name]] if rng.random() < 0.7 else "opening"
         device_class = rng.choice(_SENSED_CLASSES)
         if in_room and device_class in _SENSED_IN_ROOM:
             return f"{room} {_SENSED_IN_ROOM[device_class]}", device_class
@@ -205,6 +225,14 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
             "_" not in device_class and device_class not in ("pm25", "temperature") and rng.random() < 0.35
         )
         return f"{name} {device_class}" if says_so else name, device_class
+    if domain in ("vacuum", "lawn_mower") and rng.random() < _LIKE_A_PERSON_SHARE:
+        return rng.choice(ROBOT_PEOPLE), None
+    if domain == "cover" and rng.random() < _ODD_SHARE:
+        name = rng.choice(_ODD_NAMES)
+        return name, ODD_COVERS[name] if rng.random() < 0.7 else None
+    if domain in CALLED_BY_KIND and rng.random() < _CALLED_BY_KIND_SHARE:
+        name = rng.choice(CALLED_BY_KIND[domain])
+        return name, class_of(domain, name)
     is_rare = rng.random() < RARE_SHARE
     if domain == "person":
         return rare.person(rng) if is_rare else rng.choice(PEOPLE), None
@@ -246,7 +274,9 @@ def _titled(name: str) -> str:
     return " ".join(_UPPER.get(word) or word[:1].upper() + word[1:] for word in name.split())
 
 
-_PROPER = frozenset(spelling for name in (*PEOPLE, *rare.PEOPLE) for spelling in (name, f"{name}'s"))
+_PROPER = frozenset(
+    spelling for name in (*PEOPLE, *ROBOT_PEOPLE, *rare.PEOPLE) for spelling in (name, f"{name}'s")
+)
 
 
 def spoken(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from training.home import rare
-from training.home.contents import GROCERIES, LISTS, ROTAS, TASKS
+from training.home.contents import ERRANDS, GROCERIES, LISTS, ROTAS, TASKS
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.speaker import Said, Speaker, said
@@ -225,10 +225,84 @@ def delete(speaker: Speaker) -> Said:
     return said(speaker, _DELETE, (home_call("list_remove_item", item=item, name=name),), i=item, l=shown)
 
 
+# The item in one clause, the list in the next; {them} stands for the item.
+_LACKED = Grammar("""
+3. (we're|we are|I'm) (out of|running out of|nearly out of|low on) {i}, (add|put) {them} (to|on) {l}
+3. we've (run out of|got no more) {i}(,| so|, so) (add|put|stick|write) {them} (on|to) {l}
+2. there's no more {i}, (put|add) {them} (on|to) {l}
+2. I (need|want|could do with) {i}(,| so) (put|pop|stick) {them} on {l}
+2. {i} (again|next time), (add|put) {them} (to|on) {l} please
+. somebody finished the {i}, (stick|put|get) {them} on {l}
+. don't let me forget {i}, (put|note) {them} on {l}
+""")
+_DONE = Grammar("""
+4. {i} is (done|finished|over|sorted|out of the way), (cross|tick|check|mark) it off {l}
+3. (finished|done with|that was) {i}, (cross|tick|check) it off {l}
+2. {i} is done so (cross|tick|check) it off {l}
+2. I'm (done|through|finished) with {i}, (tick|cross|check) it off [of|] {l}
+. {i}, done, (tick|cross|check) it off {l}
+. we've had {i}, (cross|tick) that off {l}
+""")
+_DROPPED = Grammar("""
+3. {i} is (cancelled|off|no longer needed|not happening), (take|delete|remove) it (from|off) {l}
+2. we (don't need|won't need|have enough) {i}, (remove|take|delete) {them} (from|off) {l}
+2. forget about {i}, (take|remove|delete) {them} (off|from) {l}
+""")
+_COUNTED = frozenset({"a", "two", "three", "six", "half", "some", "2", "10"})
+# Nobody is out of two litres of milk.
+_LACKING = (
+    *(item for item in GROCERIES if item.split()[0] not in _COUNTED),
+    "staples", "printer ink", "paper clips", "sticky tape", "envelopes", "wood screws", "sandpaper",
+    "masking tape",
+    "brown paint", "hay", "chicken feed", "lamp oil", "guitar strings", "whiteboard markers", "blue biros",
+)  # fmt: skip
+_EVENTS = (
+    *TASKS[len(ERRANDS) :],
+    "spelling test", "the spelling test", "maths test", "geography project", "book report", "the school play",
+    "swimming lesson", "times tables", "reading log", "chapter four", "the boiler service", "eye test",
+    "the car wash", "poem about autumn", "science fair poster", "clarinet scales", "the tax form",
+)  # fmt: skip
+_SUPPLIES = (
+    "supplies",
+    "office supplies",
+    "workshop",
+    "homework",
+    "craft box",
+    "stationery",
+    "feed store",
+    "school",
+)
+
+
+def in_clauses(speaker: Speaker) -> Said:
+    """ "We're out of staples, add them to supplies": the whole item, that list."""
+    speaker.slips = False
+    shown, name = list_words(speaker)
+    if speaker.chance(0.5):
+        name = speaker.pick(_SUPPLIES)
+        shown = speaker.pick((name, name, f"the {name}", f"the {name} list", f"my {name} list"))
+    way = speaker.rng.random()
+    if way < 0.45:
+        item, grammar, tool = speaker.pick(_LACKING), _LACKED, "list_add_item"
+    elif way < 0.8:
+        item, grammar, tool = speaker.pick(_EVENTS), _DONE, "list_complete_item"
+    else:
+        item, grammar, tool = speaker.pick(_EVENTS), _DROPPED, "list_remove_item"
+    if tool != "list_remove_item" and item in GROCERIES and speaker.chance(0.4):
+        calls = (home_call("shopping_list_add_item", item=item),)
+        shown = shopping_words(speaker)
+    else:
+        calls = (home_call(tool, item=item.removeprefix("the "), name=name),)
+    them = speaker.pick(("them", "those", "some")) if item.endswith("s") else "it"
+    them = "it" if grammar is not _LACKED and them == "some" else them
+    return said(speaker, grammar, calls, i=item, l=shown, them=them)
+
+
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (3.4, buy),
     (3.2, bought),
     (3.2, add),
     (3.4, tick),
     (3.6, delete),
+    (1.8, in_clauses),
 )

@@ -30,6 +30,13 @@ PEOPLE = (
     "Julia", "Kevin", "Laura", "Marco", "Nora", "Omar", "Priya", "Quinn", "Rahul", "Sara", "Tim", "Uma",
     "Victor", "Wendy", "Yuki", "Mateo", "Freya", "Jonas", "Elena", "Chris", "Alex", "Robin", "Megan", "Jamie",
 )  # fmt: skip
+# Robots that are called like people: the list says what they are.
+ROBOT_PEOPLE = (
+    "Henry", "Shaun", "Doris", "Gerald", "Hetty", "Norman", "Mabel", "Reggie", "Trevor", "Nigel", "Gladys",
+    "Harold", "Betty", "Steve", "Barry", "Agnes", "Walter", "Edith", "Herbert", "Stanley", "Wilma",
+    "Brenda", "Kenny", "Olaf", "Winston", "Maude", "Igor", "Fergus", "Dolores", "Archie", "Molly", "Percy",
+    "Ernie", "Greta", "Basil", "Monty", "Ethel", "Rupert", "Frida", "Gus", "Hilda", "Marvin", "Nelly",
+)  # fmt: skip
 FAMILY = ("mum", "mom", "dad", "grandma", "grandpa", "the nanny", "the babysitter", "my wife", "my husband")
 OWNED_ROOMS = ("room", "bedroom", "office", "bathroom", "study", "playroom", "closet", "workshop", "studio")
 
@@ -72,6 +79,9 @@ _ON = frozenset(
 _BY = frozenset({"pool", "driveway"})
 
 
+_PEOPLE = frozenset((*PEOPLE, *ROBOT_PEOPLE))
+
+
 def in_area(area: str) -> str:
     """ "in the kitchen", "on the patio", "in Anna's room"."""
     if area.lower() in (*BARE_FLOORS, "outside"):
@@ -87,7 +97,9 @@ def in_area(area: str) -> str:
 
 
 def with_article(name: str) -> str:
-    """ "the kitchen"; "Anna's room" has its own."""
+    """ "the kitchen"; "Anna's room" has its own, and people have none."""
+    if name in _PEOPLE:
+        return name
     first = name.split(" ", 1)[0].lower()
     if first in (*BARE_FLOORS, "outside") and " " not in name:
         return name

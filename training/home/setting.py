@@ -299,6 +299,57 @@ def brightness(speaker: Speaker) -> Said:
     return said(speaker, _BRIGHTNESS, calls, t=target.text, v=text)
 
 
+# What a colour is like, around its plain name.
+_SHADES = (
+    "a soft {c}", "a gentle {c}", "soft {c}", "a deep {c}", "a nice {c}", "a warm-ish {c}", "warm-ish {c}",
+    "a really bold {c}", "a sort of {c}", "kind of {c}", "{c}-ish", "a cosy {c}", "a bright {c}",
+    "a spooky {c}",
+    "a calm {c}", "a lovely {c}", "some {c}", "a proper {c}", "a muted {c}", "a lively {c}", "a romantic {c}",
+    "a pale {c}", "a rich {c}", "a slightly dusty {c}", "a good strong {c}", "{c} all over", "{c}, you know",
+)  # fmt: skip
+_LIKE = {
+    "red": "mars|a tomato|a fire engine|blood|a strawberry|a stop sign|lava",
+    "green": "grass|a frog|the forest|peas|an alien|a traffic light|shrek",
+    "blue": "the sea|the sky|the ocean|an iceberg|a smurf|jeans|the deep end",
+    "yellow": "the sun|a lemon|a banana|butter|a submarine|a canary|sunflowers",
+    "orange": "a pumpkin|a sunset|carrots|the fruit|a fox|a campfire|marmalade",
+    "purple": "grapes|a plum|rain|an aubergine|royalty|barney",
+    "pink": "a flamingo|a panther|candy floss|a pig|bubblegum|roses",
+    "white": "snow|a cloud|paper|milk|a ghost|a polar bear",
+}
+_ALIKE = {colour: tuple(things.split("|")) for colour, things in _LIKE.items()}
+_SHADED = Grammar("""
+5! (make|turn|set|change) {t} [to|] {c}
+2. (I want|I'd like) {t} (in|) {c}
+. {t} [to|in|] {c}
+""")
+_SHADED_AT = Grammar("""
+3! (make|turn|set) {t} [to|] {c} (at|and|with) {v} [brightness]
+2! (set|put|dim) {t} to {v} and (make|turn) {it} {c}
+2. {t} {v} and {c}
+. {t} [in|] {c} at {v}
+""")
+
+
+def shaded(speaker: Speaker) -> Said:
+    """ "Red like mars", "a soft orange": the plain colour; a brightness beside it is kept."""
+    speaker.slips = False
+    colour = speaker.pick(tuple(_ALIKE))
+    if speaker.chance(0.5):
+        text = f"{colour} {speaker.pick(('like', 'like', 'as', 'just like'))} {speaker.pick(_ALIKE[colour])}"
+    else:
+        text = speaker.pick(_SHADES).replace("{c}", colour)
+    target = _lamp(speaker)
+    slots = _without_kind(target)
+    if speaker.chance(0.6):
+        return said(speaker, _SHADED, (home_call("light_set", **slots, color=colour),), t=target.text, c=text)
+    value = speaker.numbers.percent()
+    level = f"{speaker.numbers.say(value)} percent"
+    calls = (home_call("light_set", **slots, brightness=value, color=colour),)
+    it = "them" if target.is_plural else "it"
+    return said(speaker, _SHADED_AT, calls, t=target.text, c=text, v=level, it=it)
+
+
 def _colour(speaker: Speaker) -> tuple[str, str]:
     colour = speaker.pick(COLOURS[:10]) if speaker.chance(0.45) else speaker.pick(COLOURS)
     return speaker.slip(speaker.pick(COLOURS[:10]), colour), colour
@@ -430,6 +481,7 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (5, brightness),
     (4, colour),
     (2.6, colour_and_brightness),
+    (1.3, shaded),
     (4.2, position),
     (4.5, warmth),
     (2.8, fan_speed),

@@ -168,6 +168,8 @@ def told(speaker: Speaker) -> Said:
     }
     story = _WHEREABOUTS.draw(speaker.rng).say(speaker.rng, fill)
     order, call = speaker.pick(_ORDERS)
+    if call.tool == "vacuum_start" and speaker.is_listed("vacuum"):
+        call = home_call("vacuum_start", name="vacuum")
     if speaker.chance(0.3):
         target = speaker.named(speaker.pick(("light", "switch", "media_player")), apart=0.0)
         word = speaker.pick(("on", "off"))
@@ -177,4 +179,55 @@ def told(speaker: Speaker) -> Said:
     return Said(".", f"{order}{speaker.pick(_BEHIND)}{story}", (call,))
 
 
-BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((3, spared), (1.4, complained), (2, told))
+# {r} is "the greenhouse", {b} the same without its article, {i} "in the greenhouse": why, and not what.
+_WHY_THERE = wordings(
+    "({b} (is|is way|is a bit|is getting|gets) too (hot|cold|stuffy|bright|dark|warm|damp)|{b} too "
+    "(hot|cold|bright|dark|stuffy|warm|chilly)|it's (boiling|freezing|stuffy|too bright|baking|steaming|so "
+    "gloomy|far too warm) {i}|{r} (smells|smells of paint|is full of smoke|is like an oven|needs some air|is "
+    "flooded with sun|is damp again)|the sun is right (in|on) {r}|(movie|film|story|nap|bath) time {i}|"
+    "{w} is (asleep|working|reading|sweating|cooking) {i}|we're (eating|sitting|having tea) {i}|the plants "
+    "{i} are (wilting|too cold|burning)|we all freeze {i}|guests are coming to {r})"
+)
+_THERE = wordings("({i}|{i}|{i}|in there)")
+
+
+def placed(speaker: Speaker) -> Said:
+    """ "Greenhouse too hot, all windows in the greenhouse to eighty percent": one place, one call."""
+    speaker.slips = False
+    area = speaker.area()
+    fill = {"r": with_article(area), "b": area, "i": in_area(area), "w": speaker.pick(PEOPLE)}
+    why = _WHY_THERE.say(speaker.rng, fill)
+    kind = COVERS[speaker.pick(("window", "blind", "curtain", "shutter", "shade", "window"))]
+    place = _THERE.say(speaker.rng, fill)
+    if "'" not in area and speaker.chance(0.25):
+        shown = f"{speaker.pick(('all the', 'the', 'all'))} {area} {{n}}"
+    else:
+        shown = f"{speaker.pick(('all', 'all the', 'the', 'every one of the'))} {{n}} {place}".strip()
+    slots = {"area": area}
+    level = speaker.numbers.percent()
+    way = speaker.rng.random()
+    if way < 0.4:
+        things, words = shown.replace("{n}", kind.plural[0]), speaker.numbers.say_percent(level)
+        order = speaker.pick(
+            (f"{things} to {words}", f"set {things} to {words}", f"open {things} to {words}")
+        )
+        call = home_call("set_position", **slots, **kind.slots, position=level)
+    elif way < 0.7:
+        verb, tool = speaker.pick((("open", "turn_on"), ("close", "turn_off"), ("shut", "turn_off")))
+        order = f"{verb} {shown.replace('{n}', kind.plural[0])}"
+        call = home_call(tool, **slots, **kind.slots)
+    else:
+        one = speaker.pick((LIGHT, LIGHT, FAN))
+        word = speaker.pick(("on", "off"))
+        things = shown.replace("{n}", one.plural[0])
+        order = speaker.pick((f"turn {word} {things}", f"{things} {word}", f"turn {things} {word}"))
+        call = home_call(f"turn_{word}", **slots, **one.slots)
+    return Said(".", f"{why}{speaker.pick(_LINKS)}{order}", (call,))
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (3, spared),
+    (1.4, complained),
+    (2, told),
+    (2, placed),
+)

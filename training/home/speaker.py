@@ -57,7 +57,7 @@ _SLIPS = (
     " er ", " uh ", ", er, ", ", hold on, ", " no hang on ", ", uh make that ", " um no ",
     ", sorry, make that ",
     ", let me think, no, ", " hmm ", ", nope, ", " wait ",
-    ", wait, no, ", ", sorry I mean ", ", actually ", ", oh no, ", ", correction, ",
+    ", wait, no, ", ", sorry I mean ", ", actually ", ", oh no, ", ", correction, ", " nah ", ", nah, ",
 )  # fmt: skip
 # "kitchen light": a room and a kind is no name of its own, unless the home has a thing so called.
 _KIND_WORDS = frozenset(
@@ -248,11 +248,11 @@ class Speaker:
             entity = self.pick(things)
             if device_class is not None and entity.device_class != device_class:
                 continue
-            if not self._is_kind_in_plural(spoken(entity.name)):
+            if not self.is_kind_in_plural(spoken(entity.name)):
                 return entity
         return None
 
-    def _is_kind_in_plural(self, name: str) -> bool:
+    def is_kind_in_plural(self, name: str) -> bool:
         """True for "kitchen lights": plurals mean all of a kind, whatever a thing is called."""
         rest, _, last = name.rpartition(" ")
         return last in _PLURAL_KINDS and (not rest or rest in self.known.areas)

@@ -132,6 +132,47 @@ NAMES: dict[str, tuple[str, ...]] = {
         garden weather station"""),
 }  # fmt: skip
 
+# Things that are called what they are: a name where a home lists it, a kind where it does not.
+CALLED_BY_KIND: dict[str, tuple[str, ...]] = {
+    "humidifier": _names("humidifier|humidifier|dehumidifier|air humidifier|office humidifier"),
+    "climate": _names("""thermostat|thermostat|heating|heater|air conditioning|ac|radiator|smart thermostat|
+        main thermostat|underfloor heating|pool heater|heat"""),
+    "alarm_control_panel": _names("alarm|alarm|house alarm|house alarm|burglar alarm|alarm system"),
+    "siren": _names("siren|doorbell|doorbell siren|house siren"),
+    "switch": _names("doorbell|switch|outlet|water heater|wall switch"),
+    "fan": _names("fan|bath fan|roof fan"),
+    "light": _names("light|facade lights|string lights|ceiling lights|stair lights|deck lamps"),
+    "valve": _names("valve|water valve|garden valve"),
+    "vacuum": _names("vacuum|vacuum cleaner|robot vacuum|hoover"),
+    "lawn_mower": _names("mower|lawn mower|robot mower"),
+    "cover": _names("""west shutters|east shutters|north shutters|south shutters|plantation shutters|
+        storm shutters|street shutters|wooden blinds|west blinds|east blinds|velvet curtains|bay curtains|
+        sheer curtains|south shades|front shutters|back shutters|roman shades|long curtains|left shutters|
+        right shutters|courtyard gates|stable doors|roof windows|gate|garage door|awning|venetian blinds"""),
+}  # fmt: skip
+# What opens and closes and is no blind: a cover in one home, watched by a sensor in another.
+ODD_COVERS: dict[str, str] = (
+    dict.fromkeys(
+        _names(
+            "barrier|bollard|bollards|boom|car park barrier|rising bollard|drawbridge|portcullis|turnstile"
+        ),
+        "gate",
+    )
+    | dict.fromkeys(
+        _names("""hatch|loft hatch|trapdoor|serving hatch|cat hatch|coop flap|bulkhead|cellar flap|tailgate|
+        stable half door|wardrobe lift|pod bay"""),
+        "door",
+    )
+    | dict.fromkeys(_names("bay|bay one|bay two|boat bay|loading bay|roller|car lift|hangar"), "garage")
+    | dict.fromkeys(
+        _names("sail|shade sail|canopy|marquee|parasol|sunbrella|gazebo roof|pool cover|pool roof|tarp"),
+        "awning",
+    )
+    | dict.fromkeys(
+        _names("porthole|transom|lantern roof|roof vent|cupola|fanlight|greenhouse vent"), "window"
+    )
+)
+
 # A thing that a binary sensor of a class watches, and a sensor of a class.
 SENSED: dict[str, tuple[str, ...]] = {
     "battery": _names("""phone|tablet|laptop|remote|tv remote|doorbell|front door lock|smoke detector|

@@ -1,0 +1,130 @@
+"""Robots that are called like people: whether Henry vacuums or mows, the list of things says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from edgevox.tools.home.house import Entity
+from training.home.houses import spoken
+from training.home.ordering import home_call
+from training.home.patterns import Grammar
+from training.home.places import ROBOT_PEOPLE, with_article
+from training.home.speaker import Said, Speaker, said
+
+_DOMAINS = ("vacuum", "lawn_mower")
+# What both kinds of robots are told: only the list tells which tool it is.
+_START = Grammar("""
+4! (start|run|launch|send out|wake|wake up|set off) {t}
+3! (get|set) {t} (going|started|working|to work|moving|off)
+3! (tell|ask|get) {t} to (start|go|get going|get to work|get on with it|do a round|begin)
+2! let {t} (start|go|out|loose|run|do a round)
+2. {t} (start|go|off you go|get to work|can start|should start|time to work|to work)
+. (time for|I need) {t} to (start|get going|work)
+. off you go {t}
+""")
+_DOCK = Grammar("""
+4! (send|bring|call|get|order) {t} (home|back|in|back to (his|her|its|the) (dock|base|charger)|to bed)
+3! (tell|ask|get) {t} to (go home|come back|return|dock|go to bed|go back to (his|her|its) (dock|base))
+2! (dock|park|recall) {t}
+2! put {t} (to bed|back on (his|her|its) (dock|charger)|away)
+2. {t} (go home|back home|home|to bed|back to base|can go home|should come back|come home)
+. that's enough {t}
+. {t} is done, send (him|her|it) (home|back)
+. (stop {t} and send (him|her|it) home|{t} has done enough for today)
+""")
+_VACUUM = Grammar("""
+3! (get|tell|ask) {t} to (vacuum|hoover|clean|sweep|do the floors|start cleaning|clean up)
+3! (have|let|make) {t} (vacuum|hoover|clean|sweep|do the floors)
+. {t} should (vacuum|hoover|clean)
+""")
+_MOW = Grammar("""
+3! (get|tell|ask) {t} to (mow|cut the grass|mow the lawn|do the lawn|trim the grass|start mowing)
+3! (have|let|make) {t} (mow|mow the lawn|cut the grass|do the lawn|do the grass)
+. {t} should (mow|cut the grass|do the lawn)
+. the grass is too long, (send|get|start) {t}
+""")
+_ROOM = Grammar("""
+5! (get|tell|ask|send) {t} to (do|clean|vacuum|hoover|sweep) {a}
+4! (have|let|make) {t} (do|clean|vacuum|hoover|sweep) {a}
+2! send {t} (to|into|round) {a}
+2. {t} (do|clean|vacuum|hoover|can do|should do|should clean) {a}
+2! (vacuum|hoover|clean) {a} with {t}
+. {a} needs doing, (send|get) {t}
+? (can|could) {t} (do|clean|vacuum|hoover) {a}
+. {t}, {a} please
+. I want {t} (in|to do) {a}
+""")
+_CLEAN_ROOM = Grammar("""
+3! (get|tell|ask|send) {t} to (clean|vacuum|hoover|sweep) {a}
+3! (have|let|make) {t} (clean|vacuum|hoover|sweep) {a}
+2! (vacuum|hoover|clean) {a} with {t}
+""")
+_BACK = Grammar("""
+4? is {t} (back on|on|in|at|back in|back at) (his|her|its|the) (dock|base|charger|station)
+3? is {t} (docked|home|back|back home|parked|charging|in bed|back yet)
+2? has {t} (come back|gone home|gone back to (his|her|its) dock|made it back|finished and docked)
+? did {t} (come back|go home|go back to (his|her|its) dock|make it back)
+! (check|tell me) (if|whether) {t} is (docked|back on (his|her|its) dock|home|back)
+""")
+_BUSY = {
+    "vacuum": Grammar("""
+4? is {t} (cleaning|vacuuming|hoovering|still cleaning|out cleaning|busy cleaning|sweeping)
+! (check|tell me) (if|whether) {t} is (cleaning|vacuuming)
+"""),
+    "lawn_mower": Grammar("""
+4? is {t} (mowing|still mowing|cutting the grass|out mowing|busy mowing|on the lawn)
+! (check|tell me) (if|whether) {t} is (mowing|cutting the grass)
+"""),
+}
+_STARTS = {"vacuum": "vacuum_start", "lawn_mower": "lawn_mower_start_mowing"}
+_DOCKS = {"vacuum": "vacuum_return_to_base", "lawn_mower": "lawn_mower_dock"}
+_STATES = {"vacuum": "cleaning", "lawn_mower": "mowing"}
+
+
+def _robot(speaker: Speaker) -> tuple[str, Entity | None, str]:
+    """Its words, the thing where it is listed, and what it is."""
+    listed = [
+        thing
+        for domain in _DOMAINS
+        for thing in speaker.known.by_domain.get(domain, ())
+        if spoken(thing.name) in _LIKE_PEOPLE
+    ]
+    if not listed:
+        # Nobody sees what Henry is: what he is asked to do has to say it.
+        return speaker.pick(ROBOT_PEOPLE), None, speaker.pick(_DOMAINS)
+    robot = speaker.pick(listed)
+    return spoken(robot.name), robot, robot.domain
+
+
+_LIKE_PEOPLE = frozenset(ROBOT_PEOPLE)
+
+
+def sent(speaker: Speaker) -> Said:
+    """ "Get Henry going", "Henry to bed"."""
+    name, robot, domain = _robot(speaker)
+    own = _VACUUM if domain == "vacuum" else _MOW
+    if robot is not None and speaker.chance(0.5):
+        return said(speaker, _DOCK, (home_call(_DOCKS[domain], name=name),), t=name)
+    grammar = _START if robot is not None and speaker.chance(0.6) else own
+    return said(speaker, grammar, (home_call(_STARTS[domain], name=name),), t=name)
+
+
+def in_room(speaker: Speaker) -> Said:
+    """ "Get Henry to do the kitchen"."""
+    name, robot, domain = _robot(speaker)
+    area = speaker.area()
+    if robot is not None and domain != "vacuum":
+        return sent(speaker)
+    calls = (home_call("vacuum_clean_area", area=area, name=name),)
+    return said(speaker, _ROOM if robot is not None else _CLEAN_ROOM, calls, t=name, a=with_article(area))
+
+
+def asked(speaker: Speaker) -> Said:
+    """ "Is Henry back on his dock"."""
+    name, robot, domain = _robot(speaker)
+    if robot is not None and speaker.chance(0.6):
+        return said(speaker, _BACK, (home_call("get_state", name=name, state="docked"),), t=name)
+    return said(speaker, _BUSY[domain], (home_call("get_state", name=name, state=_STATES[domain]),), t=name)
+
+
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((2, sent), (1.6, in_room), (1.6, asked))
