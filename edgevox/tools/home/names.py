@@ -100,8 +100,8 @@ def readings(heard: Words, known: frozenset[str]) -> tuple[Words, ...]:
 
 def nearest(said: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
     """The names that look most like what was said, best first; none that has little in common with it."""
-    pairs = _pairs(" ".join(words(said)))
-    scored = [(_likeness(pairs, _pairs(" ".join(words(name)))), name) for name in dict.fromkeys(names)]
+    pairs = _pairs(said)
+    scored = [(_likeness(pairs, _pairs(name)), name) for name in dict.fromkeys(names)]
     close = sorted((score for score in scored if score[0] >= 0.4), key=lambda score: (-score[0], score[1]))
     return tuple(name for _, name in close[:count])
 
@@ -204,7 +204,8 @@ def _distance(first: str, second: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _pairs(text: str) -> frozenset[str]:
-    padded = f" {text} "
+    """Every two letters that stand side by side in the words that count."""
+    padded = f" {' '.join(words(text))} "
     return frozenset(padded[i : i + 2] for i in range(len(padded) - 1))
 
 
