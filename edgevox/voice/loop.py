@@ -155,7 +155,7 @@ class VoiceLoop:
         """The sound is over: what was being said is taken as it is, and nobody will answer a question."""
         if isinstance(rest := self._segmenter.finish(), segments.Utterance):
             self._take(rest)
-        while self._is_in_turn:
+        while _is_at_work(self._turn):
             await self._turn_waits()
             if listening := self.pipeline.asking.listening:
                 listening.hear_nothing()
