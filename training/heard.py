@@ -21,7 +21,7 @@ _CASED_SHARE = 0.32
 _EVERY_WORD_SHARE = 0.3
 _CUT_SHARE = 0.05
 _LOST_SHARE = 0.015
-_HOMOPHONE_SHARE = 0.07
+_HOMOPHONE_SHARE = 0.12
 
 _CAPITALS = {
     "tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "christmas": "Christmas",

@@ -166,12 +166,16 @@ def homophoned(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
         for word in value.split()
     }
     words = text.split(" ")
-    found = []
+    numbers, little = [], []
     for at, (word, following) in enumerate(itertools.pairwise(words)):
-        alike = _NUMBERS.get(word) if following.rstrip(",.?!") in _UNITS else None
-        alike = alike or (_SMALL.get(word) if following in _ARTICLES else None)
-        if alike and word not in arguments:
-            found.append((at, alike))
+        if word in arguments:
+            continue
+        if word in _NUMBERS and following.rstrip(",.?!") in _UNITS:
+            numbers.append((at, _NUMBERS[word]))
+        elif word in _LITTLE and following in _ARTICLES:
+            little.append((at, _LITTLE[word]))
+    # Sentences with little words are many.
+    found = numbers + little if numbers or rng.random() < _LITTLE_SHARE else ()
     if not found:
         return text
     at, alike = rng.choice(found)
@@ -179,13 +183,14 @@ def homophoned(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
     return " ".join(words)
 
 
+_LITTLE_SHARE = 0.35
 # What is counted behind a number, or an article behind a small word, keeps the meaning clear.
 _NUMBERS = {
     "eight": ("ate",), "two": ("to", "too"), "four": ("for", "fore"), "one": ("won",), "ten": ("tenn",),
     "six": ("sicks",), "five": ("fife", "hive"), "nine": ("nein", "mine"), "forty": ("fourty", "for tea"),
     "seven": ("sevin",), "three": ("tree", "free"), "twenty": ("twenny",), "sixty": ("sixtie",),
 }  # fmt: skip
-_SMALL = {"for": ("four", "four", "fore"), "to": ("two", "too"), "by": ("buy", "bye"), "in": ("inn",)}
+_LITTLE = {"for": ("four", "four", "fore"), "to": ("two", "too"), "by": ("buy", "bye")}
 _ARTICLES = frozenset({"the", "my", "our", "a", "an"})
 _UNITS = frozenset(
     {"minutes", "minute", "hours", "hour", "seconds", "second", "percent", "degrees", "degree", "per"}

@@ -174,6 +174,13 @@ def test_what_stands_behind_not_is_not_meant() -> None:
         qualifier = name.split(" ", 1)[0]
         assert made.calls[0].arguments.keys() == {"name"}
         assert f"not the {qualifier} " not in f"{made.text} ", made
+        told = re.findall(
+            r"\b(on|off|open|closed?|shut|raise|lower|locked|unlocked|lock|unlock)\b", made.text
+        )
+        assert told, made
+        off = {"off", "close", "closed", "shut", "lower", "unlock", "unlocked"}
+        # "lower" may be one of two sides as well.
+        assert made.calls[0].tool == "turn_off" or set(told) - off, made
 
 
 def test_the_one_that_is_called_so_is_meant_by_its_name_alone() -> None:

@@ -279,7 +279,7 @@ def _robot(speaker: Speaker, domain: str) -> Phrase:
         name = str(phrase.slots["name"])
         if phrase.entity is not None or name not in (*kind.singular, "cleaner", "lawnmower"):
             proper = (
-                name.lower() in _PROPER_ROBOTS
+                name.lower() in PROPER_ROBOTS
                 or name in ROBOT_PEOPLE
                 or (name not in NAMES[domain] and speaker.chance(0.6))
             )
@@ -289,7 +289,7 @@ def _robot(speaker: Speaker, domain: str) -> Phrase:
     return Phrase(f"{speaker.pick(('the', 'the', 'the', 'my', 'our'))} {noun}", slots)
 
 
-_PROPER_ROBOTS = frozenset(
+PROPER_ROBOTS = frozenset(
     [
         "mr. fluffy",
         "rosie",

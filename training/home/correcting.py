@@ -207,18 +207,19 @@ def wish(speaker: Speaker) -> Said:
     return Said(".", f"{before}{begun}{speaker.pick(_NO)}{right[0]}", (right[1],))
 
 
-# {x} is not meant, {y} is; {n} is what both are, {v} the verb, {w} on or off where the verb wants it.
+# {x} is not meant, {y} is; {n} is what both are, {v} the verb, {w} on or off where the verb wants it,
+# {u} what it is to be where there is no verb.
 _NOT_BUT = Grammar("""
 4. {v} the {x} {n} {w} no not the {x} the {y} {n}
 3. {v} the {x}, no not the {x}, the {y} {n} {w}
-4. no not the {x} the {y} {n} {w}
+4. no not the {x} the {y} {n} {u}
 3. no not the {x} {n}, {v} the {y} {n} {w}
 3. {v} the {y} {n} {w}, not the {x} ({one}|{n})
 2. {v} not the {x} but the {y} {n} {w}
-2. not the {x} {n}, the {y} {n} {w}
+2. not the {x} {n}, the {y} {n} {u}
 2. not the {x} {one}, {v} the {y} {n} {w}
 2. {v} the {x} {n} {w}(, sorry|, wait|) not the {x} the {y} ({one}|{n}) I mean the {y} {n}
-. I said the {y} {n} {w} not the {x} ({one}|{n})
+. I said the {y} {n} {u} not the {x} ({one}|{n})
 . {v} the {x} I mean the {y} {n} {w}
 """)
 # {z} is anything, {y} the whole name.
@@ -250,6 +251,10 @@ _LAST = (" lamp", " light", " lights", " lamps", " spot", " strip", " fan", " pl
          " shade", " shades", " window", " charger")  # fmt: skip
 
 
+# What a thing is to be: behind turn_on, behind turn_off.
+_TO_BE = {"cover": ("open", "closed"), "lock": ("locked", "unlocked")}
+
+
 def _ordered(speaker: Speaker, domain: str) -> tuple[str, str, str]:
     """A verb, its particle, and the tool."""
     if domain in ("light", "fan", "switch"):
@@ -273,7 +278,8 @@ def not_but(speaker: Speaker) -> Said:
     verb, word, tool = _ordered(speaker, domain)
     calls = (home_call(tool, name=f"{first} {noun}"),)
     one = "ones" if noun.endswith("s") else "one"
-    return said(speaker, _NOT_BUT, calls, x=wrong, y=first, n=noun, v=verb, w=word, one=one)
+    to_be = word or _TO_BE[domain][tool == "turn_off"]
+    return said(speaker, _NOT_BUT, calls, x=wrong, y=first, n=noun, v=verb, w=word, u=to_be, one=one)
 
 
 def called(speaker: Speaker) -> Said:

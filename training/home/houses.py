@@ -16,7 +16,7 @@ DEMO = FIRST_DAY
 # Kinds of things in a home, and how often there is one.
 _DOMAINS = (
     ("light", 30), ("switch", 9), ("fan", 5), ("cover", 12), ("lock", 5), ("media_player", 9), ("climate", 6),
-    ("scene", 6), ("script", 3), ("automation", 2), ("vacuum", 3), ("lawn_mower", 1.5), ("valve", 2),
+    ("scene", 6), ("script", 3), ("automation", 2), ("vacuum", 3.5), ("lawn_mower", 2), ("valve", 2),
     ("humidifier", 1.5), ("siren", 1), ("input_boolean", 2), ("alarm_control_panel", 3), ("weather", 2.5),
     ("binary_sensor", 19), ("sensor", 12), ("person", 4), ("todo", 4),
 )  # fmt: skip

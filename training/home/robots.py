@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from edgevox.tools.home.house import Entity
+from training.home.chores import PROPER_ROBOTS
 from training.home.houses import spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
 from training.home.places import ROBOT_PEOPLE, with_article
-from training.home.speaker import Said, Speaker, said
+from training.home.speaker import Phrase, Said, Speaker, said
 
 _DOMAINS = ("vacuum", "lawn_mower")
 # What both kinds of robots are told: only the list tells which tool it is.
@@ -81,19 +81,17 @@ _DOCKS = {"vacuum": "vacuum_return_to_base", "lawn_mower": "lawn_mower_dock"}
 _STATES = {"vacuum": "cleaning", "lawn_mower": "mowing"}
 
 
-def _robot(speaker: Speaker) -> tuple[str, Entity | None, str]:
-    """Its words, the thing where it is listed, and what it is."""
-    listed = [
-        thing
-        for domain in _DOMAINS
-        for thing in speaker.known.by_domain.get(domain, ())
-        if spoken(thing.name) in _LIKE_PEOPLE
-    ]
-    if not listed:
+def _robot(speaker: Speaker) -> tuple[Phrase, str]:
+    """A robot and its domain; mostly one with a person's name."""
+    robots = [thing for domain in _DOMAINS for thing in speaker.known.by_domain.get(domain, ())]
+    if not robots:
         # Nobody sees what Henry is: what he is asked to do has to say it.
-        return speaker.pick(ROBOT_PEOPLE), None, speaker.pick(_DOMAINS)
-    robot = speaker.pick(listed)
-    return spoken(robot.name), robot, robot.domain
+        name = speaker.pick(ROBOT_PEOPLE)
+        return Phrase(name, {"name": name}), speaker.pick(_DOMAINS)
+    robot = speaker.pick([one for one in robots if spoken(one.name) in _LIKE_PEOPLE] or robots)
+    name = spoken(robot.name)
+    text = name if name.lower() in PROPER_ROBOTS else with_article(name)
+    return Phrase(text, {"name": name}, entity=robot), robot.domain
 
 
 _LIKE_PEOPLE = frozenset(ROBOT_PEOPLE)
@@ -101,30 +99,32 @@ _LIKE_PEOPLE = frozenset(ROBOT_PEOPLE)
 
 def sent(speaker: Speaker) -> Said:
     """ "Get Henry going", "Henry to bed"."""
-    name, robot, domain = _robot(speaker)
+    robot, domain = _robot(speaker)
+    if robot.entity is not None and speaker.chance(0.5):
+        return said(speaker, _DOCK, (home_call(_DOCKS[domain], **robot.slots),), t=robot.text)
     own = _VACUUM if domain == "vacuum" else _MOW
-    if robot is not None and speaker.chance(0.5):
-        return said(speaker, _DOCK, (home_call(_DOCKS[domain], name=name),), t=name)
-    grammar = _START if robot is not None and speaker.chance(0.6) else own
-    return said(speaker, grammar, (home_call(_STARTS[domain], name=name),), t=name)
+    grammar = _START if robot.entity is not None and speaker.chance(0.6) else own
+    return said(speaker, grammar, (home_call(_STARTS[domain], **robot.slots),), t=robot.text)
 
 
 def in_room(speaker: Speaker) -> Said:
     """ "Get Henry to do the kitchen"."""
-    name, robot, domain = _robot(speaker)
-    area = speaker.area()
-    if robot is not None and domain != "vacuum":
+    robot, domain = _robot(speaker)
+    is_listed = robot.entity is not None
+    if is_listed and domain != "vacuum":
         return sent(speaker)
-    calls = (home_call("vacuum_clean_area", area=area, name=name),)
-    return said(speaker, _ROOM if robot is not None else _CLEAN_ROOM, calls, t=name, a=with_article(area))
+    area = speaker.area()
+    calls = (home_call("vacuum_clean_area", area=area, **robot.slots),)
+    return said(speaker, _ROOM if is_listed else _CLEAN_ROOM, calls, t=robot.text, a=with_article(area))
 
 
 def asked(speaker: Speaker) -> Said:
     """ "Is Henry back on his dock"."""
-    name, robot, domain = _robot(speaker)
-    if robot is not None and speaker.chance(0.6):
-        return said(speaker, _BACK, (home_call("get_state", name=name, state="docked"),), t=name)
-    return said(speaker, _BUSY[domain], (home_call("get_state", name=name, state=_STATES[domain]),), t=name)
+    robot, domain = _robot(speaker)
+    if robot.entity is not None and speaker.chance(0.6):
+        return said(speaker, _BACK, (home_call("get_state", **robot.slots, state="docked"),), t=robot.text)
+    calls = (home_call("get_state", **robot.slots, state=_STATES[domain]),)
+    return said(speaker, _BUSY[domain], calls, t=robot.text)
 
 
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((2, sent), (1.6, in_room), (1.6, asked))

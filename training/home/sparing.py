@@ -222,7 +222,9 @@ def placed(speaker: Speaker) -> Said:
         things = shown.replace("{n}", one.plural[0])
         order = speaker.pick((f"turn {word} {things}", f"{things} {word}", f"turn {things} {word}"))
         call = home_call(f"turn_{word}", **slots, **one.slots)
-    return Said(".", f"{why}{speaker.pick(_LINKS)}{order}", (call,))
+    is_verb_first = order.startswith(("set ", "open ", "close ", "shut ", "turn "))
+    link = speaker.pick(_LINKS if is_verb_first else _LINKS[:7])
+    return Said(".", f"{why}{link}{order}", (call,))
 
 
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
