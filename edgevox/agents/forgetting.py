@@ -20,11 +20,11 @@ from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.errors import StateError
 from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
 from edgevox.tools.home import Alarms, DemoHome, Timers
-from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
 from edgevox.tools.home.local_lists import FILE_NAME as LISTS_FILE
 from edgevox.tools.home.local_lists import LocalLists
-from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.turn_log import FILE_NAME as LOG_FILE
 from edgevox.turn_log import TurnLog
 from edgevox.types import ToolCall

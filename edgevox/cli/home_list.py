@@ -13,13 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from edgevox.cli.context import Context
+from edgevox.cli.home_test import STATELESS, connected
 from edgevox.cli.loop import run_until_done
-from edgevox.tools.home import Alarms, ConnectedHome, Entity, HomeError, House, ListItem, Timers
-from edgevox.tools.home.alarming import time_phrase
-from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home import Alarms, ConnectedHome, Entity, House, ListItem, Timers
+from edgevox.tools.home.agenda.alarming import time_phrase
+from edgevox.tools.home.agenda.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.home.homes import open_home
 from edgevox.tools.home.states import state_phrase
-from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.home.wording import duration
 
 
@@ -58,15 +59,9 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 async def _read(home: ConnectedHome) -> tuple[House, dict[str, tuple[ListItem, ...]]]:
     """Raises HomeError and StateError."""
-    await home.start()
-    try:
-        if home.problem:
-            raise HomeError(home.problem)
-        house = home.house()
+    async with connected(home) as house:
         lists = [entity for entity in house.entities if entity.domain == "todo"]
         return house, {entity.name: await home.items(entity.id) for entity in lists}
-    finally:
-        await home.close()
 
 
 def _lines(shown: _Shown) -> Iterator[str]:
@@ -111,11 +106,15 @@ def house_table(house: House) -> Table:
         table.add_row(
             Text(where if where != last else ""),
             Text(entity.name + (f" ({', '.join(entity.aliases)})" if entity.aliases else "")),
-            Text(", ".join(filter(None, (state_phrase(entity), _detail(entity))))),
+            Text(", ".join(filter(None, (_state(entity), _detail(entity))))),
             entity.domain + (f" {entity.device_class}" if entity.device_class else ""),
         )
         last = where
     return table
+
+
+def _state(entity: Entity) -> str:
+    return "" if entity.domain in STATELESS else state_phrase(entity)
 
 
 def _detail(entity: Entity) -> str:
@@ -129,12 +128,13 @@ def _detail(entity: Entity) -> str:
         case "cover" if 0 < has.get("position", 0) < 100:
             return f"{has['position']} %"
         case "climate":
-            return f"set to {has.get('temperature')}°, {has.get('current_temperature')}° now"
+            known = {"set to {}°": has.get("temperature"), "{}° now": has.get("current_temperature")}
+            return ", ".join(text.format(value) for text, value in known.items() if value is not None)
         case "media_player":
             return f"volume {has.get('volume_level', 0)} %" + (
                 ", muted" if has.get("is_volume_muted") else ""
             )
         case "weather":
-            return f"{has.get('temperature')}°"
+            return f"{has['temperature']}°" if "temperature" in has else ""
         case _:
             return ""

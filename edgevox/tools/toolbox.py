@@ -19,10 +19,10 @@ from edgevox.tools.corpus import corpus_tools
 from edgevox.tools.document_index import FILE_NAME as DOCUMENTS_FILE
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.home import Agenda, Alarms, ConnectedHome, Timers, home_tools
-from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.steady_clock import SteadyClock
+from edgevox.tools.home.agenda.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.home.homes import open_home
-from edgevox.tools.home.steady_clock import SteadyClock
-from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.plugin_sources import PluginSource, plugin_sources
 from edgevox.tools.plugin_troubles import FILE_NAME as TROUBLES_FILE
 from edgevox.tools.plugins import Plugins, StartTroubles

@@ -20,9 +20,9 @@ from edgevox.errors import ConfigError
 from edgevox.metrics import TurnRecord
 from edgevox.settings import MemorySettings
 from edgevox.tools.home import Action, Alarms, DemoHome, Timers, Verb
-from edgevox.tools.home.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.alarms import FILE_NAME as ALARMS_FILE
+from edgevox.tools.home.agenda.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
-from edgevox.tools.home.timers import FILE_NAME as TIMERS_FILE
 from edgevox.turn_log import TurnLog
 from edgevox.types import Message, ToolCall
 

@@ -17,7 +17,7 @@ import pytest
 
 from edgevox.audio.files import read_audio
 from edgevox.testing import NullSinks
-from edgevox.tools.home.timers import FILE_NAME, Timers
+from edgevox.tools.home.agenda.timers import FILE_NAME, Timers
 from edgevox.types import Audio
 from edgevox.voice.ring_sound import CHIME_HZ
 from edgevox.voice.ringing import ROUNDS

@@ -18,8 +18,8 @@ from edgevox.settings import AudioSettings
 from edgevox.testing import ScriptedModel
 from edgevox.tools import tool
 from edgevox.tools.home.agenda import Agenda
-from edgevox.tools.home.alarms import Alarms
-from edgevox.tools.home.timers import Timers
+from edgevox.tools.home.agenda.alarms import Alarms
+from edgevox.tools.home.agenda.timers import Timers
 from edgevox.types import WHISPER_RATE_HZ, Audio
 from edgevox.voice import Asking, Bell, Hearing, InstantWords, Pipeline, Ringer, VoiceLoop
 from tests.voice.fake_time import FakeTime

@@ -22,8 +22,8 @@ from edgevox.events import (
 )
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools.home.agenda import Agenda, Due
-from edgevox.tools.home.alarms import Alarms
-from edgevox.tools.home.timers import Timers
+from edgevox.tools.home.agenda.alarms import Alarms
+from edgevox.tools.home.agenda.timers import Timers
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, ChatModel, SynthesisRequest
 from edgevox.voice import Bell, InstantWords, Loudspeaker, Pipeline, Ringer, Voice

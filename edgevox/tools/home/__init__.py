@@ -1,7 +1,8 @@
 """The home: its tools, what they need of a home, and the demo home."""
 
-from edgevox.tools.home.agenda import Agenda, Due
-from edgevox.tools.home.alarms import Alarm, Alarms
+from edgevox.tools.home.agenda.agenda import Agenda, Due
+from edgevox.tools.home.agenda.alarms import Alarm, Alarms
+from edgevox.tools.home.agenda.timers import Timer, Timers
 from edgevox.tools.home.catalogue import CATALOGUE, HOME_TOOLS_VERSION
 from edgevox.tools.home.choosing import targets
 from edgevox.tools.home.demo import DemoHome
@@ -15,7 +16,6 @@ from edgevox.tools.home.prompt import (
     home_names,
     home_prompt,
 )
-from edgevox.tools.home.timers import Timer, Timers
 from edgevox.tools.home.told_home import ToldHome
 from edgevox.tools.home.tools import home_tools
 

@@ -9,14 +9,15 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from edgevox.errors import StateError
-from edgevox.tools.home import acting, alarming, asking, lists, timing
-from edgevox.tools.home.alarms import Alarms
+from edgevox.tools.home import acting, asking, lists
+from edgevox.tools.home.agenda import alarming, timing
+from edgevox.tools.home.agenda.alarms import Alarms
+from edgevox.tools.home.agenda.timers import Timers
 from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.choosing import has_targets, targets
 from edgevox.tools.home.home import Home, HomeError
 from edgevox.tools.home.home_tool import HomeTool
 from edgevox.tools.home.house import Entity
-from edgevox.tools.home.timers import Timers
 from edgevox.tools.home.wording import listed, sentence, the
 from edgevox.tools.tool import ConfirmLevel, Speech, Target, Tool
 from edgevox.types import JsonObject

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from edgevox.tools.home import Alarm, Alarms, HomeError
-from edgevox.tools.home.alarming import run_alarm
-from edgevox.tools.home.alarms import MOST
+from edgevox.tools.home.agenda.alarming import run_alarm
+from edgevox.tools.home.agenda.alarms import MOST
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEEKDAYS = (0, 1, 2, 3, 4)

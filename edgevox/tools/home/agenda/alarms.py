@@ -14,11 +14,11 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, model_validator
 
+from edgevox.tools.home.agenda.local_time import MACHINE_ZONE, local, moment, wall_s
+from edgevox.tools.home.agenda.steady_clock import Reckoning, jump_s
+from edgevox.tools.home.agenda.timers import Clock
 from edgevox.tools.home.home import HomeError
-from edgevox.tools.home.local_time import MACHINE_ZONE, local, moment, wall_s
 from edgevox.tools.home.state_file import StateFile
-from edgevox.tools.home.steady_clock import Reckoning, jump_s
-from edgevox.tools.home.timers import Clock
 
 Kind: TypeAlias = Literal["alarm", "reminder"]
 

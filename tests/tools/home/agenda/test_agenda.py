@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from edgevox.tools.home import Agenda, Alarms, Due, Timers
-from edgevox.tools.home.agenda import Kind
-from edgevox.tools.home.steady_clock import SteadyClock
+from edgevox.tools.home.agenda.agenda import Kind
+from edgevox.tools.home.agenda.steady_clock import SteadyClock
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MONDAY_6 = datetime(2026, 11, 16, 6, 0, tzinfo=BERLIN)

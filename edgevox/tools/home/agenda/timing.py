@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from edgevox.tools.home.agenda.nicknames import called_so, kept_text, name_words
+from edgevox.tools.home.agenda.timers import Timer, Timers
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.matching import Unclear
 from edgevox.tools.home.names import Words
-from edgevox.tools.home.nicknames import called_so, kept_text, name_words
-from edgevox.tools.home.timers import Timer, Timers
 from edgevox.tools.home.wording import brief, counted, duration, listed, sentence
 
 _MOST_NAMED = 4

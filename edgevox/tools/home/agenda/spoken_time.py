@@ -11,12 +11,12 @@ import calendar
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
+from edgevox.tools.home.agenda.local_time import tomorrow
+from edgevox.tools.home.agenda.said_time import HALF_DAY, WHOLE_DAY, Part, PastTime, SaidTime
+from edgevox.tools.home.agenda.spoken_clock import take_clock
+from edgevox.tools.home.agenda.spoken_length import DAY_S, take_length
+from edgevox.tools.home.agenda.time_words import MONTHS, WEEKDAYS, TimeWords
 from edgevox.tools.home.home import HomeError
-from edgevox.tools.home.local_time import tomorrow
-from edgevox.tools.home.said_time import HALF_DAY, WHOLE_DAY, Part, PastTime, SaidTime
-from edgevox.tools.home.spoken_clock import take_clock
-from edgevox.tools.home.spoken_length import DAY_S, take_length
-from edgevox.tools.home.time_words import MONTHS, WEEKDAYS, TimeWords
 from edgevox.tools.home.wording import brief
 
 _EVERY_DAY = (0, 1, 2, 3, 4, 5, 6)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.tools.home import HomeError, Timers
-from edgevox.tools.home.timers import MOST
+from edgevox.tools.home.agenda.timers import MOST
 from tests.tools.home.conftest import Bench, Clock
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from edgevox.tools.home.local_time import MACHINE_ZONE, local, moment
+from edgevox.tools.home.agenda.local_time import MACHINE_ZONE, local, moment
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

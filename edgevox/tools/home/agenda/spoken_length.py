@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgevox.tools.home.time_words import PAST, TO, TimeWords
+from edgevox.tools.home.agenda.time_words import PAST, TO, TimeWords
 
 DAY_S = 86_400
 UNITS_S = {

@@ -10,11 +10,11 @@ import time
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
-from edgevox.tools.home.alarms import Alarms
-from edgevox.tools.home.local_time import local
-from edgevox.tools.home.steady_clock import SteadyClock
-from edgevox.tools.home.time_wording import ago, day_time, o_clock
-from edgevox.tools.home.timers import Timer, Timers
+from edgevox.tools.home.agenda.alarms import Alarms
+from edgevox.tools.home.agenda.local_time import local
+from edgevox.tools.home.agenda.steady_clock import SteadyClock
+from edgevox.tools.home.agenda.time_wording import ago, day_time, o_clock
+from edgevox.tools.home.agenda.timers import Timer, Timers
 from edgevox.tools.home.wording import brief, sentence
 
 Kind: TypeAlias = Literal["timer", "alarm", "reminder"]

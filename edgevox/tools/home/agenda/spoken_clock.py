@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from edgevox.tools.home.said_time import HALF_DAY, WHOLE_DAY
-from edgevox.tools.home.spoken_length import UNITS_S
-from edgevox.tools.home.time_words import PAST, TO, TimeWords
+from edgevox.tools.home.agenda.said_time import HALF_DAY, WHOLE_DAY
+from edgevox.tools.home.agenda.spoken_length import UNITS_S
+from edgevox.tools.home.agenda.time_words import PAST, TO, TimeWords
 
 Minutes: TypeAlias = tuple[int, ...]
 """The minutes of the day that are perhaps meant: two for an hour without its half, none for no hour."""

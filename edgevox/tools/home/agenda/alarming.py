@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from edgevox.tools.home.alarms import Alarm, Alarms, Kind
+from edgevox.tools.home.agenda.alarms import Alarm, Alarms, Kind
+from edgevox.tools.home.agenda.nicknames import called_so, kept_text, name_words
+from edgevox.tools.home.agenda.said_time import SaidTime, When
+from edgevox.tools.home.agenda.spoken_time import NotATime, read_time
+from edgevox.tools.home.agenda.time_wording import clock_time, day_phrase, moment_phrase, repeat_phrase
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.matching import Unclear
 from edgevox.tools.home.names import words
-from edgevox.tools.home.nicknames import called_so, kept_text, name_words
-from edgevox.tools.home.said_time import SaidTime, When
-from edgevox.tools.home.spoken_time import NotATime, read_time
-from edgevox.tools.home.time_wording import clock_time, day_phrase, moment_phrase, repeat_phrase
 from edgevox.tools.home.wording import brief, duration, listed, plural, sentence
 
 _MOST_NAMED = 3

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgevox.tools.home.agenda.steady_clock import Reckoning, jump_s
 from edgevox.tools.home.home import HomeError
 from edgevox.tools.home.state_file import StateFile
-from edgevox.tools.home.steady_clock import Reckoning, jump_s
 from edgevox.tools.home.wording import brief, duration
 
 Clock: TypeAlias = Callable[[], float]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
-from edgevox.tools.home.local_time import tomorrow
+from edgevox.tools.home.agenda.local_time import tomorrow
 from edgevox.tools.home.wording import counted, listed
 
 DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

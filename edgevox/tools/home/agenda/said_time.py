@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
+from edgevox.tools.home.agenda.local_time import local, moment, wall_s
 from edgevox.tools.home.home import HomeError
-from edgevox.tools.home.local_time import local, moment, wall_s
 
 Purpose: TypeAlias = Literal["alarm", "reminder"]
 Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgevox.tools.home import HomeError
-from edgevox.tools.home.local_time import moment
-from edgevox.tools.home.said_time import PastTime, Purpose, SaidTime
-from edgevox.tools.home.spoken_time import NotATime, read_time
-from edgevox.tools.home.time_wording import days_phrase, moment_phrase, repeat_phrase
+from edgevox.tools.home.agenda.local_time import moment
+from edgevox.tools.home.agenda.said_time import PastTime, Purpose, SaidTime
+from edgevox.tools.home.agenda.spoken_time import NotATime, read_time
+from edgevox.tools.home.agenda.time_wording import days_phrase, moment_phrase, repeat_phrase
 from edgevox.tools.home.wording import duration
 
 BERLIN = ZoneInfo("Europe/Berlin")
