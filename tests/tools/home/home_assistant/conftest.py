@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
@@ -15,28 +14,16 @@ from edgevox.tools.home import DemoHome
 from edgevox.tools.home.home_assistant import HomeAssistantHome
 from tests.tools.home.conftest import Bench
 from tests.tools.home.home_assistant.fake import TOKEN
-from tests.tools.home.home_assistant.furnished import Admin, furnish, log_in
-from tests.tools.home.home_assistant.server import HASS, Server
+from tests.tools.home.home_assistant.furnished import Admin, furnished_server, log_in
+from tests.tools.home.home_assistant.server import Server
 
 TIMEOUT_S = 5.0
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    if not HASS.exists():
-        pytest.fail("there is no Home Assistant to test with: run script/home-assistant")
-    server = Server(tmp_path_factory.mktemp("home-assistant"))
-    try:
-        server.start()
-        server.sign_up()
-        asyncio.run(furnish(server))
-        # Home Assistant writes to disk when it stops, and else some time later: a kill would lose all this.
-        server.stop()
-        server.start()
-        server.wait_until_running()
+    with furnished_server(tmp_path_factory.mktemp("home-assistant")) as server:
         yield server
-    finally:
-        server.kill()
 
 
 @pytest.fixture

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 
-from tests.tools.home.home_assistant.server import Server
+from tests.tools.home.home_assistant.server import HASS, Server
 
 AREAS = {
     "Kitchen": ("light.kitchen_lights",),
@@ -78,6 +82,25 @@ async def expose(admin: Admin, entity_ids: Iterable[str], should_expose: bool) -
         entity_ids=list(entity_ids),
         should_expose=should_expose,
     )
+
+
+@contextmanager
+def furnished_server(folder: Path) -> Iterator[Server]:
+    """Takes ten seconds: for a whole session of tests."""
+    if not HASS.exists():
+        pytest.fail("there is no Home Assistant to test with: run script/home-assistant")
+    server = Server(folder)
+    try:
+        server.start()
+        server.sign_up()
+        asyncio.run(furnish(server))
+        # Home Assistant writes to disk when it stops, and else some time later: a kill would lose all this.
+        server.stop()
+        server.start()
+        server.wait_until_running()
+        yield server
+    finally:
+        server.kill()
 
 
 async def furnish(server: Server) -> None:

@@ -1,0 +1,393 @@
+"""`edgevox home setup` as a user types it, against a real Home Assistant and a real mosquitto."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import pty
+import re
+import select
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from zeroconf import IPVersion
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from edgevox.cli.main import main
+from edgevox.folders import Folders
+from edgevox.settings.config_edit import keep_in_file
+from edgevox.settings.secret_file import write_secret
+from edgevox.tools.home.home_assistant.discovery import FoundHomeAssistant, find_home_assistants
+from edgevox.tools.home.homes import token_file
+from tests.cli.command import BOUND_S, edgevox, environment
+from tests.tools.home.home_assistant.server import Server
+from tests.tools.home.mqtt.devices import Devices, whole_house
+from tests.tools.home.mqtt.mosquitto import PASSWORD, USER, Mosquitto
+
+# Where nobody listens: the port is for a service that nobody runs any more.
+NOBODY = "127.0.0.1:9"
+SERVICE = "_home-assistant._tcp.local."
+HOUSE_NAME = "The House of the EdgeVox Tests"
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return environment(tmp_path)
+
+
+def config(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "config" / "config.toml").read_text(encoding="utf-8"))
+
+
+def secret(folder: Path, name: str) -> str:
+    """What is in the file, which nobody else can read."""
+    path = folder / "config" / name
+    assert path.stat().st_mode & 0o777 == 0o600
+    return path.read_text(encoding="utf-8").strip()
+
+
+def refused(result: subprocess.CompletedProcess[str], folder: Path) -> list[str]:
+    """The lines that say why and what to do; nothing else was done."""
+    assert result.returncode != 0
+    return plain(result.stderr.splitlines(), folder)
+
+
+def plain(lines: list[str], folder: Path) -> list[str]:
+    assert not (folder / "config").exists(), "something was kept"
+    assert lines[0].startswith("edgevox: ")
+    assert len(lines) <= 2, lines
+    assert "fault in EdgeVox" not in lines[-1]
+    return lines
+
+
+class Typist:
+    """Types the same command in this process: a new one takes longer than most of these tests."""
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+        self._caplog = caplog
+
+    def complaint(self, *words: str, stdin: str = "") -> list[str]:
+        """The lines of a command that fails."""
+        self._monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        assert main(words) != 0
+        assert self._caplog.messages == [], "outside of a test a log is shown as well"
+        return self._capsys.readouterr().err.splitlines()
+
+    def refused(self, folder: Path, *words: str, stdin: str = "") -> list[str]:
+        return plain(self.complaint("home", "setup", *words, stdin=stdin), folder)
+
+
+@pytest.fixture
+def typist(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> Typist:
+    return Typist(monkeypatch, capsys, caplog)
+
+
+# --- Home Assistant
+
+
+def test_a_home_assistant_is_set_up_listed_and_tested(
+    server: Server, tmp_path: Path, env: dict[str, str]
+) -> None:
+    # As people type it: without http.
+    result = edgevox("home", "setup", "--url", f"127.0.0.1:{server.port}", env=env, stdin=server.token)
+    assert result.returncode == 0, result.stderr
+    for part in ("Living Room", "Night Lamp", "Outside Temperature", "config.toml"):
+        assert part in result.stdout
+    assert "None" not in result.stdout
+    assert config(tmp_path) == {"home": {"kind": "home_assistant", "url": server.url}}
+    assert secret(tmp_path, "home-assistant.token") == server.token
+
+    listed = edgevox("home", "list", env=env)
+    assert listed.returncode == 0, listed.stderr
+    assert "Bed Light (Night Lamp)" in listed.stdout
+    assert "Shopping List: " in listed.stdout
+    tested = edgevox("home", "test", env=env)
+    assert tested.returncode == 0, tested.stderr
+    assert re.search(r"answered in .* 6 areas and \d\d things", tested.stdout)
+    assert "Movie Night" not in tested.stdout, "a scene has no state to give"
+    for said in (result, listed, tested):
+        assert server.token not in said.stdout + said.stderr
+
+
+def test_a_wrong_token_is_refused(server: Server, tmp_path: Path, env: dict[str, str]) -> None:
+    wrong = server.token[:-4]
+    result = edgevox("home", "setup", "--url", server.url, env=env, stdin=wrong)
+    said, what_to_do = refused(result, tmp_path)
+    assert "token" in said
+    assert "create another" in what_to_do
+    assert wrong not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("typed", ["", "\n", "a tok\ten\n", "t\u00f6ken\n"])
+def test_what_is_no_token_is_not_tried(typed: str, tmp_path: Path, typist: Typist) -> None:
+    said, what_to_do = typist.refused(tmp_path, "--url", f"http://{NOBODY}", stdin=typed)
+    assert "no token" in said
+    assert "token" in what_to_do
+
+
+def test_an_address_where_nobody_is_is_named(tmp_path: Path, typist: Typist) -> None:
+    (said,) = typist.refused(tmp_path, "--url", f"http://{NOBODY}", stdin="token")
+    assert NOBODY in said
+    assert "check" in said
+
+
+@pytest.mark.parametrize("address", ["ftp://homeassistant.local", "http://", "homeassistant.local:99999"])
+def test_what_is_no_address_is_refused(address: str, tmp_path: Path, typist: Typist) -> None:
+    lines = typist.refused(tmp_path, "--url", address, stdin="token")
+    assert "http://homeassistant.local:8123" in lines[1]
+
+
+async def test_something_else_at_that_address_is_told_apart(tmp_path: Path, env: dict[str, str]) -> None:
+    async with some_web_server() as url:
+        result = await asyncio.to_thread(
+            edgevox, "home", "setup", "--url", f"{url}a/page", env=env, stdin="token"
+        )
+    said, what_to_do = refused(result, tmp_path)
+    assert f"{url.rstrip('/')} is not Home Assistant" in said
+    assert "address" in what_to_do
+
+
+@asynccontextmanager
+async def some_web_server() -> AsyncIterator[str]:
+    server = TestServer(web.Application())
+    await server.start_server()
+    try:
+        yield str(server.make_url("/"))
+    finally:
+        await server.close()
+
+
+def test_a_new_setup_leaves_the_old_one_where_it_fails(
+    server: Server, tmp_path: Path, env: dict[str, str]
+) -> None:
+    edgevox("home", "setup", "--url", server.url, env=env, stdin=server.token)
+    before = config(tmp_path)
+    result = edgevox("home", "setup", "--url", server.url, env=env, stdin="wrong")
+    assert result.returncode != 0
+    assert config(tmp_path) == before
+    assert secret(tmp_path, "home-assistant.token") == server.token
+
+
+# --- on a terminal
+
+
+class Terminal:
+    """A command on a terminal of its own, and all that this terminal shows."""
+
+    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
+        self.shown = ""
+        self._process = process
+        self._screen = screen
+
+    def until(self, text: str) -> None:
+        self._read(lambda: text in self.shown)
+        assert text in self.shown, self.shown
+
+    def type(self, text: str) -> None:
+        os.write(self._screen, text.encode())
+
+    def end(self) -> int:
+        """The exit code."""
+        self._read(lambda: False)
+        return self._process.wait(BOUND_S)
+
+    def _read(self, is_enough: Callable[[], bool]) -> None:
+        until_s = time.monotonic() + BOUND_S
+        while not is_enough():
+            ready, _, _ = select.select([self._screen], [], [], max(0.0, until_s - time.monotonic()))
+            assert ready, f"nothing more is shown: {self.shown}"
+            try:
+                self.shown += os.read(self._screen, 65_536).decode(errors="replace")
+            except OSError:  # the command has ended
+                return
+
+
+@contextmanager
+def on_a_terminal(env: dict[str, str], *words: str) -> Iterator[Terminal]:
+    screen, terminal = pty.openpty()
+    # Without a session of its own, it would ask on the terminal of whoever runs the tests.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "edgevox", *words],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=env,
+        start_new_session=True,
+    )
+    os.close(terminal)
+    try:
+        yield Terminal(process, screen)
+    finally:
+        process.kill()
+        process.wait(BOUND_S)
+        os.close(screen)
+
+
+async def test_on_a_terminal_it_finds_the_house_asks_and_does_not_show_the_token(
+    server: Server, tmp_path: Path, env: dict[str, str]
+) -> None:
+    def person() -> str:
+        with on_a_terminal(env, "home", "setup") as terminal:
+            terminal.until("address of Home Assistant")
+            # There may be others in the network of whoever runs the tests.
+            found = re.search(rf"(\d+)\. {HOUSE_NAME}: {server.url}", terminal.shown)
+            assert found is not None, terminal.shown
+            terminal.type(f"{found[1]}\n")
+            terminal.until("not shown")
+            assert "Long-lived access tokens" in terminal.shown
+            terminal.type(f"{server.token}\n")
+            assert terminal.end() == 0, terminal.shown
+            return terminal.shown
+
+    async with announced(internal_url=server.url):
+        shown = await asyncio.to_thread(person)
+    assert "Bed Light" in shown
+    assert server.token not in shown
+    assert config(tmp_path)["home"]["url"] == server.url
+    assert secret(tmp_path, "home-assistant.token") == server.token
+
+
+def test_who_types_nothing_is_told_and_nothing_is_kept(tmp_path: Path, env: dict[str, str]) -> None:
+    with on_a_terminal(env, "home", "setup", "--url", NOBODY) as terminal:
+        terminal.until("not shown")
+        terminal.type("\x04")
+        assert terminal.end() == 2, terminal.shown
+        assert "that is no token" in terminal.shown
+    assert not (tmp_path / "config").exists()
+
+
+# --- finding it
+
+
+@asynccontextmanager
+async def announced(**told: str) -> AsyncIterator[None]:
+    """As Home Assistant announces itself in a network."""
+    network = AsyncZeroconf(ip_version=IPVersion.V4Only)
+    info = AsyncServiceInfo(
+        SERVICE,
+        f"{HOUSE_NAME}.{SERVICE}",
+        addresses=[socket.inet_aton("127.0.0.1")],
+        port=8123,
+        properties={"location_name": HOUSE_NAME, "version": "2024.3.3", **told},
+        server="edgevox-tests.local.",
+    )
+    try:
+        await (await network.async_register_service(info))
+        yield
+        await network.async_unregister_all_services()
+    finally:
+        await network.async_close()
+
+
+@pytest.mark.parametrize(
+    ("told", "url"),
+    [
+        ({"internal_url": "http://house:1234", "base_url": "https://far.away"}, "http://house:1234"),
+        ({"internal_url": "", "base_url": "https://far.away"}, "https://far.away"),
+        ({"internal_url": "", "base_url": ""}, "http://127.0.0.1:8123"),
+    ],
+)
+async def test_a_home_assistant_in_the_network_is_found(told: dict[str, str], url: str) -> None:
+    async with announced(**told):
+        found = await find_home_assistants(within_s=1.0)
+    assert FoundHomeAssistant(HOUSE_NAME, url) in found
+
+
+# --- MQTT
+
+
+@pytest.fixture
+async def mosquitto(tmp_path: Path) -> AsyncIterator[Mosquitto]:
+    """A broker with a house of all sorts on it."""
+    folder = tmp_path / "broker"
+    folder.mkdir()
+    broker = Mosquitto(folder)
+    broker.start()
+    devices = Devices(broker)
+    whole_house(devices)
+    await devices.connect()
+    yield broker
+    await devices.disconnect()
+    broker.stop()
+
+
+async def test_a_broker_is_set_up_listed_and_tested(
+    mosquitto: Mosquitto, tmp_path: Path, env: dict[str, str]
+) -> None:
+    def person() -> None:
+        at = f"127.0.0.1:{mosquitto.port}"
+        result = edgevox("home", "setup", "--mqtt", at, "--username", USER, env=env, stdin=PASSWORD)
+        assert result.returncode == 0, result.stderr
+        assert "Coffee Machine" in result.stdout
+        assert config(tmp_path) == {
+            "home": {"kind": "mqtt"},
+            "mqtt": {"host": "127.0.0.1", "port": mosquitto.port, "username": USER, "tls": False},
+        }
+        assert secret(tmp_path, "mqtt.password") == PASSWORD
+
+        listed = edgevox("home", "list", env=env)
+        assert listed.returncode == 0, listed.stderr
+        assert "Coffee Machine" in listed.stdout
+        assert "Shopping List: empty" in listed.stdout, "a house without lists has ours"
+        tested = edgevox("home", "test", env=env)
+        assert tested.returncode == 0, tested.stderr
+        assert "the home answered" in tested.stdout
+        for said in (result, listed, tested):
+            assert PASSWORD not in said.stdout + said.stderr
+
+    await asyncio.to_thread(person)
+
+
+async def test_a_wrong_password_is_refused(mosquitto: Mosquitto, tmp_path: Path, env: dict[str, str]) -> None:
+    at = f"127.0.0.1:{mosquitto.port}"
+    words = ("home", "setup", "--mqtt", at, "--username", USER)
+    result = await asyncio.to_thread(edgevox, *words, env=env, stdin="wr\u00f6ng-passw\u00f6rd")
+    (said,) = refused(result, tmp_path)
+    assert "user name and password" in said
+    assert "wr\u00f6ng" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("address", ["localhost:70000", "localhost:0", ":1883", "mqtt://localhost"])
+def test_what_is_no_address_of_a_broker_is_refused(address: str, tmp_path: Path, typist: Typist) -> None:
+    assert "HOST:PORT" in typist.refused(tmp_path, "--mqtt", address)[1]
+
+
+def test_a_broker_that_is_not_there_is_named_once(tmp_path: Path, typist: Typist) -> None:
+    (said,) = typist.refused(tmp_path, "--mqtt", NOBODY)
+    assert "no MQTT broker at port 9" in said
+
+
+# --- a home that is not there any more
+
+
+@pytest.mark.parametrize("command", ["list", "test"])
+def test_a_home_that_is_gone_is_told_of_in_one_line(command: str, folders: Folders, typist: Typist) -> None:
+    keep_in_file(folders.config_file, "home", {"kind": "home_assistant", "url": f"http://{NOBODY}"})
+    write_secret(token_file(folders), "a-token")
+    (said,) = typist.complaint("home", command)
+    assert NOBODY in said
+    token_file(folders).unlink()
+    (said,) = typist.complaint("home", command)
+    assert "edgevox home setup" in said
