@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import io
-import os
-import pty
 import re
-import select
 import socket
 import subprocess
-import sys
-import time
 import tomllib
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +25,8 @@ from edgevox.settings.config_edit import keep_in_file
 from edgevox.settings.secret_file import write_secret
 from edgevox.tools.home.home_assistant.discovery import FoundHomeAssistant, find_home_assistants
 from edgevox.tools.home.homes import token_file
-from tests.cli.command import BOUND_S, edgevox, environment
+from tests.cli.command import edgevox, environment
+from tests.cli.terminal import on_a_terminal
 from tests.tools.home.home_assistant.server import Server
 from tests.tools.home.mqtt.devices import Devices, whole_house
 from tests.tools.home.mqtt.mosquitto import PASSWORD, USER, Mosquitto
@@ -191,58 +187,6 @@ def test_a_new_setup_leaves_the_old_one_where_it_fails(
 
 
 # --- on a terminal
-
-
-class Terminal:
-    """A command on a terminal of its own, and all that this terminal shows."""
-
-    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
-        self.shown = ""
-        self._process = process
-        self._screen = screen
-
-    def until(self, text: str) -> None:
-        self._read(lambda: text in self.shown)
-        assert text in self.shown, self.shown
-
-    def type(self, text: str) -> None:
-        os.write(self._screen, text.encode())
-
-    def end(self) -> int:
-        """The exit code."""
-        self._read(lambda: False)
-        return self._process.wait(BOUND_S)
-
-    def _read(self, is_enough: Callable[[], bool]) -> None:
-        until_s = time.monotonic() + BOUND_S
-        while not is_enough():
-            ready, _, _ = select.select([self._screen], [], [], max(0.0, until_s - time.monotonic()))
-            assert ready, f"nothing more is shown: {self.shown}"
-            try:
-                self.shown += os.read(self._screen, 65_536).decode(errors="replace")
-            except OSError:  # the command has ended
-                return
-
-
-@contextmanager
-def on_a_terminal(env: dict[str, str], *words: str) -> Iterator[Terminal]:
-    screen, terminal = pty.openpty()
-    # Without a session of its own, it would ask on the terminal of whoever runs the tests.
-    process = subprocess.Popen(
-        [sys.executable, "-m", "edgevox", *words],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        env=env,
-        start_new_session=True,
-    )
-    os.close(terminal)
-    try:
-        yield Terminal(process, screen)
-    finally:
-        process.kill()
-        process.wait(BOUND_S)
-        os.close(screen)
 
 
 async def test_on_a_terminal_it_finds_the_house_asks_and_does_not_show_the_token(

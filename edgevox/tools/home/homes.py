@@ -36,7 +36,7 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
     try:
         home = _real_home(settings, folders)
     except ConfigError as error:
-        home = MissingHome(f"{error.message}: {error.hint}.")
+        home = MissingHome(f"{error.message}: {error.hint}")
     return WithLocalLists(home, folders.state / LISTS_FILE)
 
 
