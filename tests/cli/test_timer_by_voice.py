@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import re
 import signal
@@ -15,13 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgevox.audio.files import read_audio
+from edgevox.audio.files import read_audio, write_wav
+from edgevox.engine import LocalEngine
 from edgevox.testing import NullSinks
 from edgevox.tools.home.agenda.timers import FILE_NAME, Timers
+from edgevox.tts.piper import PiperEngine
 from edgevox.types import Audio
+from edgevox.voice import Voice
 from edgevox.voice.ring_sound import CHIME_HZ
 from edgevox.voice.ringing import ROUNDS
-from tests.cli.command import BOUND_S, edgevox, environment
+from tests.cli.command import BOUND_S, environment
 from tests.cli.test_voice import Lines
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
@@ -46,9 +50,16 @@ def user(
 ) -> Path:
     """A user's folder, with what is said: the evaluated prompt of one run serves the next."""
     folder = tmp_path_factory.mktemp("user")
-    for name, said in SAID.items():
-        edgevox("say", said, "-o", folder / f"{name}.wav", env=home(folder))
+    asyncio.run(say(piper_voice_path, folder))
     return folder
+
+
+async def say(piper_voice_path: Path, folder: Path) -> None:
+    engine = LocalEngine(PiperEngine(piper_voice_path))
+    await engine.start()
+    for name, said in SAID.items():
+        write_wav(folder / f"{name}.wav", [await Voice(engine).sound_of(said)])
+    await engine.close()
 
 
 class Assistant:
