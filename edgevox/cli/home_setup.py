@@ -6,6 +6,7 @@ import argparse
 import getpass
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from rich.text import Text
 from yarl import URL
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mqtt", metavar="HOST[:PORT]", help="an MQTT broker instead of Home Assistant")
     parser.add_argument("--username", metavar="NAME", help="who we are to the broker")
     parser.add_argument("--tls", action="store_true", help="speak to the broker over TLS")
-    parser.add_argument("--ca-file", metavar="FILE", help="the certificate to trust")
+    parser.add_argument("--ca-file", type=Path, metavar="FILE", help="the certificate to trust")
     parser.epilog = "The token or password is asked for, or read from standard input."
 
 
@@ -80,7 +81,8 @@ def _set_up_mqtt(args: argparse.Namespace, context: Context) -> None:
     # Whatever the broker of an earlier setup was like: this port and this kind of connection are this one's.
     values: dict[str, Value] = {**_broker_address(args.mqtt, tls=args.tls), "tls": args.tls}
     values |= {"username": args.username} if args.username else {}
-    values |= {"ca_file": args.ca_file} if args.ca_file else {}
+    # It is read from wherever the assistant is started.
+    values |= {"ca_file": str(args.ca_file.expanduser().absolute())} if args.ca_file else {}
     mqtt = kept.model_validate({**kept.model_dump(), **values})
     password = _secret(context, "password", "") if mqtt.username else None
     _show(

@@ -5,36 +5,31 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import socket
 import subprocess
 import tomllib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from zeroconf import IPVersion
-from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from edgevox.cli.main import main
 from edgevox.folders import Folders
 from edgevox.settings.config_edit import keep_in_file
 from edgevox.settings.secret_file import write_secret
-from edgevox.tools.home.home_assistant.discovery import FoundHomeAssistant, find_home_assistants
 from edgevox.tools.home.homes import token_file
 from tests.cli.command import edgevox, environment
 from tests.cli.terminal import on_a_terminal
 from tests.tools.home.home_assistant.server import Server
+from tests.tools.home.home_assistant.test_discovery import HOUSE_NAME, announced
 from tests.tools.home.mqtt.devices import Devices, whole_house
 from tests.tools.home.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
 # Where nobody listens: the port is for a service that nobody runs any more.
 NOBODY = "127.0.0.1:9"
-SERVICE = "_home-assistant._tcp.local."
-HOUSE_NAME = "The House of the EdgeVox Tests"
 
 
 @pytest.fixture
@@ -86,6 +81,10 @@ class Typist:
         assert main(words) != 0
         assert self._caplog.messages == [], "outside of a test a log is shown as well"
         return self._capsys.readouterr().err.splitlines()
+
+    def does(self, *words: str, stdin: str = "") -> None:
+        self._monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        assert main(words) == 0, self._capsys.readouterr().err
 
     def refused(self, folder: Path, *words: str, stdin: str = "") -> list[str]:
         return plain(self.complaint("home", "setup", *words, stdin=stdin), folder)
@@ -222,59 +221,29 @@ def test_who_types_nothing_is_told_and_nothing_is_kept(tmp_path: Path, env: dict
     assert not (tmp_path / "config").exists()
 
 
-# --- finding it
-
-
-@asynccontextmanager
-async def announced(**told: str) -> AsyncIterator[None]:
-    """As Home Assistant announces itself in a network."""
-    network = AsyncZeroconf(ip_version=IPVersion.V4Only)
-    info = AsyncServiceInfo(
-        SERVICE,
-        f"{HOUSE_NAME}.{SERVICE}",
-        addresses=[socket.inet_aton("127.0.0.1")],
-        port=8123,
-        properties={"location_name": HOUSE_NAME, "version": "2024.3.3", **told},
-        server="edgevox-tests.local.",
-    )
-    try:
-        await (await network.async_register_service(info))
-        yield
-        await network.async_unregister_all_services()
-    finally:
-        await network.async_close()
-
-
-@pytest.mark.parametrize(
-    ("told", "url"),
-    [
-        ({"internal_url": "http://house:1234", "base_url": "https://far.away"}, "http://house:1234"),
-        ({"internal_url": "", "base_url": "https://far.away"}, "https://far.away"),
-        ({"internal_url": "", "base_url": ""}, "http://127.0.0.1:8123"),
-    ],
-)
-async def test_a_home_assistant_in_the_network_is_found(told: dict[str, str], url: str) -> None:
-    async with announced(**told):
-        found = await find_home_assistants(within_s=1.0)
-    assert FoundHomeAssistant(HOUSE_NAME, url) in found
-
-
 # --- MQTT
+
+
+@contextmanager
+def broker(folder: Path, *, tls: bool = False) -> Iterator[Mosquitto]:
+    folder.mkdir()
+    mosquitto = Mosquitto(folder, tls=tls)
+    mosquitto.start()
+    try:
+        yield mosquitto
+    finally:
+        mosquitto.stop()
 
 
 @pytest.fixture
 async def mosquitto(tmp_path: Path) -> AsyncIterator[Mosquitto]:
     """A broker with a house of all sorts on it."""
-    folder = tmp_path / "broker"
-    folder.mkdir()
-    broker = Mosquitto(folder)
-    broker.start()
-    devices = Devices(broker)
-    whole_house(devices)
-    await devices.connect()
-    yield broker
-    await devices.disconnect()
-    broker.stop()
+    with broker(tmp_path / "broker") as mosquitto:
+        devices = Devices(mosquitto)
+        whole_house(devices)
+        await devices.connect()
+        yield mosquitto
+        await devices.disconnect()
 
 
 async def test_a_broker_is_set_up_listed_and_tested(
@@ -302,6 +271,26 @@ async def test_a_broker_is_set_up_listed_and_tested(
             assert PASSWORD not in said.stdout + said.stderr
 
     await asyncio.to_thread(person)
+
+
+def test_a_broker_with_a_certificate_of_its_own_makes_way_for_one_without(
+    tmp_path: Path, typist: Typist, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with broker(tmp_path / "tls", tls=True) as first, broker(tmp_path / "plain") as second:
+        monkeypatch.chdir(tmp_path / "tls")
+        at = f"localhost:{first.port}"
+        typist.does(
+            *("home", "setup", "--mqtt", at, "--tls", "--ca-file", "ca.pem", "--username", USER),
+            stdin=PASSWORD,
+        )
+        monkeypatch.chdir(tmp_path)
+        typist.does("home", "list")
+        assert config(tmp_path)["mqtt"]["port"] == first.port
+
+        typist.does("home", "setup", "--mqtt", f"localhost:{second.port}", stdin=PASSWORD)
+        typist.does("home", "list")
+        kept = config(tmp_path)["mqtt"]
+        assert (kept["port"], kept["tls"], kept["username"]) == (second.port, False, USER)
 
 
 async def test_a_wrong_password_is_refused(mosquitto: Mosquitto, tmp_path: Path, env: dict[str, str]) -> None:
