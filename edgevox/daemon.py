@@ -211,7 +211,7 @@ class Daemon:
         """The recogniser, with the language and the names that the settings expect."""
         stt = self.settings.stt
         language = None if stt.language == _AUTO else stt.language
-        return Hearing(self._whisper, language=language, names=self._names)
+        return Hearing(self._whisper, language=language, names=self._names, house_names=self._house_names)
 
     def pid(self, engine: EngineName) -> int | None:
         """The process of an engine, while it has one of its own."""
@@ -260,6 +260,9 @@ class Daemon:
     def _names(self) -> tuple[str, ...]:
         of_home = self._told_home.names() if self._told_home else ()
         return tuple(dict.fromkeys((*self.settings.stt.names, *of_home)))
+
+    def _house_names(self) -> tuple[str, ...]:
+        return self._told_home.all_names() if self._told_home else ()
 
     def _examples(self) -> tuple[str, ...]:
         """What can be said to this home, for help."""

@@ -107,6 +107,15 @@ async def test_what_was_heard_is_kept_and_not_heard_again(tmp_path: Path) -> Non
     assert [case.utterance for case in again] == ["take 2", "new"]
 
 
+async def test_misheard_names_are_put_right_and_the_notes_keep_what_was_written(tmp_path: Path) -> None:
+    cases = read_suite(write(tmp_path, row(home={"areas": [{"name": "Boathouse"}]})))
+    notes = tmp_path / "heard.jsonl"
+    ears = Ears(lambda _number: "Light on in the boat house.")
+    (got,) = await heard(cases, ears, Conditions(snrs_db=(None,)), notes=HeardNotes(notes))
+    assert got.utterance == "Light on in the Boathouse."
+    assert "boat house" in notes.read_text(encoding="utf-8")
+
+
 def test_a_file_of_something_else_is_not_taken_for_notes(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no notes"):
         HeardNotes(write(tmp_path, row()))

@@ -1,4 +1,4 @@
-"""What a recogniser is asked."""
+"""What a recogniser is asked, and what is made of its answer."""
 
 from __future__ import annotations
 
@@ -10,24 +10,40 @@ from edgevox.turn import CancelFlag
 from edgevox.types import Audio, TranscribeRequest, Transcript
 from edgevox.voice import Hearing
 
+SOUND = Audio(np.zeros(1600, np.float32), 16_000)
+
 
 class Listener:
-    def __init__(self) -> None:
+    def __init__(self, writes: str = "hello", language: str = "en") -> None:
+        self._writes = writes
+        self._language = language
         self.requests: list[TranscribeRequest] = []
 
     async def stream(
         self, request: TranscribeRequest, _cancel: CancelFlag
     ) -> AsyncGenerator[Transcript, None]:
         self.requests.append(request)
-        yield Transcript("hello", "en", request.audio.duration_s)
+        yield Transcript(self._writes, self._language, request.audio.duration_s)
 
 
 async def test_the_names_of_a_house_that_changed_prime_the_next_utterance() -> None:
     names = ["Desk Lamp"]
     listener = Listener()
     hearing = Hearing(listener, language="en", names=lambda: tuple(names))
-    sound = Audio(np.zeros(1600, np.float32), 16_000)
-    await hearing.transcribe(sound, CancelFlag())
+    await hearing.transcribe(SOUND, CancelFlag())
     names[:] = ["Moon Lamp"]
-    await hearing.transcribe(sound, CancelFlag())
+    await hearing.transcribe(SOUND, CancelFlag())
     assert [request.names for request in listener.requests] == [("Desk Lamp",), ("Moon Lamp",)]
+
+
+async def test_a_misheard_name_that_did_not_prime_the_recogniser_is_put_right() -> None:
+    listener = Listener("Turn on the desk ramp.")
+    hearing = Hearing(listener, names=lambda: ("Anna",), house_names=lambda: ("Desk Lamp",))
+    heard = await hearing.transcribe(SOUND, CancelFlag())
+    assert heard == Transcript("Turn on the Desk Lamp.", "en", SOUND.duration_s)
+    assert listener.requests[0].names == ("Anna",)
+
+
+async def test_another_language_is_not_put_right_by_english_ears() -> None:
+    hearing = Hearing(Listener("die Desk Ramp", "de"), house_names=lambda: ("Desk Lamp",))
+    assert (await hearing.transcribe(SOUND, CancelFlag())).text == "die Desk Ramp"

@@ -36,12 +36,13 @@ _Names: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is always told of a house: its names to a recogniser, and `text`, of the things with these ids."""
+    """What is always told of a house: names to a recogniser, and `text`, of the things with these ids."""
 
     made_of: _Names
     text: str
     ids: frozenset[str]
     names: tuple[str, ...]
+    all_names: tuple[str, ...]
 
 
 class ToldHome:
@@ -73,11 +74,19 @@ class ToldHome:
 
     def names(self) -> tuple[str, ...]:
         """Names for priming the recogniser, which takes as many as it has room for, from the first on."""
+        told = self._told_now()
+        return told.names if told else ()
+
+    def all_names(self) -> tuple[str, ...]:
+        """Every name and alias of the house, for finding out what was misheard."""
+        told = self._told_now()
+        return told.all_names if told else ()
+
+    def _told_now(self) -> _Told | None:
         try:
-            house = self._house()
+            return self._told(self._house())
         except (HomeError, StateError):
-            return ()
-        return self._told(house).names
+            return None
 
     def _told(self, house: House) -> _Told:
         last = self._last
@@ -88,11 +97,13 @@ class ToldHome:
             told = last[1]
         else:
             part = stable_part(house, self._max_things)
+            all_names = home_names(house)
             told = _Told(
                 made_of,
                 self._behind_before(home_instructions(part)),
                 frozenset(entity.id for entity in part.entities),
-                home_names(house) if part is house else _most_useful_names(house),
+                all_names if part is house else _most_useful_names(house),
+                all_names,
             )
         self._last = house, told
         return told

@@ -92,7 +92,7 @@ def test_of_a_home_that_is_not_known_nothing_is_told() -> None:
 
     now = ToldHome(unknown)
     assert now.for_sentence("turn on the desk lamp") == HOME_INSTRUCTIONS
-    assert now.names() == ()
+    assert now.names() == now.all_names() == ()
 
 
 # --- large homes: what is always told
@@ -224,6 +224,11 @@ def test_a_large_home_primes_with_what_a_recogniser_does_not_know() -> None:
     names = ToldHome(lambda: replace(large, entities=(sonos, *large.entities[:190]))).names()
     assert "Sonos" in names[:10]
     assert len(names) < 100
+
+
+def test_what_was_misheard_is_looked_for_among_all_names_of_a_large_home() -> None:
+    large = large_house()
+    assert ToldHome(lambda: large).all_names() == home_names(large)
 
 
 def test_each_unusual_word_is_told_early_once() -> None:
