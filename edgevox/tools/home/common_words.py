@@ -14,46 +14,67 @@ COLOURS = word_set(
 
 SPOKEN = word_set(
     """
-    a about above activate add after again ago ahead alarm all almost already also always am and
-    announce another any anyone anything are around as ask at away baby bad be because been before begin
-    behind below best better between big bit bolt both bright brighter brightness bring but buy by call
-    can cancel change check clean clear close closed cold colder come cool cooler could cover current
-    cut dark darker date day deactivate decrease degree did dim dimmer disable do does done down dry
-    each early easy eat eight eleven else empty enable end enough even evening ever every everyone
-    everything fast fifteen fifty find fine first five flat for forget forty four free friday from full
-    get give go going good got great had half has have he head hear heat hello help her here hey high
-    higher him his hold home hot hour how hundred i if in increase into is it item job just keep kind
-    know large last late later least leave less let level like list listen little lock long longer look
-    loud louder love low lower lunch make many may maybe me mean media middle might mine minute mode
-    monday month more morning most move much music mute my name near need never new next nice night nine
-    no noise none noon nor not nothing now number of off often okay old on one only open or order other
-    our out over own part past pause people percent play please power press previous put quarter quick
-    quiet quieter quite raise rather read ready really record remind reminder remove repeat reset rest
-    resume run same saturday say second see seen send set seven several shall she short should show
-    shuffle shut sing six sixty skip sleep slow slower small so soft some someone something song soon
-    sorry sound space speed stand start state status stay still stop story such sunday sure take tell
-    temperature ten than thank that the their them then there these they thing think thirty this those
-    three thursday tidy till time timer tired to today together tomorrow tonight too track try tuesday
-    turn twelve twenty twice two unless unlock unmute until us use usual very volume wait wake want warm
-    warmer was watch water way we weather wednesday week well were wet what when where whether which
-    while who whole why wide will wind with within without won wonder word work would wrong year yes yet
-    you young your
+    a about above activate add adjust after again ago ahead alarm all almost already alright also always
+    am and announce another any anybody anyone anything anyway appreciate are around as ask asleep at
+    away baby bad be because been before begin behind believe below best better between big bit bolt
+    both break bright brighten brighter brightness bring busy but buy by call called came can cancel
+    cant carry change charge check clean clear close closed cold colder come coming complete continue
+    cool cooler copy could count cover crank create current currently cut dark darker date day
+    deactivate decrease degree delete did dim dimmer disable do does doing done dont down draw drop dry
+    each early easy eat eight eleven else empty enable end enough even evening ever every everybody
+    everyone everything everywhere excuse extend fall fast feed feel fell fifteen fifty fill find fine
+    finish finished first five fix flat fly follow for forget forgot forty found four free friday from
+    full gave get getting give given go goe going gone good got great grow guess had half halt hang
+    happy has hate have having he head hear heard heat hello help her here hey high higher him his hold
+    home hot hour how hundred hurry i if immediately in increase into is it item job just keep kill kind
+    kindly know large last late later learn least leave less let level lie lift like list listen little
+    live lock long longer look lost lot loud louder love low lower lunch made make making many mark
+    maximum may maybe me mean meant media meet meeting middle might mind mine minus minute miss mode
+    moment monday month more morning most move much music must mute my name near nearly need never new
+    next nice night nine no nobody noise none noon nope nor not nothing now nudge number of off often
+    okay old on once one only open opened or order other our out over own pack part pass past pause pay
+    people percent pick place play playing please plus possible power press previous put quarter quick
+    quickly quiet quieter quite raining raise rather reach read ready really record reduce release
+    remember remind reminder remove repeat reset rest resume return rid roll run safe same saturday save
+    saw say saying search second see seen sell send sent set seven several shall she short should show
+    shuffle shut sing sit six sixty skip sleep slow slower small so soft some somebody someone something
+    somewhere song soon sorry sound space speak speed spot stand start state status stay still stop
+    story stuck such sunday sure switched take taken taking talk talking tell temperature ten than thank
+    that the their them then there these they thing think thirty this those three through throw thursday
+    tick tidy till time timer tired to today together tomorrow tonight too track try trying tuesday turn
+    turned twelve twenty twice two unless unlock unlocked unmute unpause until us use usual value very
+    volume wait waiting wake walk want warm warmer was watch water way we weather wednesday week well
+    went were wet what when where whether which while who whole why wide will wind with within without
+    woke won wonder wont word work would write wrong yeah year yes yesterday yet you young your yourself
     """
 )
 """Of commands and questions, with those that hold sentences together, in the singular."""
 
 EVERYDAY = word_set(
     """
-    bag bar bike book bottle bow box boy bus camera car card cat chair child children city clock coat
-    code colour cooking corner country course cup dinner disc dish dog drawer drink eating entrance
-    family father film fish flower food foot friend fruit game gas girl glass golden ground group guitar
-    hair hand hat heading heart holiday idea kid king lady land leather line locked machine main man map
-    meal meat milk mirror money mother mouth movie news noisy office page paint paper parent park party
-    phone picture piece plan plane plant plate player point problem program pull push question rain
-    reading recording report ride ring river road routine rule running school sea seat setting shape
-    shirt shoe shop shopping sign sitting sleeping stage star steady step stick stone string studio
-    suitable sun swimming system tank tea teacher team test top town toy train truck tv wheel wine wing
-    winter woman wood writing
+    air airport apple area bag ball bank bar bathtub battery bean beer bell bench bike bin birthday
+    biscuit blanket blood board boat boiler book boss bottle bottom bow bowl box boy bread breakfast
+    bridge broadcast brother building burglar bus butter cabin cable cake camera candle car card carpet
+    carport cat cell chair channel charger cheese chicken child children christma cinema city class
+    cleaner cleaning clock club coat code coffee color colour computer concert console cooker cooking corner
+    corridor cost country course cream cup customer dad damper daughter dehumidifier delivery dentist
+    detector device diary dinner disc dish doctor dog dragon drawer dream drink driver dryer dye eating
+    egg electrician electricity email energy entrance exam eye face family father favour fence fever
+    field film filter finger fish flight flood flower food foot football forest freezer friend frost
+    fruit fryer game gas girl glass golden grandma grandpa granny grass grocery ground group guitar gym
+    hair hamster hand hat headache heading heart hobby holiday homework hood hotel humidifier humidity
+    husband ice idea iron island key kid king kitchenette ladder lady land landlord lane laptop law
+    leather led lemon lesson letter life line locked machine main man map market match meal meat medicine
+    mess message milk mirror money moon mother mouse mouth movie mud museum mushroom neighbour news
+    noisy nurse office oil page paint paper parcel parent park parrot party passport pepper person pet
+    phone photo picture piece pill pipe pizza plan plane plant plate player plumber point police postman
+    present pressure price problem program pull puppy push question rabbit rain range reading receiver
+    recipe recording report ride ring river road roller rope routine rubbish rule running salt school
+    sea seat setting shape shirt shoe shop shopping sign siren sister sitting sleeping smoke snow soap
+    solar son sono soup spider spring stage star steady step stick stone stove street string studio
+    sugar suitable suite summer sun swimming system tank tap task taxi tea teacher team test ticket
+    toast toaster todo tomato top towel town toy train trip truck tv umbrella uncle van vent video violin
+    visitor voice wedding weekend wheel wife wine wing winter woman wood writing zone
     """
 )
 """Things, people and doings of every day that may stand beside a light or a door."""

@@ -28,16 +28,20 @@ _FORMS = word_set("ed en er ing ly s y")
 _ENDINGS = word_set("a an are er her in it or our")
 # A name of one word is looked for only where a thing is likely to be named.
 _DETERMINERS = word_set("the a an my our your his her their this that")
-_BEFORE_NAMES = _DETERMINERS - {"her"} | word_set("in on at of from with")
+_BEFORE_NAMES = _DETERMINERS - {"her", "that"} | word_set("in on at of from with")
 
 # How far a word may be from what was heard: beside a word that only this house has ("piano"); where it says
 # what kind of thing it is; beside "light" or "kitchen", and for colours.
 _FAR, _KIND, _NEAR = 0.305, 0.275, 0.135
 # Two words for one, and one for two.
 _JOINED = 0.105
+# No word has more than so many sounds more or less than what was heard for it.
+_MOST_LOST = 2
 # For names that have nothing beside them to go by, by the number of their sounds; shorter ones are left.
 _ALONE = {4: 0.08, 5: 0.07, 6: 0.08}
 _ALONE_LONG = 0.13
+# At the beginning of a sentence a shorter one is rather a verb.
+_FEWEST_AT_BEGINNING = 6
 # Another name that is nearly as near makes it unclear which is meant.
 _MARGIN = 0.08
 
@@ -122,7 +126,7 @@ def _index(names: tuple[str, ...]) -> _Index:
 def _heard(text: str) -> _Words:
     found, last_end = list[_Word](), 0
     for match in _WORD.finditer(text):
-        same = words(match[0])[0]
+        same = next(iter(words(match[0])), match[0])
         is_joined = bool(found) and text[last_end : match.start()] in _BETWEEN
         found.append(_Word(match[0], same, sound(same), *match.span(), is_joined))
         last_end = match.end()
@@ -149,9 +153,7 @@ class _Search:
         self._heard = heard
         self._index = index
         self._doubtful = frozenset(
-            at
-            for at, word in enumerate(heard)
-            if word.same not in index.known and word.same.isalpha() and len(word.same) > 2
+            at for at, word in enumerate(heard) if word.same not in index.known and _is_plain(word)
         )
         self._far_apart: dict[tuple[int, int, str], float | None] = {}
 
@@ -220,7 +222,7 @@ class _Search:
         if len(said) > 1 and _joined(said) == _joined(named):
             return 0.0
         is_one_word = len(said) == len(named) == 1
-        is_colour = is_one_word and said[0].same in COLOURS
+        is_colour = is_one_word and said[0].same in COLOURS and self._has_determiner(start)
         if not is_colour and not self._may_be_misheard(start, end):
             return None
         heard_sound, name_sound = _sound_of(said), _sound_of(named)
@@ -229,7 +231,8 @@ class _Search:
         if is_one_word and _is_form(said[0].same, named[0].same):
             return None
         far = distance(heard_sound, name_sound)
-        return far if far <= (_NEAR if is_colour else _FAR if is_one_word else _JOINED) else None
+        most = _NEAR if is_colour else _FAR if is_one_word else _JOINED
+        return far if far <= most and abs(len(heard_sound) - len(name_sound)) <= _MOST_LOST else None
 
     def _judged(self, start: int, end: int, named: _Words, changes: tuple[_Change, ...]) -> _Finding | None:
         """A finding when there is something to put right, and enough to go by."""
@@ -242,7 +245,7 @@ class _Search:
             if len(changes) > 1 and total > _NEAR:
                 return None
             for change in changes:
-                says_kind = change.named[0].same in _KINDS and not kept <= _KINDS
+                says_kind = change.named[-1] is named[-1] and named[-1].same in _KINDS and not kept <= _KINDS
                 if change.distance > (_KIND if says_kind else _NEAR):
                     return None
         return _Finding(start, end, len(kept), _spelling(self._heard[start:end], named), total)
@@ -261,18 +264,20 @@ class _Search:
                 yield _Finding(start, end, 0, _spelling(said, named), far)
 
     def _far_alone(self, start: int, end: int, named: _Words) -> float | None:
+        """How far apart they sound; None when that is too far for a name with nothing beside it."""
         said = self._heard[start:end]
         if _joined(said) == _joined(named):
             return 0.0 if len(said) != len(named) else None
         heard_sound, name_sound = _sound_of(said), _sound_of(named)
-        if not self._may_be_misheard(start, end) or len(name_sound) < min(_ALONE):
+        fewest = min(_ALONE) if self._heard[start].is_joined else _FEWEST_AT_BEGINNING
+        if not self._may_be_misheard(start, end) or len(name_sound) < fewest:
             return None
         is_part = heard_sound.startswith(name_sound) or name_sound.startswith(heard_sound)
         if len(said) == 1 and is_part and heard_sound != name_sound:
             return None  # an officer is not an office
         if len(name_sound) <= max(_ALONE) and heard_sound[0] != name_sound[0]:
             return None
-        most = _ALONE.get(len(name_sound), _ALONE_LONG) if len(named) == 1 else min(_ALONE.values())
+        most = _ALONE.get(len(name_sound), _ALONE_LONG) if len(named) == 1 else 0.0
         far = distance(heard_sound, name_sound)
         return far if far <= most and begin_alike(heard_sound, name_sound) else None
 
@@ -281,8 +286,12 @@ class _Search:
     def _may_be_misheard(self, start: int, end: int) -> bool:
         """True for a word that nobody knows, or for two: "lan tern", "extract her"."""
         return start in self._doubtful and all(
-            at in self._doubtful or self._heard[at].same in _ENDINGS for at in range(start + 1, end)
+            at in self._doubtful or self._heard[at].written.casefold() in _ENDINGS
+            for at in range(start + 1, end)
         )
+
+    def _has_determiner(self, at: int) -> bool:
+        return self._heard[at].is_joined and self._heard[at - 1].same in _DETERMINERS
 
     def _are_in_a_row(self, start: int, end: int) -> bool:
         return all(word.is_joined for word in self._heard[start + 1 : end])
@@ -293,6 +302,12 @@ class _Search:
             return self._heard[start - 1].same in _BEFORE_NAMES
         is_last = end == len(self._heard) or not self._heard[end].is_joined
         return is_last or self._heard[end].same not in _DETERMINERS
+
+
+def _is_plain(word: _Word) -> bool:
+    """False for numbers, for very short words, and for "won't"."""
+    plain = word.written.removesuffix("'s").removesuffix("’s")
+    return plain.isalpha() and len(word.same) > 2
 
 
 def _bounds(middle: int, count: int, least: int, most: int) -> range:

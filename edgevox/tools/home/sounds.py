@@ -51,12 +51,12 @@ _FAMILIES = str.maketrans("BPVFMNTD0KGSZXCJLRW", "PPPPPPTTTKKKKKKKLLL", "aeiouHY
 
 @lru_cache(maxsize=16384)
 def sound(word: str) -> str:
-    """What a word of small letters without accents sounds like; digits stay as they are."""
+    """What a word of small letters without accents sounds like, which is never nothing; digits stay."""
     heard = word
     for spelling, instead in _SPELLINGS:
         heard = spelling.sub(instead, heard)
     heard = "".join(letter if letter in _VOWELS else letter.upper() for letter in heard)
-    return re.sub(r"(.)\1+", r"\1", heard)
+    return re.sub(r"(.)\1+", r"\1", heard) or word
 
 
 def skeleton(sounds: str) -> str:
@@ -66,7 +66,8 @@ def skeleton(sounds: str) -> str:
 
 def begin_alike(first: str, second: str) -> bool:
     """True when their first sounds may be mistaken for each other."""
-    return _changed(first[0], second[0]) < 1.0 or not _FAINT.isdisjoint((first[0], second[0]))
+    lost_h = {first[0], second[0]} - _VOWELS == {"H"}
+    return lost_h or _changed(first[0], second[0]) < 1.0
 
 
 @lru_cache(maxsize=32768)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from edgevox.eval.suite import read_suite
 from edgevox.tools.home.heard_names import as_named
@@ -127,6 +129,8 @@ def test_a_misheard_name_is_written_as_the_house_writes_it(
         (TERRACE, "turn off all lights"),  # not the Hall Lights
         (TERRACE, "is the front door locked"),  # not its lock
         (TERRACE, "make the strip red"),
+        (TERRACE, "ceiling white please"),  # not the Ceiling Light
+        (TERRACE, "you won't open the box room, will you"),
         (TERRACE, "Turn on the deck lamp."),  # a deck is no desk
         (TERRACE, "tell Molly the extract is ready"),
         (TERRACE, "Hall, lights off."),
@@ -135,6 +139,7 @@ def test_a_misheard_name_is_written_as_the_house_writes_it(
         (TERRACE, "Turn on the desk. Ramp up the heating."),
         (FARM, "Turn on the electric fans."),  # not the fence
         (FARM, "Print my boarding pass."),
+        (FARM, "stapel the papers"),  # not the Stable
         (FLAT, "Turn on the studio lights."),
         (FLAT, "show me the project"),
         (FLAT, "add wine and lamb to the shopping list"),
@@ -171,6 +176,17 @@ def test_accents_and_apostrophes_are_no_obstacle() -> None:
     names = ("Zoë's Café Lamp", "Salón")
     assert as_named("turn on Zoe's caffay lamp", names) == "turn on Zoë's Café Lamp"
     assert as_named("lights on in the Salón", names) == "lights on in the Salón"
+
+
+@given(text=st.text(max_size=60), names=st.lists(st.text(max_size=20), max_size=5).map(tuple))
+def test_any_text_and_any_names_will_do(text: str, names: tuple[str, ...]) -> None:
+    as_named(text, names)
+    assert as_named(text, ()) == text
+
+
+@pytest.mark.parametrize("text", ["ͺ lamp", "ghgh lamp", "²² lamp"])
+def test_words_without_a_sound_are_no_name(text: str) -> None:
+    assert as_named(text, ("Desk Lamp", "Ghgh", "ͺ")) == text
 
 
 @pytest.mark.parametrize("suite", ["home", "home_b"])
