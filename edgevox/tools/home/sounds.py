@@ -31,7 +31,7 @@ _SPELLINGS = tuple(
 _ALIKE = {
     0.25: ("PB", "TD", "KG", "FV", "SZ"),
     0.4: ("SZXCJ", "MN", "LRW", "T0", "D0", "F0", "BV", "GJ", "KC", "MB"),
-    0.5: ("PF", "VW"),
+    0.5: ("PF", "VW", "BDG", "PTK"),
 }
 _APART = {
     frozenset(pair): cost

@@ -78,6 +78,7 @@ MISHEARD = (
     (FARM, "close the chicken coup", "close the Chicken Coop"),
     (FARM, "Turn the green house fan on.", "Turn the Greenhouse Fan on."),
     (FARM, "How full is the grain silow?", "How full is the Grain Silo?"),
+    (FARM, "How full is the brain silo?", "How full is the Grain Silo?"),
     (FARM, "Switch the lamming lamp on.", "Switch the Lambing Lamp on."),
     (FARM, "Stop the deezel pump.", "Stop the Diesel Pump."),
     (FARM, "Is the wind mill turning?", "Is the Windmill turning?"),
