@@ -22,12 +22,14 @@ from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.audio.portaudio import portaudio
 from edgevox.cli.context import Context
 from edgevox.cli.history import retention
+from edgevox.cli.home_test import reached
 from edgevox.cli.loop import run_until_done
 from edgevox.daemon import Daemon
 from edgevox.errors import EdgevoxError, StateError
 from edgevox.events import EngineName
 from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
+from edgevox.tools.home.homes import open_home
 from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import CancelFlag, Turn
 
@@ -76,6 +78,7 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
     if context.chosen_preset is None:
         yield Finding("note", "models", "not checked: the settings come first")
         return
+    yield from _check("home", lambda: _home(context))
     yield from _tools(context)
     yield _constraints(context.settings.llm.constraint_engine)
     store = open_store(context.folders)
@@ -151,6 +154,13 @@ def _sound() -> Finding:
     if inputs and outputs:
         return Finding("ok", "sound", detail)
     return Finding("note", "sound", f"{detail}; answers can still be read")
+
+
+def _home(context: Context) -> Finding:
+    house, seconds = run_until_done(reached(open_home(context.settings, context.folders)))
+    if context.settings.home.kind == "demo":
+        return Finding("ok", "home", "the demo home; edgevox home setup finds yours")
+    return Finding("ok", "home", f"answered in {seconds:.1f} s: {len(house.entities)} things")
 
 
 def _tools(context: Context) -> Iterator[Finding]:

@@ -119,8 +119,7 @@ def _found_url(context: Context) -> str:
     for number, one in enumerate(found, 1):
         context.out.print(Text(f"{number}. {one.name}: {one.url}"))
     if not sys.stdin.isatty():
-        if len(found) == 1:
-            return found[0].url
+        # Anybody on the network can announce one: a person has to see where the token goes.
         raise ConfigError(f"{len(found)} Home Assistants were found on the network", hint="give its --url")
     first = found[0].url if found else "http://homeassistant.local:8123"
     answer = _typed(lambda: input(f"address of Home Assistant [{first}]: "))

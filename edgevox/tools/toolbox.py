@@ -98,8 +98,6 @@ class Toolbox:
     async def start(self, plugins: Collection[str] | None = None) -> None:
         """Reach the home and start every plugin, or those of these names; bounded, and without raising."""
         await asyncio.gather(self.home.start(), self.plugins.start(plugins))
-        if self.home.problem:
-            _log.warning("%s", self.home.problem)
 
     async def stop(self) -> None:
         """Stop the plugins, leave the home, keep the counts; in bounded time, and without raising."""

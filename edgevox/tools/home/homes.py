@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import assert_never
 
@@ -15,6 +16,8 @@ from edgevox.tools.home.home import Action, ConnectedHome, HomeError
 from edgevox.tools.home.house import Entity, House, ListItem
 from edgevox.tools.home.local_lists import FILE_NAME as LISTS_FILE
 from edgevox.tools.home.local_lists import WithLocalLists
+
+_log = logging.getLogger(__name__)
 
 SET_UP = "Run edgevox home setup."
 
@@ -72,6 +75,7 @@ class MissingHome:
 
     async def start(self) -> None:
         """There is nothing to reach."""
+        _log.warning("%s", self.problem)
 
     async def close(self) -> None:
         """Nor to leave."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from edgevox.tools.home.house import Area, Entity, House, Place
 from edgevox.tools.neutral import neutral_text
 
-HOME_PROMPT_VERSION = 2
+HOME_PROMPT_VERSION = 3
 
 HOME_INSTRUCTIONS = (
     "You run this home by voice. For each thing the user asks for, call the tool that does it. Use names, "
