@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import gguf
 import numpy as np
 import torch
 from gguf import GGMLQuantizationType as Type
 from gguf import GGUFReader, GGUFWriter
+from numpy.typing import NDArray
 from torch import Tensor
 
 from edgevox.errors import ModelError
@@ -17,8 +19,10 @@ from training.llama import Llama
 from training.lora import AdaptedLinear, add_lora
 from training.settings import NumberType
 
+Numbers: TypeAlias = NDArray[np.float32]
+
 _Q8_0_BLOCK = 32
-_ALPHA = "adapter.lora.alpha"
+ALPHA = "adapter.lora.alpha"
 
 
 def write_adapter(
@@ -29,14 +33,27 @@ def write_adapter(
     name: str,
     number_type: NumberType = "f16",
 ) -> None:
-    """Write what was learnt. With `q8_0`, factors whose rows do not fill its blocks of 32 stay f16."""
+    """Write what was learnt."""
+    factors = {weight: (_numbers(linear.a), _numbers(linear.b)) for weight, linear in adapted.items()}
+    write_factors(path, factors, alpha=alpha, name=name, number_type=number_type)
+
+
+def write_factors(
+    path: Path,
+    factors: Mapping[str, tuple[Numbers, Numbers]],
+    *,
+    alpha: float,
+    name: str,
+    number_type: NumberType = "f16",
+) -> None:
+    """Write A and B of every weight. With `q8_0`, those whose rows do not fill its blocks of 32 stay f16."""
     writer = GGUFWriter(str(path), "llama")
     writer.add_type("adapter")
     writer.add_name(name)
     writer.add_string("adapter.type", "lora")
-    writer.add_float32(_ALPHA, alpha)
-    for weight, linear in adapted.items():
-        for end, factor in (("lora_a", linear.a), ("lora_b", linear.b)):
+    writer.add_float32(ALPHA, alpha)
+    for weight, (a, b) in factors.items():
+        for end, factor in (("lora_a", a), ("lora_b", b)):
             _add(writer, f"{weight}.{end}", factor, number_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -52,9 +69,9 @@ def read_adapter(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
         for tensor in reader.tensors
     }
     ranks = {factor.shape[0] for name, factor in factors.items() if name.endswith("lora_a")}
-    if _ALPHA not in reader.fields or len(ranks) != 1:
+    if ALPHA not in reader.fields or len(ranks) != 1:
         raise ModelError(f"{path} is not an adapter of one rank", hint="training.train writes such files")
-    adapted = add_lora(model, ranks.pop(), reader.fields[_ALPHA].contents())
+    adapted = add_lora(model, ranks.pop(), reader.fields[ALPHA].contents())
     wanted = {f"{weight}.{end}" for weight in adapted for end in ("lora_a", "lora_b")}
     if wanted != factors.keys():
         raise ModelError(
@@ -67,8 +84,12 @@ def read_adapter(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
     return adapted
 
 
-def _add(writer: GGUFWriter, name: str, factor: Tensor, number_type: NumberType) -> None:
-    numbers = factor.detach().float().cpu().numpy()
+def _numbers(factor: Tensor) -> Numbers:
+    return np.asarray(factor.detach().float().cpu().numpy())
+
+
+def _add(writer: GGUFWriter, name: str, factor: Numbers, number_type: NumberType) -> None:
+    numbers = np.ascontiguousarray(factor, np.float32)
     if number_type == "q8_0" and numbers.shape[1] % _Q8_0_BLOCK == 0:
         writer.add_tensor(name, gguf.quantize(numbers, Type.Q8_0), raw_dtype=Type.Q8_0)
     else:
