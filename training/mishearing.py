@@ -138,13 +138,7 @@ _PLACES = frozenset((*ROOMS, *FLOORS, *BARE_FLOORS))
 
 def slurred(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
     """One word of the command as another; words that are arguments stay."""
-    arguments = {
-        word.lower()
-        for call in calls
-        for value in call.arguments.values()
-        if isinstance(value, str)
-        for word in value.split()
-    }
+    arguments = _argument_words(calls)
     words = text.split(" ")
     places = [
         at for at, word in enumerate(words) if word.lower() in _SLURRED and word.lower() not in arguments
@@ -158,13 +152,7 @@ def slurred(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
 
 def homophoned(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
     """A number or a small word as the word that sounds the same: "ate minutes", "four the courier"."""
-    arguments = {
-        word.lower()
-        for call in calls
-        for value in call.arguments.values()
-        if isinstance(value, str)
-        for word in value.split()
-    }
+    arguments = _argument_words(calls)
     words = text.split(" ")
     numbers, little = [], []
     for at, (word, following) in enumerate(itertools.pairwise(words)):
@@ -224,3 +212,13 @@ def misheard_word(rng: random.Random, word: str) -> str:
     if way == 3:
         return word[:at] + letter + word[at:]
     return word.removesuffix("s") if word.endswith("s") else word + "s"
+
+
+def _argument_words(calls: tuple[Call, ...]) -> set[str]:
+    return {
+        word.lower()
+        for call in calls
+        for value in call.arguments.values()
+        if isinstance(value, str)
+        for word in value.split()
+    }
