@@ -21,7 +21,11 @@ STATELESS = ("scene",)
 
 _MOST_NAMED = 8
 _NO_STATE = ("unavailable", "unknown")
-_TELL_OF_THEMSELVES = ("edgevox.tools.home.home_assistant", "edgevox.tools.home.mqtt")
+_TELL_OF_THEMSELVES = (
+    "edgevox.tools.home.homes",
+    "edgevox.tools.home.home_assistant",
+    "edgevox.tools.home.mqtt",
+)
 
 
 def run(context: Context) -> int:
