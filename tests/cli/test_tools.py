@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.tools.home import DemoHome
+from edgevox.tools.home import CATALOGUE, DemoHome
 from edgevox.tools.home.demo import FILE_NAME
 from edgevox.tools.stats import ToolStats
 from tests.cli.command import BOUND_S, edgevox, environment
@@ -55,7 +55,7 @@ def test_the_list_has_every_tool_and_says_why_others_are_not_offered(
 def test_the_list_as_json_is_what_a_model_gets(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "list", "--json"]) == 0
     tools = json.loads(capsys.readouterr().out)
-    assert len(tools) == 41
+    assert len(tools) == len(CATALOGUE)
     assert {tool["type"] for tool in tools} == {"function"}
 
 
