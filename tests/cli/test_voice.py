@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import IO
 
@@ -71,6 +72,10 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]{3,}", text.lower()))
 
 
+def letters(text: str) -> str:
+    return re.sub(r"[^a-z]", "", text.lower())
+
+
 def test_spoken_questions_get_spoken_answers(tmp_path: Path) -> None:
     with NullSinks() as room:
         env = (
@@ -89,14 +94,15 @@ def test_spoken_questions_get_spoken_answers(tmp_path: Path) -> None:
                     heard = out.until("you ›")
                     reply = out.until("edgevox ›")
                 recordings.append((heard, reply, answer_wav))
-    said, understood = 0, 0
+    said, understood = "", ""
     for question, (heard, reply, answer_wav) in zip(QUESTIONS, recordings, strict=True):
         assert len(words(heard) & words(question)) >= len(words(question)) - 1
         transcript = json.loads(edgevox("transcribe", "--json", answer_wav, env=env).stdout)["text"]
-        said += len(words(reply))
-        understood += len(words(transcript) & words(reply))
-    # The voice and the recogniser disagree on a word now and then; a wrong recording loses most of them.
-    assert understood >= 0.7 * said
+        said += letters(reply)
+        understood += letters(transcript)
+    # The voice and the recogniser disagree on a word of a short answer now and then, so letters are compared:
+    # a recording that misses the end of its answers, or holds others, shares fewer than half of them.
+    assert SequenceMatcher(None, said, understood, autojunk=False).ratio() > 0.6, (said, understood)
     records = [json.loads(line) for line in (tmp_path / "state" / "turns.jsonl").read_text().splitlines()]
     answered = [record for record in records if record["outcome"] == "answered"]
     assert len(answered) == len(QUESTIONS)
