@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
-from typing import Protocol, TypeAlias, assert_never
+from typing import Protocol, TypeAlias
 
 from edgevox.audio import segmenter as segments
 from edgevox.errors import EdgevoxError
@@ -14,8 +14,8 @@ from edgevox.events import Event, SpeechDropped, SpeechStarted
 from edgevox.turn import Turn
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
-from edgevox.voice.completeness import LANGUAGE, Completeness, how_finished
 from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.patience import completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
 
@@ -26,11 +26,6 @@ ANSWER_WITHIN_S = 8.0
 # A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
 # which the turn that is under way needs itself.
 _LONGEST_ASIDE_S = 3.0
-# How many hangovers (`audio.hangover_ms`) a pause must be long to be the end, by the words before it
-# (docs/adr/0025-endpointing.md).
-_AFTER_WHOLE = 0.6
-_AFTER_UNCLEAR = 1.4
-_AFTER_UNFINISHED = 2.4
 
 
 class Ear(Protocol):
@@ -154,26 +149,16 @@ class VoiceLoop:
         # An answer may be changed in the pause behind it, "yes … no, wait": it always has the same.
         if early is None or early.is_abandoned or self._listening is not None:
             return
-        heard = early.heard
-        finished = how_finished(heard.text) if heard and heard.text and heard.language == LANGUAGE else None
-        if heard and finished != "unfinished" and not self._is_in_turn:
+        finished = completeness(early.heard)
+        if early.heard and finished != "unfinished" and not self._is_in_turn:
             self.pipeline.reply_early(early)
-        self._segmenter.end_after(self._hangovers(early, finished))
-
-    def _hangovers(self, early: EarlyTranscription, finished: Completeness | None) -> float:
-        match finished:
-            case "unfinished":
-                return _AFTER_UNFINISHED
-            case "unclear":
-                return _AFTER_UNCLEAR
-            case "whole":
-                # As long as nothing could be said or done yet, waiting costs nothing.
-                return _AFTER_WHOLE if self.pipeline.is_ready_for(early.turn) else _AFTER_UNCLEAR
-            case None:
-                # Without the words nothing can be done. Where they are not English they say nothing.
-                return _AFTER_UNFINISHED if early.is_working else 1.0
-            case _:
-                assert_never(finished)
+        self._segmenter.end_after(
+            hangovers(
+                finished,
+                is_transcribing=early.is_working,
+                is_ready=self.pipeline.is_ready_for(early.turn),
+            )
+        )
 
     def _take(self, utterance: segments.Utterance) -> None:
         if not self._is_in_turn:
