@@ -1,12 +1,12 @@
 """How many people who pause in the middle of a sentence are cut off, and how long everybody else waits.
 
-`python -m benchmarks.pauses`: utterances with a pause of 300 to 700 ms at a place of chance between two words,
-and whole ones, clean and with babble of 20, 10 and 5 dB behind them, through the segmenter and the recogniser.
+`python -m benchmarks.pauses`: utterances with a pause of 300 to 700 ms at a place of chance between two
+words, and whole ones, clean and with babble of 20, 10 and 5 dB behind them, through segmenter and recogniser.
 
 The two halves are synthesised apart, so that the first half sounds like one. The time is that of the sound: a
-transcript is there as long after its pause as it took to make, and the reply `--reply-ms` after that; 0 is the
-strictest, because then a sentence that seems to be whole ends as soon as it may. Beside it the same with a fixed
-hangover, as it was before the words were asked. What the microphone and the loop add is in neither.
+transcript is there as long after its pause as it took to make, and the reply `--reply-ms` after that; 0 is
+the strictest, because then a sentence that seems to be whole ends as soon as it may. Beside it the same with
+a fixed hangover, as if nobody knew the words. What the microphone and the loop add is in neither.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ async def whole(voice: Speaking, texts: Sequence[str]) -> AsyncIterator[Said]:
 
 
 def trimmed(audio: Audio) -> NDArray[np.float32]:
-    """Without what is not heard around it: voices leave silence there, and a pause is to be as long as it says."""
+    """Without what is not heard around it: voices leave silence there, which would make a pause longer."""
     frame = WHISPER_RATE_HZ // 100
     frames = audio.samples[: len(audio.samples) // frame * frame].reshape(-1, frame)
     levels_db = 10 * np.log10(np.mean(np.square(frames, dtype=np.float64), axis=1) + 1e-12)

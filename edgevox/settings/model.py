@@ -152,7 +152,7 @@ class AudioSettings(Section):
         default=500,
         ge=100,
         le=3000,
-        description="a pause this long ends what is being said; a shorter one if that is whole, a longer if not",
+        description="a pause this long ends what is said; shorter after a whole sentence, longer after half",
     )
     min_speech_ms: int = Field(
         default=200, ge=0, le=2000, description="what is shorter is a noise, not a word"

@@ -26,7 +26,7 @@ def how_finished(text: str) -> Completeness:
         return "unfinished"
     spoken = _without_preamble(words)
     if not spoken:
-        return "whole" if words[-1] in _POLITE else "unfinished"
+        return "unclear" if words[-1] in _POLITE else "unfinished"
     if instant_word(" ".join(spoken)) or " ".join(spoken) in _PHRASES:
         return "whole"
     if _wants_more(spoken):
@@ -51,6 +51,8 @@ def _wants_more(words: list[str]) -> bool:
         return len(words) == 1 or words[-2] in _COMMANDS or words[-2] in _JOINTS
     if words[0] in _SETTERS and last not in _TIMED and not _has_value(words):
         return True
+    if words[0] in _TURNERS and not any(word in _PARTICLES or word in _BEFORE_A_VALUE for word in words):
+        return True
     return last in _COMMANDS and not _is_question(words)
 
 
@@ -69,26 +71,35 @@ def _is_whole(words: list[str]) -> bool:
 
 
 def _is_whole_command(words: list[str]) -> bool:
-    last = words[-1]
-    if last in _PARTICLES or last in _OBJECTS:
-        return len(words) > 1
+    first, last = words[0], words[-1]
+    if last in _PARTICLES:
+        # Not "turn off the lamp on", which is on something.
+        return first in _TURNERS and not any(word in _PARTICLES for word in words[:-1])
     if last in _ROOMS:
-        # "turn on the kitchen" may be the kitchen's light: only "in the kitchen" ends it.
-        return any(word in _PLACES for word in words[-4:-1])
-    return last in _THINGS or last in _UNITS
+        return _is_in_a_place(words)
+    if last in _UNITS:
+        return True
+    return first in _ACTS_ON_A_THING and len(words) > 1 and (last in _THINGS or last in _OBJECTS)
 
 
 def _is_whole_question(words: list[str]) -> bool:
     first, last = words[0], words[-1]
-    if last in _STATES or (last in _ROOMS and any(word in _PLACES for word in words[-4:-1])):
-        return True
-    if first in _YES_NO:
-        return False
     if last in _NEEDS_A_COMPLEMENT or _is_number(last):
         return False
-    verb = next((place for place, word in enumerate(words) if word in _FINITE), None)
-    # "how many ounces" has no verb yet, and "what is" nothing behind it.
-    return verb is not None and len(words) > max(3, verb + 1)
+    verb = next((place for place, word in enumerate(words) if word in _FINITE), len(words))
+    said_of_it = len(words) - verb - 1
+    if last in _PARTICLES:
+        # "is the lamp on" is whole, and "how much is left on" is not.
+        return first in _BE and said_of_it >= 2
+    if first in _YES_NO or last in _STATES:
+        return said_of_it >= 2 and (last in _STATES or _is_in_a_place(words))
+    # "how many ounces" has no verb yet, "what is" nothing behind it, and "why is the sky" too little.
+    return said_of_it >= 3
+
+
+def _is_in_a_place(words: list[str]) -> bool:
+    # "turn on the kitchen" may be the kitchen's light: only "in the kitchen" is where something is.
+    return words[-1] in _ROOMS and any(word in _PLACES for word in words[-4:-1])
 
 
 def _is_question(words: list[str]) -> bool:
@@ -154,7 +165,7 @@ _OPEN_WORDS = _set(
     "after before "
     "is are was were be been am do does did has have had can could will would shall should may might must "
     "i we they he she who what where when why how "
-    "very too quite really just also only even not half quarter called named number"
+    "very too quite really just also only even still not half quarter called named number that"
 )
 _OPEN_ENDINGS = _phrases(
     "half past, quarter to, quarter past, next to, a little, a bit, a few, a couple, i want, i need, "
@@ -174,7 +185,13 @@ _COMMANDS = _set(
     "remove delete remind wake tell show give send find read play change increase decrease move convert "
     "water mute unmute cancel stop pause resume skip call check schedule create clear"
 )
-# "set the lamp" wants to know to what.
+_ACTS_ON_A_THING = _set(
+    "turn switch dim brighten open close shut lock unlock start run activate raise lower mute unmute "
+    "cancel stop "
+    "pause resume play tell read clear skip make"
+)
+# "turn the lamp" wants to know which way, and "set the lamp" to what.
+_TURNERS = _set("turn switch")
 _SETTERS = _set("set change make move convert")
 _COLOURS = _set("red green blue white yellow orange purple pink")
 _MORE_OR_LESS = _set("warmer cooler colder brighter darker louder quieter")
@@ -194,7 +211,7 @@ _THINGS = _set(
     "timers reminder "
     "reminders list news joke song track playlist podcast audiobook volume camera downstairs upstairs scene"
 )
-_OBJECTS = _set("it that this them everything all again")
+_OBJECTS = _set("it this them everything all again")
 _ROOMS = _set(
     "kitchen bedroom bathroom hall hallway office study nursery garden basement attic garage porch "
     "patio room rooms "
@@ -210,11 +227,11 @@ _ENDINGS = _set(
     "monday tuesday wednesday thursday friday saturday sunday"
 )
 _STATES = _set(
-    "on off open closed locked unlocked finished done running ready home charged empty full left there "
-    "warm cold hot"
+    "open closed locked unlocked finished done running ready home charged empty full left there warm cold hot"
 )
 _ASKING = _set("what who whose where when why how which")
 _YES_NO = _set("is are was were am do does did will has have had should can could would")
+_BE = _set("is are was were")
 _DO = _set("do does did")
 _FINITE = _YES_NO | _set("wrote made won invented discovered makes lives stands comes goes")
 # "what is the capital" is a question, and mostly not the one that was meant.
@@ -230,7 +247,8 @@ _NUMBERS = _set(
 _PHRASES = _phrases(
     "yes, yeah, yep, no, nope, okay, ok, sure, hello, hi, good morning, good evening, good night, "
     "good bye, goodbye, "
-    "thank you, thank you very much, never mind, no thank you, pause, play, next, resume, continue, "
+    "thank you, thank you very much, never mind, no thank you, what time is it, what day is it, pause, "
+    "next, resume, continue, "
     "snooze, mute, "
     "i am home, i am leaving, go on"
 )

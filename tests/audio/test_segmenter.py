@@ -252,7 +252,7 @@ def test_a_pause_that_is_too_long_already_ends_the_utterance_at_once(command: Sa
 
 def test_a_voice_that_goes_on_has_the_usual_pause_behind_it_again(command: Samples) -> None:
     segmenter = Segmenter(AudioSettings())
-    found = []
+    found: list[SegmentEvent] = []
     for block in blocks(in_a_room(command, silence(0.7), command)):
         event = segmenter.feed(block)
         if isinstance(event, Paused) and not any(isinstance(e, Paused) for e in found):
@@ -296,7 +296,7 @@ def babble(tmp_path_factory: pytest.TempPathFactory) -> Samples:
     length = 10 * RATE_HZ
     voices = [np.resize(np.roll(said, -start), length) for start in range(0, len(said), len(said) // 6)]
     together = np.sum(voices, axis=0)
-    return (together / np.std(together)).astype(np.float32)
+    return np.asarray(together / np.std(together), dtype=np.float32)
 
 
 @pytest.mark.parametrize("snr_db", [20, 15, 10])

@@ -64,10 +64,7 @@ What is the tallest mountain in the world?
 How do I boil an egg?
 Who wrote Romeo and Juliet?
 What is the largest ocean?
-How far away is the sun?
-What do bees make?
 How many legs does a spider have?
-Where do penguins live?
 What should I cook for dinner tonight?
 Why do leaves fall in autumn?
 What's on my shopping list?
@@ -77,6 +74,10 @@ Turn off the heating in the bathroom.
 It is dark. Turn on the light.
 Play some music.
 Pause.
+Is the lamp on?
+Are the lights in the hall off?
+Stop the timer.
+Mute the radio, please.
 """.strip().splitlines()
 
 UNFINISHED = """
@@ -153,6 +154,10 @@ Turn on the living
 Make it a little
 Switch it
 Wake me up every
+Turn the heating
+Switch the lamp
+Which windows are still
+Send a message to Anna that
 Send a message to
 """.strip().splitlines()
 
@@ -177,6 +182,15 @@ The kitchen.
 Philharmonic.
 Send a message to Anna.
 I am in the kitchen.
+How far away is the sun?
+What do bees make?
+Where do penguins live?
+Why is the sky?
+How much time is left on
+Turn off the lamp on
+Set a timer.
+Please.
+Play.
 """.strip().splitlines()
 
 
