@@ -53,7 +53,7 @@ def _wants_more(words: list[str]) -> bool:
         return True
     if words[0] in _TURNERS and not any(word in _PARTICLES or word in _BEFORE_A_VALUE for word in words):
         return True
-    return last in _COMMANDS and not _is_question(words)
+    return last in _COMMANDS and len(words) > 1 and not _is_question(words)
 
 
 # --- what may end here
@@ -154,7 +154,7 @@ def _phrases(phrases: str) -> frozenset[str]:
 _TIME_OF_DAY = re.compile(r"(\d)\s*[ap]\.?m\b\.?", re.IGNORECASE)
 _MARKS_THAT_GO_ON = (",", ";", ":", "-", "–", "—", "…", "...")
 
-_FILLERS = _set("um uh er erm ehm hmm hm mm ah eh well like")
+_FILLERS = _set("um uh er erm ehm hmm hm mm ah eh")
 _POLITE = _set("please thanks")
 
 # Nobody ends with these.
@@ -253,7 +253,7 @@ _PHRASES = _phrases(
     "i am home, i am leaving, go on"
 )
 _PREAMBLES = _FILLERS | _phrases(
-    "please, thanks, okay, ok, so, hey, hi, now, and, then, can you, could you, would you, will you, "
+    "please, thanks, well, okay, ok, so, hey, hi, now, and, then, can you, could you, would you, will you, "
     "i want you to"
 )
 _CONTRACTED = {

@@ -75,6 +75,7 @@ It is dark. Turn on the light.
 Play some music.
 Pause.
 Is the lamp on?
+What is the weather like?
 Are the lights in the hall off?
 Stop the timer.
 Mute the radio, please.
@@ -191,6 +192,7 @@ Turn off the lamp on
 Set a timer.
 Please.
 Play.
+Did you sleep well?
 """.strip().splitlines()
 
 
