@@ -25,16 +25,19 @@ _JUMP_DB = 3.0
 # Where others talk, whoever speaks to us goes on as long as they are heard above that: this part of the way
 # up from it to their own loudness (docs/adr/0025-endpointing.md) …
 _TALK_VARIES_DB = 6.0
+_FAINT_BELOW_DB = 35.0
 _PART_OF_THE_WAY = 0.4
 _LOUD = 0.9
-# … and after so many silent blocks they do where so many of these are.
+# … their quiet beginnings and endings are not, and make a pause seem longer by so much …
+_UNHEARD_MS = 160
+# … and after so many silent blocks they go on where so many of these are theirs.
 _GAP = 6
 _WORD = 6
 _WORD_VOICED = 3
 # A pause this long is mostly the end: of 328 utterances 39 had one inside
 # (docs/adr/0016-transcribe-while-waiting.md). People who think while they speak have more of them.
 _PAUSE_MS = 200
-_MOST_PAUSES_TOLD = 5
+_MOST_PAUSES_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class Segmenter:
             self._recent.append(_Heard(block, judged.is_voice, judged.level_db))
             return self._begin() if self._is_onset() else None
         self._speech.judge(block, judged)
-        if self._speech.silent_blocks >= _blocks(self._hangover_ms * self._speech.hangovers):
+        if self._speech.silent_blocks >= self._last_pause(self._speech):
             return self._end(cut=False)
         if len(self._speech.blocks) >= self._longest:
             return self._end(cut=True)
@@ -129,6 +132,11 @@ class Segmenter:
         """Forget what was being said, but not how loud the room is."""
         self._speech = None
         self._recent.clear()
+
+    def _last_pause(self, speech: _Speech) -> int:
+        """How many silent blocks are the end."""
+        unheard_ms = _UNHEARD_MS if speech.is_in_talk else 0
+        return _blocks(self._hangover_ms * speech.hangovers + unheard_ms)
 
     def _is_onset(self) -> bool:
         window = list(self._recent)[-_ONSET_WINDOW:]
@@ -163,8 +171,8 @@ class Segmenter:
             and speech.pauses_told < _MOST_PAUSES_TOLD
         ):
             speech.is_paused = True
-            speech.pauses_told += 1
             speech.forget_talk(self._pre_roll)
+            speech.pauses_told += 1
             return Paused(speech.audio())
         return None
 
@@ -211,9 +219,9 @@ class _Speech:
     def judge(self, block: Audio, judged: Judgement) -> None:
         """Add the next block, as far as it is whoever speaks here."""
         self._least_db = SILENCE_DBFS
-        if judged.talk_db > SILENCE_DBFS:
+        loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
+        if judged.talk_db > max(SILENCE_DBFS, loud_db - _FAINT_BELOW_DB):
             talk_db = judged.talk_db + _TALK_VARIES_DB
-            loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
             self._least_db = talk_db + _PART_OF_THE_WAY * max(0.0, loud_db - talk_db)
         is_voice = judged.is_voice and judged.level_db >= self._least_db
         self.add(_Heard(block, is_voice, judged.level_db))
@@ -229,18 +237,24 @@ class _Speech:
         else:
             self.silent_blocks += 1
 
+    @property
+    def is_in_talk(self) -> bool:
+        return self._least_db > SILENCE_DBFS
+
     def forget_talk(self, pre_roll: int) -> None:
         """Let go of what others said before, all but the pre-roll."""
-        if self._least_db == SILENCE_DBFS:
+        if not self.is_in_talk:
             return
         for start in range(len(self.blocks)):
             if self._is_heard(self.blocks[start : start + _WORD]):
-                del self.blocks[: max(0, start - pre_roll)]
+                if start > pre_roll:
+                    del self.blocks[: start - pre_roll]
+                    self.pauses_told = 0
                 return
 
     def _is_heard(self, blocks: list[_Heard]) -> bool:
         """Whether this is more than a knock, or a loud word of somebody else's."""
-        if self._least_db == SILENCE_DBFS:
+        if not self.is_in_talk:
             return True
         loud = sum(heard.is_voice and heard.level_db >= self._least_db for heard in blocks)
         return loud >= _WORD_VOICED
