@@ -26,14 +26,14 @@ _JUMP_DB = 3.0
 # up from it to their own loudness (docs/adr/0025-endpointing.md) …
 _TALK_VARIES_DB = 6.0
 _FAINT_BELOW_DB = 35.0
-_PART_OF_THE_WAY = 0.4
+_PART_OF_THE_WAY = 0.45
 _LOUD = 0.9
 # … their quiet beginnings and endings are not, and make a pause seem longer by so much …
 _UNHEARD_MS = 160
 # … and after so many silent blocks they go on where so many of these are theirs.
 _GAP = 6
 _WORD = 6
-_WORD_VOICED = 3
+_WORD_VOICED = 4
 # A pause this long is mostly the end: of 328 utterances 39 had one inside
 # (docs/adr/0016-transcribe-while-waiting.md). People who think while they speak have more of them.
 _PAUSE_MS = 200

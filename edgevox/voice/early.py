@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from edgevox.agents import AgentResult
 from edgevox.errors import EdgevoxError
@@ -60,9 +60,9 @@ class EarlyTranscription:
 
 
 class EarlyReply:
-    """Works in the background from the moment it is made; it ends when `turn` is cancelled."""
+    """Likewise: a reply, held at the gate of `turn`, which ends when that is cancelled."""
 
-    def __init__(self, turn: Turn, reply: Awaitable[AgentResult]) -> None:
+    def __init__(self, turn: Turn, reply: Callable[[], Awaitable[AgentResult]]) -> None:
         self.turn = turn
         self._task = asyncio.create_task(self._work(reply))
 
@@ -80,9 +80,9 @@ class EarlyReply:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _work(self, reply: Awaitable[AgentResult]) -> AgentResult | None:
+    async def _work(self, reply: Callable[[], Awaitable[AgentResult]]) -> AgentResult | None:
         try:
-            return await reply
+            return await reply()
         except EdgevoxError:
             if self.turn.gate.is_open:
                 raise

@@ -175,7 +175,7 @@ class Pipeline:
         text = early.heard.text if early.heard else ""
         is_ringing = self.bell is not None and self.bell.is_ringing
         is_instant = self._words is not None and instant_word(text) is not None
-        if not text or is_ringing or is_instant or self.is_in_turn or early.is_abandoned:
+        if not text or is_ringing or is_instant or self._one_at_a_time.locked() or early.is_abandoned:
             return
         if self._resting is not None:
             self._resting.end()
@@ -185,7 +185,7 @@ class Pipeline:
                 await before.close()
             return await self._by_agent(text, early.turn, "voice")
 
-        self._early_reply = EarlyReply(early.turn, reply())
+        self._early_reply = EarlyReply(early.turn, reply)
 
     def is_ready_for(self, turn: Turn) -> bool:
         """Whether nothing that was begun early for this turn would still have to be waited for."""

@@ -25,9 +25,10 @@ from edgevox.events import (
 from edgevox.settings import AudioSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import Speech, tool
+from edgevox.tools.home.agenda import Due
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, ChatModel, SynthesisRequest
-from edgevox.voice import Hearing, InstantWords, Pipeline, Voice, VoiceLoop
+from edgevox.voice import Bell, Hearing, InstantWords, Pipeline, Voice, VoiceLoop
 from tests.voice.recogniser import Recogniser
 from tests.voice.room import Room
 from tests.voice.sounds import silent, voiced
@@ -314,6 +315,37 @@ async def test_a_turn_from_elsewhere_comes_first() -> None:
     assert result.reply == "From the timer."
     assert [r.reply for r in scene.room.records] == ["From the timer."]
     assert scene.pipeline.is_ready_for(early.turn)
+
+
+async def test_while_a_turn_is_under_way_nothing_is_begun_beside_it() -> None:
+    model = Ponderer()
+    scene = one_word("What is that over there?", model)
+    early = scene.pipeline.transcribe_early(Audio(voiced(WORD_S), 16_000))
+    async with asyncio.timeout(BOUND_S):
+        await early.transcript()
+        answering = asyncio.create_task(scene.pipeline.answer("lights off", Turn(), "timer"))
+        await until(lambda: bool(model.requests))
+        scene.pipeline.reply_early(early)
+        model.may_answer.set()
+        await answering
+    assert [request.messages[-1].content for request in model.requests] == ["lights off"]
+
+
+async def test_what_rings_is_spoken_to_before_an_early_reply_is_taken_up() -> None:
+    room = Room(sentence(voiced(WORD_S)))
+    scene = Scene(room, Recogniser(["Thank you for that."]), ScriptedModel(["In vain.", "You are welcome."]))
+    bell = Bell(snooze_minutes=5)
+    scene.pipeline.bell = bell
+    early = scene.pipeline.transcribe_early(Audio(voiced(WORD_S), 16_000))
+    async with asyncio.timeout(BOUND_S):
+        await early.transcript()
+        scene.pipeline.reply_early(early)
+        await until(lambda: early.turn.gate.is_waited_at)
+        bell.ring([Due("t1", "timer", "", 0.0)])
+        await scene.pipeline.hear(Audio(voiced(WORD_S), 16_000), early.turn, last_voiced_s=0.0, early=early)
+    assert [r.reply for r in room.records] == ["You are welcome."]
+    assert bell.is_talked_past
+    assert len(scene.speaker.played) == 1
 
 
 async def test_a_loop_that_ends_at_the_pause_leaves_nothing_at_work() -> None:
