@@ -4,6 +4,9 @@
     before_llm    a request goes to the model        after_tool   its result is there
     after_llm     the model has replied              on_run_end   the turn has its answer
 
+At on_run_start and before_llm it may not be certain yet that the person has finished. If they go on, the turn
+ends there without a word, and no other point of it comes: what is to have an effect belongs behind them.
+
 Hooks are called in the order of their priority, highest first. One that fails is skipped; a safety hook that
 fails stops what was about to happen.
 """

@@ -1,7 +1,8 @@
-"""One utterance and its answer: an id that everything it produces carries, and a flag that stops it."""
+"""One utterance and its answer: its id, a flag that stops it, and a gate for what cannot be taken back."""
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import time
 import uuid
@@ -51,6 +52,51 @@ class CancelFlag:
             self._listeners.remove(listener)
 
 
+class Gate:
+    """Holds back what cannot be taken back, until it is certain that the person has finished.
+
+    It stays open once it is. A turn that was cancelled before that has left no trace. Of one event loop.
+    """
+
+    def __init__(self, *, is_open: bool = True) -> None:
+        self.is_open = is_open
+        self.is_waited_at = False
+        """Whether something was ready before it was certain."""
+        self._woken = asyncio.Event()
+        self._held: list[Callable[[], None]] = []
+
+    def open(self) -> None:
+        """It is certain. What was held is done now, in its order."""
+        self.is_open = True
+        held, self._held = self._held, []
+        for action in held:
+            action()
+        self._woken.set()
+
+    def when_open(self, action: Callable[[], None]) -> None:
+        """Do this as soon as it is certain: at once, later or never."""
+        if self.is_open:
+            action()
+        else:
+            self._held.append(action)
+
+    async def passed(self, cancel: CancelFlag) -> bool:
+        """Wait until it is certain; False when the turn was cancelled first."""
+        if not self.is_open:
+            loop = asyncio.get_running_loop()
+
+            def wake() -> None:  # from any thread
+                loop.call_soon_threadsafe(self._woken.set)
+
+            self.is_waited_at = True
+            cancel.add_listener(wake)
+            try:
+                await self._woken.wait()
+            finally:
+                cancel.remove_listener(wake)
+        return self.is_open
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One utterance: a late result of a cancelled turn is known by its id and dropped."""
@@ -58,3 +104,4 @@ class Turn:
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     cancel: CancelFlag = field(default_factory=CancelFlag)
     started_s: float = field(default_factory=time.monotonic)
+    gate: Gate = field(default_factory=Gate)

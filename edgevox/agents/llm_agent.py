@@ -18,7 +18,7 @@ from edgevox.agents.instructions import Instructions, Told, stands_alone
 from edgevox.agents.reply import Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
-from edgevox.events import ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
+from edgevox.events import Event, ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.hooks_slm.result_words import turn_sentence
@@ -141,7 +141,8 @@ class LLMAgent:
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
 
-        A cancelled turn keeps what was said so far, a failed one leaves no trace in the conversation.
+        A cancelled turn keeps what was said so far; a failed one, and one whose gate was not opened, leave no
+        trace in the conversation.
         """
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = begun[0].content
@@ -149,16 +150,17 @@ class LLMAgent:
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
-                self._publish(ReplyDelta(turn_id=turn.id, text=piece))
+                self._tell(ReplyDelta(turn_id=turn.id, text=piece), turn)
                 yield piece
-        if work.reply or work.results:
-            self._conversation.keep(
-                (*work.messages, Message("assistant", work.reply)),
-                turn_id=turn.id,
-                source=source,
-                finish_reason=work.finish,
-            )
-        await self._hooks.run_end(work.run, work.reply)
+        if turn.gate.is_open:
+            if work.reply or work.results:
+                self._conversation.keep(
+                    (*work.messages, Message("assistant", work.reply)),
+                    turn_id=turn.id,
+                    source=source,
+                    finish_reason=work.finish,
+                )
+            await self._hooks.run_end(work.run, work.reply)
         yield AgentResult(work.reply, tuple(work.run.calls), work.finish, tuple(work.results))
 
     async def rest(self, cancel: CancelFlag) -> None:
@@ -191,6 +193,8 @@ class LLMAgent:
                 async with aclosing(self._generate(reply, work, turn, choice)) as pieces:
                     async for piece in pieces:
                         yield piece
+                if not await turn.gate.passed(turn.cancel):
+                    break
                 answer = await self._after(reply, work, turn)
                 work.run.hop += 1
         except SafetyHookFailed:
@@ -221,23 +225,22 @@ class LLMAgent:
         request = await self._hooks.before_llm(work.run, request)
         work.hints.clear()
         work.forced_choice = None
-        self._publish(ModelStarted(turn_id=turn.id))
+        self._tell(ModelStarted(turn_id=turn.id), turn)
         async with aclosing(reply.spoken(request, turn.cancel)) as pieces:
             async for piece in pieces:
                 yield work.say(piece, begins_reply=reply.said == piece)
         done = reply.done
-        self._publish(
-            ModelFinished(
-                turn_id=turn.id,
-                finish_reason=done.finish_reason,
-                prompt_tokens=done.prompt_tokens,
-                cached_tokens=done.cached_tokens,
-                generated_tokens=done.generated_tokens,
-            )
+        finished = ModelFinished(
+            turn_id=turn.id,
+            finish_reason=done.finish_reason,
+            prompt_tokens=done.prompt_tokens,
+            cached_tokens=done.cached_tokens,
+            generated_tokens=done.generated_tokens,
         )
+        self._tell(finished, turn)
         if done.dropped_turns:
-            self._conversation.forget_oldest(done.dropped_turns)
-            self._publish(TurnsForgotten(turn_id=turn.id, count=done.dropped_turns))
+            turn.gate.when_open(lambda: self._conversation.forget_oldest(done.dropped_turns))
+            self._tell(TurnsForgotten(turn_id=turn.id, count=done.dropped_turns), turn)
 
     async def _after(self, reply: Reply, work: TurnWork, turn: Turn) -> Answer | None:
         """What follows from a reply: the answer to the person, or None, and then the model is asked again."""
@@ -281,6 +284,9 @@ class LLMAgent:
             client=self._client if told.is_usual else f"{self._client} aside",
         )
         return request if told.is_usual else replace(request, usual_system=told.usual)
+
+    def _tell(self, event: Event, turn: Turn) -> None:
+        turn.gate.when_open(lambda: self._publish(event))
 
     def _names(self) -> Sequence[str]:
         return self._executor.registry.names if self._offered is None else self._offered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,7 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from edgevox.audio.vad import BLOCK_MS, VoiceDetector
+from edgevox.audio.levels import SILENCE_DBFS
+from edgevox.audio.vad import BLOCK_MS, Judgement, VoiceDetector
 from edgevox.settings.model import AudioSettings
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
@@ -20,10 +22,22 @@ _ONSET_VOICED = 7
 # … and its loudness jumps from block to block, as syllables do and fans, hum and rain do not.
 _ONSET_JUMPS = 3
 _JUMP_DB = 3.0
-# A pause this long is mostly the end: of 328 utterances 39 had one inside, and none had more than two
-# (docs/adr/0016-transcribe-while-waiting.md).
+# Where others talk, whoever speaks to us goes on as long as they are heard above that: this part of the way
+# up from it to their own loudness (docs/adr/0025-endpointing.md) …
+_TALK_VARIES_DB = 6.0
+_FAINT_BELOW_DB = 35.0
+_PART_OF_THE_WAY = 0.45
+_LOUD = 0.9
+# … their quiet beginnings and endings are not, and make a pause seem longer by so much …
+_UNHEARD_MS = 160
+# … and after so many silent blocks they go on where so many of these are theirs.
+_GAP = 6
+_WORD = 6
+_WORD_VOICED = 4
+# A pause this long is mostly the end: of 328 utterances 39 had one inside
+# (docs/adr/0016-transcribe-while-waiting.md). People who think while they speak have more of them.
 _PAUSE_MS = 200
-_MOST_PAUSES_TOLD = 3
+_MOST_PAUSES_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,7 @@ class Segmenter:
     def __init__(self, settings: AudioSettings) -> None:
         self._detector = VoiceDetector(settings.vad_aggressiveness)
         self._pre_roll = _blocks(settings.pre_roll_ms)
-        self._hangover = _blocks(settings.hangover_ms)
+        self._hangover_ms = settings.hangover_ms
         self._pause = _blocks(_PAUSE_MS)
         self._least_voiced = _blocks(settings.min_speech_ms)
         self._longest = _blocks(settings.max_utterance_s * 1000)
@@ -92,16 +106,23 @@ class Segmenter:
         """Take the next block: BLOCK_MS of sound at 16 kHz."""
         judged = self._detector.judge(block)
         self._fed += 1
-        heard = _Heard(block, judged.is_voice, judged.level_db)
         if self._speech is None:
-            self._recent.append(heard)
+            self._recent.append(_Heard(block, judged.is_voice, judged.level_db))
             return self._begin() if self._is_onset() else None
-        self._speech.add(heard)
-        if self._speech.silent_blocks >= self._hangover:
+        self._speech.judge(block, judged)
+        if self._speech.silent_blocks >= self._last_pause(self._speech):
             return self._end(cut=False)
         if len(self._speech.blocks) >= self._longest:
             return self._end(cut=True)
         return self._paused_or_resumed(self._speech)
+
+    def end_after(self, hangovers: float) -> None:
+        """Let the pause that lasts now end the utterance after this many hangovers instead of one.
+
+        A pause that is longer already ends it with the next block. It holds until the voice goes on.
+        """
+        if self._speech is not None and self._speech.silent_blocks:
+            self._speech.hangovers = hangovers
 
     def finish(self) -> Utterance | FalseStart | None:
         """What was being said when the stream ended, if anything."""
@@ -111,6 +132,11 @@ class Segmenter:
         """Forget what was being said, but not how loud the room is."""
         self._speech = None
         self._recent.clear()
+
+    def _last_pause(self, speech: _Speech) -> int:
+        """How many silent blocks are the end."""
+        unheard_ms = _UNHEARD_MS if speech.is_in_talk else 0
+        return _blocks(self._hangover_ms * speech.hangovers + unheard_ms)
 
     def _is_onset(self) -> bool:
         window = list(self._recent)[-_ONSET_WINDOW:]
@@ -145,6 +171,7 @@ class Segmenter:
             and speech.pauses_told < _MOST_PAUSES_TOLD
         ):
             speech.is_paused = True
+            speech.forget_talk(self._pre_roll)
             speech.pauses_told += 1
             return Paused(speech.audio())
         return None
@@ -155,6 +182,7 @@ class Segmenter:
         ended_at_s = self._fed * _BLOCK_S
         if speech.voiced_blocks < self._least_voiced:
             return FalseStart(ended_at_s)
+        speech.forget_talk(self._pre_roll)
         return Utterance(
             audio=speech.audio(),
             started_at_s=ended_at_s - len(speech.blocks) * _BLOCK_S,
@@ -175,21 +203,64 @@ class _Speech:
     """An utterance while it grows."""
 
     def __init__(self) -> None:
-        self.blocks: list[Audio] = []
+        self.blocks: list[_Heard] = []
         self.voiced_blocks = 0
+        self.hangovers = 1.0
+        """How many of them the pause that lasts now must be long to be the end."""
         self.silent_blocks = 0
         """How many there were since the last voice."""
         self.is_paused = False
         """Whether a pause was told and still lasts."""
         self.pauses_told = 0
+        self._loudnesses: list[float] = []
+        self._least_db = SILENCE_DBFS
+        """What is not as loud as this is talk in the room; SILENCE_DBFS where nobody talks."""
+
+    def judge(self, block: Audio, judged: Judgement) -> None:
+        """Add the next block, as far as it is whoever speaks here."""
+        self._least_db = SILENCE_DBFS
+        loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
+        if judged.talk_db > max(SILENCE_DBFS, loud_db - _FAINT_BELOW_DB):
+            talk_db = judged.talk_db + _TALK_VARIES_DB
+            self._least_db = talk_db + _PART_OF_THE_WAY * max(0.0, loud_db - talk_db)
+        is_voice = judged.is_voice and judged.level_db >= self._least_db
+        self.add(_Heard(block, is_voice, judged.level_db))
 
     def add(self, heard: _Heard) -> None:
-        self.blocks.append(heard.block)
-        self.voiced_blocks += heard.is_voice
-        self.silent_blocks = 0 if heard.is_voice else self.silent_blocks + 1
+        self.blocks.append(heard)
+        if heard.is_voice:
+            self.voiced_blocks += 1
+            insort(self._loudnesses, heard.level_db)
+        if heard.is_voice and (self.silent_blocks < _GAP or self._is_heard(self.blocks[-_WORD:])):
+            self.silent_blocks = 0
+            self.hangovers = 1.0
+        else:
+            self.silent_blocks += 1
+
+    @property
+    def is_in_talk(self) -> bool:
+        return self._least_db > SILENCE_DBFS
+
+    def forget_talk(self, pre_roll: int) -> None:
+        """Let go of what others said before, all but the pre-roll."""
+        if not self.is_in_talk:
+            return
+        for start in range(len(self.blocks)):
+            if self._is_heard(self.blocks[start : start + _WORD]):
+                if start > pre_roll:
+                    del self.blocks[: start - pre_roll]
+                    self.pauses_told = 0
+                return
+
+    def _is_heard(self, blocks: list[_Heard]) -> bool:
+        """Whether this is more than a knock, or a loud word of somebody else's."""
+        if not self.is_in_talk:
+            return True
+        loud = sum(heard.is_voice and heard.level_db >= self._least_db for heard in blocks)
+        return loud >= _WORD_VOICED
 
     def audio(self) -> Audio:
-        return Audio(np.concatenate([block.samples for block in self.blocks]), WHISPER_RATE_HZ)
+        return Audio(np.concatenate([heard.block.samples for heard in self.blocks]), WHISPER_RATE_HZ)
 
 
 def _blocks(duration_ms: float) -> int:

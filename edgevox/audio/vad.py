@@ -26,14 +26,24 @@ _LEAST_IN_BAND_DB = -20.0
 # The quietest moment of so long is the room without a voice: people pause for breath, fans do not.
 _ROOM_MEMORY_S = 3.0
 _ABOVE_ROOM_DB = 6.0
+# Where nearly all of so long sounds like a voice, others talk or music plays: whoever speaks to us does not
+# fill it. The quietest moment in it is how loud that is; a moment is longer than the gaps between words.
+_TALK_MEMORY = 400
+_LEAST_TALK = 150
+_TALK_SHARE = 0.6
+_MOMENT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one block is; `level_db` is that of the band in which people speak."""
+    """What one block is; levels are those of the band in which people speak.
+
+    `talk_db` is that of the quietest moment in a room in which others talk all the time; else SILENCE_DBFS.
+    """
 
     is_voice: bool
     level_db: float
+    talk_db: float
 
 
 class VoiceDetector:
@@ -45,6 +55,9 @@ class VoiceDetector:
         # So that a full-scale sine has the same level in the spectrum as in the samples.
         self._scale = 2 / (BLOCK_SAMPLES * float(np.dot(self._window, self._window)))
         self._recent_db: deque[float] = deque(maxlen=round(_ROOM_MEMORY_S * 1000 / BLOCK_MS))
+        self._moment: deque[float] = deque(maxlen=_MOMENT)
+        self._moments_db: deque[float] = deque(maxlen=_TALK_MEMORY)
+        self._voices: deque[bool] = deque(maxlen=_TALK_MEMORY)
 
     def judge(self, block: Audio) -> Judgement:
         """Say what the next block is; it must be BLOCK_MS of sound at 16 kHz."""
@@ -52,15 +65,24 @@ class VoiceDetector:
         if len(samples) != BLOCK_SAMPLES or block.rate_hz != WHISPER_RATE_HZ:
             raise ValueError(f"{len(samples)} samples at {block.rate_hz} Hz are not {BLOCK_MS} ms at 16 kHz")
         spectrum = np.fft.rfft(samples * self._window)[_BAND]
-        level_db = decibels(float(np.vdot(spectrum, spectrum).real) * self._scale)
+        power = float(np.vdot(spectrum, spectrum).real) * self._scale
+        level_db = decibels(power)
         total_db = decibels(float(np.dot(samples, samples)) / BLOCK_SAMPLES)
         self._recent_db.append(level_db)
         pcm = (np.clip(samples, -1.0, 1.0) * 32_767).astype("<i2").tobytes()
+        sounds_like_voice = self._webrtc.is_speech(pcm, WHISPER_RATE_HZ)
         is_voice = (
-            # First, and always: it learns from every block that it is given.
-            self._webrtc.is_speech(pcm, WHISPER_RATE_HZ)
+            sounds_like_voice
             and level_db > SILENCE_DBFS
             and level_db - total_db >= _LEAST_IN_BAND_DB
             and level_db - min(self._recent_db) >= _ABOVE_ROOM_DB
         )
-        return Judgement(is_voice, level_db)
+        return Judgement(is_voice, level_db, self._talk_db(power, sounds_like_voice))
+
+    def _talk_db(self, power: float, sounds_like_voice: bool) -> float:
+        self._moment.append(power)
+        self._moments_db.append(decibels(sum(self._moment) / len(self._moment)))
+        self._voices.append(sounds_like_voice)
+        heard = len(self._voices)
+        is_talk = heard >= _LEAST_TALK and sum(self._voices) >= _TALK_SHARE * heard
+        return min(self._moments_db) if is_talk else SILENCE_DBFS

@@ -28,9 +28,17 @@ class Noise:
         self._talk = tuple(sound.samples for sound in talk)
         self._seed = seed
 
-    def behind(self, sound: Audio, snr_db: float | None, key: str) -> Audio:
+    def behind(
+        self,
+        sound: Audio,
+        snr_db: float | None,
+        key: str,
+        *,
+        before_s: float = _BEFORE_S,
+        after_s: float = _AFTER_S,
+    ) -> Audio:
         """The sound in noise, or in silence where `snr_db` is None; equal keys give equal noise."""
-        around = [np.zeros(round(seconds * sound.rate_hz), np.float32) for seconds in (_BEFORE_S, _AFTER_S)]
+        around = [np.zeros(round(seconds * sound.rate_hz), np.float32) for seconds in (before_s, after_s)]
         clean = np.concatenate([around[0], sound.samples, around[1]])
         if snr_db is None:
             return Audio(clean, sound.rate_hz)

@@ -149,7 +149,10 @@ class AudioSettings(Section):
         default=300, ge=0, le=2000, description="sound kept from before somebody is heard to speak"
     )
     hangover_ms: int = Field(
-        default=500, ge=100, le=3000, description="a pause this long ends what is being said"
+        default=500,
+        ge=100,
+        le=3000,
+        description="a pause this long ends what is said; shorter after a whole sentence, longer after half",
     )
     min_speech_ms: int = Field(
         default=200, ge=0, le=2000, description="what is shorter is a noise, not a word"

@@ -15,6 +15,7 @@ from edgevox.turn import Turn
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.patience import completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
 
@@ -47,10 +48,11 @@ class Ear(Protocol):
 class VoiceLoop:
     """Half duplex: while the assistant speaks, what is heard is let go.
 
-    While it works in silence it listens for the words that need no model, and after a question of its own for
-    the answer. While the pause that ends an utterance still lasts, it is transcribed already; nothing is
-    answered or done before the pause has ended. In a file nobody waits for that, and what is said is
-    transcribed once; a turn is then over, or asks, before more is read, and nothing rings.
+    While it works in silence it listens for the words that need no model, and after a question of its own
+    for the answer. While the pause that ends an utterance still lasts, it is transcribed already: the words
+    say how long that pause has to be, and the reply to them is begun. Nothing is said or done before it has
+    ended. In a file nobody waits for that, and what is said is transcribed once; a turn is then over, or
+    asks, before more is read, and nothing rings.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class VoiceLoop:
             self._forget_speech()
             return
         self._note_question(block)
+        self._weigh_pause()
         match self._segmenter.feed(block):
             case segments.SpeechStarted():
                 self._tell(SpeechStarted())
@@ -139,6 +142,23 @@ class VoiceLoop:
             and not _is_at_work(self._reading)
         ):
             now.hear_nothing()
+
+    def _weigh_pause(self) -> None:
+        """Let the words before a pause say how long it may be, and begin with the reply to them."""
+        early = self._early
+        # An answer may be changed in the pause behind it, "yes … no, wait": it always has the same.
+        if early is None or early.is_abandoned or self._listening is not None:
+            return
+        finished = completeness(early.heard)
+        if early.heard and finished != "unfinished" and not self._is_in_turn:
+            self.pipeline.reply_early(early)
+        self._segmenter.end_after(
+            hangovers(
+                finished,
+                is_transcribing=early.is_working,
+                is_ready=self.pipeline.is_ready_for(early.turn),
+            )
+        )
 
     def _take(self, utterance: segments.Utterance) -> None:
         if not self._is_in_turn:

@@ -28,7 +28,7 @@ from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, Transcript
 from edgevox.voice.asking import Asking
 from edgevox.voice.bell import Bell, Heeded
-from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.early import EarlyReply, EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
 from edgevox.voice.mouth import Loudspeaker, Mouth
@@ -79,6 +79,7 @@ class Pipeline:
         self._turn: Turn | None = None
         self._opened_s = -math.inf
         self._speech: SpokenTurn | None = None
+        self._early_reply: EarlyReply | None = None
 
     @property
     def silent_since_s(self) -> float:
@@ -101,12 +102,14 @@ class Pipeline:
 
     async def close(self) -> None:
         """End what is done in the background."""
+        await self._drop_early_reply()
         if self._resting is not None:
             await self._resting.close()
 
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
         """Answer a question in words. Raises EdgevoxError, after the turn has been closed in the events."""
         async with self._one_at_a_time:
+            await self._drop_early_reply()
             with self._open(turn, source, time.monotonic()) as is_ringing:
                 self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
                 return await self._reply(text, turn, source, is_ringing=is_ringing)
@@ -161,6 +164,34 @@ class Pipeline:
         assert self._hearing is not None
         return EarlyTranscription(self._hearing, audio)
 
+    def reply_early(self, early: EarlyTranscription) -> None:
+        """Begin with the reply to what may be all of an utterance, once; `hear` goes on with it if it was.
+
+        Before that nothing is said, no tool runs, and nothing is told or remembered.
+        """
+        before = self._early_reply
+        if before is not None and before.turn is early.turn:
+            return
+        text = early.heard.text if early.heard else ""
+        is_ringing = self.bell is not None and self.bell.is_ringing
+        is_instant = self._words is not None and instant_word(text) is not None
+        if not text or is_ringing or is_instant or self._one_at_a_time.locked() or early.is_abandoned:
+            return
+        if self._resting is not None:
+            self._resting.end()
+
+        async def reply() -> AgentResult:
+            if before is not None:
+                await before.close()
+            return await self._by_agent(text, early.turn, "voice")
+
+        self._early_reply = EarlyReply(early.turn, reply)
+
+    def is_ready_for(self, turn: Turn) -> bool:
+        """Whether nothing that was begun early for this turn would still have to be waited for."""
+        reply = self._early_reply
+        return reply is None or reply.turn is not turn or reply.is_ready
+
     async def hear(
         self,
         audio: Audio,
@@ -172,11 +203,13 @@ class Pipeline:
     ) -> AgentResult | None:
         """Answer an utterance that ended at `last_voiced_s`; None when nobody said anything in it.
 
-        `early` is the turn's own transcription, begun before. Raises EdgevoxError, after the turn has been
-        closed in the events.
+        `early` is the turn's own transcription, begun before. The turn's gate is opened: this is all of it.
+        Raises EdgevoxError, after the turn has been closed in the events.
         """
         assert early is None or early.turn is turn
         async with self._one_at_a_time:
+            if self._early_reply is not None and self._early_reply.turn is not turn:
+                await self._drop_early_reply()
             with self._open(turn, "voice", last_voiced_s) as is_ringing:
                 self._publish(
                     SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples)
@@ -188,6 +221,9 @@ class Pipeline:
                 if not heard.text:
                     self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
                     return None
+                if is_ringing:
+                    await self._drop_early_reply()  # what rings is spoken to first
+                turn.gate.open()
                 return await self._reply(heard.text, turn, "voice", is_ringing=is_ringing)
 
     async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
@@ -254,11 +290,22 @@ class Pipeline:
         word = instant_word(text) if self._words else None
         if self._words and word:
             return await self._reply_instantly(self._words, word, text, turn)
-        result = await self._aloud(turn, lambda write: self._write(text, turn, source, write))
+        early, self._early_reply = self._early_reply, None
+        result = await early.result() if early else None
+        if result is None:
+            result = await self._by_agent(text, turn, source)
         if result.reply:
             self.has_said(result.reply)
         self._end(turn, result.reply)
         return result
+
+    async def _by_agent(self, text: str, turn: Turn, source: TurnSource) -> AgentResult:
+        return await self._aloud(turn, lambda write: self._write(text, turn, source, write))
+
+    async def _drop_early_reply(self) -> None:
+        if self._early_reply is not None:
+            early, self._early_reply = self._early_reply, None
+            await early.close()
 
     async def _reply_instantly(
         self, words: InstantWords, word: InstantWord, text: str, turn: Turn

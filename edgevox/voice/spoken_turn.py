@@ -28,7 +28,10 @@ class _PassageEnd:
 
 
 class SpokenTurn:
-    """Sentences are synthesized while those before them are played. `start` it, write, `finish`."""
+    """Sentences are synthesized while those before them are played. `start` it, write, `finish`.
+
+    Before the turn's gate is open the first sound may be made, and none is played.
+    """
 
     def __init__(self, mouth: Mouth, turn: Turn, publish: Publish) -> None:
         self._mouth = mouth
@@ -39,6 +42,7 @@ class SpokenTurn:
         self._splitter = SentenceSplitter()
         self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
         self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
+        self._has_sound = asyncio.Event()
 
     def write(self, piece: str) -> None:
         """The next piece of the reply: a sentence is spoken as soon as it is whole."""
@@ -76,16 +80,27 @@ class SpokenTurn:
         turn = self._turn
         while (item := await self._sentences.get()) is not None:
             if isinstance(item, _PassageEnd):
-                await self._sounds.put(item)
+                await self._pass_on(item)
                 continue
-            self._publish(SynthesisStarted(turn_id=turn.id, text=item))
+            self._tell(SynthesisStarted(turn_id=turn.id, text=item))
             async with aclosing(self._mouth.voice.speak(item, turn.cancel)) as pieces:
                 async for sound in pieces:
-                    self._publish(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
-                    await self._sounds.put(sound)
-        await self._sounds.put(None)
+                    self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
+                    await self._pass_on(sound)
+        await self._pass_on(None)
+
+    async def _pass_on(self, item: Audio | _PassageEnd | None) -> None:
+        self._has_sound.set()
+        await self._sounds.put(item)
+
+    def _tell(self, event: Event) -> None:
+        self._turn.gate.when_open(lambda: self._publish(event))
 
     async def _play(self) -> None:
+        if not self._turn.gate.is_open:
+            # Whoever waits at the gate has something to say: until then nobody needs to be certain.
+            await self._has_sound.wait()
+            await self._turn.gate.passed(self._turn.cancel)
         while (end := await self._play_passage()) is not None:
             end.is_reached.set()
 

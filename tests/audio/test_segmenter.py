@@ -205,9 +205,9 @@ def test_a_voice_that_goes_on_takes_the_offer_back(command: Samples) -> None:
 
 def test_every_offer_but_the_last_is_taken_back_and_there_are_few_of_them(command: Samples) -> None:
     word = command[: RATE_HZ // 2]
-    found = all_events(in_a_room(*(part for _ in range(8) for part in (word, silence(0.3)))))
+    found = all_events(in_a_room(*(part for _ in range(12) for part in (word, silence(0.3)))))
     kinds = [type(event) for event in found]
-    assert kinds == [SpeechStarted, *[Paused, Resumed] * 3, Utterance]
+    assert kinds == [SpeechStarted, *[Paused, Resumed] * 8, Utterance]
 
 
 def test_what_is_too_short_to_be_speech_is_not_offered() -> None:
@@ -218,6 +218,105 @@ def test_what_is_too_short_to_be_speech_is_not_offered() -> None:
 def test_nothing_is_offered_where_the_end_comes_as_soon(command: Samples) -> None:
     found = all_events(in_a_room(command), AudioSettings(hangover_ms=200))
     assert not any(isinstance(event, Paused) for event in found)
+
+
+# --- the pause that ends an utterance
+
+
+@pytest.mark.parametrize(("hangovers", "pause_s"), [(0.6, 0.3), (1.4, 0.7), (2.4, 1.2)])
+def test_the_pause_that_ends_an_utterance_can_be_made_longer_and_shorter(
+    command: Samples, hangovers: float, pause_s: float
+) -> None:
+    (utterance,) = ended_after(np.concatenate([in_a_room(command), noise(1.0, HISS)]), hangovers)
+    assert utterance.ended_at_s - utterance.last_voiced_at_s == pytest.approx(pause_s)
+
+
+def test_a_pause_that_is_too_long_already_ends_the_utterance_at_once(command: Samples) -> None:
+    segmenter = Segmenter(AudioSettings())
+    sound = in_a_room(command, silence(1.0))
+    silent_blocks = 0
+    for block in blocks(sound):
+        event = segmenter.feed(block)
+        if isinstance(event, Paused):
+            segmenter.end_after(2.4)
+            silent_blocks = 1
+        elif isinstance(event, Utterance):
+            break
+        elif silent_blocks:
+            silent_blocks += 1
+        if silent_blocks == 21:  # 600 ms: 200 before it was told, and 20 blocks
+            segmenter.end_after(0.6)
+    assert isinstance(event, Utterance)
+    assert event.ended_at_s - event.last_voiced_at_s == pytest.approx(0.62)
+
+
+def test_a_voice_that_goes_on_has_the_usual_pause_behind_it_again(command: Samples) -> None:
+    segmenter = Segmenter(AudioSettings())
+    found: list[SegmentEvent] = []
+    for block in blocks(in_a_room(command, silence(0.7), command)):
+        event = segmenter.feed(block)
+        if isinstance(event, Paused) and not any(isinstance(e, Paused) for e in found):
+            segmenter.end_after(2.4)
+        found += [event] if event else []
+    (utterance,) = [event for event in found if isinstance(event, Utterance)]
+    assert utterance.ended_at_s - utterance.last_voiced_at_s == pytest.approx(0.5)
+
+
+def test_without_a_pause_there_is_nothing_to_make_longer(command: Samples) -> None:
+    segmenter = Segmenter(AudioSettings())
+    segmenter.end_after(5.0)
+    found = [segmenter.feed(block) for block in blocks(in_a_room(command))]
+    assert sum(isinstance(event, Utterance) for event in found) == 1
+
+
+def ended_after(samples: Samples, hangovers: float) -> list[Utterance]:
+    """The utterances, where every pause is told to be the end after so many hangovers."""
+    segmenter = Segmenter(AudioSettings())
+    found = []
+    for block in blocks(samples):
+        event = segmenter.feed(block)
+        found += [event] if isinstance(event, Utterance) else []
+        if isinstance(event, Paused):
+            segmenter.end_after(hangovers)
+    return found
+
+
+# --- where others talk
+
+
+@pytest.fixture(scope="module")
+def babble(tmp_path_factory: pytest.TempPathFactory) -> Samples:
+    """Ten seconds of six voices at once, as loud as 1."""
+    folder = tmp_path_factory.mktemp("babble")
+    said = espeak(
+        "The train to the coast leaves at half past nine, and my sister wants to bring her dog, although it "
+        "barks all day and nobody on the platform likes it very much, least of all the man with the hat.",
+        folder,
+    )
+    length = 10 * RATE_HZ
+    voices = [np.resize(np.roll(said, -start), length) for start in range(0, len(said), len(said) // 6)]
+    together = np.sum(voices, axis=0)
+    return np.asarray(together / np.std(together), dtype=np.float32)
+
+
+@pytest.mark.parametrize("snr_db", [20, 15, 10])
+def test_a_command_ends_where_others_go_on_talking(command: Samples, babble: Samples, snr_db: int) -> None:
+    starts_s, level = 3.5, float(np.std(command)) * 10 ** (-snr_db / 20)
+    heard = babble * level
+    first = round(starts_s * RATE_HZ)
+    heard[first : first + len(command)] += command
+    found = [event for event in events(heard) if isinstance(event, Utterance)]
+    over_s = starts_s + len(command) / RATE_HZ
+    (utterance,) = [each for each in found if each.started_at_s < over_s and each.ended_at_s > starts_s + 1]
+    assert over_s - 0.3 < utterance.ended_at_s < over_s + 1.2
+
+
+def test_what_others_said_before_a_command_is_not_part_of_it(command: Samples, babble: Samples) -> None:
+    heard = babble * float(np.std(command)) * 0.1
+    first = round(3.5 * RATE_HZ)
+    heard[first : first + len(command)] += command
+    found = [event for event in events(heard) if isinstance(event, Utterance) and event.ended_at_s > 4.0]
+    assert 2.9 < found[0].started_at_s < 3.8
 
 
 # --- what is none

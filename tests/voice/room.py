@@ -24,6 +24,9 @@ class Room:
         self._sentences = sentences
         self._answered = asyncio.Event()
         self.endpoint = asyncio.Event()
+        self.endpoint_s = 0.0
+        """How much had been heard at the last endpoint, in seconds of sound."""
+        self._heard_blocks = 0
         self.events: list[Event] = []
         self.records: list[TurnRecord] = []
         self._recorder = TurnRecorder(self.records.append)
@@ -34,6 +37,7 @@ class Room:
         self._recorder(event)
         if isinstance(event, EndpointReached):
             self.endpoint.set()
+            self.endpoint_s = self._heard_blocks * BLOCK_SAMPLES / WHISPER_RATE_HZ
         if isinstance(event, TurnEnded):
             self._answered.set()
 
@@ -42,6 +46,7 @@ class Room:
             for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES):
                 for _ in range(5):
                     await asyncio.sleep(0)  # let the others work, as in the 20 ms of a real block
+                self._heard_blocks += 1
                 yield Audio(sound[start : start + BLOCK_SAMPLES], WHISPER_RATE_HZ)
             await self._answered.wait()
             self._answered.clear()

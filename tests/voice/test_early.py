@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.audio.segmenter import Segmenter
-from edgevox.errors import EdgevoxError, EngineFailed
+from edgevox.errors import EngineFailed
 from edgevox.events import (
     EndpointReached,
-    ModelStarted,
     TranscriptionStarted,
     TranscriptReady,
     TurnEnded,
@@ -22,9 +19,8 @@ from edgevox.events import (
 )
 from edgevox.settings import AudioSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
-from edgevox.turn import CancelFlag
-from edgevox.types import TranscribeRequest, Transcript
 from edgevox.voice import Hearing, Pipeline, Voice, VoiceLoop
+from tests.voice.recogniser import Recogniser
 from tests.voice.room import Room
 from tests.voice.sounds import silent, voiced
 
@@ -32,37 +28,8 @@ BOUND_S = 10
 WORD_S = 0.8
 # Longer than the pause at which transcription begins, shorter than the one that ends an utterance.
 SHORT_PAUSE_S = 0.34
-LONG_PAUSE_S = 1.0
-
-
-@dataclass
-class Recogniser:
-    """Answers what its script says, when it says so: a line, an error, or only once it is allowed to."""
-
-    script: list[str | EdgevoxError | asyncio.Event]
-    requests: list[TranscribeRequest] = field(default_factory=list)
-    flags: list[CancelFlag] = field(default_factory=list)
-    working: int = 0
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def stream(
-        self, request: TranscribeRequest, cancel: CancelFlag
-    ) -> AsyncGenerator[Transcript, None]:
-        answer = self.script[len(self.requests)]
-        self.requests.append(request)
-        self.flags.append(cancel)
-        self.working += 1
-        self.begun.set()
-        try:
-            if isinstance(answer, EdgevoxError):
-                raise answer
-            if isinstance(answer, asyncio.Event):
-                await answer.wait()
-                answer = "late"
-        finally:
-            self.working -= 1
-        if not cancel.is_set():
-            yield Transcript(answer, "en", request.audio.duration_s, dropped=None if answer else "no speech")
+# Longer than any that does not.
+LONG_PAUSE_S = 1.4
 
 
 def sentence(*parts: np.ndarray) -> np.ndarray:
@@ -119,13 +86,6 @@ async def test_the_names_and_the_language_prime_it_as_ever() -> None:
     async with asyncio.timeout(BOUND_S):
         await loop(room, recogniser, ScriptedModel(["Done."]), names=("EcoBee",)).run()
     assert [(r.names, r.language) for r in recogniser.requests] == [(("EcoBee",), "en")]
-
-
-async def test_the_model_is_not_asked_before_the_endpoint() -> None:
-    room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser(["lights on"])
-    await talk(room, recogniser, ScriptedModel(["Done."]))
-    (asked,), (endpoint,) = room.of(ModelStarted), room.of(EndpointReached)
-    assert asked.at_s >= endpoint.at_s
 
 
 async def test_a_person_who_goes_on_is_heard_as_a_whole() -> None:

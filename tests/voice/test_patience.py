@@ -1,0 +1,40 @@
+"""How long a pause has to be, by the words before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.types import Transcript
+from edgevox.voice.completeness import Completeness
+from edgevox.voice.patience import completeness, hangovers
+
+
+def pause(finished: Completeness | None, *, is_transcribing: bool = False, is_ready: bool = True) -> float:
+    return hangovers(finished, is_transcribing=is_transcribing, is_ready=is_ready)
+
+
+def heard(text: str, language: str = "en") -> Transcript:
+    return Transcript(text, language, 1.0, dropped=None if text else "no speech")
+
+
+def test_the_less_is_said_the_longer_it_is_waited_for() -> None:
+    assert pause("whole") < pause(None) < pause("unclear") < pause("unfinished")
+
+
+def test_a_whole_sentence_has_never_the_longest_pause() -> None:
+    assert pause("whole", is_ready=False) < pause("unfinished")
+
+
+def test_while_nothing_could_be_done_the_person_has_time() -> None:
+    assert pause("whole", is_ready=False) > pause("whole", is_ready=True)
+    assert pause(None, is_transcribing=True, is_ready=False) > pause(None)
+
+
+@pytest.mark.parametrize("nothing", [None, heard(""), heard("schalte das", "de")])
+def test_what_is_not_understood_says_nothing(nothing: Transcript | None) -> None:
+    assert completeness(nothing) is None
+
+
+def test_words_say_whether_they_are_whole() -> None:
+    assert completeness(heard("Turn on the")) == "unfinished"
+    assert completeness(heard("Turn on the lamp.")) == "whole"
