@@ -74,4 +74,4 @@ def choose_duplex(
 
 
 def _canceller(loudspeaker: Device) -> EchoCanceller:
-    return EchoCanceller(PlayedSound(loudspeaker.rate_hz), WebRtc(expected_delay_s=LEAD_S))
+    return EchoCanceller(PlayedSound(loudspeaker.rate_hz), lambda: WebRtc(expected_delay_s=LEAD_S))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +26,8 @@ _BETTER_BY, _WORSE_BY = 0.05, 0.005
 # What is left of the echo alone goes up and down by less.
 _ABOVE_USUAL_DB = 12.0
 _LEAST_ERLE_DB = 10.0
+# Of sound from the loudspeaker: in its first second a canceller is now and then wrong.
+_LEARNS_FOR_S = 1.0
 _NEGLIGIBLE_DBFS = -45.0
 
 
@@ -46,11 +49,14 @@ class EchoLevel:
     """How much is taken away when nobody else speaks (echo return loss enhancement), as learnt so far."""
     usual_left_dbfs: float
     """How much is left then."""
+    learnt_for_s: float
+    """How much it has learnt from: sound from the loudspeaker since the reply began, or since a jump."""
 
     @property
     def is_learnt(self) -> bool:
         """Whether the room is known, or gives back so little, that what is left means something."""
-        return self.erle_db >= _LEAST_ERLE_DB or self.usual_left_dbfs <= _NEGLIGIBLE_DBFS
+        is_enough = self.learnt_for_s >= _LEARNS_FOR_S
+        return is_enough and (self.erle_db >= _LEAST_ERLE_DB or self.usual_left_dbfs <= _NEGLIGIBLE_DBFS)
 
     @property
     def has_others(self) -> bool:
@@ -61,21 +67,22 @@ class EchoLevel:
 class EchoCanceller:
     """Block after block of the microphone in, the same a little later and without what is played out.
 
-    The room is remembered from one reply to the next. While nothing plays, nothing is computed.
+    While nothing plays, nothing is computed. Every reply is learnt anew, and so is what comes after a device
+    has lost sound: a canceller that knows nothing takes everything away at first, and one that remembers an
+    echo of another delay takes away next to nothing.
     """
 
     delay_s = LATENCY_SAMPLES / WHISPER_RATE_HZ
     """How much later a sample comes out than it went in, whether something plays or not."""
 
-    def __init__(self, played: PlayedSound, frames: FrameCanceller) -> None:
+    def __init__(self, played: PlayedSound, new_frames: Callable[[], FrameCanceller]) -> None:
         self.played = played
         self.level: EchoLevel | None = None
         """How the last block went; None while nothing plays."""
-        self._frames = frames
+        self._new_frames = new_frames
         self._clock = SampleClock()
         self._late = np.zeros(LATENCY_SAMPLES, dtype=np.float32)
-        self._erle_db = 0.0
-        self._usual_left_dbfs = 0.0
+        self._begin()
 
     def cancel(self, block: NDArray[np.float32], ended_at_s: float) -> NDArray[np.float32]:
         """Clean a block of 16 kHz sound; its last sample was in the air at `ended_at_s` (monotonic)."""
@@ -89,23 +96,47 @@ class EchoCanceller:
         if played is None:
             self.level = None
             return late_block
+        is_new = self.level is None or self._jumps != self._jumps_so_far
+        if is_new:
+            self._begin()
         cleaned = np.concatenate(
             [
                 self._frames.cancel(played[at : at + FRAME_SAMPLES], block[at : at + FRAME_SAMPLES])
                 for at in range(0, len(block), FRAME_SAMPLES)
             ]
         )
-        if self.level is None:
-            # What the canceller still held is from the end of the last reply.
+        if is_new:
+            # It has nothing to begin with.
             cleaned[:LATENCY_SAMPLES] = late_block[:LATENCY_SAMPLES]
-        self.level = self._measured(late_block, cleaned)
+        self.level = self._measured(played, late_block, cleaned)
         return cleaned
 
-    def _measured(self, heard: NDArray[np.float32], left: NDArray[np.float32]) -> EchoLevel:
+    @property
+    def _jumps_so_far(self) -> int:
+        return self._clock.jumps + self.played.jumps
+
+    def _begin(self) -> None:
+        self._frames = self._new_frames()
+        self._jumps = self._jumps_so_far
+        self._learnt = 0
+        self._erle_db = 0.0
+        self._usual_left_dbfs = 0.0
+
+    def _measured(
+        self, played: NDArray[np.float32], heard: NDArray[np.float32], left: NDArray[np.float32]
+    ) -> EchoLevel:
         heard_dbfs, left_dbfs = dbfs(heard), dbfs(left)
+        if dbfs(played) > _ROOM_DBFS:
+            self._learnt += len(played)
         if heard_dbfs > _ROOM_DBFS:
             better_db = heard_dbfs - left_dbfs - self._erle_db
             self._erle_db += better_db * (_BETTER_BY if better_db > 0 else _WORSE_BY)
         worse_db = max(left_dbfs, _ROOM_DBFS) - self._usual_left_dbfs
         self._usual_left_dbfs += worse_db * (_WORSE_BY if worse_db > 0 else _BETTER_BY)
-        return EchoLevel(heard_dbfs, left_dbfs, self._erle_db, self._usual_left_dbfs)
+        return EchoLevel(
+            heard_dbfs=heard_dbfs,
+            left_dbfs=left_dbfs,
+            erle_db=self._erle_db,
+            usual_left_dbfs=self._usual_left_dbfs,
+            learnt_for_s=self._learnt / WHISPER_RATE_HZ,
+        )

@@ -33,6 +33,11 @@ class PlayedSound:
         self._is_silent = True
         """Whether the last samples were: nobody hears it then when those behind them move a little."""
 
+    @property
+    def jumps(self) -> int:
+        """How often it was not heard when it was to be: the device ran out of sound."""
+        return self._clock.jumps
+
     def note(self, samples: NDArray[np.float32], heard_at_s: float) -> None:
         """The device was given these; the first will be in the air at `heard_at_s` (monotonic)."""
         self._given.append((samples.copy(), heard_at_s))

@@ -22,6 +22,8 @@ class SampleClock:
     """
 
     def __init__(self) -> None:
+        self.jumps = 0
+        """How often it moved where it may not: the device has lost sound, and what was learnt is wrong."""
         self._due: int | None = None
         self._off: deque[float] = deque(maxlen=_REMEMBERED)
 
@@ -32,11 +34,13 @@ class SampleClock:
         """
         said = said_s * WHISPER_RATE_HZ
         if self._due is None or abs(said - self._due) > _BREAK:
+            self.jumps += self._due is not None and not may_jump
             self._due = round(said)
             self._off.clear()
         self._off.append(said - self._due)
         off = round(median(self._off))
         if off and (may_jump or abs(off) > _TOLERATED):
+            self.jumps += not may_jump
             self._due += off
             self._off = deque((each - off for each in self._off), maxlen=_REMEMBERED)
         first = self._due

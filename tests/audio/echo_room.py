@@ -58,15 +58,21 @@ def through(
     played_rate_hz: int = WHISPER_RATE_HZ,
     driver_errs_s: float = 0.0,
     jitter_s: float = 0.0,
+    hole_at_s: float = np.inf,
+    hole_s: float = 0.0,
     begun_s: float = BEGUN_S,
 ) -> tuple[Samples, list[EchoLevel | None]]:
     """What is left of `heard`, and what the canceller says of every block of it.
 
     The loudspeaker's device is given sound 80 ms ahead, in pieces that fit no block, and says that it is
     heard `driver_errs_s` later than it is; the moments that both devices name are off by up to `jitter_s`.
+    What is to be heard after `hole_at_s` is heard `hole_s` later.
     """
     rng = np.random.default_rng(4)
-    pieces = _given(played, played_rate_hz)
+    pieces = (
+        (at_s + (hole_s if at_s >= hole_at_s else 0.0), piece)
+        for at_s, piece in _given(played, played_rate_hz)
+    )
     piece = next(pieces, None)
     cleaned, levels = [], []
     for first in range(0, len(heard) - BLOCK + 1, BLOCK):
