@@ -30,8 +30,7 @@ class PlayedSound:
         self._samples = np.zeros(0, dtype=np.float32)
         """What is in the air from the moment `_first` on."""
         self._loud_until: int | None = None
-        self._is_silent = True
-        """Whether the last samples were: nobody hears it then when those behind them move a little."""
+        """Where the last sound ends; None once the room is silent."""
 
     @property
     def jumps(self) -> int:
@@ -63,9 +62,9 @@ class PlayedSound:
     def _place(self, given: NDArray[np.float32], heard_at_s: float) -> None:
         held_s = self._resampler.held_samples / WHISPER_RATE_HZ
         samples = self._resampler.feed(given)
-        first = self._clock.place(len(samples), heard_at_s - held_s, may_jump=self._is_silent)
-        self._is_silent = not given.any()
-        if not self._is_silent:
+        # Not in a pause between two words: half a millisecond is another echo.
+        first = self._clock.place(len(samples), heard_at_s - held_s, may_jump=self._loud_until is None)
+        if given.any():
             self._loud_until = first + len(samples)
         end = self._first + len(self._samples)
         if first >= end + _RINGS_ON or not len(self._samples):

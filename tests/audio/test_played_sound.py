@@ -40,6 +40,15 @@ def test_two_replies_are_each_at_their_own_moment() -> None:
     assert not heard[11_000:54_000].any()
 
 
+def test_a_pause_between_two_words_moves_nothing() -> None:
+    played = PlayedSound(16_000)
+    words = np.concatenate((sweep(0.2), silence(0.2), sweep(0.2)))
+    for first in range(0, len(words), 160):
+        played.note(words[first : first + 160], 7.0 + first / 16_000 + (0.002 if first > 1600 else 0.0))
+    heard = taken(played, 7 * 16_000, 9600)
+    assert np.array_equal(heard, words)
+
+
 def test_sound_that_nobody_took_does_not_pile_up() -> None:
     played = PlayedSound(RATE_HZ)
     give(played, sweep(60.0, RATE_HZ, 0.1), at_s=0.0)
