@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from edgevox.audio.echo import EchoCanceller, EchoLevel
+from edgevox.audio.webrtc import LATENCY_SAMPLES
 from edgevox.types import WHISPER_RATE_HZ
 from tests.audio.sounds import Samples
 
@@ -48,6 +49,20 @@ def echo_of(sound: Samples, delay_s: float, *, drift_ppm: float = 50.0, gain: fl
     reverberant = np.convolve(sound, gain * answer / np.linalg.norm(answer))[: len(sound)]
     heard_at = np.arange(len(sound)) * (1 + drift_ppm * 1e-6) - delay_s * WHISPER_RATE_HZ
     return np.interp(heard_at, np.arange(len(sound)), reverberant, left=0, right=0).astype(np.float32)
+
+
+class Late:
+    """Takes nothing away, and is as late as the real one."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self._held = np.zeros(LATENCY_SAMPLES, dtype=np.float32)
+
+    def cancel(self, played: Samples, heard: Samples) -> Samples:
+        self.frames += 1
+        both = np.concatenate((self._held, heard))
+        self._held = both[len(heard) :]
+        return both[: len(heard)]
 
 
 def through(

@@ -10,7 +10,7 @@ from edgevox.audio.levels import dbfs
 from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.webrtc import LATENCY_SAMPLES, WebRtc
 from edgevox.types import WHISPER_RATE_HZ
-from tests.audio.echo_room import BEGUN_S, BLOCK, echo_of, talking, through
+from tests.audio.echo_room import BEGUN_S, BLOCK, Late, echo_of, talking, through
 from tests.audio.sounds import Samples, noise, silence
 
 SECOND = WHISPER_RATE_HZ
@@ -29,11 +29,12 @@ def removed_db(heard: Samples, left: Samples) -> float:
 
 def sounds_alike(one: Samples, other: Samples) -> float:
     """1 where the same tones come at the same time. The canceller's high-pass filter moves their phases."""
-    pictures = []
-    for samples in (one, other):
-        blocks = samples[: len(samples) // BLOCK * BLOCK].reshape(-1, BLOCK)
-        pictures.append(np.abs(np.fft.rfft(blocks * np.hanning(BLOCK))).ravel())
-    return float(np.corrcoef(*pictures)[0, 1])
+    return float(np.corrcoef(_tones(one), _tones(other))[0, 1])
+
+
+def _tones(samples: Samples) -> Samples:
+    blocks = samples[: len(samples) // BLOCK * BLOCK].reshape(-1, BLOCK)
+    return np.abs(np.fft.rfft(blocks * np.hanning(BLOCK))).astype(np.float32).ravel()
 
 
 @pytest.mark.parametrize("delay_s", [-0.03, 0.0, 0.1, 0.2, 0.3])
@@ -98,20 +99,6 @@ def test_before_it_knows_the_room_nobody_else_is_heard() -> None:
     assert not first.is_learnt
     assert levels[-1] is not None
     assert levels[-1].is_learnt
-
-
-class Late:
-    """Takes nothing away, and is as late as the real one."""
-
-    def __init__(self) -> None:
-        self.frames = 0
-        self._held = np.zeros(LATENCY_SAMPLES, dtype=np.float32)
-
-    def cancel(self, played: Samples, heard: Samples) -> Samples:
-        self.frames += 1
-        both = np.concatenate((self._held, heard))
-        self._held = both[len(heard) :]
-        return both[: len(heard)]
 
 
 def test_while_nothing_plays_nothing_is_computed() -> None:
