@@ -11,7 +11,9 @@ from typing import Literal, TypeAlias, assert_never
 
 from edgevox.audio.devices import Device
 from edgevox.audio.echo import LEAD_S, EchoCanceller
+from edgevox.audio.microphone import Microphone
 from edgevox.audio.played_sound import PlayedSound
+from edgevox.audio.speaker import Speaker
 from edgevox.audio.webrtc import WebRtc
 from edgevox.errors import AudioError
 from edgevox.settings.model import EchoCancellation
@@ -25,6 +27,17 @@ _CANCELS = re.compile(r"echo[-_ ]?cancel", re.IGNORECASE)
 # Behind these names of ALSA there is a sound server, and PortAudio does not say what stands behind that.
 _SERVERS = ("default", "pulse", "pipewire")
 _ASK_WITHIN_S = 2.0
+
+
+def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speaker) -> Duplex:
+    """Have what the speaker plays taken out of what the microphone hears, where nobody else does it.
+
+    Call it before either is used. Raises AudioError where it is `on` and cannot be.
+    """
+    duplex = choose_duplex(wanted, microphone.device, speaker.device)
+    if isinstance(duplex, EchoCanceller):
+        microphone.canceller, speaker.tap = duplex, duplex.played.note
+    return duplex
 
 
 def cancels_itself(microphone: Device, default_source: Callable[[], str]) -> bool:

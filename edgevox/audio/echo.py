@@ -96,8 +96,7 @@ class EchoCanceller:
         if played is None:
             self.level = None
             return late_block
-        is_new = self.level is None or self._jumps != self._jumps_so_far
-        if is_new:
+        if self.level is None or self._jumps != self._jumps_so_far:
             self._begin()
         cleaned = np.concatenate(
             [
@@ -105,8 +104,8 @@ class EchoCanceller:
                 for at in range(0, len(block), FRAME_SAMPLES)
             ]
         )
-        if is_new:
-            # It has nothing to begin with.
+        if self.level is None:
+            # It has nothing to begin with, and the first sound is still to come.
             cleaned[:LATENCY_SAMPLES] = late_block[:LATENCY_SAMPLES]
         self.level = self._measured(played, late_block, cleaned)
         return cleaned

@@ -10,8 +10,7 @@ import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from edgevox.audio.duplex import choose_duplex
-from edgevox.audio.echo import EchoCanceller
+from edgevox.audio.duplex import cancel_echo
 from edgevox.audio.microphone import Microphone
 from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
@@ -63,7 +62,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     ear = _ear(args, context)
     if isinstance(ear, Microphone) and isinstance(speaker, Speaker):
-        _cancel_echo(ear, speaker, context)
+        cancel_echo(context.settings.audio.echo_cancellation, ear, speaker)
     engines: list[EngineName] = ["llama"]
     if speaker:
         engines.append("piper")
@@ -104,13 +103,6 @@ def _ear(args: argparse.Namespace, context: Context) -> Microphone | WavMicropho
         context.complain(error)
         context.err.print("  type your questions instead")
         return None
-
-
-def _cancel_echo(microphone: Microphone, speaker: Speaker, context: Context) -> None:
-    wanted = context.settings.audio.echo_cancellation
-    duplex = choose_duplex(wanted, microphone.device, speaker.device)
-    if isinstance(duplex, EchoCanceller):
-        microphone.canceller, speaker.tap = duplex, duplex.played.note
 
 
 def _something_is_piped_in() -> bool:

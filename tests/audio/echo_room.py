@@ -48,7 +48,8 @@ def echo_of(sound: Samples, delay_s: float, *, drift_ppm: float = 50.0, gain: fl
     answer[0] = 3
     reverberant = np.convolve(sound, gain * answer / np.linalg.norm(answer))[: len(sound)]
     heard_at = np.arange(len(sound)) * (1 + drift_ppm * 1e-6) - delay_s * WHISPER_RATE_HZ
-    return np.interp(heard_at, np.arange(len(sound)), reverberant, left=0, right=0).astype(np.float32)
+    heard = np.interp(heard_at, np.arange(len(sound)), reverberant, left=0, right=0)
+    return np.asarray(heard, dtype=np.float32)
 
 
 class Late:

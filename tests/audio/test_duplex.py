@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from edgevox.audio.devices import Device
-from edgevox.audio.duplex import choose_duplex, sound_server_source
+from edgevox.audio.duplex import cancel_echo, choose_duplex, sound_server_source
 from edgevox.audio.echo import EchoCanceller
+from edgevox.audio.microphone import Microphone
+from edgevox.audio.speaker import Speaker
 from edgevox.errors import AudioError
 from edgevox.settings.model import EchoCancellation
+from tests.audio.fake_portaudio import FakePortAudio
 
 
 def device(name: str) -> Device:
@@ -78,3 +81,14 @@ def test_a_machine_without_a_sound_server_is_no_error(
 def test_the_source_that_the_environment_chooses_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PULSE_SOURCE", "my.echo-cancel")
     assert sound_server_source() == "my.echo-cancel"
+
+
+@pytest.mark.parametrize(("wanted", "is_wired"), [("on", True), ("off", False)])
+def test_the_microphone_and_the_speaker_are_wired_where_it_is_cancelled_here(
+    wanted: EchoCancellation, is_wired: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sounddevice", FakePortAudio((1,)))
+    microphone, speaker = Microphone(), Speaker()
+    cancel_echo(wanted, microphone, speaker)
+    assert (microphone.canceller is not None) == is_wired
+    assert (speaker.tap is not None) == is_wired

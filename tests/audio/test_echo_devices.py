@@ -9,8 +9,8 @@ from contextlib import aclosing
 import numpy as np
 import pytest
 
-from edgevox.audio.duplex import choose_duplex
-from edgevox.audio.echo import EchoCanceller, EchoLevel
+from edgevox.audio.duplex import cancel_echo
+from edgevox.audio.echo import EchoLevel
 from edgevox.audio.microphone import Microphone
 from edgevox.audio.speaker import Speaker
 from edgevox.testing import NullSinks
@@ -61,9 +61,7 @@ async def levels_of_a_reply(microphone: Microphone, speaker: Speaker) -> list[Ec
 
 async def test_the_assistant_does_not_hear_itself(echoing_room: NullSinks) -> None:
     speaker, microphone = Speaker(lead_in_ms=200), Microphone()
-    canceller = choose_duplex("on", microphone.device, speaker.device)
-    assert isinstance(canceller, EchoCanceller)
-    microphone.canceller, speaker.tap = canceller, canceller.played.note
+    cancel_echo("on", microphone, speaker)
     async with microphone:
         levels = await levels_of_a_reply(microphone, speaker)
     later = levels[2 * 50 :]
