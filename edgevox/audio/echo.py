@@ -110,6 +110,10 @@ class EchoCanceller:
         self.level = self._measured(played, late_block, cleaned)
         return cleaned
 
+    def forget(self) -> None:
+        """The microphone has lost sound: what it hears next is somewhere else."""
+        self._clock.forget()
+
     @property
     def _jumps_so_far(self) -> int:
         return self._clock.jumps + self.played.jumps

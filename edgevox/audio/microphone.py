@@ -52,6 +52,8 @@ class Microphone:
         self._overflows = 0
         self._device_delay_s = 0.0
         self._heard_until_s = 0.0
+        """When the last sample that the device gave was in the air, on the monotonic clock."""
+        self._lost_before = 0
         self._sound = asyncio.Event()
         self._wake_is_due = False
 
@@ -96,14 +98,17 @@ class Microphone:
         while self._stream is not None:
             await self._wait_for_sound()
             for samples in self._blocks.feed(self._mono(self._heard())):
-                cleaned = self.canceller.cancel(samples, self._ended_at_s) if self.canceller else samples
+                cleaned = self._without_echo(samples)
                 self.level_dbfs = dbfs(cleaned)
                 yield Audio(cleaned, self.rate_hz)
 
-    @property
-    def _ended_at_s(self) -> float:
-        """When the last sample of the last block was in the air, on the monotonic clock."""
-        return self._heard_until_s - self._waiting_s
+    def _without_echo(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self.canceller is None:
+            return samples
+        if self._lost_before != (lost := self.dropped_samples):
+            self._lost_before = lost
+            self.canceller.forget()
+        return self.canceller.cancel(samples, self._heard_until_s - self._waiting_s)
 
     @property
     def _waiting_s(self) -> float:

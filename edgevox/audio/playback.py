@@ -14,8 +14,9 @@ from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
 from edgevox.types import Audio
 
-Tap: TypeAlias = Callable[[NDArray[np.float32], float], None]
-"""Told, in PortAudio's thread, what the device is given, and when the first of it is heard (monotonic)."""
+Tap: TypeAlias = Callable[[NDArray[np.float32], float, bool], None]
+"""Told, in PortAudio's thread, what the device is given, when the first of it is heard (monotonic), and
+whether the device had run out of sound before."""
 
 # How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
 _RING_S = 2.0
@@ -86,7 +87,8 @@ class Playback:
         if self._tap is not None:
             # Not the longest delay so far, as below: an echo must not be expected later than it comes.
             delay_s = time.outputBufferDacTime - time.currentTime
-            self._tap(outdata[:, 0], monotonic() + (delay_s if delay_s > 0 else self.device_delay_s))
+            heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
+            self._tap(outdata[:, 0], heard_at_s, bool(status.output_underflow))
         if count:
             self._sounded(time, frames)
         if is_complete and not self._ring.available:

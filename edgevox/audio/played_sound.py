@@ -23,7 +23,7 @@ class PlayedSound:
     """`note` runs in PortAudio's thread, `take` in the loop. Moments are those of SampleClock."""
 
     def __init__(self, rate_hz: int) -> None:
-        self._given: deque[tuple[NDArray[np.float32], float]] = deque(maxlen=_MOST_GIVEN)
+        self._given: deque[tuple[NDArray[np.float32], float, bool]] = deque(maxlen=_MOST_GIVEN)
         self._resampler = Resampler(rate_hz, WHISPER_RATE_HZ)
         self._clock = SampleClock()
         self._first = 0
@@ -37,9 +37,12 @@ class PlayedSound:
         """How often it was not heard when it was to be: the device ran out of sound."""
         return self._clock.jumps
 
-    def note(self, samples: NDArray[np.float32], heard_at_s: float) -> None:
-        """The device was given these; the first will be in the air at `heard_at_s` (monotonic)."""
-        self._given.append((samples.copy(), heard_at_s))
+    def note(self, samples: NDArray[np.float32], heard_at_s: float, after_hole: bool = False) -> None:
+        """The device was given these; the first will be in the air at `heard_at_s` (monotonic).
+
+        `after_hole`: it had run out of sound, so that they are heard later than they else were.
+        """
+        self._given.append((samples.copy(), heard_at_s, after_hole))
 
     def take(self, first: int, count: int) -> NDArray[np.float32] | None:
         """What is in the air from the moment `first` on; None where all is silent and has been for a while.
@@ -59,7 +62,9 @@ class PlayedSound:
         taken[begin : begin + len(there)] = there
         return taken
 
-    def _place(self, given: NDArray[np.float32], heard_at_s: float) -> None:
+    def _place(self, given: NDArray[np.float32], heard_at_s: float, after_hole: bool) -> None:
+        if after_hole and self._loud_until is not None:
+            self._clock.forget()
         held_s = self._resampler.held_samples / WHISPER_RATE_HZ
         samples = self._resampler.feed(given)
         # Not in a pause between two words: half a millisecond is another echo.

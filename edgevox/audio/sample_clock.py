@@ -27,6 +27,11 @@ class SampleClock:
         self._due: int | None = None
         self._off: deque[float] = deque(maxlen=_REMEMBERED)
 
+    def forget(self) -> None:
+        """The device has lost sound: what comes next is where it says."""
+        self.jumps += 1
+        self._due = None
+
     def place(self, count: int, said_s: float, *, may_jump: bool) -> int:
         """The moment of the first of the next `count` samples; the device says that it is `said_s`.
 

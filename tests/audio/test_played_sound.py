@@ -49,6 +49,16 @@ def test_a_pause_between_two_words_moves_nothing() -> None:
     assert np.array_equal(heard, words)
 
 
+def test_after_a_hole_it_goes_by_the_device() -> None:
+    played = PlayedSound(16_000)
+    sound = sweep(0.2)
+    played.note(sound[:1600], 7.0)
+    played.note(sound[1600:], 7.11, after_hole=True)
+    heard = taken(played, 7 * 16_000, 3520)
+    assert np.array_equal(heard[:3360], np.concatenate((sound[:1600], silence(0.01), sound[1600:])))
+    assert played.jumps == 1
+
+
 def test_sound_that_nobody_took_does_not_pile_up() -> None:
     played = PlayedSound(RATE_HZ)
     give(played, sweep(60.0, RATE_HZ, 0.1), at_s=0.0)

@@ -83,6 +83,11 @@ class NotingCanceller(EchoCanceller):
     def __init__(self) -> None:
         super().__init__(PlayedSound(RATE_HZ), Late)
         self.ended_s: list[float] = []
+        self.times_forgotten = 0
+
+    def forget(self) -> None:
+        self.times_forgotten += 1
+        super().forget()
 
     def cancel(self, block: Samples, ended_at_s: float) -> Samples:
         self.ended_s.append(ended_at_s)
@@ -104,6 +109,19 @@ async def test_a_canceller_gets_every_block_with_its_moment(monkeypatch: pytest.
     match = find(sweep(0.8), heard)
     assert match.at == LATENCY_SAMPLES
     assert match.likeness > 0.999
+
+
+async def test_a_canceller_begins_anew_when_the_microphone_lost_sound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake = plug_in(monkeypatch, (1,))
+    microphone = Microphone()
+    microphone.canceller = canceller = NotingCanceller()
+    async with microphone:
+        for overflow in (False, True, False):
+            fake.streams[0].hear(np.zeros((4800, 1), dtype=np.float32), overflow=overflow)
+            await listen(microphone, 0.06)
+    assert canceller.times_forgotten == 1
 
 
 async def test_what_a_canceller_holds_back_counts_as_delay(monkeypatch: pytest.MonkeyPatch) -> None:
