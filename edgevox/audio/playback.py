@@ -16,7 +16,7 @@ from edgevox.types import Audio
 
 Tap: TypeAlias = Callable[[NDArray[np.float32], float, bool], None]
 """Told, in PortAudio's thread, what the device is given, when the first of it is heard (monotonic), and
-whether the device had run out of sound before."""
+whether there was a hole before it: the device was just opened, or had run out of sound."""
 
 # How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
 _RING_S = 2.0
@@ -88,7 +88,8 @@ class Playback:
             # Not the longest delay so far, as below: an echo must not be expected later than it comes.
             delay_s = time.outputBufferDacTime - time.currentTime
             heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
-            self._tap(outdata[:, 0], heard_at_s, bool(status.output_underflow))
+            after_hole = self.taken_frames == frames or bool(status.output_underflow)
+            self._tap(outdata[:, 0], heard_at_s, after_hole)
         if count:
             self._sounded(time, frames)
         if is_complete and not self._ring.available:

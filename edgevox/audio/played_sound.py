@@ -40,7 +40,7 @@ class PlayedSound:
     def note(self, samples: NDArray[np.float32], heard_at_s: float, after_hole: bool = False) -> None:
         """The device was given these; the first will be in the air at `heard_at_s` (monotonic).
 
-        `after_hole`: it had run out of sound, so that they are heard later than they else were.
+        `after_hole`: they do not follow at once on those before them.
         """
         self._given.append((samples.copy(), heard_at_s, after_hole))
 

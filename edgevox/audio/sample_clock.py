@@ -9,6 +9,8 @@ from edgevox.types import WHISPER_RATE_HZ
 
 # A driver's times are off by a buffer now and then; what half of so many say is true.
 _REMEMBERED = 25
+# Fewer say little: right after a hole, drivers are wrong several times in a row.
+_ENOUGH = 10
 # A canceller follows what is less, and has to begin anew after every jump.
 _TOLERATED = round(0.03 * WHISPER_RATE_HZ)
 # No driver is so wrong: the device was closed in between, or has lost sound.
@@ -44,7 +46,7 @@ class SampleClock:
             self._off.clear()
         self._off.append(said - self._due)
         off = round(median(self._off))
-        if off and (may_jump or abs(off) > _TOLERATED):
+        if off and (may_jump or (abs(off) > _TOLERATED and len(self._off) >= _ENOUGH)):
             self.jumps += not may_jump
             self._due += off
             self._off = deque((each - off for each in self._off), maxlen=_REMEMBERED)

@@ -201,12 +201,12 @@ async def test_the_tap_of_a_driver_that_knows_no_times_is_told_the_delay_of_its_
     assert before_s <= notes.at_s[0] - 0.5 <= time.monotonic()
 
 
-async def test_the_tap_is_told_when_the_device_had_run_out_of_sound() -> None:
+async def test_the_tap_is_told_of_a_device_that_was_opened_or_ran_out_of_sound() -> None:
     notes = Notes()
     playback = Playback(RATE_HZ, 0, lambda: None, notes.tap)
-    for underflow in (False, True, False):
+    for underflow in (False, False, True, False):
         take(playback, status=SimpleNamespace(output_underflow=underflow))
-    assert notes.holes == [False, True, False]
+    assert notes.holes == [True, False, True, False]
 
 
 async def test_a_change_of_rate_loses_nothing() -> None:

@@ -44,3 +44,13 @@ def test_a_device_that_was_closed_begins_anew_at_once() -> None:
     clock = SampleClock()
     clock.place(BLOCK, 1.0, may_jump=False)
     assert clock.place(BLOCK, 9.0, may_jump=False) == 9 * 16_000
+
+
+def test_after_a_hole_it_moves_once_more_at_most() -> None:
+    clock = SampleClock()
+    clock.place(BLOCK, 1.0, may_jump=False)
+    clock.forget()
+    said_s = [1.18, 1.12, 1.20, *(1.1 + number * BLOCK_S for number in range(3, 60))]
+    placed = [clock.place(BLOCK, moment_s, may_jump=False) for moment_s in said_s]
+    assert clock.jumps <= 2
+    assert placed[-1] == pytest.approx(said_s[-1] * 16_000, abs=0.03 * 16_000)
