@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from time import monotonic
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.audio.devices import Device, find_device, gone
+from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.levels import SILENCE_DBFS, dbfs
 from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
@@ -40,6 +42,8 @@ class Microphone:
         self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS
         """How loud the last block was."""
+        self.canceller: EchoCanceller | None = None
+        """Takes out what the loudspeaker plays, at 16 kHz; its `level` is that of the last block."""
         self._device_block = self.device.rate_hz * block_ms // 1000
         self._blocks = Blocks(Resampler(self.device.rate_hz, rate_hz), rate_hz * block_ms // 1000)
         self._stream: Stream | None = None
@@ -47,6 +51,9 @@ class Microphone:
         self._ring = Ring(round(_RING_S * self.device.rate_hz))
         self._overflows = 0
         self._device_delay_s = 0.0
+        self._heard_until_s = 0.0
+        """When the last sample that the device gave was in the air, on the monotonic clock."""
+        self._lost_before = 0
         self._sound = asyncio.Event()
         self._wake_is_due = False
 
@@ -58,8 +65,8 @@ class Microphone:
     @property
     def delay_s(self) -> float:
         """How old the end of the last block is: what is newer is still in the device or in the ring."""
-        waiting_s = self._ring.available / self._channels / self.device.rate_hz
-        return self._device_delay_s + waiting_s + self._blocks.held_samples / self.rate_hz
+        held_back_s = self.canceller.delay_s if self.canceller else 0.0
+        return self._device_delay_s + self._waiting_s + held_back_s
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -91,8 +98,23 @@ class Microphone:
         while self._stream is not None:
             await self._wait_for_sound()
             for samples in self._blocks.feed(self._mono(self._heard())):
-                self.level_dbfs = dbfs(samples)
-                yield Audio(samples, self.rate_hz)
+                cleaned = self._without_echo(samples)
+                self.level_dbfs = dbfs(cleaned)
+                yield Audio(cleaned, self.rate_hz)
+
+    def _without_echo(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self.canceller is None:
+            return samples
+        if self._lost_before != (lost := self.dropped_samples):
+            self._lost_before = lost
+            self.canceller.forget()
+        return self.canceller.cancel(samples, self._heard_until_s - self._waiting_s)
+
+    @property
+    def _waiting_s(self) -> float:
+        """How much the device has given that is in no block yet."""
+        in_ring_s = self._ring.available / self._channels / self.device.rate_hz
+        return in_ring_s + self._blocks.held_samples / self.rate_hz
 
     async def _wait_for_sound(self) -> None:
         try:
@@ -120,6 +142,7 @@ class Microphone:
         self._ring.write(indata.reshape(-1))
         self._overflows += bool(status.input_overflow)
         self._device_delay_s = time.currentTime - time.inputBufferAdcTime
+        self._heard_until_s = monotonic() - self._device_delay_s + frames / self.device.rate_hz
         if not self._wake_is_due:
             self._wake_is_due = True
             self._loop.call_soon_threadsafe(self._sound.set)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from time import monotonic
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,10 @@ from numpy.typing import NDArray
 from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
 from edgevox.types import Audio
+
+Tap: TypeAlias = Callable[[NDArray[np.float32], float, bool], None]
+"""Told, in PortAudio's thread, what the device is given, when the first of it is heard (monotonic), and
+whether there was a hole before it: the device was just opened, or had run out of sound."""
 
 # How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
 _RING_S = 2.0
@@ -22,10 +27,13 @@ _MARGIN_S = 0.05
 class Playback:
     """`feed` runs in the loop, `fill` in PortAudio's thread.
 
-    `is_over` is set when everything was heard, or when it was cancelled.
+    `is_over` is set when everything was heard, or when it was cancelled. The `tap` is told everything that
+    the device is given, silence included.
     """
 
-    def __init__(self, rate_hz: int, lead_in_frames: int, on_start: Callable[[], None]) -> None:
+    def __init__(
+        self, rate_hz: int, lead_in_frames: int, on_start: Callable[[], None], tap: Tap | None = None
+    ) -> None:
         self.is_over = asyncio.Event()
         self.underruns = 0
         self.taken_frames = 0
@@ -33,6 +41,7 @@ class Playback:
         """How long the device holds a sample before it is heard: a guess until the first one is given."""
         self._rate_hz = rate_hz
         self._on_start = on_start
+        self._tap = tap
         self._loop = asyncio.get_running_loop()
         self._ring = Ring(round(_RING_S * rate_hz))
         self._lead_in_left = lead_in_frames
@@ -75,6 +84,12 @@ class Playback:
         mono = outdata[silence:, 0]
         count = self._ring.read_into(mono)
         outdata[silence:, 1:] = mono[:, np.newaxis]
+        if self._tap is not None:
+            # Not the longest delay so far, as below: an echo must not be expected later than it comes.
+            delay_s = time.outputBufferDacTime - time.currentTime
+            heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
+            after_hole = self.taken_frames == frames or bool(status.output_underflow)
+            self._tap(outdata[:, 0], heard_at_s, after_hole)
         if count:
             self._sounded(time, frames)
         if is_complete and not self._ring.available:

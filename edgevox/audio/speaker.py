@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from edgevox.audio.devices import Device, find_device, gone
-from edgevox.audio.playback import Playback
+from edgevox.audio.playback import Playback, Tap
 from edgevox.audio.stream import open_stream
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
@@ -30,6 +30,8 @@ class Speaker:
         """How often a reply paused because its next sound was not there in time."""
         self.delay_s = _DEVICE_BUFFER_S
         """How long after `on_start` the first sample of the last reply was in the air."""
+        self.tap: Tap | None = None
+        """Is told everything that is really played; for whoever cancels the echo."""
         self._lead_in_frames = self.device.rate_hz * lead_in_ms // 1000
 
     async def play(
@@ -40,7 +42,7 @@ class Speaker:
         `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
         `chunks` raises once everything before it was played.
         """
-        playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start)
+        playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start, self.tap)
         stream = await open_stream(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
         feeding = asyncio.create_task(playback.feed(chunks))
         cancel.add_listener(playback.cancel)

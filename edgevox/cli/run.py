@@ -10,6 +10,7 @@ import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from edgevox.audio.duplex import cancel_echo
 from edgevox.audio.microphone import Microphone
 from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
@@ -60,6 +61,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
         raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     ear = _ear(args, context)
+    if isinstance(ear, Microphone) and isinstance(speaker, Speaker):
+        cancel_echo(context.settings.audio.echo_cancellation, ear, speaker)
     engines: list[EngineName] = ["llama"]
     if speaker:
         engines.append("piper")

@@ -26,6 +26,7 @@ _INSTRUCTIONS = (
 )
 
 _Threads: TypeAlias = Annotated[int, Field(ge=1, le=256)] | Literal["auto"]
+EchoCancellation: TypeAlias = Literal["auto", "on", "off"]
 _ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 
 
@@ -141,6 +142,10 @@ class AudioSettings(Section):
         ge=0,
         le=2000,
         description="silence before a reply, for loudspeakers that swallow its first syllable",
+    )
+    echo_cancellation: EchoCancellation = Field(
+        default="auto",
+        description="take the assistant's own voice out of what is heard; auto: unless the device does it",
     )
     vad_aggressiveness: int = Field(
         default=2, ge=0, le=3, description="0 takes most sounds for a voice, 3 the fewest"

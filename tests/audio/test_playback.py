@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
@@ -161,6 +162,51 @@ async def test_all_channels_play_the_same() -> None:
     playback = Playback(RATE_HZ, 100, lambda: None)
     await playback.feed(chunks(sweep(0.1, RATE_HZ)))
     assert take(playback, channels=6).any()
+
+
+class Notes:
+    """Listens at the tap."""
+
+    def __init__(self) -> None:
+        self.samples: list[Samples] = []
+        self.at_s: list[float] = []
+        self.holes: list[bool] = []
+
+    def tap(self, samples: Samples, heard_at_s: float, after_hole: bool) -> None:
+        self.samples.append(samples.copy())
+        self.at_s.append(heard_at_s)
+        self.holes.append(after_hole)
+
+
+async def test_the_tap_is_told_what_the_device_gets_and_when_it_is_heard() -> None:
+    notes = Notes()
+    playback = Playback(RATE_HZ, 1000, lambda: None, notes.tap)
+    await playback.feed(chunks(sweep(0.1, RATE_HZ)))
+    before_s = time.monotonic()
+    taken = [take(playback, channels=2) for _ in range(3)]
+    playback.cancel()
+    taken.append(take(playback))
+    assert np.array_equal(np.concatenate(notes.samples), np.concatenate(taken))
+    for at_s in notes.at_s:
+        assert before_s <= at_s - DEVICE_DELAY_S <= time.monotonic()
+
+
+async def test_the_tap_of_a_driver_that_knows_no_times_is_told_the_delay_of_its_buffer() -> None:
+    notes = Notes()
+    playback = Playback(RATE_HZ, 0, lambda: None, notes.tap)
+    playback.device_delay_s = 0.5
+    before_s = time.monotonic()
+    out = np.empty((BLOCK, 1), dtype=np.float32)
+    playback.fill(out, BLOCK, SimpleNamespace(currentTime=3.0, outputBufferDacTime=3.0), FINE)
+    assert before_s <= notes.at_s[0] - 0.5 <= time.monotonic()
+
+
+async def test_the_tap_is_told_of_a_device_that_was_opened_or_ran_out_of_sound() -> None:
+    notes = Notes()
+    playback = Playback(RATE_HZ, 0, lambda: None, notes.tap)
+    for underflow in (False, False, True, False):
+        take(playback, status=SimpleNamespace(output_underflow=underflow))
+    assert notes.holes == [True, False, True, False]
 
 
 async def test_a_change_of_rate_loses_nothing() -> None:

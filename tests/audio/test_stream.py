@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+import time
 
 import numpy as np
 import pytest
 
+from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.microphone import Microphone
+from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.speaker import Speaker
+from edgevox.audio.webrtc import LATENCY_SAMPLES
 from edgevox.errors import DeviceUnavailable
 from edgevox.turn import CancelFlag
+from tests.audio.echo_room import Late
 from tests.audio.fake_portaudio import RATE_HZ, FakePortAudio
 from tests.audio.sounds import Samples, find, sweep
 from tests.audio.test_microphone import listen
@@ -70,6 +75,61 @@ async def test_the_delay_is_what_waits_in_the_device_and_here(monkeypatch: pytes
         assert microphone.delay_s == pytest.approx(0.51)
         await listen(microphone, 0.02)
         assert microphone.delay_s == pytest.approx(0.49, abs=0.001)
+
+
+class NotingCanceller(EchoCanceller):
+    """Takes nothing away, and notes when each block was in the air."""
+
+    def __init__(self) -> None:
+        super().__init__(PlayedSound(RATE_HZ), Late)
+        self.ended_s: list[float] = []
+        self.times_forgotten = 0
+
+    def forget(self) -> None:
+        self.times_forgotten += 1
+        super().forget()
+
+    def cancel(self, block: Samples, ended_at_s: float) -> Samples:
+        self.ended_s.append(ended_at_s)
+        return super().cancel(block, ended_at_s)
+
+
+async def test_a_canceller_gets_every_block_with_its_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = plug_in(monkeypatch, (1,))
+    microphone = Microphone()
+    microphone.canceller = canceller = NotingCanceller()
+    async with microphone:
+        before_s = time.monotonic()
+        fake.streams[0].hear(sweep(1.0, RATE_HZ)[:, np.newaxis])
+        after_s = time.monotonic()
+        heard = await listen(microphone, 0.9)
+    # The fake says that the first sample is 10 ms old.
+    assert before_s + 0.01 - 0.002 <= canceller.ended_s[0] <= after_s + 0.01 + 0.002
+    assert np.diff(canceller.ended_s) == pytest.approx(0.02, abs=1e-6)
+    match = find(sweep(0.8), heard)
+    assert match.at == LATENCY_SAMPLES
+    assert match.likeness > 0.999
+
+
+async def test_a_canceller_begins_anew_when_the_microphone_lost_sound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake = plug_in(monkeypatch, (1,))
+    microphone = Microphone()
+    microphone.canceller = canceller = NotingCanceller()
+    async with microphone:
+        for overflow in (False, True, False):
+            fake.streams[0].hear(np.zeros((4800, 1), dtype=np.float32), overflow=overflow)
+            await listen(microphone, 0.06)
+    assert canceller.times_forgotten == 1
+
+
+async def test_what_a_canceller_holds_back_counts_as_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in(monkeypatch, (1,))
+    async with Microphone() as microphone:
+        without_s = microphone.delay_s
+        microphone.canceller = NotingCanceller()
+        assert microphone.delay_s - without_s == pytest.approx(0.008)
 
 
 async def test_a_device_that_takes_no_number_of_channels_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,74 @@
+"""The canceller between a real loudspeaker and a real microphone that hears it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+
+import numpy as np
+import pytest
+
+from edgevox.audio.duplex import cancel_echo
+from edgevox.audio.echo import EchoLevel
+from edgevox.audio.microphone import Microphone
+from edgevox.audio.speaker import Speaker
+from edgevox.testing import NullSinks
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio
+from tests.audio.echo_room import talking
+
+pytestmark = pytest.mark.audio_device
+
+BOUND_S = 30.0
+REPLY_S = 5.0
+
+
+@pytest.fixture
+def echoing_room(room: NullSinks) -> Iterator[NullSinks]:
+    """A room in which the microphone hears the loudspeaker, as loud as it is."""
+    loop = room.control(
+        "load-module",
+        "module-loopback",
+        "source=spk.monitor",
+        "sink=micsink",
+        "latency_msec=40",
+        "adjust_time=0",
+    )
+    yield room
+    room.control("unload-module", loop.strip())
+
+
+async def reply() -> AsyncIterator[Audio]:
+    for piece in np.array_split(talking(REPLY_S, seed=1, rate_hz=22_050), 4):
+        yield Audio(piece, 22_050)
+
+
+async def levels_of_a_reply(microphone: Microphone, speaker: Speaker) -> list[EchoLevel]:
+    """What the canceller says of every block in which the reply could be heard."""
+    assert microphone.canceller is not None
+    levels = []
+    async with asyncio.timeout(BOUND_S), aclosing(microphone.frames()) as frames:
+        playing = asyncio.create_task(speaker.play(reply(), CancelFlag()))
+        async for _ in frames:
+            if level := microphone.canceller.level:
+                levels.append(level)
+            elif playing.done():
+                break
+        await playing
+    return levels
+
+
+async def test_the_assistant_does_not_hear_itself(echoing_room: NullSinks) -> None:
+    speaker, microphone = Speaker(lead_in_ms=200), Microphone()
+    cancel_echo("on", microphone, speaker)
+    async with microphone:
+        levels = await levels_of_a_reply(microphone, speaker)
+    later = levels[2 * 50 :]
+    heard, left = (
+        10 * np.log10(np.mean([10 ** (dbfs / 10) for dbfs in each]))
+        for each in ([level.heard_dbfs for level in later], [level.left_dbfs for level in later])
+    )
+    assert heard > -30
+    assert heard - left > 20
+    assert not any(level.has_others for level in later)
