@@ -74,6 +74,11 @@ class Mouth:
         over_s = self._sounds_until_s + _MARGIN_S
         return over_s if self._clock() >= over_s else math.inf
 
+    @property
+    def is_in_passage(self) -> bool:
+        """Whether what is interjected now is heard at once, and opens no loudspeaker."""
+        return self._interjections is not None
+
     async def play(
         self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
     ) -> None:
@@ -105,7 +110,11 @@ class Mouth:
 
     async def sound_of(self, sentence: str) -> Audio:
         """A sentence, as loud as the voice is now, to be interjected. Raises EngineFailed."""
-        return self._volume.applied(await self.voice.sound_of(sentence))
+        return self.as_loud_as_voice(await self.voice.sound_of(sentence))
+
+    def as_loud_as_voice(self, sound: Audio) -> Audio:
+        """A sound, louder or quieter as the voice is now."""
+        return self._volume.applied(sound)
 
     # --- what the loudspeaker is given
 

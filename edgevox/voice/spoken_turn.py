@@ -42,7 +42,7 @@ class SpokenTurn:
         self._splitter = SentenceSplitter()
         self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
         self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
-        self._has_sound = asyncio.Event()
+        self._may_begin = asyncio.Event()
 
     def write(self, piece: str) -> None:
         """The next piece of the reply: a sentence is spoken as soon as it is whole."""
@@ -90,7 +90,7 @@ class SpokenTurn:
         await self._pass_on(None)
 
     async def _pass_on(self, item: Audio | _PassageEnd | None) -> None:
-        self._has_sound.set()
+        self._may_begin.set()
         await self._sounds.put(item)
 
     def _tell(self, event: Event) -> None:
@@ -98,8 +98,10 @@ class SpokenTurn:
 
     async def _play(self) -> None:
         if not self._turn.gate.is_open:
-            # Whoever waits at the gate has something to say: until then nobody needs to be certain.
-            await self._has_sound.wait()
+            # Whoever waits at the gate has something to say: until then nobody needs to be certain. When it is
+            # certain sooner, the loudspeaker is made ready while the first sound is.
+            self._turn.gate.when_open(self._may_begin.set)
+            await self._may_begin.wait()
             await self._turn.gate.passed(self._turn.cancel)
         while (end := await self._play_passage()) is not None:
             end.is_reached.set()

@@ -18,11 +18,11 @@ class Voice:
     def __init__(self, synthesizer: Synthesizer, *, speed: float = 1.0, language: str = "en") -> None:
         self._synthesizer = synthesizer
         self._speed = speed
-        self._language = language
+        self.language = language
 
     async def speak(self, sentence: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
         """The sound of one sentence; none when there is nothing in it to say. Raises EngineFailed."""
-        text = speakable(sentence, self._language)
+        text = speakable(sentence, self.language)
         if text:
             request = SynthesisRequest(text, self._speed)
             async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
