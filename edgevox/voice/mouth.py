@@ -28,6 +28,13 @@ class Loudspeaker(Protocol):
     ) -> None:
         """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
 
+    def duck(self, is_ducked: bool) -> None:
+        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+
+    @property
+    def heard_s(self) -> float:
+        """How much of what the last `play` was given was heard."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Interjection:
@@ -73,6 +80,14 @@ class Mouth:
             return self._silent_since_s
         over_s = self._sounds_until_s + _MARGIN_S
         return over_s if self._clock() >= over_s else math.inf
+
+    @property
+    def is_sounding(self) -> bool:
+        return self.silent_since_s == math.inf
+
+    def duck(self, is_ducked: bool) -> None:
+        """Be quiet from now on, so that somebody else is heard, or loud again. It ends with the passage."""
+        self._loudspeaker.duck(is_ducked)
 
     @property
     def is_in_passage(self) -> bool:

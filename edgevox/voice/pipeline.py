@@ -77,6 +77,7 @@ class Pipeline:
         self._resting = Resting(agent.rest) if rests else None
         self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
+        self._interrupted: Turn | None = None
         self._opened_s = -math.inf
         self._speech: SpokenTurn | None = None
         self._early_reply: EarlyReply | None = None
@@ -133,6 +134,18 @@ class Pipeline:
             turn.cancel.set()
         elif speech is not None:
             speech.interject(said)
+        return True
+
+    def interrupt(self) -> bool:
+        """Somebody speaks over the assistant: end the turn under way, if it is speaking or about to.
+
+        Returns whether it was. A question that it asked is not agreed to then.
+        """
+        turn, speech = self._turn, self._speech
+        if turn is None or speech is None or turn.cancel.is_set() or not speech.is_to_be_heard:
+            return False
+        self._interrupted = turn
+        turn.cancel.set()
         return True
 
     def act_on_ring(self, text: str) -> bool:
@@ -336,6 +349,8 @@ class Pipeline:
 
     def _end(self, turn: Turn, reply: str) -> None:
         outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
+        if turn is self._interrupted:
+            outcome = "interrupted"
         self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
 
     async def _aloud(self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]) -> T:

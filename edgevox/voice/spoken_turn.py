@@ -43,20 +43,28 @@ class SpokenTurn:
         self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
         self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
         self._may_begin = asyncio.Event()
+        self._unmade = 0
+        """Sentences whose sound has still to be made."""
+        self._has_begun = False
+
+    @property
+    def is_to_be_heard(self) -> bool:
+        """Whether something of it is being said, or about to be."""
+        return self._unmade > 0 or not self._sounds.empty() or (self._has_begun and self._mouth.is_sounding)
 
     def write(self, piece: str) -> None:
         """The next piece of the reply: a sentence is spoken as soon as it is whole."""
         for sentence in self._splitter.feed(piece):
-            self._sentences.put_nowait(sentence)
+            self._put(sentence)
 
     def interject(self, sentence: str) -> None:
         """Say this behind what is whole by now, before the rest of the reply."""
-        self._sentences.put_nowait(sentence)
+        self._put(sentence)
 
     async def say(self, text: str) -> None:
         """Say this behind all that was written; returns when its last sample was played, or on a cancel."""
         self._flush()
-        self._sentences.put_nowait(text)
+        self._put(text)
         end = _PassageEnd()
         self._sentences.put_nowait(end)
         await end.is_reached.wait()
@@ -74,7 +82,11 @@ class SpokenTurn:
 
     def _flush(self) -> None:
         for sentence in self._splitter.finish():
-            self._sentences.put_nowait(sentence)
+            self._put(sentence)
+
+    def _put(self, sentence: str) -> None:
+        self._unmade += 1
+        self._sentences.put_nowait(sentence)
 
     async def _synthesize(self) -> None:
         turn = self._turn
@@ -87,6 +99,7 @@ class SpokenTurn:
                 async for sound in pieces:
                     self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                     await self._pass_on(sound)
+            self._unmade -= 1
         await self._pass_on(None)
 
     async def _pass_on(self, item: Audio | _PassageEnd | None) -> None:
@@ -116,6 +129,7 @@ class SpokenTurn:
             ends.append(item)
 
         def started() -> None:
+            self._has_begun = True
             self._publish(PlaybackStarted(turn_id=self._turn.id))
 
         if not self._turn.cancel.is_set():

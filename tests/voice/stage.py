@@ -140,8 +140,16 @@ class Ponderer:
             yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=2)
 
 
+class Unducked:
+    """What a loudspeaker has beside `play`, for those that nobody speaks over."""
+
+    heard_s = 0.0
+
+    def duck(self, is_ducked: bool) -> None: ...
+
+
 @dataclass
-class HeldSpeaker:
+class HeldSpeaker(Unducked):
     """A loudspeaker that sounds until the test lets it end."""
 
     may_end: asyncio.Event = field(default_factory=asyncio.Event)
