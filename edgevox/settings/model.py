@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
-from edgevox.settings.section import Seconds, Section, Text, UserPath
+from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
 from edgevox.settings.sound_section import SoundSettings
 from edgevox.types import Sampling
 
@@ -109,7 +109,7 @@ class SttSettings(Section):
     model: Text = Field(
         default="whisper-base", description="the recogniser; whisper-tiny.en for small machines"
     )
-    language: Text = Field(
+    language: LanguageOrAuto = Field(
         default="en", description='the language spoken, such as "de", or "auto" to find out'
     )
     threads: _Threads = Field(default="auto", description="processor threads")
@@ -121,6 +121,9 @@ class TtsSettings(Section):
 
     enabled: bool = Field(default=True, description="speak the replies of edgevox run")
     voice: Text = Field(default="piper-en_US-joe-medium", description="the voice")
+    voices: Mapping[Language, Text] = Field(
+        default={}, description='voices for other languages: de = "piper-de_DE-thorsten-medium"'
+    )
     speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
     threads: _Threads = Field(default="auto", description="processor threads")
 
