@@ -10,7 +10,7 @@ from edgevox.settings.section import Section
 class SoundSettings(Section):
     """Signs that somebody was heard, when the reply is not there at once."""
 
-    # Elsewhere a lamp shows that somebody was heard. Here a tone is all there is, and whoever has no sign says
+    # Elsewhere a lamp shows that somebody was heard. Here a tone is all there is, and who has no sign says
     # it again, into the turn that is under way.
     chimes: bool = Field(
         default=True, description="a soft tone when you were understood, another when nothing came of it"

@@ -8,6 +8,7 @@ from edgevox.voice.loop import Ear, VoiceLoop
 from edgevox.voice.mouth import Loudspeaker
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
+from edgevox.voice.signs import Signs
 from edgevox.voice.voice import Voice
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "OpenQuestion",
     "Pipeline",
     "Ringer",
+    "Signs",
     "Voice",
     "VoiceLoop",
 ]
