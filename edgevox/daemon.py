@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +61,7 @@ from edgevox.voice import (
     Loudspeaker,
     Pipeline,
     Ringer,
+    Signs,
     Voice,
     VoiceLoop,
 )
@@ -95,6 +97,7 @@ class Daemon:
         self._toolbox: Toolbox | None = None
         self._told_home: ToldHome | None = None
         self._resting: list[Pipeline] = []
+        self._signs = AsyncExitStack()
         self._store = store
         self._adapter_path = adapter_path
         self._engines = tuple(sorted(set(engines)))
@@ -194,6 +197,8 @@ class Daemon:
         """The conversation by voice."""
         pipeline = self.pipeline(loudspeaker, self.conversation())
         segmenter = Segmenter(self.settings.audio)
+        if ear.live:
+            self._give_signs(pipeline, lambda: segmenter.is_in_speech)
         return VoiceLoop(ear, segmenter, pipeline, self.bus.publish, self.ringer(pipeline))
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
@@ -236,6 +241,13 @@ class Daemon:
                 before=self.settings.llm.instructions,
             )
             await self._toolbox.start()
+
+    def _give_signs(self, pipeline: Pipeline, is_spoken_to: Callable[[], bool]) -> None:
+        sounds = self.settings.sounds
+        if pipeline.mouth is not None and (sounds.chimes or sounds.acknowledge_after_s):
+            signs = Signs(pipeline, pipeline.mouth, sounds, is_spoken_to=is_spoken_to)
+            self._signs.push_async_callback(signs.close)
+            self._signs.enter_context(self.bus.listening(signs))
 
     def _agent(self, conversation: Conversation | None, confirm: Confirm) -> LLMAgent:
         preset, llm, toolbox = self.preset, self.settings.llm, self._toolbox
@@ -388,6 +400,7 @@ class Daemon:
             self.record_problem = error
 
     async def _close(self) -> None:
+        await self._signs.aclose()
         for pipeline in self._resting:
             await pipeline.close()
         if self._toolbox is not None:

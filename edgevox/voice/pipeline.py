@@ -91,6 +91,10 @@ class Pipeline:
     def is_in_turn(self) -> bool:
         return self._turn is not None
 
+    def is_turn_of(self, turn_id: str) -> bool:
+        """Whether it is this turn that is under way here."""
+        return self._turn is not None and self._turn.id == turn_id
+
     def has_said(self, text: str) -> None:
         """This was said aloud: it is what somebody means who asks for it again."""
         if self._words is not None:

@@ -22,6 +22,7 @@ from edgevox.types import Audio
 from edgevox.voice import chimes
 from edgevox.voice.acknowledgement import Acknowledgement
 from edgevox.voice.mouth import Mouth
+from edgevox.voice.pipeline import Pipeline
 
 # A reply whose first sentence has begun by then is its own sign. The loudspeaker is open by then and its
 # lead-in over, so that a tone is out at once and the reply does not come behind it in a queue.
@@ -44,7 +45,7 @@ class _Wait:
 
 
 class Signs:
-    """A listener on the bus. Needs a running loop; `close` it.
+    """A listener on the bus, for the turns of a pipeline. Needs a running loop; `close` it.
 
     The signs are heard inside the passage that the mouth has opened for the reply, and never before a
     sentence of it that is being made: they are no part of it, nor of what is remembered. While
@@ -53,6 +54,7 @@ class Signs:
 
     def __init__(
         self,
+        pipeline: Pipeline,
         mouth: Mouth,
         settings: SoundSettings,
         *,
@@ -60,6 +62,7 @@ class Signs:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self._pipeline = pipeline
         self._mouth = mouth
         self._settings = settings
         self._is_spoken_to = is_spoken_to
@@ -72,7 +75,7 @@ class Signs:
 
     def __call__(self, event: Event) -> None:
         match event:
-            case EndpointReached(turn_id=turn_id, at_s=at_s):
+            case EndpointReached(turn_id=turn_id, at_s=at_s) if self._pipeline.is_turn_of(turn_id):
                 self._wait = _Wait(turn_id, at_s)
             case TranscriptReady(text=text) if text and (wait := self._wait_in(event.turn_id)):
                 wait.signs = self._spawn(self._give(wait))

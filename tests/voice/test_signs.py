@@ -192,6 +192,7 @@ class Scene:
         )
         assert self.pipeline.mouth is not None
         self.signs = Signs(
+            self.pipeline,
             self.pipeline.mouth,
             SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, **settings}),
             is_spoken_to=lambda: self.is_spoken_to,
@@ -366,6 +367,19 @@ async def test_no_sign_waits_until_something_else_has_rung_and_the_reply_was_hea
     await over(turn)
     await ringing
     assert scene.played == ["failed", "At last."]
+
+
+async def test_nothing_is_heard_of_a_turn_in_another_room() -> None:
+    model = Ponderer()
+    scene = Scene(model)
+    turn = scene.say()
+    await settle()
+    for event in (EndpointReached(turn_id="other"), TurnEnded(turn_id="other", outcome="failed")):
+        scene.bus.publish(event)
+    await scene.hours.pass_by(AT_ONCE_S)
+    assert scene.played == ["heard"]
+    model.may_answer.set()
+    await over(turn)
 
 
 # --- the words
