@@ -16,6 +16,8 @@ from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.forgetting import PROMPTS_FOLDER
 from edgevox.agents.memory import ConversationStore
+from edgevox.audio.duplex import Duplex
+from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
 from edgevox.bus import Bus
@@ -58,6 +60,7 @@ from edgevox.voice import (
     Ear,
     Hearing,
     InstantWords,
+    Interruption,
     Loudspeaker,
     Pipeline,
     Ringer,
@@ -193,13 +196,22 @@ class Daemon:
         """The voice's engine itself."""
         return self._piper
 
-    def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
-        """The conversation by voice."""
+    def voice_loop(
+        self, ear: Ear, loudspeaker: Loudspeaker | None = None, duplex: Duplex = "half"
+    ) -> VoiceLoop:
+        """The conversation by voice; `duplex` says whether it can be interrupted."""
         pipeline = self.pipeline(loudspeaker, self.conversation())
         segmenter = Segmenter(self.settings.audio)
         if ear.live:
             self._give_signs(pipeline, lambda: segmenter.is_in_speech)
-        return VoiceLoop(ear, segmenter, pipeline, self.bus.publish, self.ringer(pipeline))
+        return VoiceLoop(
+            ear,
+            segmenter,
+            pipeline,
+            self.bus.publish,
+            self.ringer(pipeline),
+            interruption=_interruption(duplex),
+        )
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
         """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
@@ -413,6 +425,18 @@ class Daemon:
             if hosted is not None:
                 await hosted.close()
         self._recording.__exit__(None, None, None)
+
+
+def _interruption(duplex: Duplex) -> Interruption | None:
+    match duplex:
+        case "half":
+            return None
+        case "device":
+            return Interruption()
+        case EchoCanceller() as canceller:
+            return Interruption(lambda: canceller.level)
+        case _:
+            assert_never(duplex)
 
 
 def _threads(wanted: int | str, planned: int) -> int:

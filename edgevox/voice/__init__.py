@@ -4,6 +4,7 @@ from edgevox.voice.asking import Asking, OpenQuestion
 from edgevox.voice.bell import Bell
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWords
+from edgevox.voice.interruption import Interruption
 from edgevox.voice.loop import Ear, VoiceLoop
 from edgevox.voice.mouth import Loudspeaker
 from edgevox.voice.pipeline import Pipeline
@@ -17,6 +18,7 @@ __all__ = [
     "Ear",
     "Hearing",
     "InstantWords",
+    "Interruption",
     "Loudspeaker",
     "OpenQuestion",
     "Pipeline",

@@ -1,12 +1,14 @@
-"""The voice loop: listens, hands each utterance to the pipeline, and does not listen to itself."""
+"""The voice loop: listens, hands each utterance to the pipeline, and lets itself be interrupted."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Protocol, TypeAlias
+
+import numpy as np
 
 from edgevox.audio import segmenter as segments
 from edgevox.errors import EdgevoxError
@@ -15,6 +17,7 @@ from edgevox.turn import Turn
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.interruption import Interruption
 from edgevox.voice.patience import completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
@@ -26,6 +29,8 @@ ANSWER_WITHIN_S = 8.0
 # A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
 # which the turn that is under way needs itself.
 _LONGEST_ASIDE_S = 3.0
+# Whoever says more than this while a turn is under way is not talking to us.
+_MOST_WAITING = 2
 
 
 class Ear(Protocol):
@@ -46,13 +51,15 @@ class Ear(Protocol):
 
 
 class VoiceLoop:
-    """Half duplex: while the assistant speaks, what is heard is let go.
+    """With an `interruption`, whoever speaks over the assistant stops it, and is heard from their first word;
+    without one it is half duplex: while the assistant speaks, what is heard is let go. Until it has asked a
+    question to its end, it cannot be interrupted, and after that it listens for the answer.
 
-    While it works in silence it listens for the words that need no model, and after a question of its own
-    for the answer. While the pause that ends an utterance still lasts, it is transcribed already: the words
-    say how long that pause has to be, and the reply to them is begun. Nothing is said or done before it has
-    ended. In a file nobody waits for that, and what is said is transcribed once; a turn is then over, or
-    asks, before more is read, and nothing rings.
+    What is said while it works in silence is acted on at once, if it needs no model, else answered next.
+    While the pause that ends an utterance still lasts, it is transcribed already: the words say how long that
+    pause has to be, and the reply to them is begun. Nothing is said or done before it has ended. In a file
+    nobody waits for that, and what is said is transcribed once; a turn is then over, or asks, before more is
+    read, and nothing rings.
     """
 
     def __init__(
@@ -62,9 +69,17 @@ class VoiceLoop:
         pipeline: Pipeline,
         publish: Publish,
         ringer: Ringer | None = None,
+        interruption: Interruption | None = None,
     ) -> None:
         self._ear = ear
         self._ringer = ringer
+        self._interruption = interruption
+        self._is_sounding = False
+        """Whether the assistant was heard in the block before."""
+        self._has_floor = False
+        """Whether somebody has interrupted it and still speaks."""
+        self._waiting = 0
+        """How many utterances wait for the turn under way."""
         self._segmenter = segmenter
         self.pipeline = pipeline
         self._publish = publish
@@ -105,9 +120,15 @@ class VoiceLoop:
 
     def _hear(self, block: Audio) -> None:
         if self._is_echo():
-            self._forget_speech()
+            self._hear_over(block)
             return
+        if self._is_sounding:
+            self._fell_silent()
+        self._has_floor = self._has_floor and self._segmenter.is_in_speech
         self._note_question(block)
+        self._segment(block)
+
+    def _segment(self, block: Audio) -> None:
         self._weigh_pause()
         match self._segmenter.feed(block):
             case segments.SpeechStarted():
@@ -122,6 +143,62 @@ class VoiceLoop:
                 self._tell(SpeechDropped(reason="too short"))
             case None:
                 pass
+
+    def _hear_over(self, block: Audio) -> None:
+        """Hear a block in which the assistant sounds."""
+        interruption = self._interruption
+        if interruption is None:
+            self._forget_speech()
+            return
+        if self.pipeline.asking.open is not None:
+            # A yes that comes before the end of the question is no answer to it.
+            interruption.reset()
+            self._forget_speech()
+            return
+        if not self._is_sounding:
+            self._is_sounding = True
+            interruption.reset()
+            self._end_speech()
+        if self._has_floor:
+            self._segment(block)
+            return
+        match interruption.feed(block):
+            case "duck":
+                self._duck(is_ducked=True)
+            case "resume" if interruption.was_word and not _is_at_work(self._aside):
+                self._aside = asyncio.create_task(self._hear_word(_joined(interruption.heard())))
+            case "resume":
+                self._duck(is_ducked=False)
+            case "stop":
+                self._give_floor(interruption)
+            case None:
+                pass
+
+    def _give_floor(self, interruption: Interruption) -> None:
+        self._has_floor = True
+        self.pipeline.interrupt()
+        self._segmenter.reset()
+        for block in interruption.heard():
+            self._segment(block)
+
+    def _fell_silent(self) -> None:
+        """The assistant can no longer be heard; somebody may have begun to speak before that."""
+        self._is_sounding = False
+        interruption = self._interruption
+        if interruption is not None and interruption.is_suspected and not self._has_floor:
+            for block in interruption.heard():
+                self._segment(block)
+
+    def _duck(self, *, is_ducked: bool) -> None:
+        if self.pipeline.mouth is not None:
+            self.pipeline.mouth.duck(is_ducked)
+
+    def _end_speech(self) -> None:
+        """The assistant begins to speak: what somebody was saying is taken as far as it was heard."""
+        rest = self._segmenter.finish()
+        if isinstance(rest, segments.Utterance) and self._is_in_turn:
+            self._take(rest)
+        self._forget_speech()
 
     def _is_echo(self) -> bool:
         """Whether the assistant was heard when the last block was recorded."""
@@ -161,15 +238,22 @@ class VoiceLoop:
         )
 
     def _take(self, utterance: segments.Utterance) -> None:
-        if not self._is_in_turn:
-            self._turn = asyncio.create_task(self._answer(utterance, self._taken_early()))
-        elif self._listening is not None and not _is_at_work(self._reading):
+        if not self._is_in_turn or self._has_floor:
+            self._has_floor = False
+            self._answer_next(utterance, self._taken_early())
+        elif self._listening is not None:
+            if _is_at_work(self._reading):
+                self._abandon_early()
+                return
             reading = self._hear_answer(self._listening, utterance, self._taken_early())
             self._reading = asyncio.create_task(reading)
-        elif self._listening is None and self._is_short(utterance.audio) and not _is_at_work(self._aside):
+        elif self._waiting >= _MOST_WAITING:
+            self._abandon_early()
+            self._publish(SpeechDropped(reason="busy"))
+        elif self._is_short(utterance.audio) and not _is_at_work(self._aside):
             self._aside = asyncio.create_task(self._hear_aside(utterance, self._taken_early()))
         else:
-            self._abandon_early()
+            self._answer_next(utterance, self._taken_early())
 
     async def _end(self) -> None:
         """The sound is over: what was being said is taken as it is, and nobody will answer a question."""
@@ -182,14 +266,31 @@ class VoiceLoop:
 
     # --- what becomes of it
 
-    async def _answer(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
+    def _answer_next(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
+        """Answer this behind the turn that is under way, if there is one."""
         # The segmenter counts in samples; an utterance is handed over the moment its last block arrives.
         silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._ear.delay_s
+        answer = self._answer(utterance.audio, early, time.monotonic() - silence_s, self._turn)
+        self._turn = asyncio.create_task(answer)
+
+    async def _answer(
+        self,
+        audio: Audio,
+        early: EarlyTranscription | None,
+        last_voiced_s: float,
+        before: asyncio.Task[None] | None,
+    ) -> None:
+        if before is not None and not before.done():
+            self._waiting += 1
+            try:
+                await asyncio.wait((before,))
+            finally:
+                self._waiting -= 1
         try:
             await self.pipeline.hear(
-                utterance.audio,
+                audio,
                 early.turn if early else Turn(),
-                last_voiced_s=time.monotonic() - silence_s,
+                last_voiced_s=last_voiced_s,
                 dropped_samples=self._ear.dropped_samples,
                 early=early,
             )
@@ -209,7 +310,17 @@ class VoiceLoop:
             listening.hear(text if is_whole else "")
 
     async def _hear_aside(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
-        self.pipeline.act_on(await self.pipeline.words_in(utterance.audio, early))
+        early = early or self.pipeline.transcribe_early(utterance.audio)
+        text = await self.pipeline.words_in(utterance.audio, early)
+        if text and not self.pipeline.act_on(text):
+            self._answer_next(utterance, early)
+
+    async def _hear_word(self, audio: Audio) -> None:
+        """Somebody said a word into the reply, and no more. It stays quiet until that is understood."""
+        try:
+            self.pipeline.act_on(await self.pipeline.words_in(audio))
+        finally:
+            self._duck(is_ducked=False)
 
     # --- where it stands
 
@@ -236,8 +347,8 @@ class VoiceLoop:
             asked.cancel()
 
     def _tell(self, event: SpeechStarted | SpeechDropped) -> None:
-        # What is said during a turn does not become one.
-        if not self._is_in_turn:
+        # What is said during a turn becomes one only after it.
+        if not self._is_in_turn or self._has_floor:
             self._publish(event)
 
     def _forget_speech(self) -> None:
@@ -260,6 +371,10 @@ class VoiceLoop:
             return None
         early, self._early = self._early, None
         return early
+
+
+def _joined(blocks: Sequence[Audio]) -> Audio:
+    return Audio(np.concatenate([block.samples for block in blocks]), blocks[0].rate_hz)
 
 
 def _is_at_work(task: asyncio.Task[None] | None) -> bool:
