@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgevox.audio.files import read_audio, write_wav
 from edgevox.tts.piper import PiperEngine
@@ -33,6 +34,8 @@ _HISS_BELOW_SPEECH_DB = 60.0
 _QUIET_BEFORE_S = 0.25
 _QUIET_AFTER_S = 0.6
 _OUT_OF_DOMAIN = "oov_"
+# What is quieter than this below the loudest is not heard as speech.
+_AUDIBLE_DB = 35.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,15 @@ def recorded(folder: Path) -> Iterator[Utterance]:
             None if out_of_domain else path.stem,
             read_audio(path),
         )
+
+
+def trimmed(audio: Audio) -> NDArray[np.float32]:
+    """Without what is not heard around it: voices leave silence there, which would make a pause longer."""
+    frame = audio.rate_hz // 100
+    frames = audio.samples[: len(audio.samples) // frame * frame].reshape(-1, frame)
+    levels_db = 10 * np.log10(np.mean(np.square(frames, dtype=np.float64), axis=1) + 1e-12)
+    loud = np.flatnonzero(levels_db > levels_db.max() - _AUDIBLE_DB)
+    return audio.samples[loud[0] * frame : (loud[-1] + 1) * frame]
 
 
 def espeak_is_here() -> bool:
