@@ -15,6 +15,7 @@ from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import Instructions, Told, stands_alone
+from edgevox.agents.kept_turn import cut_off
 from edgevox.agents.reply import Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
@@ -55,6 +56,8 @@ class AgentResult:
     calls: tuple[ToolCall, ...]
     finish_reason: FinishReason
     results: tuple[ToolResult, ...] = ()
+    heard: str | None = None
+    """What was heard of the reply, where the turn ended before it was spoken to its end."""
 
 
 class LLMAgent:
@@ -162,6 +165,10 @@ class LLMAgent:
                 )
             await self._hooks.run_end(work.run, work.reply)
         yield AgentResult(work.reply, tuple(work.run.calls), work.finish, tuple(work.results))
+
+    def was_heard(self, turn_id: str, heard: str, *, finish_reason: str = "interrupted") -> None:
+        """No more than this was heard of the last reply: so it is remembered, and seen to have no end."""
+        self._conversation.amend_reply(turn_id, cut_off(heard), finish_reason=finish_reason)
 
     async def rest(self, cancel: CancelFlag) -> None:
         """What can be done while nobody waits, until `cancel` is set; the next turn is the quicker for it.

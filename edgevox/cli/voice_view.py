@@ -89,6 +89,8 @@ class PlainView:
                 print_ring(self._err, event)
             case TurnEnded(outcome="dropped", error=reason):
                 self._err.print(f"(let go: {reason})", style="dim", markup=False)
+            case TurnEnded(outcome="interrupted", reply=reply):
+                self._line("edgevox", reply or "…")
             case TurnEnded(outcome="cancelled"):
                 self._err.print("(stopped)", style="dim")
             case TurnEnded(outcome="failed", error=error, hint=hint):

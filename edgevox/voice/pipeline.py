@@ -7,9 +7,11 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
-from typing import TypeAlias, TypeVar
+from dataclasses import replace
+from typing import Literal, TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents.kept_turn import cut_off
 from edgevox.errors import EdgevoxError
 from edgevox.events import (
     EndpointReached,
@@ -313,11 +315,17 @@ class Pipeline:
             result = await self._by_agent(text, turn, source)
         if result.reply:
             self.has_said(result.reply)
-        self._end(turn, result.reply)
+        self._end(turn, result.reply, result.heard)
         return result
 
     async def _by_agent(self, text: str, turn: Turn, source: TurnSource) -> AgentResult:
-        return await self._aloud(turn, lambda write: self._write(text, turn, source, write))
+        result, speech = await self._aloud(turn, lambda write: self._write(text, turn, source, write))
+        heard = _heard(speech, result.reply) if turn.cancel.is_set() else None
+        if heard is None or (heard and heard == result.reply):
+            return result
+        # Before the next prompt is made ready, which holds it.
+        self._agent.was_heard(turn.id, heard, finish_reason=self._cut(turn))
+        return replace(result, heard=heard)
 
     async def _drop_early_reply(self) -> None:
         if self._early_reply is not None:
@@ -347,20 +355,26 @@ class Pipeline:
             self._publish(ReplyDelta(turn_id=turn.id, text=said))
             write(said)
 
-        await self._aloud(turn, write)
-        self._end(turn, said)
+        _, speech = await self._aloud(turn, write)
+        self._end(turn, said, _heard(speech, said) if turn.cancel.is_set() else None)
         return AgentResult(said, (), "stop")
 
-    def _end(self, turn: Turn, reply: str) -> None:
-        outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
-        if turn is self._interrupted:
-            outcome = "interrupted"
+    def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
+        """`heard` is what was heard of the reply, where that is not all."""
+        outcome: TurnOutcome = self._cut(turn) if turn.cancel.is_set() else "answered"
+        if heard is not None and heard != reply:
+            reply = cut_off(heard) if heard else ""
         self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
 
-    async def _aloud(self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]) -> T:
+    def _cut(self, turn: Turn) -> Literal["interrupted", "cancelled"]:
+        return "interrupted" if turn is self._interrupted else "cancelled"
+
+    async def _aloud(
+        self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]
+    ) -> tuple[T, SpokenTurn | None]:
         """Have something written and, where there is a mouth, spoken at the same time."""
         if self.mouth is None:
-            return await write(lambda _piece: None)
+            return await write(lambda _piece: None), None
         speech = SpokenTurn(self.mouth, turn, self._publish)
 
         async def written() -> T:
@@ -378,7 +392,7 @@ class Pipeline:
             raise failures.exceptions[0] from None
         finally:
             self._speech = None
-        return writing.result()
+        return writing.result(), speech
 
     async def _write(
         self, text: str, turn: Turn, source: TurnSource, write: Callable[[str], None]
@@ -392,6 +406,16 @@ class Pipeline:
                     write(piece)
         assert result is not None, "an agent's stream ends with its result"
         return result
+
+
+def _heard(speech: SpokenTurn | None, reply: str) -> str | None:
+    """What was heard of the reply; None where nothing is heard."""
+    if speech is None:
+        return None
+    # More may have been said than the reply: words before a tool was called, or some that it was cut by.
+    written = speech.written.strip()
+    said_before = len(written) - len(reply) if written.endswith(reply) else 0
+    return speech.heard_text()[said_before:].strip()[: len(reply)]
 
 
 def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -12,6 +12,7 @@ from edgevox.events import AudioReady, Event, PlaybackFinished, PlaybackStarted,
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import Turn
 from edgevox.types import Audio
+from edgevox.voice.heard_words import SpokenSentence, heard_words
 from edgevox.voice.mouth import Mouth
 
 Publish: TypeAlias = Callable[[Event], None]
@@ -27,6 +28,14 @@ class _PassageEnd:
     is_reached: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of the sound of one sentence."""
+
+    sentence: SpokenSentence
+    sound: Audio
+
+
 class SpokenTurn:
     """Sentences are synthesized while those before them are played. `start` it, write, `finish`.
 
@@ -39,9 +48,13 @@ class SpokenTurn:
         self._publish = publish
         self.is_finished = False
         """Whether everything was written; it may still be spoken."""
+        self.written = ""
+        """The reply, as far as it was written."""
         self._splitter = SentenceSplitter()
-        self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
-        self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
+        self._reply: list[SpokenSentence] = []
+        """The sentences of the reply: not what was interjected or asked."""
+        self._sentences: asyncio.Queue[SpokenSentence | _PassageEnd | None] = asyncio.Queue()
+        self._sounds: asyncio.Queue[_Piece | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
         self._may_begin = asyncio.Event()
         self._unmade = 0
         """Sentences whose sound has still to be made."""
@@ -52,19 +65,23 @@ class SpokenTurn:
         """Whether something of it is being said, or about to be."""
         return self._unmade > 0 or not self._sounds.empty() or (self._has_begun and self._mouth.is_sounding)
 
+    def heard_text(self) -> str:
+        """What was heard of the reply, up to the last whole word, once it is over."""
+        return heard_words(self.written, self._reply)
+
     def write(self, piece: str) -> None:
         """The next piece of the reply: a sentence is spoken as soon as it is whole."""
-        for sentence in self._splitter.feed(piece):
-            self._put(sentence)
+        self.written += piece
+        self._put_reply(self._splitter.feed(piece))
 
     def interject(self, sentence: str) -> None:
         """Say this behind what is whole by now, before the rest of the reply."""
-        self._put(sentence)
+        self._put(SpokenSentence(sentence))
 
     async def say(self, text: str) -> None:
         """Say this behind all that was written; returns when its last sample was played, or on a cancel."""
         self._flush()
-        self._put(text)
+        self._put(SpokenSentence(text))
         end = _PassageEnd()
         self._sentences.put_nowait(end)
         await end.is_reached.wait()
@@ -81,10 +98,15 @@ class SpokenTurn:
         group.create_task(self._play())
 
     def _flush(self) -> None:
-        for sentence in self._splitter.finish():
+        self._put_reply(self._splitter.finish())
+
+    def _put_reply(self, sentences: Sequence[str]) -> None:
+        for text in sentences:
+            sentence = SpokenSentence(text)
+            self._reply.append(sentence)
             self._put(sentence)
 
-    def _put(self, sentence: str) -> None:
+    def _put(self, sentence: SpokenSentence) -> None:
         self._unmade += 1
         self._sentences.put_nowait(sentence)
 
@@ -93,16 +115,22 @@ class SpokenTurn:
         while (item := await self._sentences.get()) is not None:
             if isinstance(item, _PassageEnd):
                 await self._pass_on(item)
-                continue
-            self._tell(SynthesisStarted(turn_id=turn.id, text=item))
-            async with aclosing(self._mouth.voice.speak(item, turn.cancel)) as pieces:
-                async for sound in pieces:
-                    self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
-                    await self._pass_on(sound)
-            self._unmade -= 1
+            elif not turn.cancel.is_set():
+                await self._make(item)
+                self._unmade -= 1
         await self._pass_on(None)
 
-    async def _pass_on(self, item: Audio | _PassageEnd | None) -> None:
+    async def _make(self, sentence: SpokenSentence) -> None:
+        turn = self._turn
+        self._tell(SynthesisStarted(turn_id=turn.id, text=sentence.text))
+        async with aclosing(self._mouth.voice.speak(sentence.text, turn.cancel)) as pieces:
+            async for sound in pieces:
+                self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
+                sentence.made_s += sound.duration_s
+                await self._pass_on(_Piece(sentence, sound))
+        sentence.is_made = not turn.cancel.is_set()
+
+    async def _pass_on(self, item: _Piece | _PassageEnd | None) -> None:
         self._may_begin.set()
         await self._sounds.put(item)
 
@@ -111,8 +139,8 @@ class SpokenTurn:
 
     async def _play(self) -> None:
         if not self._turn.gate.is_open:
-            # Whoever waits at the gate has something to say: until then nobody needs to be certain. When it is
-            # certain sooner, the loudspeaker is made ready while the first sound is.
+            # Whoever waits at the gate has something to say: until then nobody needs to be certain. When
+            # it is certain sooner, the loudspeaker is made ready while the first sound is.
             self._turn.gate.when_open(self._may_begin.set)
             await self._may_begin.wait()
             await self._turn.gate.passed(self._turn.cancel)
@@ -122,10 +150,12 @@ class SpokenTurn:
     async def _play_passage(self) -> _PassageEnd | None:
         """Play up to the next end; None at the end of the turn."""
         ends: list[_PassageEnd | None] = []
+        pieces: list[_Piece] = []
 
         async def upcoming() -> AsyncIterator[Audio]:
-            while isinstance(item := await self._sounds.get(), Audio):
-                yield item
+            while isinstance(item := await self._sounds.get(), _Piece):
+                pieces.append(item)
+                yield item.sound
             ends.append(item)
 
         def started() -> None:
@@ -133,10 +163,18 @@ class SpokenTurn:
             self._publish(PlaybackStarted(turn_id=self._turn.id))
 
         if not self._turn.cancel.is_set():
-            await self._mouth.play(upcoming(), self._turn.cancel, started)
+            _share(await self._mouth.play(upcoming(), self._turn.cancel, started), pieces)
             self._publish(PlaybackFinished(turn_id=self._turn.id))
         # Whoever waits for room in the queue, after a cancel, must not wait for ever.
         while not ends:
-            if not isinstance(item := await self._sounds.get(), Audio):
+            if not isinstance(item := await self._sounds.get(), _Piece):
                 ends.append(item)
         return ends[0]
+
+
+def _share(heard_s: float, pieces: Sequence[_Piece]) -> None:
+    """Note for each sentence how much of it was heard, of pieces that were played one behind the other."""
+    for piece in pieces:
+        part_s = min(heard_s, piece.sound.duration_s)
+        piece.sentence.heard_s += part_s
+        heard_s -= part_s

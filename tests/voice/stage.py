@@ -165,3 +165,36 @@ class HeldSpeaker(Unducked):
         cancel.add_listener(self.may_end.set)
         await self.may_end.wait()
         self.is_sounding = False
+
+
+@dataclass
+class SpokenOver(Unducked):
+    """A loudspeaker over which somebody speaks as soon as so much of its sound has been heard."""
+
+    at_s: float
+    speak: Callable[[], object] = lambda: None
+    when: asyncio.Event = field(default_factory=asyncio.Event)
+    """What else has to happen before."""
+    heard_s: float = 0.0
+    is_cancelled: bool = False
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
+    ) -> None:
+        ended = asyncio.Event()
+        cancel.add_listener(ended.set)
+        given_s = 0.0
+        async for chunk in chunks:
+            if not given_s:
+                on_start()
+            given_s += chunk.duration_s
+            if given_s > self.at_s:
+                break
+        else:
+            self.heard_s = given_s
+            return
+        await self.when.wait()
+        self.heard_s = self.at_s
+        self.speak()
+        await ended.wait()
+        self.is_cancelled = True

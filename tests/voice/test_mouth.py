@@ -34,7 +34,7 @@ class Scene:
         while (sound := await self.sounds.get()) is not None:
             yield sound
 
-    def start(self, cancel: CancelFlag | None = None) -> asyncio.Task[None]:
+    def start(self, cancel: CancelFlag | None = None) -> asyncio.Task[float]:
         return asyncio.create_task(self.mouth.play(self.upcoming(), cancel or CancelFlag(), self._started))
 
     def interject(self, *sounds: Audio, cancel: CancelFlag | None = None) -> asyncio.Task[bool]:
