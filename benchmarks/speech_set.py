@@ -25,7 +25,7 @@ from edgevox.types import Audio, SynthesisRequest
 Speak = Callable[[str], Audio]
 
 _PIPER_SPEEDS = (0.85, 1.0, 1.25)
-_ESPEAK_VOICES = ("en-us", "en-gb", "en-gb-x-rp", "en-gb-scotland")
+ESPEAK_VOICES = ("en-us", "en-gb", "en-gb-x-rp", "en-gb-scotland")
 _ESPEAK_WORDS_PER_MINUTE = (130, 160, 190)
 _ESPEAK_TIMES = 2
 _NOISY_EVERY = 3
@@ -80,8 +80,8 @@ def spoken_by_espeak(cache: SpeechCache) -> Iterator[Utterance]:
     for index, text in enumerate(SENTENCES):
         rate = _ESPEAK_WORDS_PER_MINUTE[index % len(_ESPEAK_WORDS_PER_MINUTE)]
         for place in range(index, index + _ESPEAK_TIMES):
-            voice = _ESPEAK_VOICES[place % len(_ESPEAK_VOICES)]
-            audio = cache.spoken(f"espeak {voice} {rate}", text, partial(_espeak, voice, rate))
+            voice = ESPEAK_VOICES[place % len(ESPEAK_VOICES)]
+            audio = cache.spoken(f"espeak {voice} {rate}", text, partial(say_by_espeak, voice, rate))
             yield Utterance(f"espeak {voice}", text, _as_heard(audio, random, _HISS_BELOW_SPEECH_DB))
 
 
@@ -105,6 +105,15 @@ def trimmed(audio: Audio) -> NDArray[np.float32]:
     return audio.samples[loud[0] * frame : (loud[-1] + 1) * frame]
 
 
+def say_by_espeak(voice: str, words_per_minute: int, text: str) -> Audio:
+    """The text in a voice of espeak-ng, at 16 kHz."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "spoken.wav"
+        command = ["espeak-ng", "-v", voice, "-s", str(words_per_minute), "-w", str(path), text]
+        subprocess.run(command, check=True, timeout=30)
+        return read_audio(path)
+
+
 def espeak_is_here() -> bool:
     return shutil.which("espeak-ng") is not None
 
@@ -122,14 +131,6 @@ def _as_heard(audio: Audio, random: np.random.Generator, noise_below_db: float) 
 def _piper(piper: PiperEngine, speed: float, text: str) -> Audio:
     pieces = list(piper.run(SynthesisRequest(text, speed), CancelFlag()))
     return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
-
-
-def _espeak(voice: str, words_per_minute: int, text: str) -> Audio:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "spoken.wav"
-        command = ["espeak-ng", "-v", voice, "-s", str(words_per_minute), "-w", str(path), text]
-        subprocess.run(command, check=True, timeout=30)
-        return read_audio(path)
 
 
 SENTENCES = (
