@@ -52,10 +52,27 @@ _PHRASES: Mapping[InstantWord, tuple[str, ...]] = {
     ),
     "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
 }
+# In other languages only what nobody can take for something else; whoever says it wants silence now.
+STOP_ELSEWHERE: tuple[str, ...] = (
+    *("stopp", "halt", "hör auf", "aufhören", "sei still", "sei ruhig", "ruhe", "es reicht"),
+    *("arrête", "arrête toi", "arrêtez", "tais toi", "taisez vous", "ça suffit"),
+    *("para", "para ya", "detente", "basta", "basta ya", "cállate", "silencio"),
+    *("fermo", "ferma", "fermati", "smettila", "zitto", "zitta", "silenzio"),
+    *("hou op", "ophouden", "stil", "wees stil", "genoeg"),
+)
+_CANCEL_ELSEWHERE = (
+    *("abbrechen", "brich ab", "annule", "annuler", "annulez", "cancela", "cancelar"),
+    *("annulla", "annulleer", "annuleren"),
+)
 # These mean stop only while there is something to stop: else they are for the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
-_POLITE = frozenset({"please", "thanks", "now"})
-_WORDS: Mapping[str, InstantWord] = {p: word for word, phrases in _PHRASES.items() for p in phrases}
+POLITE_ELSEWHERE = frozenset({"bitte", "jetzt", "alsjeblieft"})
+_POLITE = frozenset({"please", "thanks", "now"}) | POLITE_ELSEWHERE
+_WORDS: Mapping[str, InstantWord] = {
+    **{phrase: word for word, phrases in _PHRASES.items() for phrase in phrases},
+    **dict.fromkeys(STOP_ELSEWHERE, "stop"),
+    **dict.fromkeys(_CANCEL_ELSEWHERE, "cancel"),
+}
 
 _MOST_EXAMPLES = 3
 _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
