@@ -4,10 +4,9 @@
 recogniser and the early reply of the default models, said by Piper and espeak-ng and, where
 EDGEVOX_SPEECH_DIR names their folder, in recordings.
 
-The time is that of the sound, so that nobody waits while somebody speaks: the words of a pause are there as
-long after it began as they took to be written, and the reply as long as it took to be ready. From the same
-words it is told who would be cut off by a machine for which nothing takes time, which is the strictest, and
-by a fixed hangover.
+The words and the reply to them are there as long after a pause began as they took (benchmarks/listener.py).
+From the same words it is told who would be cut off by a machine for which nothing takes time, which is the
+strictest, and by a fixed hangover.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,36 +28,25 @@ import numpy as np
 
 from benchmarks.first_sound import FirstSound
 from benchmarks.hardware import describe
+from benchmarks.listener import Ended, Listener, Words
 from benchmarks.paused_speech import Said, from_recordings, spoken_by_espeak, spoken_by_piper
 from benchmarks.speech_set import SpeechCache, espeak_is_here
-from edgevox.audio.segmenter import Paused, Resumed, Segmenter, Utterance
-from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.daemon import Daemon
 from edgevox.eval.voices import PiperSpeaking
 from edgevox.folders import Folders, user_folders
 from edgevox.modelstore import open_store
-from edgevox.settings import AudioSettings, load_settings
-from edgevox.types import WHISPER_RATE_HZ, Audio, Transcript
+from edgevox.settings import load_settings
+from edgevox.types import WHISPER_RATE_HZ, Audio
 from edgevox.voice import Pipeline
-from edgevox.voice.patience import completeness, hangovers
+from edgevox.voice.patience import completeness
 
 BAR_PERCENT = 2.0
 # Long enough to know the room.
 BEFORE_S = 3.0
 READY_WITHIN_S = 30.0
-_BLOCK_S = BLOCK_SAMPLES / WHISPER_RATE_HZ
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What was understood at a pause, and how long after its beginning the words and the reply were there."""
-
-    heard: Transcript
-    words_s: float
-    reply_s: float
-
-
-class Understanding:
+class EarlyWork:
     """The recogniser and the early reply; what was asked once is known."""
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -86,51 +75,6 @@ class Understanding:
         return Words(heard, words_s, reply_s)
 
 
-class Listener:
-    """Finds the ends of what is said, as the voice loop does; with a `pace` of 0 nothing takes time."""
-
-    def __init__(
-        self, settings: AudioSettings, understanding: Understanding | None, pace: float = 1.0
-    ) -> None:
-        self._settings = settings
-        self._understanding = understanding
-        self._pace = pace
-
-    async def cut(self, said: Said) -> Cut | None:
-        """Where the utterance was ended before it was over, if it was."""
-        segmenter = Segmenter(self._settings)
-        over_s = BEFORE_S + said.audio.duration_s
-        words: Words | None = None
-        paused_s = free_s = 0.0
-        sound = in_room(said)
-        for number in range(len(sound.samples) // BLOCK_SAMPLES):
-            now_s = number * _BLOCK_S
-            if words is not None:
-                segmenter.end_after(self._hangovers(words, now_s - paused_s))
-            block = sound.samples[number * BLOCK_SAMPLES : (number + 1) * BLOCK_SAMPLES]
-            match segmenter.feed(Audio(block, sound.rate_hz)):
-                case Paused(audio=audio) if self._understanding is not None and now_s >= free_s:
-                    words = await self._understanding.words(audio)
-                    paused_s = now_s
-                    free_s = now_s + self._pace * words.words_s
-                case Resumed():
-                    words = None
-                case Utterance() as utterance if utterance.ended_at_s < over_s - 0.1:
-                    # A tenth of a second before its end nothing is missing that could be understood.
-                    return cut_at(said, utterance, words)
-                case _:
-                    pass
-        return None
-
-    def _hangovers(self, words: Words, after_s: float) -> float:
-        is_transcribing = after_s < self._pace * words.words_s
-        return hangovers(
-            None if is_transcribing else completeness(words.heard),
-            is_transcribing=is_transcribing,
-            is_ready=after_s >= self._pace * words.reply_s,
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Cut:
     """An utterance that was ended too soon, and why."""
@@ -143,7 +87,19 @@ class Cut:
     seemed: str
 
 
-def cut_at(said: Said, utterance: Utterance, words: Words | None) -> Cut:
+async def cut_off(listener: Listener, said: Said) -> Cut | None:
+    """Where the utterance was ended before it was over, if it was."""
+    over_s = BEFORE_S + said.audio.duration_s
+    async with aclosing(listener.utterances(in_room(said))) as ends:
+        async for ended in ends:
+            # A tenth of a second before its end nothing is missing that could be understood.
+            if ended.utterance.ended_at_s < over_s - 0.1:
+                return cut_at(said, ended)
+    return None
+
+
+def cut_at(said: Said, ended: Ended) -> Cut:
+    utterance, words = ended.utterance, ended.words
     return Cut(
         said.voice,
         said.text,
@@ -170,7 +126,7 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
     async with daemon:
         said = await everything_said(daemon, args)
         pipeline = daemon.pipeline(FirstSound(), daemon.conversation())
-        understanding = Understanding(pipeline)
+        understanding = EarlyWork(pipeline)
         await understanding.words(said[0].audio)  # everything is loaded and compiled once
         listeners = {
             "as measured": Listener(settings.audio, understanding),
@@ -179,7 +135,7 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
         }
         results = {}
         for name, listener in listeners.items():
-            cuts = [cut for each in said if (cut := await listener.cut(each))]
+            cuts = [cut for each in said if (cut := await cut_off(listener, each))]
             results[name] = figures(said, cuts)
             print(f"{name}: {results[name]['cut_off']} of {len(said)} cut off", flush=True)
         waited = list(understanding.known.values())
