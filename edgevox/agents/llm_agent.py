@@ -21,6 +21,7 @@ from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
 from edgevox.events import Event, ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
+from edgevox.languages import LANGUAGES
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.hooks_slm.result_words import turn_sentence
 from edgevox.llm.tool_choice import ToolChoicePolicy
@@ -46,6 +47,8 @@ _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
 NO_MORE_TOOLS = (
     "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
 )
+
+_ANSWER_IN = "(system: answer in {}.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +144,11 @@ class LLMAgent:
         *,
         tool_choice: ToolChoice = "auto",
         source: str = "text",
+        answer_in: str | None = None,
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
+
+        `answer_in` is the code of the language that the model is told to answer in.
 
         A cancelled turn keeps what was said so far; a failed one, and one whose gate was not opened, leave no
         trace in the conversation.
@@ -150,6 +156,7 @@ class LLMAgent:
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = begun[0].content
         work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
+        work.reminder = _ANSWER_IN.format(LANGUAGES[answer_in]) if answer_in else ""
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
@@ -224,7 +231,7 @@ class LLMAgent:
             work.hints.append(NO_MORE_TOOLS)
         request = self._request(
             work.told,
-            (*work.messages, *(Message("user", hint) for hint in work.hints)),
+            (*work.messages, *(Message("user", hint) for hint in (*work.hints, work.reminder) if hint)),
             # A call that is to be written again is a first hop anew.
             hop=0 if work.forced_choice else work.run.hop,
             choice="none" if is_last else work.forced_choice or choice,

@@ -10,13 +10,17 @@ from edgevox.types import FinishReason, Message, ToolChoice
 
 
 class TurnWork:
-    """Filled step by step. `messages` are kept in the conversation, `hints` and what was `told` are not."""
+    """Filled step by step. `messages` are kept in the conversation; what was `told` is not.
+
+    Nor are `hints`, which are for the next generation, and the `reminder`, which is for every one.
+    """
 
     def __init__(self, run: Run, messages: list[Message], told: Told) -> None:
         self.run = run
         self.messages = messages
         self.told = told
         self.hints: list[str] = []
+        self.reminder = ""
         self.results: list[ToolResult] = []
         self.said = ""
         self.reply = ""

@@ -31,7 +31,7 @@ class Acknowledgement:
         """Have the next one ready. Raises EngineFailed."""
         key = self._next()
         if key is not None and key not in self._sounds:
-            self._sounds[key] = await self._mouth.voice.sound_of(key[1])
+            self._sounds[key] = await self._mouth.voice.sound_of(key[1], key[0])
 
     def take(self) -> Audio | None:
         """The next one, as loud as the voice is now; None where it is not ready."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
+from edgevox.languages import ENGLISH
 from edgevox.voice.volume import Volume
 
 InstantWord: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repeat", "help"]
@@ -103,7 +104,12 @@ class InstantWords:
     def __init__(self, examples: Sequence[str] = ()) -> None:
         self.volume = Volume()
         self.last_reply = ""
+        self.last_language = ENGLISH
         self._examples = tuple(examples[:_MOST_EXAMPLES])
+
+    def language_of(self, word: InstantWord) -> str:
+        """What `act` says to it is in this language."""
+        return self.last_language if word == "repeat" else ENGLISH
 
     def act(self, word: InstantWord) -> str:
         """Do it, as far as it does not concern a turn; what is to be said then."""

@@ -26,6 +26,7 @@ from edgevox.events import (
     TurnSource,
     TurnStarted,
 )
+from edgevox.languages import ENGLISH
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, Transcript
 from edgevox.voice.asking import Asking
@@ -34,6 +35,7 @@ from edgevox.voice.early import EarlyReply, EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
 from edgevox.voice.mouth import Loudspeaker, Mouth
+from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.resting import Resting
 from edgevox.voice.spoken_turn import SpokenTurn
 from edgevox.voice.voice import Voice
@@ -50,7 +52,7 @@ class Pipeline:
 
     `asking` is what the agent confirms with; without `words` every utterance is the agent's. What rings at
     the `bell` can be stopped. One that `rests` prepares between turns for the next one; it then has to be
-    closed.
+    closed. `languages` say which one a reply is in.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Pipeline:
         words: InstantWords | None = None,
         bell: Bell | None = None,
         rests: bool = False,
+        languages: ReplyLanguages | None = None,
     ) -> None:
         self.asking = asking or Asking()
         self.bell = bell
@@ -74,6 +77,7 @@ class Pipeline:
         self._publish = publish
         self._hearing = hearing
         self._words = words
+        self._languages = languages or ReplyLanguages()
         volume = words.volume if words else Volume()
         self.mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._resting = Resting(agent.rest) if rests else None
@@ -97,10 +101,10 @@ class Pipeline:
         """Whether it is this turn that is under way here."""
         return self._turn is not None and self._turn.id == turn_id
 
-    def has_said(self, text: str) -> None:
+    def has_said(self, text: str, language: str = ENGLISH) -> None:
         """This was said aloud: it is what somebody means who asks for it again."""
         if self._words is not None:
-            self._words.last_reply = text
+            self._words.last_reply, self._words.last_language = text, language
 
     def rest(self) -> None:
         """Nobody is waiting: prepare for the next turn, in the background."""
@@ -139,7 +143,7 @@ class Pipeline:
         if word in ("stop", "cancel"):
             turn.cancel.set()
         elif speech is not None:
-            speech.interject(said)
+            speech.interject(said, self._words.language_of(word))
         return True
 
     def interrupt(self) -> bool:
@@ -191,7 +195,7 @@ class Pipeline:
         before = self._early_reply
         if before is not None and before.turn is early.turn:
             return
-        text = early.heard.text if early.heard else ""
+        text, spoken = (early.heard.text, early.heard.language) if early.heard else ("", "")
         is_ringing = self.bell is not None and self.bell.is_ringing
         is_instant = self._words is not None and instant_word(text) is not None
         if not text or is_ringing or is_instant or self._one_at_a_time.locked() or early.is_abandoned:
@@ -202,7 +206,7 @@ class Pipeline:
         async def reply() -> AgentResult:
             if before is not None:
                 await before.close()
-            return await self._by_agent(text, early.turn, "voice")
+            return await self._by_agent(text, early.turn, "voice", spoken)
 
         self._early_reply = EarlyReply(early.turn, reply)
 
@@ -243,7 +247,9 @@ class Pipeline:
                 if is_ringing:
                     await self._drop_early_reply()  # what rings is spoken to first
                 turn.gate.open()
-                return await self._reply(heard.text, turn, "voice", is_ringing=is_ringing)
+                return await self._reply(
+                    heard.text, turn, "voice", spoken=heard.language, is_ringing=is_ringing
+                )
 
     async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
         turn_id = early.turn.id
@@ -300,8 +306,9 @@ class Pipeline:
             self.rest()
 
     async def _reply(
-        self, text: str, turn: Turn, source: TurnSource, *, is_ringing: bool = False
+        self, text: str, turn: Turn, source: TurnSource, *, spoken: str = "", is_ringing: bool = False
     ) -> AgentResult:
+        """Answer `text`; `spoken` is its language, "" where that is not known."""
         if is_ringing and self.bell:
             if heeded := self.bell.heed(text):
                 return await self._reply_to_ring(heeded, text, turn)
@@ -312,14 +319,19 @@ class Pipeline:
         early, self._early_reply = self._early_reply, None
         result = await early.result() if early else None
         if result is None:
-            result = await self._by_agent(text, turn, source)
+            result = await self._by_agent(text, turn, source, spoken)
         if result.reply:
-            self.has_said(result.reply)
+            self.has_said(result.reply, self._languages.reply_to(spoken))
         self._end(turn, result.reply, result.heard)
         return result
 
-    async def _by_agent(self, text: str, turn: Turn, source: TurnSource) -> AgentResult:
-        result, speech = await self._aloud(turn, lambda write: self._write(text, turn, source, write))
+    async def _by_agent(self, text: str, turn: Turn, source: TurnSource, spoken: str) -> AgentResult:
+        result, speech = await self._aloud(
+            turn,
+            lambda write: self._write(text, turn, source, write, self._languages.to_be_told(spoken)),
+            language=self._languages.reply_to(spoken),
+            spoken=spoken,
+        )
         heard = _heard(speech, result.reply) if turn.cancel.is_set() else None
         if heard is None or (heard and heard == result.reply):
             return result
@@ -338,7 +350,7 @@ class Pipeline:
         """A turn without the model, and none that the conversation remembers."""
         self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
         if said := words.act(word):
-            return await self._say_instantly(said, turn)
+            return await self._say_instantly(said, turn, words.language_of(word))
         self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
         return AgentResult("", (), "stop")
 
@@ -350,12 +362,12 @@ class Pipeline:
         self._end(turn, "")
         return AgentResult("", (), "stop")
 
-    async def _say_instantly(self, said: str, turn: Turn) -> AgentResult:
+    async def _say_instantly(self, said: str, turn: Turn, language: str = ENGLISH) -> AgentResult:
         async def write(write: Callable[[str], None]) -> None:
             self._publish(ReplyDelta(turn_id=turn.id, text=said))
             write(said)
 
-        _, speech = await self._aloud(turn, write)
+        _, speech = await self._aloud(turn, write, language=language)
         self._end(turn, said, _heard(speech, said) if turn.cancel.is_set() else None)
         return AgentResult(said, (), "stop")
 
@@ -370,12 +382,20 @@ class Pipeline:
         return "interrupted" if turn is self._interrupted else "cancelled"
 
     async def _aloud(
-        self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]
+        self,
+        turn: Turn,
+        write: Callable[[Callable[[str], None]], Awaitable[T]],
+        *,
+        language: str,
+        spoken: str = ENGLISH,
     ) -> tuple[T, SpokenTurn | None]:
-        """Have something written and, where there is a mouth, spoken at the same time."""
+        """Have something written and, where there is a mouth, spoken at the same time, in `language`.
+
+        Whoever is asked something meanwhile may answer in the language that was `spoken`.
+        """
         if self.mouth is None:
             return await write(lambda _piece: None), None
-        speech = SpokenTurn(self.mouth, turn, self._publish)
+        speech = SpokenTurn(self.mouth, turn, self._publish, language=language)
 
         async def written() -> T:
             result = await write(speech.write)
@@ -384,7 +404,7 @@ class Pipeline:
 
         self._speech = speech
         try:
-            with self.asking.speaking(speech.say):
+            with self.asking.speaking(speech.say, spoken):
                 async with asyncio.TaskGroup() as group:
                     speech.start(group)
                     writing = group.create_task(written())
@@ -395,10 +415,16 @@ class Pipeline:
         return writing.result(), speech
 
     async def _write(
-        self, text: str, turn: Turn, source: TurnSource, write: Callable[[str], None]
+        self,
+        text: str,
+        turn: Turn,
+        source: TurnSource,
+        write: Callable[[str], None],
+        answer_in: str | None,
     ) -> AgentResult:
         result: AgentResult | None = None
-        async with aclosing(self._agent.stream(text, turn, source=source)) as pieces:
+        stream = self._agent.stream(text, turn, source=source, answer_in=answer_in)
+        async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, AgentResult):
                     result = piece

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from edgevox.events import AudioReady, Event, PlaybackFinished, PlaybackStarted, SynthesisStarted
+from edgevox.languages import ENGLISH
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import Turn
 from edgevox.types import Audio
@@ -39,10 +40,11 @@ class _Piece:
 class SpokenTurn:
     """Sentences are synthesized while those before them are played. `start` it, write, `finish`.
 
-    Before the turn's gate is open the first sound may be made, and none is played.
+    Before the turn's gate is open the first sound may be made, and none is played. `language` is that of
+    the reply; what else is said is in English, where nothing else is said of it.
     """
 
-    def __init__(self, mouth: Mouth, turn: Turn, publish: Publish) -> None:
+    def __init__(self, mouth: Mouth, turn: Turn, publish: Publish, *, language: str = ENGLISH) -> None:
         self._mouth = mouth
         self._turn = turn
         self._publish = publish
@@ -50,7 +52,8 @@ class SpokenTurn:
         """Whether everything was written; it may still be spoken."""
         self.written = ""
         """The reply, as far as it was written."""
-        self._splitter = SentenceSplitter()
+        self._language = language
+        self._splitter = SentenceSplitter(language)
         self._reply: list[SpokenSentence] = []
         """The sentences of the reply: not what was interjected or asked."""
         self._sentences: asyncio.Queue[SpokenSentence | _PassageEnd | None] = asyncio.Queue()
@@ -74,9 +77,9 @@ class SpokenTurn:
         self.written += piece
         self._put_reply(self._splitter.feed(piece))
 
-    def interject(self, sentence: str) -> None:
+    def interject(self, sentence: str, language: str = ENGLISH) -> None:
         """Say this behind what is whole by now, before the rest of the reply."""
-        self._put(SpokenSentence(sentence))
+        self._put(SpokenSentence(sentence, language=language))
 
     async def say(self, text: str) -> None:
         """Say this behind all that was written; returns when its last sample was played, or on a cancel."""
@@ -102,7 +105,7 @@ class SpokenTurn:
 
     def _put_reply(self, sentences: Sequence[str]) -> None:
         for text in sentences:
-            sentence = SpokenSentence(text)
+            sentence = SpokenSentence(text, language=self._language)
             self._reply.append(sentence)
             self._put(sentence)
 
@@ -123,10 +126,11 @@ class SpokenTurn:
     async def _make(self, sentence: SpokenSentence) -> None:
         turn = self._turn
         self._tell(SynthesisStarted(turn_id=turn.id, text=sentence.text))
-        async with aclosing(self._mouth.voice.speak(sentence.text, turn.cancel)) as pieces:
+        speech = self._mouth.voice.speak(sentence.text, turn.cancel, sentence.language)
+        async with aclosing(speech) as pieces:
             async for sound in pieces:
                 self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
-                sentence.made_s += sound.duration_s
+                sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
         sentence.is_made = not turn.cancel.is_set()
 
