@@ -15,6 +15,8 @@ from edgevox.types import Audio
 _CHAR_S = 0.065
 # A voice falls silent up to 0.4 s before its sound ends: whoever heard all but that has heard the sentence.
 _AUDIBLE = 0.01
+# Devices say no more exactly than this what has been heard.
+_INEXACT_S = 0.03
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +43,7 @@ class SpokenSentence:
     @property
     def is_heard(self) -> bool:
         """One in which there is nothing to say is heard when those before it are."""
-        return self.is_made and self.heard_s >= self.ends_s
+        return self.is_made and self.heard_s >= self.ends_s - _INEXACT_S
 
 
 def heard_words(written: str, sentences: Sequence[SpokenSentence]) -> str:

@@ -1,19 +1,32 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from edgevox.tts.sentences import SentenceSplitter
+from edgevox.types import Audio
 from edgevox.voice.heard_words import SpokenSentence, heard_words
 
+RATE_HZ = 1000
 ONE, TWO = "It is five degrees.", "Tomorrow it will rain."
 
 
 def made(text: str, heard: float) -> SpokenSentence:
     """A sentence of a tenth of a second per character, of which so much, from 0 to 1, was heard."""
-    made_s = len(text) / 10
-    return SpokenSentence(text, made_s=made_s, is_made=True, heard_s=heard * made_s)
+    sentence = spoken(text, len(text) / 10)
+    sentence.is_made = True
+    sentence.heard_s = heard * sentence.made_s
+    return sentence
+
+
+def spoken(text: str, *pieces_s: float) -> SpokenSentence:
+    """A sentence whose sound has been made as far as this."""
+    sentence = SpokenSentence(text)
+    for piece_s in pieces_s:
+        sentence.add(Audio(np.full(round(piece_s * RATE_HZ), 0.1, dtype=np.float32), RATE_HZ))
+    return sentence
 
 
 def test_what_was_heard_to_its_end_is_all_of_it() -> None:
@@ -22,7 +35,7 @@ def test_what_was_heard_to_its_end_is_all_of_it() -> None:
 
 @pytest.mark.parametrize(
     ("heard", "words"),
-    [(0.0, ""), (0.05, ""), (0.2, "It"), (0.3, "It is"), (0.6, "It is five"), (0.97, ONE)],
+    [(0.0, ""), (0.05, ""), (0.2, "It"), (0.3, "It is"), (0.6, "It is five"), (0.97, "It is five")],
 )
 def test_of_a_sentence_that_was_cut_the_whole_words_were_heard(heard: float, words: str) -> None:
     assert heard_words(f"{ONE} {TWO}", [made(ONE, heard), made(TWO, 0)]) == words
@@ -33,8 +46,14 @@ def test_nothing_behind_the_cut_was_heard() -> None:
     assert heard_words(f"🙂 {ONE} 🙂", [smile, made(ONE, 0.5), smile]) == "🙂 It is"
 
 
-def test_a_short_sentence_that_was_not_begun_was_not_heard() -> None:
-    assert heard_words("No.", [SpokenSentence("No.", made_s=0.05, is_made=True)]) == ""
+def test_the_silence_at_the_end_of_a_sentence_need_not_be_heard() -> None:
+    sentence = spoken(ONE, 0.8, 0.4)
+    sentence.add(Audio(np.zeros(RATE_HZ // 2, dtype=np.float32), RATE_HZ))
+    sentence.is_made = True
+    sentence.heard_s = 1.15
+    assert heard_words(ONE, [sentence]) == "It is five"
+    sentence.heard_s = 1.25
+    assert heard_words(ONE, [sentence]) == ONE
 
 
 def test_the_text_is_as_it_was_written() -> None:
@@ -45,12 +64,14 @@ def test_the_text_is_as_it_was_written() -> None:
 
 
 def test_a_sentence_of_which_not_all_was_made_is_judged_by_the_others() -> None:
-    begun = SpokenSentence(TWO, made_s=1.1, heard_s=1.1)
+    begun = spoken(TWO, 0.6, 0.5)
+    begun.heard_s = 1.1
     assert heard_words(f"{ONE} {TWO}", [made(ONE, 1), begun]) == f"{ONE} Tomorrow it"
 
 
 def test_and_if_there_is_no_other_by_how_fast_people_speak() -> None:
-    begun = SpokenSentence("one two three four five six seven eight nine ten", made_s=1.5, heard_s=1.0)
+    begun = spoken("one two three four five six seven eight nine ten", 1.5)
+    begun.heard_s = 1.0
     assert 2 <= len(heard_words(begun.text, [begun]).split()) <= 4
 
 

@@ -148,7 +148,7 @@ async def test_what_was_done_stays_done() -> None:
 
 
 async def test_a_reply_that_was_heard_to_its_end_has_no_mark() -> None:
-    scene = Scene([FIRST], at_s=len(FIRST) * CHAR_S - 0.05)
+    scene = Scene([FIRST], at_s=len(FIRST) * CHAR_S - 0.02)
     assert (await scene.answer()).reply == FIRST
     assert scene.last_said.content == FIRST
 
