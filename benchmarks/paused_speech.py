@@ -20,9 +20,10 @@ from benchmarks.speech_set import (
     SpeechCache,
     recorded,
     say_by_espeak,
+    say_by_piper,
     trimmed,
 )
-from edgevox.eval.voices import PiperSpeaking
+from edgevox.tts.piper import PiperEngine
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
 PAUSES_S = (0.3, 0.7)
@@ -31,6 +32,7 @@ _PLACES_IN_A_RECORDING = 3
 _ESPEAK_WORDS_PER_MINUTE = (140, 165, 190)
 _FRAME_S = 0.01
 _APART_S = 0.25
+_NOTHING = np.zeros(1, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,14 @@ class Said:
     pause_s: float
 
 
-async def spoken_by_piper(voice: PiperSpeaking, random: np.random.Generator, count: int) -> list[Said]:
-    said = []
+def spoken_by_piper(
+    piper: PiperEngine, cache: SpeechCache, random: np.random.Generator, count: int
+) -> Iterator[Said]:
+    speak = partial(say_by_piper, piper, 1.0)
     for text in _texts(random, count):
         first, second = _split(text, random)
-        parts = [trimmed(await voice.say(part, 1.0)) for part in (first, second)]
-        said.append(_with_pause("piper", f"{first} | {second}", parts, random))
-    return said
+        parts = [trimmed(cache.spoken("piper 1.0", part, speak)) for part in (first, second)]
+        yield _with_pause("piper", f"{first} | {second}", parts, random)
 
 
 def spoken_by_espeak(cache: SpeechCache, random: np.random.Generator, count: int) -> Iterator[Said]:
@@ -67,7 +70,8 @@ def from_recordings(folder: Path, random: np.random.Generator) -> Iterator[Said]
         samples = trimmed(utterance.audio)
         for place in _quiet_places(samples)[:_PLACES_IN_A_RECORDING]:
             text = f"{utterance.text or utterance.source} | at {place / WHISPER_RATE_HZ:.2f} s"
-            yield _with_pause("recorded", text, [samples[:place], samples[place:]], random)
+            parts = [samples[:place], samples[place:]]
+            yield _with_pause("recorded", text, parts, random, room=_quietest(utterance.audio.samples))
 
 
 def _texts(random: np.random.Generator, count: int) -> list[str]:
@@ -82,11 +86,15 @@ def _split(text: str, random: np.random.Generator) -> tuple[str, str]:
 
 
 def _with_pause(
-    voice: str, text: str, parts: Sequence[NDArray[np.float32]], random: np.random.Generator
+    voice: str,
+    text: str,
+    parts: Sequence[NDArray[np.float32]],
+    random: np.random.Generator,
+    *,
+    room: NDArray[np.float32] = _NOTHING,
 ) -> Said:
     pause_s = float(random.uniform(*PAUSES_S))
     first, second = parts
-    room = _quietest(np.concatenate(parts))
     silence = np.resize(np.concatenate([room, room[::-1]]), round(pause_s * WHISPER_RATE_HZ))
     return Said(voice, text, Audio(np.concatenate([first, silence, second]), WHISPER_RATE_HZ), pause_s)
 
@@ -105,7 +113,7 @@ def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
 
 
 def _quietest(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The room of a recording: its quietest twentieth of a second."""
-    length = WHISPER_RATE_HZ // 20
+    """The room of a recording: its quietest tenth of a second, mostly before or behind the words."""
+    length = WHISPER_RATE_HZ // 10
     pieces = samples[: len(samples) // length * length].reshape(-1, length)
     return np.asarray(pieces[np.argmin(np.mean(np.square(pieces), axis=1))])

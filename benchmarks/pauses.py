@@ -32,10 +32,10 @@ from benchmarks.listener import Ended, Listener, Words
 from benchmarks.paused_speech import Said, from_recordings, spoken_by_espeak, spoken_by_piper
 from benchmarks.speech_set import SpeechCache, espeak_is_here
 from edgevox.daemon import Daemon
-from edgevox.eval.voices import PiperSpeaking
 from edgevox.folders import Folders, user_folders
 from edgevox.modelstore import open_store
 from edgevox.settings import load_settings
+from edgevox.tts.piper import PiperEngine
 from edgevox.types import WHISPER_RATE_HZ, Audio
 from edgevox.voice import Pipeline
 from edgevox.voice.patience import completeness
@@ -123,8 +123,10 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
     daemon = Daemon(settings, folders, store, ["llama", "piper", "whisper"])
     store.ensure(daemon.needed_models())
     daemon.prepare(print)
+    piper = PiperEngine(store.path(settings.tts.voice))
+    piper.load()
+    said = everything_said(piper, args)
     async with daemon:
-        said = await everything_said(daemon, args)
         pipeline = daemon.pipeline(FirstSound(), daemon.conversation())
         understanding = EarlyWork(pipeline)
         await understanding.words(said[0].audio)  # everything is loaded and compiled once
@@ -151,11 +153,11 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
     }
 
 
-async def everything_said(daemon: Daemon, args: argparse.Namespace) -> list[Said]:
-    random = np.random.default_rng(args.seed)
-    said = await spoken_by_piper(PiperSpeaking(daemon.synthesizer), random, args.count)
+def everything_said(piper: PiperEngine, args: argparse.Namespace) -> list[Said]:
+    random, cache = np.random.default_rng(args.seed), SpeechCache()
+    said = list(spoken_by_piper(piper, cache, random, args.count))
     if espeak_is_here():
-        said += spoken_by_espeak(SpeechCache(), random, args.count)
+        said += spoken_by_espeak(cache, random, args.count)
     else:
         print("espeak-ng is not installed: its voices are left out")
     if folder := os.environ.get("EDGEVOX_SPEECH_DIR"):

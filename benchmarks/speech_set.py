@@ -67,7 +67,7 @@ def spoken_by_piper(piper: PiperEngine, cache: SpeechCache) -> Iterator[Utteranc
     random = np.random.default_rng(7)
     for index, text in enumerate(SENTENCES):
         speed = _PIPER_SPEEDS[index % len(_PIPER_SPEEDS)]
-        audio = cache.spoken(f"piper {speed}", text, partial(_piper, piper, speed))
+        audio = cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))
         if index % _NOISY_EVERY == 0:
             yield Utterance("piper in noise", text, _as_heard(audio, random, _NOISE_BELOW_SPEECH_DB))
         else:
@@ -105,6 +105,12 @@ def trimmed(audio: Audio) -> NDArray[np.float32]:
     return audio.samples[loud[0] * frame : (loud[-1] + 1) * frame]
 
 
+def say_by_piper(piper: PiperEngine, speed: float, text: str) -> Audio:
+    """The text in the voice of an engine that is loaded."""
+    pieces = list(piper.run(SynthesisRequest(text, speed), CancelFlag()))
+    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+
+
 def say_by_espeak(voice: str, words_per_minute: int, text: str) -> Audio:
     """The text in a voice of espeak-ng, at 16 kHz."""
     with tempfile.TemporaryDirectory() as folder:
@@ -126,11 +132,6 @@ def _as_heard(audio: Audio, random: np.random.Generator, noise_below_db: float) 
     samples = np.concatenate([before, audio.samples, after])
     level = np.sqrt(np.mean(audio.samples**2)) * 10 ** (-noise_below_db / 20)
     return Audio(samples + (random.standard_normal(len(samples)) * level).astype(np.float32), audio.rate_hz)
-
-
-def _piper(piper: PiperEngine, speed: float, text: str) -> Audio:
-    pieces = list(piper.run(SynthesisRequest(text, speed), CancelFlag()))
-    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
 
 
 SENTENCES = (
