@@ -8,6 +8,7 @@ from edgevox.voice.interruption import Interruption
 from edgevox.voice.loop import Ear, VoiceLoop
 from edgevox.voice.mouth import Loudspeaker
 from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.ringing import Ringer
 from edgevox.voice.signs import Signs
 from edgevox.voice.voice import Voice
@@ -22,6 +23,7 @@ __all__ = [
     "Loudspeaker",
     "OpenQuestion",
     "Pipeline",
+    "ReplyLanguages",
     "Ringer",
     "Signs",
     "Voice",
