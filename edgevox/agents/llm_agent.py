@@ -21,7 +21,6 @@ from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
 from edgevox.events import Event, ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
-from edgevox.languages import LANGUAGES
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.hooks_slm.result_words import turn_sentence
 from edgevox.llm.tool_choice import ToolChoicePolicy
@@ -47,8 +46,6 @@ _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
 NO_MORE_TOOLS = (
     "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
 )
-
-_ANSWER_IN = "(system: answer in {}.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +153,7 @@ class LLMAgent:
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = begun[0].content
         work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
-        work.reminder = _ANSWER_IN.format(LANGUAGES[answer_in]) if answer_in else ""
+        work.answer_in = answer_in
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
@@ -231,7 +228,7 @@ class LLMAgent:
             work.hints.append(NO_MORE_TOOLS)
         request = self._request(
             work.told,
-            (*work.messages, *(Message("user", hint) for hint in (*work.hints, work.reminder) if hint)),
+            (*work.messages, *(Message("user", hint) for hint in (*work.hints, *work.reminders))),
             # A call that is to be written again is a first hop anew.
             hop=0 if work.forced_choice else work.run.hop,
             choice="none" if is_last else work.forced_choice or choice,
