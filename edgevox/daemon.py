@@ -221,7 +221,7 @@ class Daemon:
 
     def voice(self) -> Voice:
         """The voices that the settings choose."""
-        return Voice(self._piper, speed=self.settings.tts.speed, language=self.languages.reply_to(""))
+        return Voice(self._piper, speed=self.settings.tts.speed)
 
     @property
     def voice_languages(self) -> tuple[str, ...]:
@@ -271,7 +271,9 @@ class Daemon:
     def _give_signs(self, pipeline: Pipeline, is_spoken_to: Callable[[], bool]) -> None:
         sounds = self.settings.sounds
         if pipeline.mouth is not None and (sounds.chimes or sounds.acknowledge_after_s):
-            signs = Signs(pipeline, pipeline.mouth, sounds, is_spoken_to=is_spoken_to)
+            signs = Signs(
+                pipeline, pipeline.mouth, sounds, languages=self.languages, is_spoken_to=is_spoken_to
+            )
             self._signs.push_async_callback(signs.close)
             self._signs.enter_context(self.bus.listening(signs))
 

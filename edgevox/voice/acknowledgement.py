@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Mapping
 
 from edgevox.types import Audio
@@ -19,29 +20,26 @@ PHRASES: Mapping[str, tuple[str, ...]] = {
 
 
 class Acknowledgement:
-    """The phrases of the voice's language in turn. Each is synthesized once, when nobody waits for it."""
+    """The phrases of a language in turn. Each is synthesized once, when nobody waits for it."""
 
     def __init__(self, mouth: Mouth) -> None:
         self._mouth = mouth
-        self._sounds: dict[tuple[str, str], Audio] = {}
-        """By language and phrase, as loud as the synthesizer makes them."""
-        self._taken = 0
+        self._made: defaultdict[str, deque[Audio]] = defaultdict(deque)
+        """By language, the next one first, as loud as the synthesizer makes them."""
 
-    async def prepare(self) -> None:
-        """Have the next one ready. Raises EngineFailed."""
-        key = self._next()
-        if key is not None and key not in self._sounds:
-            self._sounds[key] = await self._mouth.voice.sound_of(key[1], key[0])
+    async def prepare(self, language: str) -> None:
+        """Make one more, as long as there are more. Raises EngineFailed."""
+        made = self._made[language]
+        count = len(made)
+        for phrase in PHRASES.get(language, ())[count : count + 1]:
+            sound = await self._mouth.voice.sound_of(phrase, language)
+            if len(made) == count:  # nobody else has made it meanwhile
+                made.appendleft(sound)
 
-    def take(self) -> Audio | None:
-        """The next one, as loud as the voice is now; None where it is not ready."""
-        sound = self._sounds.get(key) if (key := self._next()) else None
-        if sound is None:
+    def take(self, language: str) -> Audio | None:
+        """The next one, as loud as the voice is now; None where none is ready."""
+        made = self._made[language]
+        if not made:
             return None
-        self._taken += 1
-        return self._mouth.as_loud_as_voice(sound)
-
-    def _next(self) -> tuple[str, str] | None:
-        language = self._mouth.voice.language
-        phrases = PHRASES.get(language[:2].lower())
-        return (language, phrases[self._taken % len(phrases)]) if phrases else None
+        made.rotate(-1)
+        return self._mouth.as_loud_as_voice(made[-1])

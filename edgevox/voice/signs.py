@@ -23,6 +23,7 @@ from edgevox.voice import chimes
 from edgevox.voice.acknowledgement import Acknowledgement
 from edgevox.voice.mouth import Mouth
 from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.reply_languages import ReplyLanguages
 
 # A reply whose first sentence has begun by then is its own sign. The loudspeaker is open by then and its
 # lead-in over, so that a tone is out at once and the reply does not come behind it in a queue.
@@ -35,6 +36,8 @@ class _Wait:
 
     turn_id: str
     endpoint_s: float
+    language: str = ""
+    """What the reply will be in."""
     over: CancelFlag = field(default_factory=CancelFlag)
     signs: asyncio.Task[None] | None = None
 
@@ -58,6 +61,7 @@ class Signs:
         mouth: Mouth,
         settings: SoundSettings,
         *,
+        languages: ReplyLanguages | None = None,
         is_spoken_to: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -65,19 +69,21 @@ class Signs:
         self._pipeline = pipeline
         self._mouth = mouth
         self._settings = settings
+        self._languages = languages or ReplyLanguages()
         self._is_spoken_to = is_spoken_to
         self._clock = clock
         self._sleep = sleep
         self._acknowledgement = Acknowledgement(mouth)
         self._wait: _Wait | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._prepare()
+        self._prepare(self._languages.reply_to(""))
 
     def __call__(self, event: Event) -> None:
         match event:
             case EndpointReached(turn_id=turn_id, at_s=at_s) if self._pipeline.is_turn_of(turn_id):
                 self._wait = _Wait(turn_id, at_s)
             case TranscriptReady(text=text) if text and (wait := self._wait_in(event.turn_id)):
+                wait.language = self._languages.reply_to(event.language)
                 wait.signs = self._spawn(self._give(wait))
             case SynthesisStarted() | ConfirmationRequired():
                 if wait := self._wait_in(event.turn_id):
@@ -85,7 +91,7 @@ class Signs:
             case TurnEnded() if wait := self._wait_in(event.turn_id):
                 wait.end()
                 self._wait = None
-                self._turn_ended(event)
+                self._turn_ended(event, wait)
             case _:
                 pass
 
@@ -107,7 +113,7 @@ class Signs:
             await self._interject(self._tone(chimes.heard), wait)
         if self._settings.acknowledge_after_s:
             await self._sleep(wait.endpoint_s + self._settings.acknowledge_after_s - self._clock())
-            if words := self._acknowledgement.take():
+            if words := self._acknowledgement.take(wait.language):
                 await self._interject(words, wait)
 
     async def _interject(self, sound: Audio, wait: _Wait) -> None:
@@ -120,11 +126,11 @@ class Signs:
 
     # --- after it
 
-    def _turn_ended(self, event: TurnEnded) -> None:
+    def _turn_ended(self, event: TurnEnded, wait: _Wait) -> None:
         is_sayable = event.error_code != DeviceUnavailable.code
         if event.outcome == "failed" and self._settings.chimes and is_sayable:
             self._spawn(self._tell_failure())
-        self._prepare()
+        self._prepare(wait.language)
 
     async def _tell_failure(self) -> None:
         try:
@@ -132,13 +138,13 @@ class Signs:
         except EdgevoxError:
             return  # the turn's end has said that it failed, where that can be read
 
-    def _prepare(self) -> None:
+    def _prepare(self, language: str) -> None:
         if self._settings.acknowledge_after_s:
-            self._spawn(self._make_words())
+            self._spawn(self._make_words(language))
 
-    async def _make_words(self) -> None:
+    async def _make_words(self, language: str) -> None:
         try:
-            await self._acknowledgement.prepare()
+            await self._acknowledgement.prepare(language)
         except EdgevoxError:
             return  # nobody waits for this, and it is tried again after the next turn
 

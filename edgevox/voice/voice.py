@@ -14,12 +14,11 @@ from edgevox.types import Audio, SynthesisRequest, Synthesizer
 
 
 class Voice:
-    """Speaks sentences, each made speakable first. `language` is what it usually speaks."""
+    """Speaks sentences, each made speakable first."""
 
-    def __init__(self, synthesizer: Synthesizer, *, speed: float = 1.0, language: str = ENGLISH) -> None:
+    def __init__(self, synthesizer: Synthesizer, *, speed: float = 1.0) -> None:
         self._synthesizer = synthesizer
         self._speed = speed
-        self.language = language
 
     async def speak(
         self, sentence: str, cancel: CancelFlag, language: str = ENGLISH

@@ -28,6 +28,7 @@ from edgevox.voice import Asking, Hearing, InstantWords, Pipeline, Signs, Voice
 from edgevox.voice.acknowledgement import PHRASES
 from edgevox.voice.chimes import failed, heard
 from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.signs import AT_ONCE_S
 from tests.voice.recogniser import Recogniser
 from tests.voice.sounds import voiced
@@ -152,6 +153,7 @@ class Scene:
         heard: Sequence[str | EdgevoxError | asyncio.Event] = (WHAT,),
         *,
         language: str = "en",
+        languages: ReplyLanguages | None = None,
         synthesizer: ToneSynthesizer | None = None,
         speaker: CountingSpeaker | None = None,
         **settings: object,
@@ -184,17 +186,19 @@ class Scene:
             agent,
             preset="p",
             publish=self.bus.publish,
-            hearing=Hearing(Recogniser(list(heard)), language="en"),
-            voice=Voice(self.synthesizer, language=language),
+            hearing=Hearing(Recogniser(list(heard), language=language)),
+            voice=Voice(self.synthesizer),
             loudspeaker=self.speaker,
             asking=self.asking,
             words=self.words,
+            languages=languages,
         )
         assert self.pipeline.mouth is not None
         self.signs = Signs(
             self.pipeline,
             self.pipeline.mouth,
             SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, **settings}),
+            languages=languages,
             is_spoken_to=lambda: self.is_spoken_to,
             clock=self.hours,
             sleep=self.hours.sleep,
@@ -494,15 +498,32 @@ async def test_the_phrases_take_turns_and_each_is_made_once_before_it_is_needed(
     assert [text for text in scene.synthesizer.spoken if text == ONE_MOMENT] == [ONE_MOMENT]
 
 
-async def test_a_voice_of_another_language_says_it_in_that_and_one_without_phrases_nothing() -> None:
-    for language, phrase in (("de", PHRASES["de"][0]), ("de_DE", PHRASES["de"][0]), ("is", None)):
-        model = Ponderer()
-        scene = Scene(model, language=language)
+@pytest.mark.parametrize(
+    ("language", "played"), [("de", ["heard", PHRASES["de"][0]]), ("is", ["heard"])], ids=["de", "is"]
+)
+async def test_it_is_said_in_the_language_of_the_voice_or_not_at_all(
+    language: str, played: list[str]
+) -> None:
+    model = Ponderer()
+    scene = Scene(model, language=language, languages=ReplyLanguages(voices=(language,)))
+    turn = scene.say()
+    await scene.hours.pass_by(AFTER_S)
+    assert scene.played == played
+    model.may_answer.set()
+    await over(turn)
+
+
+async def test_who_speaks_another_language_than_usual_does_not_hear_the_usual_one() -> None:
+    models = [Ponderer(), Ponderer()]
+    languages = ReplyLanguages(voices=("en", "de"))
+    scene = Scene(OneAfterTheOther(models), [WHAT] * 2, language="de", languages=languages)
+    for model, played in zip(models, (["heard"], ["heard", PHRASES["de"][0]]), strict=True):
         turn = scene.say()
         await scene.hours.pass_by(AFTER_S)
-        assert scene.played == (["heard", phrase] if phrase else ["heard"])
+        assert scene.played[-len(played) :] == played
         model.may_answer.set()
         await over(turn)
+        await settle()
 
 
 async def test_a_voice_that_fails_is_tried_again_after_the_turn() -> None:
