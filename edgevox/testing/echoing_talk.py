@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.audio.duplex import cancel_echo
@@ -22,6 +25,9 @@ from edgevox.testing.null_sinks import NullSinks
 from edgevox.testing.scripted import ScriptedModel
 from edgevox.types import Synthesizer, Transcriber
 from edgevox.voice import Hearing, InstantWords, Interruption, Pipeline, Voice, VoiceLoop
+
+# -60 dBFS: what is quieter nobody hears beside a voice.
+_AUDIBLE = 0.001
 
 
 @contextmanager
@@ -48,11 +54,19 @@ class EchoingTalk:
     conversation: Conversation
     speaker: Speaker
     events: list[Event] = field(default_factory=list)
+    audible_until_s: float = 0.0
+    """When the last sample that is not silence was, or will be, in the air (monotonic)."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, event: Event) -> None:
         self.events.append(event)
         self._changed.set()
+
+    def hear(self, samples: NDArray[np.float32], heard_at_s: float, after_hole: bool) -> None:
+        """The loudspeaker's tap."""
+        (loud,) = np.nonzero(np.abs(samples) > _AUDIBLE)
+        if len(loud):
+            self.audible_until_s = heard_at_s + float(loud[-1]) / self.speaker.device.rate_hz
 
     def of(self, kind: type[Event]) -> list[Event]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -87,6 +101,14 @@ async def echoing_talk(
         words=InstantWords(()),
     )
     talk = EchoingTalk(pipeline, conversation, speaker)
+    cancelled = speaker.tap
+    assert cancelled is not None
+
+    def tap(samples: NDArray[np.float32], heard_at_s: float, after_hole: bool) -> None:
+        cancelled(samples, heard_at_s, after_hole)
+        talk.hear(samples, heard_at_s, after_hole)
+
+    speaker.tap = tap
     async with microphone:
         loop = VoiceLoop(
             microphone,

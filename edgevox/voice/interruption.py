@@ -19,8 +19,8 @@ Verdict: TypeAlias = Literal["duck", "resume", "stop"]
 # Blocks that may be a person: so many of the last five, and the reply becomes quieter. A click is fewer.
 _DUCK_WINDOW, _DUCK_BLOCKS = 5, 4
 # So many of half a second, a part of them with a pitch, and it stops: a cough is shorter, and mostly a hiss.
-_STOP_WINDOW, _STOP_BLOCKS = 25, 14
-_STOP_PITCHED = 7
+_STOP_WINDOW, _STOP_BLOCKS = 25, 11
+_STOP_PITCHED = 6
 # After so many blocks of which none is one, it was nothing: the reply goes on.
 _QUIET_BLOCKS = 15
 # … unless it was a word, which has a vowel.
