@@ -18,7 +18,7 @@ from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.interruption import Interruption
-from edgevox.voice.patience import completeness, hangovers
+from edgevox.voice.patience import AFTER_UNFINISHED, completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
 
@@ -77,13 +77,17 @@ class VoiceLoop:
         self._is_sounding = False
         """Whether the assistant was heard in the block before."""
         self._has_floor = False
-        """Whether somebody has interrupted it and still speaks."""
+        """Whether somebody has spoken over it, and still speaks."""
+        self._has_interrupted = False
+        """Whether they have ended a turn with it."""
         self._waiting = 0
         """How many utterances wait for the turn under way."""
         self._segmenter = segmenter
         self.pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
+        self._paused: Audio | None = None
+        """What is to be transcribed early, when the recogniser is free."""
         self._turn: asyncio.Task[None] | None = None
         self._aside: asyncio.Task[None] | None = None
         """What somebody said while a turn was under way is being transcribed."""
@@ -124,7 +128,8 @@ class VoiceLoop:
             return
         if self._is_sounding:
             self._fell_silent()
-        self._has_floor = self._has_floor and self._segmenter.is_in_speech
+        if not self._segmenter.is_in_speech:
+            self._has_floor = self._has_interrupted = False
         self._note_question(block)
         self._segment(block)
 
@@ -176,7 +181,7 @@ class VoiceLoop:
 
     def _give_floor(self, interruption: Interruption) -> None:
         self._has_floor = True
-        self.pipeline.interrupt()
+        self._has_interrupted = self.pipeline.interrupt()
         self._segmenter.reset()
         for block in interruption.heard():
             self._segment(block)
@@ -222,7 +227,10 @@ class VoiceLoop:
 
     def _weigh_pause(self) -> None:
         """Let the words before a pause say how long it may be, and begin with the reply to them."""
+        self._transcribe_early()
         early = self._early
+        if self._paused is not None and self._listening is None:
+            self._segmenter.end_after(AFTER_UNFINISHED)  # its words are still to come
         # An answer may be changed in the pause behind it, "yes … no, wait": it always has the same.
         if early is None or early.is_abandoned or self._listening is not None:
             return
@@ -238,8 +246,9 @@ class VoiceLoop:
         )
 
     def _take(self, utterance: segments.Utterance) -> None:
-        if not self._is_in_turn or self._has_floor:
-            self._has_floor = False
+        self._has_floor = False
+        if not self._is_in_turn or self._has_interrupted:
+            self._has_interrupted = False
             self._answer_next(utterance, self._taken_early())
         elif self._listening is not None:
             if _is_at_work(self._reading):
@@ -348,7 +357,7 @@ class VoiceLoop:
 
     def _tell(self, event: SpeechStarted | SpeechDropped) -> None:
         # What is said during a turn becomes one only after it.
-        if not self._is_in_turn or self._has_floor:
+        if not self._is_in_turn or self._has_interrupted:
             self._publish(event)
 
     def _forget_speech(self) -> None:
@@ -356,17 +365,25 @@ class VoiceLoop:
         self._abandon_early()
 
     def _begin_early(self, audio: Audio) -> None:
-        # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
         is_wanted = not self._is_in_turn or self._listening is not None or self._is_short(audio)
-        if self._ear.live and is_wanted and (self._early is None or not self._early.is_working):
-            self._early = self.pipeline.transcribe_early(audio)
+        if self._ear.live and is_wanted:
+            self._paused = audio
+            self._transcribe_early()
+
+    def _transcribe_early(self) -> None:
+        # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
+        if self._paused is not None and (self._early is None or not self._early.is_working):
+            self._early = self.pipeline.transcribe_early(self._paused)
+            self._paused = None
 
     def _abandon_early(self) -> None:
+        self._paused = None
         if self._early is not None:
             self._early.abandon()
 
     def _taken_early(self) -> EarlyTranscription | None:
         # From here on it is its taker's: to abandon it would cancel the turn that has begun with it.
+        self._paused = None
         if self._early is None or self._early.is_abandoned:
             return None
         early, self._early = self._early, None

@@ -1,4 +1,4 @@
-"""The whole loop between a real loudspeaker and a microphone that hears it, with the real voice and recogniser."""
+"""The whole loop between a real loudspeaker and a microphone that hears it, with the real voice."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BOUND_S = 180
 # Three times the figure of benchmarks/interruptions.py, which has the machine to itself.
 SILENT_WITHIN_S = 0.45
 VERSE = (
-    "There was a miller who had three sons and a cat. The eldest got the mill, and the second got the donkey. "
-    "The youngest got the cat, and was very sad about it. But the cat wanted nothing but a pair of red boots. "
-    "With these it walked into the forest, and caught two partridges for the king. The king was pleased, and "
-    "gave it as much gold as it could carry. "
+    "There was a miller who had three sons and a cat. The eldest got the mill, and the second got the "
+    "donkey. The youngest got the cat, and was very sad about it. But the cat wanted nothing but a pair of "
+    "red boots. With these it walked into the forest, and caught two partridges for the king. The king was "
+    "pleased, and gave it as much gold as it could carry. "
 )
 
 Whisper = SupervisedEngine[TranscribeRequest, Transcript]
