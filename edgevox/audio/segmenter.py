@@ -34,9 +34,9 @@ _UNHEARD_MS = 160
 _GAP = 6
 _WORD = 6
 _WORD_VOICED = 4
-# A pause this long is mostly the end: of 328 utterances 39 had one inside
-# (docs/adr/0016-transcribe-while-waiting.md). People who think while they speak have more of them.
-_PAUSE_MS = 200
+# A pause this long is mostly the end, and every millisecond of it is one that whoever waits for an answer
+# waits (docs/adr/0025-endpointing.md). People who think while they speak have more of them.
+_PAUSE_MS = 120
 _MOST_PAUSES_TOLD = 8
 
 

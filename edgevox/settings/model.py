@@ -161,7 +161,7 @@ class AudioSettings(Section):
         default=500,
         ge=100,
         le=3000,
-        description="a pause this long ends what is said; shorter after a whole sentence, longer after half",
+        description="how long a pause ends what is said: less than this after a stop, more after a sentence",
     )
     min_speech_ms: int = Field(
         default=200, ge=0, le=2000, description="what is shorter is a noise, not a word"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
@@ -11,12 +10,11 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from edgevox.audio import segmenter as segments
-from edgevox.errors import EdgevoxError
 from edgevox.events import Event, SpeechDropped, SpeechStarted
-from edgevox.turn import Turn
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.exchange import LONGEST_ASIDE_S, Exchange, Said
 from edgevox.voice.interruption import Interruption
 from edgevox.voice.patience import AFTER_UNFINISHED, completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
@@ -26,11 +24,6 @@ Publish: TypeAlias = Callable[[Event], None]
 
 # Whoever has said nothing for so long after a question does not agree.
 ANSWER_WITHIN_S = 8.0
-# A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
-# which the turn that is under way needs itself.
-_LONGEST_ASIDE_S = 3.0
-# Whoever says more than this while a turn is under way is not talking to us.
-_MOST_WAITING = 2
 
 
 class Ear(Protocol):
@@ -80,19 +73,13 @@ class VoiceLoop:
         """Whether somebody has spoken over it, and still speaks."""
         self._has_interrupted = False
         """Whether they have ended a turn with it."""
-        self._waiting = 0
-        """How many utterances wait for the turn under way."""
         self._segmenter = segmenter
         self.pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
         self._paused: Audio | None = None
         """What is to be transcribed early, when the recogniser is free."""
-        self._turn: asyncio.Task[None] | None = None
-        self._aside: asyncio.Task[None] | None = None
-        """What somebody said while a turn was under way is being transcribed."""
-        self._reading: asyncio.Task[None] | None = None
-        """The answer to a question is being transcribed."""
+        self._exchange = Exchange(pipeline, publish, lambda: segmenter.is_in_speech)
         self._listening: Listening | None = None
         self._listened_s = 0.0
 
@@ -104,14 +91,14 @@ class VoiceLoop:
                 async with self._ringing(), aclosing(self._ear.frames()) as frames:
                     async for block in frames:
                         if not self._ear.live:
-                            await self._turn_waits()
+                            await self._exchange.waits()
                         self._hear(block)
-                await self._end()
+                # The sound is over: what was being said is taken as it is, and nobody will answer a question.
+                if isinstance(rest := self._segmenter.finish(), segments.Utterance):
+                    self._take(rest)
+                await self._exchange.end()
         finally:
-            for task in (self._turn, self._aside, self._reading):
-                if task is not None:
-                    task.cancel()
-                    await asyncio.gather(task, return_exceptions=True)
+            await self._exchange.close()
             if self._early is not None:
                 await self._early.close()
 
@@ -170,8 +157,10 @@ class VoiceLoop:
         match interruption.feed(block):
             case "duck":
                 self._duck(is_ducked=True)
-            case "resume" if interruption.was_word and not _is_at_work(self._aside):
-                self._aside = asyncio.create_task(self._hear_word(_joined(interruption.heard())))
+            case "resume" if interruption.was_word:
+                # It stays quiet until that is understood: "stop".
+                word = _joined(interruption.heard())
+                self._exchange.take_word(word, lambda: self._duck(is_ducked=False))
             case "resume":
                 self._duck(is_ducked=False)
             case "stop":
@@ -201,7 +190,7 @@ class VoiceLoop:
     def _end_speech(self) -> None:
         """The assistant begins to speak: what somebody was saying is taken as far as it was heard."""
         rest = self._segmenter.finish()
-        if isinstance(rest, segments.Utterance) and self._is_in_turn:
+        if isinstance(rest, segments.Utterance) and self._exchange.is_in_turn:
             self._take(rest)
         self._forget_speech()
 
@@ -221,7 +210,7 @@ class VoiceLoop:
         if (
             self._listened_s > ANSWER_WITHIN_S
             and not self._segmenter.is_in_speech
-            and not _is_at_work(self._reading)
+            and not self._exchange.is_reading
         ):
             now.hear_nothing()
 
@@ -235,7 +224,7 @@ class VoiceLoop:
         if early is None or early.is_abandoned or self._listening is not None:
             return
         finished = completeness(early.heard)
-        if early.heard and finished != "unfinished" and not self._is_in_turn:
+        if early.heard and finished != "unfinished" and not self._exchange.is_in_turn:
             self.pipeline.reply_early(early)
         self._segmenter.end_after(
             hangovers(
@@ -246,118 +235,27 @@ class VoiceLoop:
         )
 
     def _take(self, utterance: segments.Utterance) -> None:
-        self._has_floor = False
-        if not self._is_in_turn or self._has_interrupted:
-            self._has_interrupted = False
-            self._answer_next(utterance, self._taken_early())
-        elif self._listening is not None:
-            if _is_at_work(self._reading):
-                self._abandon_early()
-                return
-            reading = self._hear_answer(self._listening, utterance, self._taken_early())
-            self._reading = asyncio.create_task(reading)
-        elif self._waiting >= _MOST_WAITING:
-            self._abandon_early()
-            self._publish(SpeechDropped(reason="busy"))
-        elif self._is_short(utterance.audio) and not _is_at_work(self._aside):
-            self._aside = asyncio.create_task(self._hear_aside(utterance, self._taken_early()))
-        else:
-            self._answer_next(utterance, self._taken_early())
-
-    async def _end(self) -> None:
-        """The sound is over: what was being said is taken as it is, and nobody will answer a question."""
-        if isinstance(rest := self._segmenter.finish(), segments.Utterance):
-            self._take(rest)
-        while _is_at_work(self._turn):
-            await self._turn_waits()
-            if listening := self.pipeline.asking.listening:
-                listening.hear_nothing()
-
-    # --- what becomes of it
-
-    def _answer_next(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
-        """Answer this behind the turn that is under way, if there is one."""
         # The segmenter counts in samples; an utterance is handed over the moment its last block arrives.
         silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._ear.delay_s
-        answer = self._answer(utterance.audio, early, time.monotonic() - silence_s, self._turn)
-        self._turn = asyncio.create_task(answer)
-
-    async def _answer(
-        self,
-        audio: Audio,
-        early: EarlyTranscription | None,
-        last_voiced_s: float,
-        before: asyncio.Task[None] | None,
-    ) -> None:
-        if before is not None and not before.done():
-            self._waiting += 1
-            try:
-                await asyncio.wait((before,))
-            finally:
-                self._waiting -= 1
-        try:
-            await self.pipeline.hear(
-                audio,
-                early.turn if early else Turn(),
-                last_voiced_s=last_voiced_s,
-                dropped_samples=self._ear.dropped_samples,
-                early=early,
-            )
-        except EdgevoxError:
-            return  # its TurnEnded has said what happened and what to do
-
-    async def _hear_answer(
-        self, listening: Listening, utterance: segments.Utterance, early: EarlyTranscription | None
-    ) -> None:
-        text = await self.pipeline.words_in(utterance.audio, early)
-        if self.pipeline.act_on_ring(text):
-            # It was for what rings, and "okay" is no yes then: the question has to be asked again.
-            listening.hear("")
-        elif text:
-            # Whoever goes on speaking has not said it all: "yes … no, wait".
-            is_whole = not self._segmenter.is_in_speech and not utterance.cut
-            listening.hear(text if is_whole else "")
-
-    async def _hear_aside(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
-        early = early or self.pipeline.transcribe_early(utterance.audio)
-        text = await self.pipeline.words_in(utterance.audio, early)
-        if text and not self.pipeline.act_on(text):
-            self._answer_next(utterance, early)
-
-    async def _hear_word(self, audio: Audio) -> None:
-        """Somebody said a word into the reply, and no more. It stays quiet until that is understood."""
-        try:
-            self.pipeline.act_on(await self.pipeline.words_in(audio))
-        finally:
-            self._duck(is_ducked=False)
+        said = Said(
+            utterance.audio,
+            last_voiced_s=time.monotonic() - silence_s,
+            is_whole=not utterance.cut,
+            dropped_samples=self._ear.dropped_samples,
+            early=self._taken_early(),
+        )
+        interrupts, self._has_floor, self._has_interrupted = self._has_interrupted, False, False
+        self._exchange.take(said, interrupts=interrupts)
 
     # --- where it stands
 
-    @property
-    def _is_in_turn(self) -> bool:
-        # What a timer does when it is due is a turn too, and not one of this loop's.
-        return _is_at_work(self._turn) or self.pipeline.is_in_turn
-
     def _is_spoken_to(self) -> bool:
         """Whether somebody is speaking, or what they said is still being understood outside a turn."""
-        return self._segmenter.is_in_speech or _is_at_work(self._aside) or _is_at_work(self._reading)
-
-    def _is_short(self, audio: Audio) -> bool:
-        return audio.duration_s <= _LONGEST_ASIDE_S
-
-    async def _turn_waits(self) -> None:
-        """Returns when the turn is over, or waits for an answer that is still to be heard."""
-        for task in (self._aside, self._reading):
-            if task is not None:
-                await task
-        if self._turn is not None and not self._turn.done():
-            asked = asyncio.create_task(self.pipeline.asking.until_listening())
-            await asyncio.wait((self._turn, asked), return_when=asyncio.FIRST_COMPLETED)
-            asked.cancel()
+        return self._segmenter.is_in_speech or self._exchange.is_understanding
 
     def _tell(self, event: SpeechStarted | SpeechDropped) -> None:
         # What is said during a turn becomes one only after it.
-        if not self._is_in_turn or self._has_interrupted:
+        if not self._exchange.is_in_turn or self._has_interrupted:
             self._publish(event)
 
     def _forget_speech(self) -> None:
@@ -365,7 +263,11 @@ class VoiceLoop:
         self._abandon_early()
 
     def _begin_early(self, audio: Audio) -> None:
-        is_wanted = not self._is_in_turn or self._listening is not None or self._is_short(audio)
+        is_wanted = (
+            not self._exchange.is_in_turn
+            or self._listening is not None
+            or audio.duration_s <= LONGEST_ASIDE_S
+        )
         if self._ear.live and is_wanted:
             self._paused = audio
             self._transcribe_early()
@@ -392,7 +294,3 @@ class VoiceLoop:
 
 def _joined(blocks: Sequence[Audio]) -> Audio:
     return Audio(np.concatenate([block.samples for block in blocks]), blocks[0].rate_hz)
-
-
-def _is_at_work(task: asyncio.Task[None] | None) -> bool:
-    return task is not None and not task.done()

@@ -104,7 +104,7 @@ class Stage:
 
 
 def _utterance(seconds: float) -> np.ndarray:
-    return np.concatenate([voiced(seconds), silent(0.7)])
+    return np.concatenate([voiced(seconds), silent(0.9)])
 
 
 @dataclass
