@@ -263,11 +263,8 @@ class VoiceLoop:
         self._abandon_early()
 
     def _begin_early(self, audio: Audio) -> None:
-        is_wanted = (
-            not self._exchange.is_in_turn
-            or self._listening is not None
-            or audio.duration_s <= LONGEST_ASIDE_S
-        )
+        is_short = audio.duration_s <= LONGEST_ASIDE_S
+        is_wanted = not self._exchange.is_in_turn or self._listening is not None or is_short
         if self._ear.live and is_wanted:
             self._paused = audio
             self._transcribe_early()
