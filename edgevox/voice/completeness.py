@@ -31,9 +31,11 @@ def how_finished(text: str) -> Completeness:
     if not spoken:
         return "unclear" if words[-1] in _POLITE else "unfinished"
     sentence = " ".join(spoken)
-    if sentence in _LAST_WORDS or instant_word(sentence) not in (None, "cancel"):
+    word = instant_word(sentence)
+    # "how" is heard as "help", and more may come behind "cancel": of those, it is not known.
+    if sentence in _LAST_WORDS or word in ("stop", "louder", "quieter"):
         return "certain"
-    if sentence in _PHRASES or instant_word(sentence):
+    if sentence in _PHRASES or word:
         return "whole"
     if _wants_more(spoken):
         return "unfinished"

@@ -13,11 +13,12 @@ Thank you.
 Never mind.
 Louder.
 A bit quieter, please.
-Repeat that.
 """.strip().splitlines()
 
 WHOLE = """
 Cancel.
+Help.
+Repeat that.
 Turn on the kitchen lights.
 turn off the lights in the living room
 Turn the light on.

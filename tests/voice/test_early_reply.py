@@ -245,7 +245,7 @@ async def test_half_a_sentence_is_not_answered_in_vain() -> None:
 @pytest.mark.parametrize(
     ("heard", "language", "pause_s"),
     [
-        ("Repeat that.", "en", 0.3),
+        ("Louder.", "en", 0.3),
         ("Philharmonic.", "en", 0.8),
         ("Turn on the", "en", 1.2),
         ("Schalte das Licht ein", "de", 0.65),
