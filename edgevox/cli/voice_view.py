@@ -78,7 +78,7 @@ class PlainView:
                 self._line("you", text or "…")
             case ConfirmationDecided(granted=False, why=why):
                 self._err.print(f"(not done: {why})", style="dim", markup=False)
-            case TurnEnded(outcome="answered", reply=reply):
+            case TurnEnded(outcome="answered" | "interrupted", reply=reply):
                 self.failed = False
                 if reply:
                     self._line("edgevox", reply)
@@ -89,8 +89,6 @@ class PlainView:
                 print_ring(self._err, event)
             case TurnEnded(outcome="dropped", error=reason):
                 self._err.print(f"(let go: {reason})", style="dim", markup=False)
-            case TurnEnded(outcome="interrupted", reply=reply):
-                self._line("edgevox", reply or "…")
             case TurnEnded(outcome="cancelled"):
                 self._err.print("(stopped)", style="dim")
             case TurnEnded(outcome="failed", error=error, hint=hint):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
@@ -182,6 +183,22 @@ async def test_of_a_turn_that_was_stopped_only_what_was_heard_is_kept_as_well() 
     ended = await scene.answer()
     assert (ended.outcome, ended.reply) == ("cancelled", f"{FIRST} Here is the…")
     assert scene.last_said.content == ended.reply
+
+
+async def test_a_hundred_interruptions_leave_a_whole_conversation_and_nothing_else() -> None:
+    moments = random.Random(9)
+    for _ in range(100):
+        at_s = moments.uniform(0, 0.95 * len(STORY) * CHAR_S)
+        scene = Scene([STORY], at_s=at_s, has_to_be_written=moments.random() < 0.5)
+        ended = await scene.answer()
+        assert scene.interrupted == [True]
+        assert ended.outcome == "interrupted"
+        asked, said = scene.conversation.messages()
+        assert asked.content == "Tell me."
+        assert STORY.startswith(said.content.removesuffix("…").strip())
+        # The spaces between sentences are not spoken, and devices are not exact.
+        assert len(said.content) <= at_s / CHAR_S + 8
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 # --- when there is nothing to interrupt
