@@ -115,6 +115,7 @@ class SpokenTurn:
 
     async def _synthesize(self) -> None:
         turn = self._turn
+        await self._mouth.voice.prepare(self._language)  # while the reply is still being written
         while (item := await self._sentences.get()) is not None:
             if isinstance(item, _PassageEnd):
                 await self._pass_on(item)

@@ -20,6 +20,14 @@ class Voice:
         self._synthesizer = synthesizer
         self._speed = speed
 
+    async def prepare(self, language: str) -> None:
+        """Have the voice for another language ready: it may have to be read. Raises what `speak` does."""
+        if language != ENGLISH:
+            nothing = SynthesisRequest("", self._speed, language)
+            async with aclosing(self._synthesizer.stream(nothing, CancelFlag())) as pieces:
+                async for _ in pieces:
+                    pass
+
     async def speak(
         self, sentence: str, cancel: CancelFlag, language: str = ENGLISH
     ) -> AsyncGenerator[Audio, None]:

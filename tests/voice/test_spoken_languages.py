@@ -27,14 +27,18 @@ IN_GERMAN = "(system: answer in German.)"
 
 
 class Voices(ToneSynthesizer):
-    """Remembers who said what."""
+    """Remembers who was asked to say what."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[tuple[str, str]] = []
+        self.asked: list[tuple[str, str]] = []
+
+    @property
+    def said(self) -> list[tuple[str, str]]:
+        return [(language, text) for language, text in self.asked if text]
 
     def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-        self.said.append((request.language, request.text))
+        self.asked.append((request.language, request.text))
         return super().stream(request, cancel)
 
 
@@ -135,6 +139,13 @@ async def test_a_model_of_english_alone_is_told_nothing_and_heard_in_english() -
     await talk.say("Mach das Licht an.", "de")
     assert talk.told() == [INSTRUCTIONS, "Mach das Licht an."]
     assert talk.voices.said == [("en", "Done.")]
+
+
+async def test_the_voice_for_another_language_is_made_ready_before_the_first_sentence() -> None:
+    talk = Talk(["It is late.", "Es ist spät."], ENGLISH_AND_GERMAN)
+    await talk.say("What time is it?", "en")
+    await talk.say("Wie spät ist es?", "de")
+    assert talk.voices.asked == [("en", "It is late."), ("de", ""), ("de", "Es ist spät.")]
 
 
 async def test_repeat_is_said_by_the_voice_that_said_it() -> None:
