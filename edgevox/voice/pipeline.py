@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
-from dataclasses import replace
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.kept_turn import cut_off
@@ -17,7 +16,6 @@ from edgevox.events import (
     EndpointReached,
     Event,
     InstantWordHeard,
-    ReplyDelta,
     SpeechEnded,
     TranscriptionStarted,
     TranscriptReady,
@@ -35,9 +33,9 @@ from edgevox.voice.early import EarlyReply, EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
 from edgevox.voice.mouth import Loudspeaker, Mouth
+from edgevox.voice.replies import Replies
 from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.resting import Resting
-from edgevox.voice.spoken_turn import SpokenTurn
 from edgevox.voice.voice import Voice
 from edgevox.voice.volume import Volume
 
@@ -72,7 +70,6 @@ class Pipeline:
     ) -> None:
         self.asking = asking or Asking()
         self.bell = bell
-        self._agent = agent
         self._preset = preset
         self._publish = publish
         self._hearing = hearing
@@ -80,12 +77,11 @@ class Pipeline:
         self._languages = languages or ReplyLanguages()
         volume = words.volume if words else Volume()
         self.mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
+        self._replies = Replies(agent, self.mouth, self.asking, self._languages, publish)
         self._resting = Resting(agent.rest) if rests else None
         self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
-        self._interrupted: Turn | None = None
         self._opened_s = -math.inf
-        self._speech: SpokenTurn | None = None
         self._early_reply: EarlyReply | None = None
 
     @property
@@ -131,7 +127,7 @@ class Pipeline:
         Returns whether it did.
         """
         word = instant_word(text, is_busy=True)
-        turn, speech = self._turn, self._speech_to_come
+        turn, speech = self._turn, self._replies.speech_to_come
         if not (turn and word == "cancel") and self.act_on_ring(text):
             return True
         if self._words is None or word is None or turn is None:
@@ -151,12 +147,7 @@ class Pipeline:
 
         Returns whether it was. A question that it asked is not agreed to then.
         """
-        turn, speech = self._turn, self._speech
-        if turn is None or speech is None or turn.cancel.is_set() or not speech.is_to_be_heard:
-            return False
-        self._interrupted = turn
-        turn.cancel.set()
-        return True
+        return self._turn is not None and self._replies.interrupt(self._turn)
 
     def act_on_ring(self, text: str) -> bool:
         """The same for what rings alone, which does not when the turn under way has begun after it rang."""
@@ -168,7 +159,7 @@ class Pipeline:
             return False
         if self._turn is not None:
             self._publish(InstantWordHeard(turn_id=self._turn.id, word=heeded.word, text=text))
-        if heeded.said and (speech := self._speech_to_come):
+        if heeded.said and (speech := self._replies.speech_to_come):
             speech.interject(heeded.said)
         return True
 
@@ -206,7 +197,7 @@ class Pipeline:
         async def reply() -> AgentResult:
             if before is not None:
                 await before.close()
-            return await self._by_agent(text, early.turn, "voice", spoken)
+            return await self._replies.by_agent(text, early.turn, "voice", spoken)
 
         self._early_reply = EarlyReply(early.turn, reply)
 
@@ -268,11 +259,6 @@ class Pipeline:
         self._publish(_ready(heard, turn.id, time.monotonic()))
         return heard
 
-    @property
-    def _speech_to_come(self) -> SpokenTurn | None:
-        """Where something can still be said in this turn."""
-        return self._speech if self._speech and not self._speech.is_finished else None
-
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
         """Every turn that is opened in the event stream is closed there, however it ends.
@@ -319,25 +305,11 @@ class Pipeline:
         early, self._early_reply = self._early_reply, None
         result = await early.result() if early else None
         if result is None:
-            result = await self._by_agent(text, turn, source, spoken)
+            result = await self._replies.by_agent(text, turn, source, spoken)
         if result.reply:
             self.has_said(result.reply, self._languages.reply_to(spoken))
         self._end(turn, result.reply, result.heard)
         return result
-
-    async def _by_agent(self, text: str, turn: Turn, source: TurnSource, spoken: str) -> AgentResult:
-        result, speech = await self._aloud(
-            turn,
-            lambda write: self._write(text, turn, source, write, self._languages.to_be_told(spoken)),
-            language=self._languages.reply_to(spoken),
-            spoken=spoken,
-        )
-        heard = _heard(speech, result.reply) if turn.cancel.is_set() else None
-        if heard is None or (heard and heard == result.reply):
-            return result
-        # Before the next prompt is made ready, which holds it.
-        self._agent.was_heard(turn.id, heard, finish_reason=self._cut(turn))
-        return replace(result, heard=heard)
 
     async def _drop_early_reply(self) -> None:
         if self._early_reply is not None:
@@ -363,85 +335,15 @@ class Pipeline:
         return AgentResult("", (), "stop")
 
     async def _say_instantly(self, said: str, turn: Turn, language: str = ENGLISH) -> AgentResult:
-        async def write(write: Callable[[str], None]) -> None:
-            self._publish(ReplyDelta(turn_id=turn.id, text=said))
-            write(said)
-
-        _, speech = await self._aloud(turn, write, language=language)
-        self._end(turn, said, _heard(speech, said) if turn.cancel.is_set() else None)
+        self._end(turn, said, await self._replies.say(said, turn, language))
         return AgentResult(said, (), "stop")
 
     def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
         """`heard` is what was heard of the reply, where that is not all."""
-        outcome: TurnOutcome = self._cut(turn) if turn.cancel.is_set() else "answered"
+        outcome: TurnOutcome = self._replies.cut_by(turn) if turn.cancel.is_set() else "answered"
         if heard is not None and heard != reply:
             reply = cut_off(heard) if heard else ""
         self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
-
-    def _cut(self, turn: Turn) -> Literal["interrupted", "cancelled"]:
-        return "interrupted" if turn is self._interrupted else "cancelled"
-
-    async def _aloud(
-        self,
-        turn: Turn,
-        write: Callable[[Callable[[str], None]], Awaitable[T]],
-        *,
-        language: str,
-        spoken: str = ENGLISH,
-    ) -> tuple[T, SpokenTurn | None]:
-        """Have something written and, where there is a mouth, spoken at the same time, in `language`.
-
-        Whoever is asked something meanwhile may answer in the language that was `spoken`.
-        """
-        if self.mouth is None:
-            return await write(lambda _piece: None), None
-        speech = SpokenTurn(self.mouth, turn, self._publish, language=language)
-
-        async def written() -> T:
-            result = await write(speech.write)
-            speech.finish()
-            return result
-
-        self._speech = speech
-        try:
-            with self.asking.speaking(speech.say, spoken):
-                async with asyncio.TaskGroup() as group:
-                    speech.start(group)
-                    writing = group.create_task(written())
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        finally:
-            self._speech = None
-        return writing.result(), speech
-
-    async def _write(
-        self,
-        text: str,
-        turn: Turn,
-        source: TurnSource,
-        write: Callable[[str], None],
-        answer_in: str | None,
-    ) -> AgentResult:
-        result: AgentResult | None = None
-        stream = self._agent.stream(text, turn, source=source, answer_in=answer_in)
-        async with aclosing(stream) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, AgentResult):
-                    result = piece
-                else:
-                    write(piece)
-        assert result is not None, "an agent's stream ends with its result"
-        return result
-
-
-def _heard(speech: SpokenTurn | None, reply: str) -> str | None:
-    """What was heard of the reply; None where nothing is heard."""
-    if speech is None:
-        return None
-    # More may have been said than the reply: words before a tool was called, or some that it was cut by.
-    written = speech.written.strip()
-    said_before = len(written) - len(reply) if written.endswith(reply) else 0
-    return speech.heard_text()[said_before:].strip()[: len(reply)]
 
 
 def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:
