@@ -19,6 +19,7 @@ from edgevox.audio.segmenter import (
     SpeechStarted,
     Utterance,
 )
+from edgevox.eval.noise import Noise
 from edgevox.settings.model import AudioSettings
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
@@ -309,6 +310,17 @@ def test_a_command_ends_where_others_go_on_talking(command: Samples, babble: Sam
     over_s = starts_s + len(command) / RATE_HZ
     (utterance,) = [each for each in found if each.started_at_s < over_s and each.ended_at_s > starts_s + 1]
     assert over_s - 0.3 < utterance.ended_at_s < over_s + 1.2
+
+
+@pytest.mark.parametrize("snr_db", [20, 10])
+def test_a_command_ends_where_music_plays(command: Samples, snr_db: int) -> None:
+    quiet = np.flatnonzero(np.abs(command) > 0.01)
+    said = Audio(command[: quiet[-1]], RATE_HZ)
+    heard = Noise("music", []).behind(said, snr_db, "a song", before_s=3.5, after_s=3.0).samples
+    over_s = 3.5 + said.duration_s
+    ends = [e.ended_at_s for e in events(heard) if isinstance(e, Utterance) and e.ended_at_s > over_s - 0.3]
+    assert ends
+    assert ends[0] < over_s + 1.2
 
 
 def test_what_others_said_before_a_command_is_not_part_of_it(command: Samples, babble: Samples) -> None:
