@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -97,8 +98,14 @@ class SpokenTurn:
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Speak until `finish`, in tasks of `group`, which raise EngineFailed and DeviceUnavailable."""
+        self._turn.gate.when_waited_at(self._flush_sentence)
         group.create_task(self._synthesize())
         group.create_task(self._play())
+
+    def _flush_sentence(self) -> None:
+        """A sentence that looks whole is: what would show it comes only when the gate is open."""
+        if re.search(r"(?<!\d)[.!?…][\"'”’)]*\s*$", self.written):
+            self._flush()
 
     def _flush(self) -> None:
         self._put_reply(self._splitter.finish())
