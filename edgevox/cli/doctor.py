@@ -235,15 +235,16 @@ def _languages(daemon: Daemon) -> Finding:
     spoken = daemon.settings.stt.language
     heard = "any language" if spoken == AUTO else LANGUAGES[spoken]
     candidates = LANGUAGES if spoken == AUTO else (spoken,)
-    answered = [
-        LANGUAGES[language] for language in candidates if daemon.languages.reply_to(language) == language
-    ]
-    detail = (
-        f"hears {heard}, answers in {', '.join(answered) or LANGUAGES[daemon.languages.reply_to(spoken)]}"
-    )
+    reply_to = daemon.languages.reply_to
+    answered = [name for language, name in LANGUAGES.items() if reply_to(language) == language in candidates]
     if answered:
-        return Finding("ok", "languages", detail)
-    return Finding("note", "languages", detail, "docs/guide/languages.md says what a reply in it needs")
+        return Finding("ok", "languages", f"hears {heard}, answers in {', '.join(answered)}")
+    return Finding(
+        "note",
+        "languages",
+        f"hears {heard}, answers in {LANGUAGES[reply_to(spoken)]}",
+        "docs/guide/languages.md says what a reply in it needs",
+    )
 
 
 def _heard(text: str, *, must_match: bool) -> Finding:
