@@ -3,8 +3,8 @@
 `python -m benchmarks.noise_report`: utterances of Piper, espeak-ng and, where EDGEVOX_SPEECH_DIR names their
 folder, of recordings, with noise that begins before them and goes on behind them, through the segmenter and
 the recogniser of the default models. Babble is six of the other voices at once. The endpoint is counted from
-the last audible sample; "never" is not while the noise goes on. Only the reply is not made: it is taken to be
-ready `--reply-ms` after the words.
+the last audible sample, which in a recording is a guess: its faint end is lost in noise. "Never" is not while
+the noise goes on. Only the reply is not made: it is taken to be ready `--reply-ms` after the words.
 """
 
 from __future__ import annotations
@@ -47,10 +47,13 @@ from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio
 from edgevox.voice import Hearing
 
+RECORDED = "recorded"
 KINDS: tuple[NoiseKind, ...] = ("babble", "music")
 SNRS_DB = (20.0, 10.0, 5.0)
 # Long enough to know the room, and for the longest pause.
 BEFORE_S, AFTER_S = 3.0, 4.0
+# What is lost of the faint end of a word is no word.
+_FAINT_S = 0.3
 _ESPEAK_WORDS_PER_MINUTE = 165
 
 
@@ -65,11 +68,15 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What became of it; `delay_s` is from its last audible sample to the endpoint, None where none came."""
+    """What became of it; `delay_s` is from its last audible sample to the endpoint, None without one.
+
+    Then it `is_open` still, or was cut off before its end.
+    """
 
     words: int
     errors: int
     delay_s: float | None
+    is_open: bool
 
 
 class Ear:
@@ -92,18 +99,21 @@ async def understood(
     over_s = BEFORE_S + said.audio.duration_s
     heard: list[str] = []
     delay_s: float | None = None
+    is_open = False
     async with aclosing(listener.utterances(in_room(said, noise, snr_db))) as ends:
         async for ended in ends:
             utterance = ended.utterance
-            if utterance.ended_at_s < BEFORE_S:
-                continue  # somebody else's words, before it
+            if utterance.ended_at_s < BEFORE_S or utterance.started_at_s >= over_s:
+                continue  # somebody else's words
             words = ended.words or await ear.words(utterance.audio)
             heard.append(words.heard.text)
-            if utterance.ended_at_s >= over_s - 0.1:
-                delay_s = utterance.ended_at_s - over_s if ended.by_pause else None
+            is_open = not ended.by_pause
+            if ended.by_pause and utterance.ended_at_s >= over_s - _FAINT_S:
+                delay_s = utterance.ended_at_s - over_s
                 break
     right = words_of(said.text)
-    return Understood(len(right), word_errors(right, words_of(" ".join(heard))), delay_s)
+    errors = word_errors(right, words_of(" ".join(heard)))
+    return Understood(len(right), errors, delay_s, is_open)
 
 
 def in_room(said: Said, noise: Noise, snr_db: float | None) -> Audio:
@@ -128,7 +138,7 @@ async def everything_said(daemon: Daemon, count: int) -> list[Said]:
         print("espeak-ng is not installed: its voices are left out")
     if folder := os.environ.get("EDGEVOX_SPEECH_DIR"):
         said += [
-            Said("recorded", utterance.text, utterance.audio)
+            Said(RECORDED, utterance.text, utterance.audio)
             for utterance in recorded(Path(folder))
             if utterance.text is not None
         ]
@@ -156,11 +166,12 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
             each = [
                 await understood(listener, ear, one, noise_of_others(kind, one, said), snr_db) for one in said
             ]
-            results[name] = {
-                voice: figures([u for u, one in zip(each, said, strict=True) if voice in ("all", one.voice)])
-                for voice in ("all", *dict.fromkeys(one.voice for one in said))
+            by_source = {
+                "synthesised": [u for u, one in zip(each, said, strict=True) if one.voice != RECORDED],
+                "recorded": [u for u, one in zip(each, said, strict=True) if one.voice == RECORDED],
             }
-            print(f"{name:>14}: {results[name]['all']}", flush=True)
+            results[name] = {source: figures(those) for source, those in by_source.items() if those}
+            print(f"{name:>14}: {results[name]}", flush=True)
     return {
         "hardware": describe(),
         "hangover_ms": settings.audio.hangover_ms,
@@ -183,7 +194,8 @@ def figures(each: Sequence[Understood]) -> dict[str, object]:
         "word_error_percent": round(100 * errors / words, 1),
         "endpoint_median_ms": round(statistics.median(delays_ms)) if delays_ms else None,
         "endpoint_p90_ms": round(float(np.percentile(delays_ms, 90))) if delays_ms else None,
-        "never_ended": len(each) - len(delays_ms),
+        "never_ended": sum(one.is_open for one in each),
+        "cut_off": sum(one.delay_s is None and not one.is_open for one in each),
     }
 
 

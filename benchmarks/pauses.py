@@ -43,7 +43,7 @@ from edgevox.voice.patience import completeness
 BAR_PERCENT = 2.0
 # Long enough to know the room.
 BEFORE_S = 3.0
-READY_WITHIN_S = 30.0
+READY_WITHIN_S = 120.0
 
 
 class EarlyWork:
