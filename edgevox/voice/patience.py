@@ -12,7 +12,7 @@ from edgevox.voice.completeness import LANGUAGE, Completeness, how_finished
 # (docs/adr/0025-endpointing.md): only behind a word that ends everything a shorter one is the end.
 AFTER_CERTAIN = 0.6
 AFTER_WHOLE = 1.3
-AFTER_UNCLEAR = 1.6
+AFTER_UNCLEAR = 1.5
 AFTER_UNFINISHED = 2.4
 
 
