@@ -56,20 +56,21 @@ class Listener:
     async def utterances(self, sound: Audio) -> AsyncGenerator[Ended, None]:
         segmenter = Segmenter(self._settings)
         words: Words | None = None
-        paused_s = free_s = 0.0
+        begun_s = free_s = 0.0
         for number in range(len(sound.samples) // BLOCK_SAMPLES):
             now_s = number * _BLOCK_S
             if words is not None:
-                segmenter.end_after(self._hangovers(words, now_s - paused_s))
+                segmenter.end_after(self._hangovers(words, now_s - begun_s))
             block = sound.samples[number * BLOCK_SAMPLES : (number + 1) * BLOCK_SAMPLES]
             match segmenter.feed(Audio(block, sound.rate_hz)):
-                # One at a time, as in the loop.
-                case Paused(audio=audio) if self._understanding is not None and now_s >= free_s:
+                case Paused(audio=audio) if self._understanding is not None:
                     words = await self._understanding.words(audio)
-                    paused_s = now_s
-                    free_s = now_s + self._pace * words.words_s
+                    # One at a time, as in the loop.
+                    begun_s = max(now_s, free_s)
+                    free_s = begun_s + self._pace * words.words_s
                 case Resumed():
                     words = None
+                    free_s = begun_s if now_s < begun_s else free_s  # what was not begun takes no time
                 case Utterance() as utterance:
                     yield Ended(utterance, words)
                     words = None
