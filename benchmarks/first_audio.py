@@ -60,6 +60,7 @@ QUESTIONS = (
     "What is the freezing point of water?",
     "Tell me about the history of Rome.",
 )
+WARM_UP = "Hello, are you there?"
 RATIO_BAR, BAR_S, COMMAND_BAR_S = 0.4, 0.8, 1.2
 QUIET_BEFORE_S = 0.5
 # A person takes a breath between two questions: the next prompt is prepared then.
@@ -184,7 +185,9 @@ async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> 
         Conversing.with_(as_it_is, live=True) as conversing,
         Conversing.with_(plain, live=False) as plainly,
     ):
-        await asyncio.sleep(BREATH_S)
+        for said, sound in await spoken(as_it_is, [WARM_UP]):  # everything is loaded and read once
+            await conversing.ask(said, sound)
+            await plainly.ask(said, sound)
         for said, sound in await spoken(as_it_is, QUESTIONS[: args.questions]):
             talk.append(tell(await conversing.ask(said, sound), "as it is"))
             await asyncio.sleep(BREATH_S)
