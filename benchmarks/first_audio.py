@@ -65,7 +65,7 @@ RATIO_BAR, BAR_S, COMMAND_BAR_S = 0.4, 0.8, 1.2
 QUIET_BEFORE_S = 0.5
 # A person takes a breath between two questions: the next prompt is prepared then.
 BREATH_S = 1.5
-ANSWERED_WITHIN_S = 60.0
+ANSWERED_WITHIN_S = 120.0
 _BLOCK_S = BLOCK_SAMPLES / WHISPER_RATE_HZ
 # Nowhere is there no sound at all.
 _HISS = 1e-4
