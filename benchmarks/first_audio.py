@@ -260,7 +260,7 @@ def stage_medians_ms(records: Sequence[TurnRecord]) -> dict[str, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Last voiced sample to first audible sample.")
-    parser.add_argument("--questions", type=int, default=16, help=f"at most {len(QUESTIONS)}")
+    parser.add_argument("--questions", type=int, default=14, help=f"at most {len(QUESTIONS)}")
     parser.add_argument("--commands", type=int, default=16, help=f"at most {len(COMMANDS)}")
     parser.add_argument("--preset", default="", help="another than the default one")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")

@@ -201,7 +201,7 @@ def figures(each: Sequence[Understood]) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Word errors and endpoints in noise.")
-    parser.add_argument("--count", type=int, default=12, help="sentences of each synthesised kind")
+    parser.add_argument("--count", type=int, default=10, help="sentences of each synthesised kind")
     parser.add_argument(
         "--reply-ms", type=float, default=300.0, help="from the words to a reply that is ready"
     )

@@ -182,7 +182,7 @@ def median_ms(seconds: Sequence[float]) -> int | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Pauses inside what is said.")
-    parser.add_argument("--count", type=int, default=45, help="sentences of each synthesised kind")
+    parser.add_argument("--count", type=int, default=80, help="sentences of each synthesised kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
