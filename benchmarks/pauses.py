@@ -36,6 +36,7 @@ from edgevox.folders import Folders, user_folders
 from edgevox.modelstore import open_store
 from edgevox.settings import load_settings
 from edgevox.tts.piper import PiperEngine
+from edgevox.turn import Turn
 from edgevox.types import WHISPER_RATE_HZ, Audio
 from edgevox.voice import Pipeline
 from edgevox.voice.patience import completeness
@@ -129,7 +130,8 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
     async with daemon:
         pipeline = daemon.pipeline(FirstSound(), daemon.conversation())
         understanding = EarlyWork(pipeline)
-        await understanding.words(said[0].audio)  # everything is loaded and compiled once
+        await understanding.words(said[0].audio)  # everything is loaded and read once
+        await pipeline.answer("Hello.", Turn())
         listeners = {
             "as measured": Listener(settings.audio, understanding),
             "at once": Listener(settings.audio, understanding, pace=0.0),

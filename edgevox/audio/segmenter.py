@@ -25,14 +25,14 @@ _JUMP_DB = 3.0
 # Where others talk, whoever speaks to us goes on as long as they are heard above that: this part of the way
 # up from it to their own loudness (docs/adr/0025-endpointing.md) …
 _TALK_VARIES_DB = 6.0
-# … which is also so where this part of what was heard while nobody spoke to us was taken for a voice: music
-# in the background is one on every beat …
-_SOUNDING_SHARE = 0.12
-_LEAST_OUTSIDE = 75
-_MOST_OUTSIDE = 400
 _FAINT_BELOW_DB = 35.0
 _PART_OF_THE_WAY = 0.45
 _LOUD = 0.9
+# … and others also "talk" where so much of what is heard between utterances is taken for a voice: quiet music
+# is one on every beat …
+_SOUNDING_SHARE = 0.12
+_LEAST_OUTSIDE = 75
+_MOST_OUTSIDE = 400
 # … their quiet beginnings and endings are not, and make a pause seem longer by so much …
 _UNHEARD_MS = 160
 # … and after so many silent blocks they go on where so many of these are theirs.
