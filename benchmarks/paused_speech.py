@@ -1,7 +1,7 @@
 """Utterances with a pause inside, as of people who think while they speak.
 
 What Piper and espeak-ng say has it at a place of chance between two words, and both halves are spoken apart,
-so that the first sounds like one. Recordings get it where they are quietest, filled with their own room.
+so that the first sounds like one. Recordings get it where they are quietest, with hiss as loud as their room.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ _PLACES_IN_A_RECORDING = 3
 _ESPEAK_WORDS_PER_MINUTE = (140, 165, 190)
 _FRAME_S = 0.01
 _APART_S = 0.25
-_NOTHING = np.zeros(1, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,8 @@ class Said:
     text: str
     audio: Audio
     pause_s: float
+    room: float = 0.0
+    """How loud the hiss is in which it was recorded."""
 
 
 def spoken_by_piper(
@@ -91,12 +92,13 @@ def _with_pause(
     parts: Sequence[NDArray[np.float32]],
     random: np.random.Generator,
     *,
-    room: NDArray[np.float32] = _NOTHING,
+    room: float = 0.0,
 ) -> Said:
     pause_s = float(random.uniform(*PAUSES_S))
     first, second = parts
-    silence = np.resize(np.concatenate([room, room[::-1]]), round(pause_s * WHISPER_RATE_HZ))
-    return Said(voice, text, Audio(np.concatenate([first, silence, second]), WHISPER_RATE_HZ), pause_s)
+    silence = room * random.standard_normal(round(pause_s * WHISPER_RATE_HZ)).astype(np.float32)
+    sound = Audio(np.concatenate([first, silence, second]), WHISPER_RATE_HZ)
+    return Said(voice, text, sound, pause_s, room)
 
 
 def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
@@ -112,8 +114,8 @@ def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
     return [place * frame for place in chosen]
 
 
-def _quietest(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The room of a recording: its quietest tenth of a second, mostly before or behind the words."""
+def _quietest(samples: NDArray[np.float32]) -> float:
+    """How loud the quietest tenth of a second is, mostly before or behind the words."""
     length = WHISPER_RATE_HZ // 10
     pieces = samples[: len(samples) // length * length].reshape(-1, length)
-    return np.asarray(pieces[np.argmin(np.mean(np.square(pieces), axis=1))])
+    return float(np.sqrt(np.mean(np.square(pieces), axis=1).min()))

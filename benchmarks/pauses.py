@@ -45,6 +45,7 @@ BAR_PERCENT = 2.0
 # Long enough to know the room.
 BEFORE_S = 3.0
 READY_WITHIN_S = 120.0
+_HISS = 1e-4
 
 
 class EarlyWork:
@@ -112,10 +113,12 @@ def cut_at(said: Said, ended: Ended) -> Cut:
 
 
 def in_room(said: Said) -> Audio:
-    """With quiet before it. Nowhere is there no sound at all."""
-    samples = np.concatenate([np.zeros(round(BEFORE_S * WHISPER_RATE_HZ), np.float32), said.audio.samples])
-    hiss = np.random.default_rng(5).standard_normal(len(samples)) * 1e-4
-    return Audio(samples + hiss.astype(np.float32), WHISPER_RATE_HZ)
+    """With its room before it. Nowhere is there no sound at all."""
+    random = np.random.default_rng(5)
+    before = max(_HISS, said.room) * random.standard_normal(round(BEFORE_S * WHISPER_RATE_HZ))
+    samples = np.concatenate([before, said.audio.samples])
+    hiss = _HISS * random.standard_normal(len(samples))
+    return Audio((samples + hiss).astype(np.float32), WHISPER_RATE_HZ)
 
 
 async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, object]:
