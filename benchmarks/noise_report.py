@@ -18,16 +18,18 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.hardware import describe
 from benchmarks.listener import Listener, Words
 from benchmarks.speech_set import (
     ESPEAK_VOICES,
+    RECORDED_AUDIBLE_DB,
     SENTENCES,
     SpeechCache,
     espeak_is_here,
@@ -144,7 +146,11 @@ async def everything_said(daemon: Daemon, count: int) -> list[Said]:
         ]
     else:
         print("EDGEVOX_SPEECH_DIR is not set: real recordings are left out")
-    return [Said(each.voice, each.text, Audio(trimmed(each.audio), WHISPER_RATE_HZ)) for each in said]
+    return [replace(each, audio=Audio(words_alone(each), WHISPER_RATE_HZ)) for each in said]
+
+
+def words_alone(said: Said) -> NDArray[np.float32]:
+    return trimmed(said.audio, RECORDED_AUDIBLE_DB) if said.voice == RECORDED else trimmed(said.audio)
 
 
 async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, object]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.speech_set import (
     ESPEAK_VOICES,
+    RECORDED_AUDIBLE_DB,
     SENTENCES,
     SpeechCache,
     recorded,
@@ -68,7 +69,7 @@ def spoken_by_espeak(cache: SpeechCache, random: np.random.Generator, count: int
 
 def from_recordings(folder: Path, random: np.random.Generator) -> Iterator[Said]:
     for utterance in recorded(folder):
-        samples = trimmed(utterance.audio)
+        samples = trimmed(utterance.audio, RECORDED_AUDIBLE_DB)
         for place in _quiet_places(samples)[:_PLACES_IN_A_RECORDING]:
             text = f"{utterance.text or utterance.source} | at {place / WHISPER_RATE_HZ:.2f} s"
             parts = [samples[:place], samples[place:]]

@@ -36,6 +36,8 @@ _QUIET_AFTER_S = 0.6
 _OUT_OF_DOMAIN = "oov_"
 # What is quieter than this below the loudest is not heard as speech.
 _AUDIBLE_DB = 35.0
+# The room of a recording is louder than the silence of a synthesiser.
+RECORDED_AUDIBLE_DB = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +98,15 @@ def recorded(folder: Path) -> Iterator[Utterance]:
         )
 
 
-def trimmed(audio: Audio) -> NDArray[np.float32]:
-    """Without what is not heard around it: voices leave silence there, which would make a pause longer."""
+def trimmed(audio: Audio, audible_db: float = _AUDIBLE_DB) -> NDArray[np.float32]:
+    """Without what is not heard around it: voices leave silence there, which would make a pause longer.
+
+    What is `audible_db` below the loudest is not heard; in a recording less is (RECORDED_AUDIBLE_DB).
+    """
     frame = audio.rate_hz // 100
     frames = audio.samples[: len(audio.samples) // frame * frame].reshape(-1, frame)
     levels_db = 10 * np.log10(np.mean(np.square(frames, dtype=np.float64), axis=1) + 1e-12)
-    loud = np.flatnonzero(levels_db > levels_db.max() - _AUDIBLE_DB)
+    loud = np.flatnonzero(levels_db > levels_db.max() - audible_db)
     return audio.samples[loud[0] * frame : (loud[-1] + 1) * frame]
 
 
