@@ -33,6 +33,8 @@ _PLACES_IN_A_RECORDING = 3
 _ESPEAK_WORDS_PER_MINUTE = (140, 165, 190)
 _FRAME_S = 0.01
 _APART_S = 0.25
+_WORDS_POWER = 0.06
+_LEAST_WORDS_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,17 @@ def _with_pause(
 
 
 def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
-    """Where in a recording a word may end, the quietest first: not at its edges, nor twice at one place."""
+    """Where in a recording a word may end, the quietest first, with words on both sides."""
     frame = round(_FRAME_S * WHISPER_RATE_HZ)
     frames = samples[: len(samples) // frame * frame].reshape(-1, frame)
     power = np.convolve(np.mean(np.square(frames, dtype=np.float64), axis=1), np.ones(6) / 6, mode="same")
-    inner = [place for place in np.argsort(power) if 0.2 < place / len(power) < 0.8]
+    # Words are loud for a while: what is not is a noise behind them.
+    loud = power > power.max() * _WORDS_POWER
+    inner = [
+        place
+        for place in np.argsort(power)
+        if min(loud[:place].sum(), loud[place:].sum()) * _FRAME_S >= _LEAST_WORDS_S
+    ]
     chosen: list[int] = []
     for place in inner:
         if all(abs(int(place) - other) > _APART_S / _FRAME_S for other in chosen):

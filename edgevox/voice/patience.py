@@ -17,8 +17,13 @@ AFTER_UNFINISHED = 2.4
 
 
 def completeness(heard: Transcript | None) -> Completeness | None:
-    """Whether what was heard is whole; None where its words say nothing, or there are none yet."""
-    if heard is None or not heard.text or heard.language != LANGUAGE:
+    """Whether what was heard is whole; None where its words say nothing, or there are none yet.
+
+    Where none was understood, it is unfinished: whoever has begun to speak will go on.
+    """
+    if heard is not None and not heard.text:
+        return "unfinished"
+    if heard is None or heard.language != LANGUAGE:
         return None
     return how_finished(heard.text)
 

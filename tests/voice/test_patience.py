@@ -34,9 +34,13 @@ def test_while_nothing_could_be_done_the_person_has_time() -> None:
     assert pause(None, is_transcribing=True, is_ready=False) > pause(None)
 
 
-@pytest.mark.parametrize("nothing", [None, heard(""), heard("schalte das", "de")])
+@pytest.mark.parametrize("nothing", [None, heard("schalte das", "de")])
 def test_what_is_not_understood_says_nothing(nothing: Transcript | None) -> None:
     assert completeness(nothing) is None
+
+
+def test_who_was_not_understood_yet_is_waited_for() -> None:
+    assert completeness(heard("")) == "unfinished"
 
 
 def test_words_say_whether_they_are_whole() -> None:
