@@ -32,6 +32,8 @@ _LEAST_WORDS = 4
 _PLACES_IN_A_RECORDING = 3
 _ESPEAK_WORDS_PER_MINUTE = (140, 165, 190)
 _FRAME_S = 0.01
+_FRAME = round(_FRAME_S * WHISPER_RATE_HZ)
+_WORD_END_S = 0.15
 _APART_S = 0.25
 _WORDS_POWER = 0.06
 _LEAST_WORDS_S = 0.2
@@ -71,7 +73,7 @@ def spoken_by_espeak(cache: SpeechCache, random: np.random.Generator, count: int
 
 def from_recordings(folder: Path, random: np.random.Generator) -> Iterator[Said]:
     for utterance in recorded(folder):
-        samples = trimmed(utterance.audio, RECORDED_AUDIBLE_DB)
+        samples = _up_to_last_word(trimmed(utterance.audio, RECORDED_AUDIBLE_DB))
         for place in _quiet_places(samples)[:_PLACES_IN_A_RECORDING]:
             text = f"{utterance.text or utterance.source} | at {place / WHISPER_RATE_HZ:.2f} s"
             parts = [samples[:place], samples[place:]]
@@ -106,11 +108,7 @@ def _with_pause(
 
 def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
     """Where in a recording a word may end, the quietest first, with words on both sides."""
-    frame = round(_FRAME_S * WHISPER_RATE_HZ)
-    frames = samples[: len(samples) // frame * frame].reshape(-1, frame)
-    power = np.convolve(np.mean(np.square(frames, dtype=np.float64), axis=1), np.ones(6) / 6, mode="same")
-    # Words are loud for a while: what is not is a noise behind them.
-    loud = power > power.max() * _WORDS_POWER
+    power, loud = _loudness(samples)
     inner = [
         place
         for place in np.argsort(power)
@@ -120,7 +118,19 @@ def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
     for place in inner:
         if all(abs(int(place) - other) > _APART_S / _FRAME_S for other in chosen):
             chosen.append(int(place))
-    return [place * frame for place in chosen]
+    return [place * _FRAME for place in chosen]
+
+
+def _up_to_last_word(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+    _power, loud = _loudness(samples)
+    return samples[: (np.flatnonzero(loud)[-1] + 1) * _FRAME + round(_WORD_END_S * WHISPER_RATE_HZ)]
+
+
+def _loudness(samples: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The power of each frame, and where it is that of words, which are loud for a while, unlike a noise."""
+    frames = samples[: len(samples) // _FRAME * _FRAME].reshape(-1, _FRAME)
+    power = np.convolve(np.mean(np.square(frames, dtype=np.float64), axis=1), np.ones(6) / 6, mode="same")
+    return power, power > power.max() * _WORDS_POWER
 
 
 def _quietest(samples: NDArray[np.float32]) -> float:
