@@ -29,6 +29,10 @@ class CallRule:
     begins: Literal["at_once", "at_trigger"]
 
 
+# Behind a sentence the voice begins to work, and llama.cpp's threads do badly beside it
+# (benchmarks/results/threads.md).
+_ENDS = frozenset(".!?…。！？")
+
 # Free text, the model's thoughts up to an end tag, or a form that a grammar holds it to.
 _Phase: TypeAlias = Literal["free", "reasoning", "held"]
 
@@ -78,6 +82,7 @@ class Generation:
 
     def pieces(self) -> Iterator[str]:
         """The reply, piece by piece. Raises Aborted, NoRoom and ModelError."""
+        self._context.share_cores(is_shared=False)
         while self.generated < self._limit_tokens:
             if self._cancel.is_set():
                 self.finish = "cancelled"
@@ -87,6 +92,8 @@ class Generation:
                 self.finish = "stop"
                 break
             if text := self._read(tokens):
+                if not _ENDS.isdisjoint(text):
+                    self._context.share_cores(is_shared=True)
                 yield text
             if self._watch.found in self._stop:
                 self.finish = "stop"
