@@ -106,7 +106,8 @@ class Recogniser:
 def names_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str) -> list[int]:
     """Make the names into what was said before: whole names, as many as fit."""
     tokens: list[int] = []
-    for name in dict.fromkeys(stripped for name in names if (stripped := name.strip())):
+    spelt = map(_as_in_a_sentence, names) if language == _ENGLISH else names
+    for name in dict.fromkeys(stripped for name in spelt if (stripped := name.strip())):
         more = tokenizer.encode(f", {name}" if tokens else f" {name}")
         if len(tokens) + len(more) > MOST_NAME_TOKENS:
             break
@@ -114,6 +115,11 @@ def names_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str) -> l
     if not tokens:
         return []
     return [tokenizer.sot_prev, *tokens, *tokenizer.encode(f".{_COMMANDS.get(language, '')}")]
+
+
+def _as_in_a_sentence(name: str) -> str:
+    """Small letters, but "LED" and "EcoBee": after a list of titles Whisper writes titles."""
+    return " ".join(word.lower() if word[1:] == word[1:].lower() else word for word in name.split(" "))
 
 
 def _check_files(model_dir: Path) -> None:

@@ -73,10 +73,7 @@ class ToldHome:
         return f"{told.text}\n{area_lines(shown)}"
 
     def names(self) -> tuple[str, ...]:
-        """Names for priming the recogniser, which takes as many as it has room for, from the first on.
-
-        They are written as in the middle of a sentence: after a list of titles Whisper writes titles.
-        """
+        """Names for priming the recogniser, which takes as many as it has room for, from the first on."""
         told = self._told_now()
         return told.names if told else ()
 
@@ -105,7 +102,7 @@ class ToldHome:
                 made_of,
                 self._behind_before(home_instructions(part)),
                 frozenset(entity.id for entity in part.entities),
-                as_in_a_sentence(unusual_first(all_names) if part is house else _most_useful_names(house)),
+                unusual_first(all_names) if part is house else _most_useful_names(house),
                 all_names,
             )
         self._last = house, told
@@ -139,12 +136,3 @@ def unusual_first(names: Iterable[str]) -> tuple[str, ...]:
         (unusual if new else usual).append(name)
         seen |= new
     return (*unusual, *usual)
-
-
-def as_in_a_sentence(names: Iterable[str]) -> tuple[str, ...]:
-    """The names with small letters, once each; "LED" and "EcoBee" stay as they are."""
-    return tuple(dict.fromkeys(" ".join(map(_in_small_letters, name.split(" "))) for name in names))
-
-
-def _in_small_letters(word: str) -> str:
-    return word.lower() if word[1:] == word[1:].lower() else word

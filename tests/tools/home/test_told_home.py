@@ -20,7 +20,7 @@ from edgevox.tools.home import (
 )
 from edgevox.tools.home.demo_house import FIRST_DAY
 from edgevox.tools.home.relevant import stable_part
-from edgevox.tools.home.told_home import as_in_a_sentence, unusual_first
+from edgevox.tools.home.told_home import unusual_first
 from tests.tools.home.houses import house, large_house, thing
 
 
@@ -66,7 +66,7 @@ def test_a_thing_that_was_renamed_is_in_the_next_prompt() -> None:
     homes.append(house(thing("Moon Lamp")))
     assert "Moon Lamp" in now.for_sentence("")
     assert "Desk Lamp" not in now.for_sentence("")
-    assert set(now.names()) == set(as_in_a_sentence(home_names(homes[-1])))
+    assert set(now.names()) == set(home_names(homes[-1]))
 
 
 def test_a_new_area_is_in_the_next_prompt() -> None:
@@ -215,24 +215,19 @@ def test_a_sentence_names_only_a_few_things() -> None:
 
 def test_a_small_home_primes_with_all_its_names() -> None:
     home = DemoHome()
-    assert set(ToldHome(home.house).names()) == set(as_in_a_sentence(home_names(home.house())))
+    assert set(ToldHome(home.house).names()) == set(home_names(home.house()))
 
 
 def test_a_small_home_primes_with_unusual_names_first() -> None:
     names = ToldHome(lambda: house(thing("Attic Light"), thing("Sonos"))).names()
-    assert names.index("sonos") < names.index("attic light")
-
-
-def test_names_are_told_as_in_the_middle_of_a_sentence() -> None:
-    names = ("Kitchen Light", "kitchen light", "LED Strip", "EcoBee", "Jonas's Room")
-    assert as_in_a_sentence(names) == ("kitchen light", "LED strip", "EcoBee", "jonas's room")
+    assert names.index("Sonos") < names.index("Attic Light")
 
 
 def test_a_large_home_primes_with_what_a_recogniser_does_not_know() -> None:
     large = large_house()
     sonos = Entity("media_player.x", "Sonos", "media_player", "off", area="attic")
     names = ToldHome(lambda: replace(large, entities=(sonos, *large.entities[:190]))).names()
-    assert "sonos" in names[:10]
+    assert "Sonos" in names[:10]
     assert len(names) < 100
 
 
