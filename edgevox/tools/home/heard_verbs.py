@@ -28,7 +28,14 @@ _VERBS = tuple(
 )
 # Words that people say, but hardly ever so: "plus the blinds".
 _NEVER_FIRST = {"plus": "close", "clothes": "close", "foot": "put"}
-_KNOWN = SPOKEN | COLOURS | EVERYDAY | HOUSE_WORDS | every_kind_word()
+# What else people do to things, and what sounds like one of the verbs above.
+_OTHER_DOINGS = word_set(
+    """
+    blow conceal cross expand lure mate matter pat plow pray pretend sharpen shoot spark stab strap stuff tan
+    trim tune undock unlatch unlink unload unmount worry
+    """
+)
+_KNOWN = SPOKEN | COLOURS | EVERYDAY | HOUSE_WORDS | every_kind_word() | _OTHER_DOINGS
 # What every house has, whatever it is called there.
 _THINGS = every_kind_word() | word_set("alarm heating list music reminder temperature timer volume")
 
@@ -41,6 +48,8 @@ _WORDS_OF_A_NAME = 4
 _OTHER_VERBS = frozenset({"is", "are", "was", "were", "isn't", "aren't", "has", "had", "will", "won't"})
 
 _FAR = 0.2
+# A door is not opened on a guess.
+_FAR_FROM_UNLOCK = 0.1
 # Another verb that is nearly as near makes it unclear which is meant.
 _MARGIN = 0.1
 _FEWEST_SOUNDS = 3
@@ -102,10 +111,11 @@ def _nearest(heard: str) -> str | None:
     if len(heard) < _FEWEST_SOUNDS:
         return None
     near = sorted((distance(heard, said), verb) for verb, said in _VERBS if begin_alike(heard, said))
-    if not near or near[0][0] > _FAR:
+    if not near:
         return None
-    is_clear = len(near) == 1 or near[1][0] > near[0][0] + _MARGIN
-    return near[0][1] if is_clear else None
+    far, verb = near[0]
+    is_clear = len(near) == 1 or near[1][0] > far + _MARGIN
+    return verb if is_clear and far <= (_FAR_FROM_UNLOCK if verb == "unlock" else _FAR) else None
 
 
 def _is_form(word: str, verb: str) -> bool:
