@@ -153,7 +153,9 @@ class EngineProcess:
 
     async def _receive(self, timeout_s: float, complaint: str) -> ChildFrame | _Cancelled:
         try:
-            item = await asyncio.wait_for(self._inbox.get(), timeout_s)
+            # Not wait_for: Python 3.11's loses a cancel that comes with the frame.
+            async with asyncio.timeout(timeout_s):
+                item = await self._inbox.get()
         except TimeoutError:
             self._give_up(f"{complaint} within {timeout_s:g} s")
         if isinstance(item, _Gone):

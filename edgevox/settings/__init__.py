@@ -17,6 +17,7 @@ from edgevox.settings.model import (
     ToolSettings,
     TtsSettings,
 )
+from edgevox.settings.sound_section import SoundSettings
 
 __all__ = [
     "DEFAULT_PRESET",
@@ -31,6 +32,7 @@ __all__ = [
     "RecordSettings",
     "RingSettings",
     "Settings",
+    "SoundSettings",
     "Source",
     "SttSettings",
     "ToolSettings",

@@ -11,6 +11,7 @@ import pytest
 
 from edgevox.bus import Bus, Subscription
 from edgevox.engine import EngineLimits, SupervisedEngine
+from edgevox.engine.frames import Reply
 from edgevox.errors import EngineFailed, ModelError
 from edgevox.events import EngineChanged, Event
 from edgevox.turn import CancelFlag
@@ -159,3 +160,16 @@ async def test_a_child_ends_when_its_parent_is_gone() -> None:
     async with asyncio.timeout(BOUND_S):
         await process._process.wait()
     await engine.close()
+
+
+async def test_a_task_that_is_cancelled_as_a_reply_comes_is_cancelled() -> None:
+    async with echo() as engine:
+        process = engine._process
+        assert process is not None
+        receiving = asyncio.create_task(process._receive(BOUND_S, "stopped answering"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        process._inbox.put_nowait(Reply(0, "late"))
+        receiving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await receiving
