@@ -18,7 +18,7 @@ from edgevox.eval.scoring import Given, score
 from edgevox.eval.suite import Case, Spoken
 from edgevox.eval.voices import Speaking
 from edgevox.eval.word_errors import word_errors, words_of
-from edgevox.tools.home.heard_verbs import as_said
+from edgevox.tools.home.heard_names import as_named
 from edgevox.tools.home.told_home import MAX_THINGS
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, Transcriber
@@ -72,7 +72,7 @@ class Listening:
                         sound = sound or await voice.say(case.utterance, speed)
                         heard = await self._heard(noise.behind(sound, snr_db, key), case)
                         self._notes.keep(key, case.utterance, heard)
-                    heard = as_said(heard, case.offer.told_home().all_names())
+                    heard = as_named(heard, case.offer.told_home().all_names())
                     yield dataclasses.replace(
                         case, utterance=heard, spoken=_spoken(case, heard, voice.name, speed, snr_db)
                     )

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from contextlib import aclosing
 
-from edgevox.tools.home.heard_verbs import as_said
+from edgevox.tools.home.heard_names import as_named
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio, Transcriber, TranscribeRequest, Transcript
 
@@ -18,7 +18,7 @@ class Hearing:
 
     `names` gives those that are to be spelt as given when they are heard, the most important first. They are
     asked for at every utterance, and the recogniser takes as many as it has room for. `house_names` gives all
-    that the house has: one that was misheard in English is put right, and so is the verb of a command.
+    that the house has: one that was misheard in English is put right.
     """
 
     def __init__(
@@ -45,4 +45,4 @@ class Hearing:
     def _put_right(self, transcript: Transcript) -> Transcript:
         if transcript.language != _ENGLISH:
             return transcript
-        return dataclasses.replace(transcript, text=as_said(transcript.text, self._house_names()))
+        return dataclasses.replace(transcript, text=as_named(transcript.text, self._house_names()))
