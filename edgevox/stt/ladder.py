@@ -8,6 +8,8 @@ from dataclasses import dataclass
 FULL_WINDOW_S = 30
 
 _MARGIN_S = 1.0
+# Shorter windows are quicker, but Whisper hears less well in them and loops: docs/adr/0003.
+_LEAST_ENCODED_S = 8.0
 _LEAST_ATTENDED_S = 10.0
 _ATTENDED_MARGIN_S = 5.0
 # A window that saves less than this is not worth its time when it fails.
@@ -23,8 +25,9 @@ class Window:
 
 
 def windows_for(speech_s: float) -> Iterator[Window]:
-    """Yield the windows to try: just the speech and a margin, and then all of Whisper's 30 s."""
-    short_s = speech_s + _MARGIN_S
+    """Yield the windows to try: the speech and a margin, 8 s at least, and then all of Whisper's 30 s."""
+    end_s = speech_s + _MARGIN_S
+    short_s = max(_LEAST_ENCODED_S, end_s)
     if short_s < _WORTHWHILE * FULL_WINDOW_S:
-        yield Window(short_s, min(FULL_WINDOW_S, max(_LEAST_ATTENDED_S, short_s + _ATTENDED_MARGIN_S)))
+        yield Window(short_s, min(FULL_WINDOW_S, max(_LEAST_ATTENDED_S, end_s + _ATTENDED_MARGIN_S)))
     yield Window(FULL_WINDOW_S, FULL_WINDOW_S)

@@ -6,10 +6,15 @@ from hypothesis import strategies as st
 from edgevox.stt.ladder import FULL_WINDOW_S, windows_for
 
 
-def test_a_command_is_first_tried_in_little_more_than_itself() -> None:
+def test_a_command_is_first_tried_in_a_window_that_is_short_but_not_too_short() -> None:
     first = next(windows_for(2.0))
-    assert 2.0 < first.encoded_s < 4.0
+    assert 6.0 < first.encoded_s < FULL_WINDOW_S / 3
     assert first.attended_s > first.encoded_s
+
+
+def test_longer_speech_is_first_tried_in_little_more_than_itself() -> None:
+    first = next(windows_for(12.0))
+    assert 12.0 < first.encoded_s < 14.0
 
 
 def test_long_speech_gets_the_full_window_at_once() -> None:

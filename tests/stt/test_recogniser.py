@@ -36,7 +36,19 @@ def test_a_name_is_given_once() -> None:
 
 def test_english_names_come_before_a_command() -> None:
     tokenizer = WordTokenizer()
-    assert tokenizer.read(names_prompt(tokenizer, ("Hall",), "en")).startswith("Hall . Turn")
+    assert tokenizer.read(names_prompt(tokenizer, ("Hall",), "en")).startswith("hall . Turn")
+
+
+def test_english_names_are_written_as_in_the_middle_of_a_sentence() -> None:
+    tokenizer = WordTokenizer()
+    names = ("Kitchen Light", "kitchen light", "LED Strip", "EcoBee", "Jonas's Room")
+    told = tokenizer.read(names_prompt(tokenizer, names, "en")).partition(" . ")[0]
+    assert told == "kitchen light , LED strip , EcoBee , jonas's room"
+
+
+def test_german_names_keep_their_capitals() -> None:
+    tokenizer = WordTokenizer()
+    assert tokenizer.read(names_prompt(tokenizer, ("Rote Lampe",), "de")).startswith("Rote Lampe")
 
 
 def test_only_whole_names_that_fit_are_given() -> None:

@@ -102,7 +102,7 @@ class ToldHome:
                 made_of,
                 self._behind_before(home_instructions(part)),
                 frozenset(entity.id for entity in part.entities),
-                all_names if part is house else _most_useful_names(house),
+                unusual_first(all_names) if part is house else _most_useful_names(house),
                 all_names,
             )
         self._last = house, told
