@@ -22,7 +22,7 @@ class WhisperEngine:
     """
 
     def __init__(
-        self, model_dir: Path, *, threads: int = 2, language: str | None = None, beam_size: int = 5
+        self, model_dir: Path, *, threads: int = 2, language: str | None = None, beam_size: int = 1
     ) -> None:
         self.model_dir = model_dir
         self.threads = threads

@@ -17,7 +17,7 @@ from edgevox.voice.hearing import Hearing
 class EarlyTranscription:
     """Works in the background from the moment it is made, on behalf of `turn`, which may never come."""
 
-    def __init__(self, hearing: Hearing, audio: Audio) -> None:
+    def __init__(self, hearing: Hearing, audio: Audio, on_ready: Callable[[], None] = lambda: None) -> None:
         self.turn = Turn(gate=Gate(is_open=False))
         self.audio_s = audio.duration_s
         self.started_s = time.monotonic()
@@ -26,6 +26,7 @@ class EarlyTranscription:
         self.heard: Transcript | None = None
         """The transcript, once it is ready."""
         self._task = asyncio.create_task(self._transcribe(hearing, audio))
+        self._task.add_done_callback(lambda _task: on_ready())
 
     @property
     def is_working(self) -> bool:

@@ -272,7 +272,8 @@ class VoiceLoop:
     def _transcribe_early(self) -> None:
         # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
         if self._paused is not None and (self._early is None or not self._early.is_working):
-            self._early = self.pipeline.transcribe_early(self._paused)
+            # Not with the next block: the reply to it can be begun 20 ms sooner.
+            self._early = self.pipeline.transcribe_early(self._paused, self._weigh_pause)
             self._paused = None
 
     def _abandon_early(self) -> None:

@@ -173,10 +173,12 @@ class Pipeline:
             return ""  # the next turn says what is wrong
         return heard.text
 
-    def transcribe_early(self, audio: Audio) -> EarlyTranscription:
+    def transcribe_early(
+        self, audio: Audio, on_ready: Callable[[], None] = lambda: None
+    ) -> EarlyTranscription:
         """Begin to transcribe what may be all of an utterance; `hear` takes it if it was."""
         assert self._hearing is not None
-        return EarlyTranscription(self._hearing, audio)
+        return EarlyTranscription(self._hearing, audio, on_ready)
 
     def reply_early(self, early: EarlyTranscription) -> None:
         """Begin with the reply to what may be all of an utterance, once; `hear` goes on with it if it was.

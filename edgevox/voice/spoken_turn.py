@@ -9,6 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import numpy as np
+
 from edgevox.events import AudioReady, Event, PlaybackFinished, PlaybackStarted, SynthesisStarted
 from edgevox.languages import ENGLISH
 from edgevox.tts.sentences import SentenceSplitter
@@ -21,6 +23,9 @@ Publish: TypeAlias = Callable[[Event], None]
 
 # One piece plays, one waits, one is being made: more would be wasted when the person interrupts.
 _PIECES_AHEAD = 1
+# -50 dBFS, and what is kept before it, so that no consonant is cut.
+_AUDIBLE = 0.003
+_BEFORE_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class SpokenTurn:
         self._unmade = 0
         """Sentences whose sound has still to be made."""
         self._has_begun = False
+        self._has_sound = False
 
     @property
     def is_to_be_heard(self) -> bool:
@@ -137,6 +143,9 @@ class SpokenTurn:
         speech = self._mouth.voice.speak(sentence.text, turn.cancel, sentence.language)
         async with aclosing(speech) as pieces:
             async for sound in pieces:
+                if not self._has_sound:
+                    sound = _from_its_beginning(sound)
+                self._has_sound = True
                 self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                 sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
@@ -190,3 +199,11 @@ def _share(heard_s: float, pieces: Sequence[_Piece]) -> None:
         part_s = min(heard_s, piece.sound.duration_s)
         piece.sentence.heard_s += part_s
         heard_s -= part_s
+
+
+def _from_its_beginning(sound: Audio) -> Audio:
+    """Without the silence that voices begin with: somebody waits for this one."""
+    (audible,) = np.nonzero(np.abs(sound.samples) > _AUDIBLE)
+    if not len(audible):
+        return sound
+    return Audio(sound.samples[max(0, audible[0] - round(_BEFORE_S * sound.rate_hz)) :], sound.rate_hz)
