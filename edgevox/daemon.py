@@ -209,7 +209,7 @@ class Daemon:
             pipeline,
             self.bus.publish,
             self.ringer(pipeline),
-            interruption=_interruption(duplex),
+            interruption=_interruption(duplex, self.settings.audio.vad_aggressiveness),
         )
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
@@ -454,14 +454,14 @@ class Daemon:
         self._recording.__exit__(None, None, None)
 
 
-def _interruption(duplex: Duplex) -> Interruption | None:
+def _interruption(duplex: Duplex, aggressiveness: int) -> Interruption | None:
     match duplex:
         case "half":
             return None
         case "device":
-            return Interruption()
+            return Interruption(aggressiveness=aggressiveness)
         case EchoCanceller() as canceller:
-            return Interruption(lambda: canceller.level)
+            return Interruption(lambda: canceller.level, aggressiveness)
         case _:
             assert_never(duplex)
 

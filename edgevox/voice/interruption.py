@@ -83,7 +83,7 @@ class Interruption:
 
     def feed(self, block: Audio) -> Verdict | None:
         """Take the next block: BLOCK_MS of sound at 16 kHz, without the echo."""
-        is_person = self._detector.judge(block).is_voice and self._is_somebody_else(block)
+        is_person = self._detector.judge(block).is_voice and self._is_somebody_else()
         has_pitch = is_person and _pitch_strength(self._last_samples, block.samples) >= _PITCHED
         self._last_samples = block.samples
         self._recent.append(_Heard(is_person, has_pitch))
@@ -112,7 +112,7 @@ class Interruption:
     def _pitched(self) -> int:
         return sum(heard.has_pitch for heard in self._recent)
 
-    def _is_somebody_else(self, block: Audio) -> bool:
+    def _is_somebody_else(self) -> bool:
         level = self._level() if self._level else None
         if level is None:
             return True
@@ -124,20 +124,21 @@ class Interruption:
 def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
     """How much two blocks repeat themselves as a voice does: 0 for noise, 1 for a steady vowel."""
     sound = np.concatenate((before, now))
-    sound = (sound - sound.mean()) * np.hanning(len(sound)).astype(np.float32)
+    sound = (sound - sound.mean()) * _WINDOW
     power = np.abs(np.fft.rfft(sound, 2 * len(sound))) ** 2
     likeness = np.fft.irfft(power)
     if likeness[0] <= 0:
         return 0.0
-    # The window makes what is compared shorter with every lag; so does a silent half.
-    window = _WINDOW_LIKENESS[_LAGS]
-    return float(np.max(likeness[_LAGS] / window) / likeness[0])
+    return float(np.max(likeness[_LAGS] / _WINDOW_LIKENESS) / likeness[0])
+
+
+_WINDOW = np.hanning(2 * BLOCK_SAMPLES).astype(np.float32)
 
 
 def _likeness_of_window() -> NDArray[np.float64]:
-    window = np.hanning(2 * BLOCK_SAMPLES)
-    likeness = np.fft.irfft(np.abs(np.fft.rfft(window, 4 * BLOCK_SAMPLES)) ** 2)
-    return np.asarray(likeness / likeness[0])
+    """How much the window makes two blocks less alike, at each lag."""
+    likeness = np.fft.irfft(np.abs(np.fft.rfft(_WINDOW, 4 * BLOCK_SAMPLES)) ** 2)
+    return np.asarray(likeness[_LAGS] / likeness[0])
 
 
 _WINDOW_LIKENESS = _likeness_of_window()
