@@ -17,6 +17,7 @@ from edgevox.settings.model import (
     ToolSettings,
     TtsSettings,
 )
+from edgevox.settings.server_section import ServerSettings
 
 __all__ = [
     "DEFAULT_PRESET",
@@ -30,6 +31,7 @@ __all__ = [
     "PluginTables",
     "RecordSettings",
     "RingSettings",
+    "ServerSettings",
     "Settings",
     "Source",
     "SttSettings",
