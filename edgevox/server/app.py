@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from edgevox.server.access import Access
 from edgevox.server.assistant import Assistant
+from edgevox.server.chat_routes import ChatRoutes
 from edgevox.server.errors import HANDLERS
 from edgevox.server.guard import Guard
 from edgevox.server.hosts import HostRule
@@ -24,6 +25,7 @@ TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
 def create_app(assistant: Assistant, settings: ServerSettings, tokens: Tokens) -> Starlette:
     """The application that serves `assistant`."""
     access = Access(tokens, always_token=settings.always_token)
+    chat = ChatRoutes(assistant, assistant.asked.model, access, settings)
 
     async def healthz(request: Request) -> Response:
         access.talker(request, "status")
@@ -45,6 +47,7 @@ def create_app(assistant: Assistant, settings: ServerSettings, tokens: Tokens) -
         Route("/healthz", healthz, methods=["GET"]),
         Route("/v1/models", models, methods=["GET"]),
         Route("/v1/models/{name:path}", model, methods=["GET"]),
+        Route("/v1/chat/completions", chat.completions, methods=["POST"]),
     ]
     return Starlette(
         routes=routes,

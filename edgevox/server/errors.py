@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from edgevox.errors import (
     AudioError,
@@ -19,6 +19,7 @@ from edgevox.errors import (
     InvalidArguments,
     UnknownTool,
 )
+from edgevox.server.gone import ClientGone
 from edgevox.types import JsonObject
 
 _log = logging.getLogger(__name__)
@@ -134,8 +135,14 @@ async def tell_fault(request: Request, _error: Exception) -> JSONResponse:
     return ApiError(500, "internal_error", "this is a fault in EdgeVox").response(request.url.path)
 
 
+async def tell_nobody(_request: Request, _error: Exception) -> Response:
+    """The client has gone: what is sent now is read by nobody."""
+    return Response(status_code=499)
+
+
 HANDLERS: Mapping[Any, Any] = {
     ApiError: tell_api_error,
+    ClientGone: tell_nobody,
     EdgevoxError: tell_edgevox_error,
     HTTPException: tell_http_error,
     Exception: tell_fault,
