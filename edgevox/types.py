@@ -108,6 +108,10 @@ ToolsAs: TypeAlias = Literal["template", "lines"]
 """How a prompt tells of the tools: as the chat template does, or in one line each."""
 
 
+API_CLIENT = "api:"
+"""With this the names of clients begin that are programs: they have their own share of a model's memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One generation: the conversation so far and how to continue it.
@@ -117,6 +121,7 @@ class ChatRequest:
     With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
     `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later. Where the
     system prompt is made for this question, `usual_system` is the one that others have: it is worth keeping.
+    `begun` is what of the reply was written before it was interrupted: it goes on from there.
     """
 
     messages: tuple[Message, ...]
@@ -132,6 +137,7 @@ class ChatRequest:
     client: str = ""
     prompt_only: bool = False
     usual_system: str | None = None
+    begun: str = ""
 
 
 @dataclass(frozen=True, slots=True)

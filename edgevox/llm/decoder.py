@@ -57,7 +57,7 @@ class Decoder:
         self._context.watch(cancel)
         finish: FinishReason = "cancelled"
         known = generated = 0
-        if prompt.reasoning:
+        if prompt.reasoning and not request.begun:
             yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
         try:
             track, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
@@ -78,6 +78,7 @@ class Decoder:
                     request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)
                 ),
                 cancel=cancel,
+                begun=self._begun(request, prompt),
             )
             try:
                 for text in generation.pieces():
@@ -148,6 +149,11 @@ class Decoder:
             return prompt
         opening = self._context.vocabulary.tokenize(f"{_THINK}\n", special=True)
         return replace(prompt, tokens=[*prompt.tokens, *opening], reasoning=_THINK)
+
+    def _begun(self, request: ChatRequest, prompt: WrittenPrompt) -> list[int]:
+        """The tokens of a reply that was interrupted; what the prompt ends in was told as a part of it."""
+        text = request.begun.removeprefix(prompt.reasoning or "")
+        return self._context.vocabulary.tokenize(text, special=True) if text else []
 
     # --- tool choice
 

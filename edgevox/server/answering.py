@@ -17,48 +17,52 @@ from edgevox.agents.past_turns import grouped, past_conversation
 from edgevox.events import Event, ModelFinished
 from edgevox.llm.tool_choice import HopPlan, plan_hop
 from edgevox.server.assistant import Assistant
+from edgevox.server.model_queue import ModelQueue
 from edgevox.server.parts import Ended, Part, Said, Usage
 from edgevox.server.question import Question
 from edgevox.server.reading import Reading
 from edgevox.tools.scopes import Caller
 from edgevox.turn import CancelFlag, Turn
-from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatRequest
-
-API_CLIENT = "api:"
-"""With this the names of programs begin, as clients of the model: they have their own share of its memory."""
+from edgevox.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatRequest
 
 
 class Answering:
-    """Answers one question after the other, for an assistant, with a model that may be shared."""
+    """Answers questions for an assistant; the model is shared, and programs wait for it in the `queue`."""
 
-    def __init__(self, assistant: Assistant, model: ChatModel) -> None:
+    def __init__(self, assistant: Assistant, queue: ModelQueue) -> None:
         self._assistant = assistant
-        self._model = model
+        self._queue = queue
 
     async def parts(self, question: Question, caller: Caller) -> AsyncGenerator[Part, None]:
-        """The answer as it is made; closing it stops the model. Raises EngineFailed and ModelError."""
+        """The answer as it is made; closing it stops the model.
+
+        Raises ApiError when too many wait, EngineFailed and ModelError.
+        """
         cancel = CancelFlag()
-        match question.mode(has_own_tools=self._assistant.make_agent is not None):
-            case "client_tools":
-                parts = self._with_client_tools(question, cancel)
-            case "own_tools":
-                parts = self._with_own_tools(question, caller, cancel)
-            case "plain":
-                parts = self._plain(question, cancel)
-            case mode:
-                assert_never(mode)
-        try:
-            async with aclosing(parts):
-                async for part in parts:
-                    yield part
-        finally:
-            cancel.set()
+        with self._queue.place(caller.name) as model:
+            match question.mode(has_own_tools=self._assistant.make_agent is not None):
+                case "client_tools":
+                    parts = self._with_client_tools(model, question, cancel)
+                case "own_tools":
+                    parts = self._with_own_tools(model, question, caller, cancel)
+                case "plain":
+                    parts = self._plain(model, question, cancel)
+                case mode:
+                    assert_never(mode)
+            try:
+                async with aclosing(parts):
+                    async for part in parts:
+                        yield part
+            finally:
+                cancel.set()
 
     # --- what the model writes, untouched
 
-    async def _plain(self, question: Question, cancel: CancelFlag) -> AsyncGenerator[Part, None]:
+    async def _plain(
+        self, model: ChatModel, question: Question, cancel: CancelFlag
+    ) -> AsyncGenerator[Part, None]:
         request = self._request(question, HopPlan((), "none"))
-        async with aclosing(self._model.stream(request, cancel)) as replies:
+        async with aclosing(model.stream(request, cancel)) as replies:
             async for reply in replies:
                 match reply:
                     case ChatDelta(text):
@@ -68,25 +72,27 @@ class Answering:
 
     # --- the program makes the calls
 
-    async def _with_client_tools(self, question: Question, cancel: CancelFlag) -> AsyncGenerator[Part, None]:
+    async def _with_client_tools(
+        self, model: ChatModel, question: Question, cancel: CancelFlag
+    ) -> AsyncGenerator[Part, None]:
         plan = _plan(question, self._assistant)
         reading = Reading(self._assistant.asked.parsers, question, plan)
-        async for part in self._read(question, plan, reading, cancel):
+        async for part in self._read(model, question, plan, reading, cancel):
             yield part
         if reading.is_garbled and question.tool_choice != "none":
             # Something was meant to be a call: the grammar makes it one, or lets the model say it in words.
             plan = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
             again = reading.again(self._assistant.asked.parsers, question, plan)
-            async for part in self._read(question, plan, again, cancel):
+            async for part in self._read(model, question, plan, again, cancel):
                 yield part
             reading = again
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield Ended(finish, reading.usage)
 
     async def _read(
-        self, question: Question, plan: HopPlan, reading: Reading, cancel: CancelFlag
+        self, model: ChatModel, question: Question, plan: HopPlan, reading: Reading, cancel: CancelFlag
     ) -> AsyncGenerator[Part, None]:
-        async with aclosing(self._model.stream(self._request(question, plan), cancel)) as replies:
+        async with aclosing(model.stream(self._request(question, plan), cancel)) as replies:
             async for reply in replies:
                 match reply:
                     case ChatDelta(text):
@@ -117,7 +123,7 @@ class Answering:
     # --- the assistant makes them itself
 
     async def _with_own_tools(
-        self, question: Question, caller: Caller, cancel: CancelFlag
+        self, model: ChatModel, question: Question, caller: Caller, cancel: CancelFlag
     ) -> AsyncGenerator[Part, None]:
         make_agent = self._assistant.make_agent
         assert make_agent is not None
@@ -130,7 +136,7 @@ class Answering:
 
         *past, begun = grouped(question.messages)
         agent = make_agent(
-            model=self._model,
+            model=model,
             instructions=question.instructions,
             sampling=question.sampling,
             stop=(*self._assistant.asked.stop, *question.stop),

@@ -15,6 +15,7 @@ from edgevox.server.chat_routes import ChatRoutes
 from edgevox.server.errors import HANDLERS
 from edgevox.server.guard import Guard
 from edgevox.server.hosts import HostRule
+from edgevox.server.model_queue import ModelQueue
 from edgevox.server.models import model_list, one_model
 from edgevox.server.tokens import Tokens
 from edgevox.settings import ServerSettings
@@ -22,10 +23,13 @@ from edgevox.settings import ServerSettings
 TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
 
 
-def create_app(assistant: Assistant, settings: ServerSettings, tokens: Tokens) -> Starlette:
-    """The application that serves `assistant`."""
+def create_app(
+    assistant: Assistant, settings: ServerSettings, tokens: Tokens, queue: ModelQueue | None = None
+) -> Starlette:
+    """The application that serves `assistant`, whose model has a `queue` of its own unless one is given."""
+    queue = queue or ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting)
     access = Access(tokens, always_token=settings.always_token)
-    chat = ChatRoutes(assistant, assistant.asked.model, access, settings)
+    chat = ChatRoutes(assistant, queue, access, settings)
 
     async def healthz(request: Request) -> Response:
         access.talker(request, "status")

@@ -12,6 +12,7 @@ from edgevox.server.answering import Answering
 from edgevox.server.assistant import Assistant
 from edgevox.server.event_stream import streamed
 from edgevox.server.gone import unless_gone
+from edgevox.server.model_queue import ModelQueue
 from edgevox.server.models import check_chat_model
 from edgevox.server.openai.chat_body import ChatCompletionBody
 from edgevox.server.openai.completion import Completion
@@ -19,7 +20,6 @@ from edgevox.server.question import Question
 from edgevox.server.wire import read_body
 from edgevox.settings import ServerSettings
 from edgevox.tools.scopes import Caller
-from edgevox.types import ChatModel
 
 _INSTEAD = (
     ": there are no tools in the request, so the assistant would use its own. "
@@ -31,10 +31,10 @@ class ChatRoutes:
     """Questions to one assistant."""
 
     def __init__(
-        self, assistant: Assistant, model: ChatModel, access: Access, settings: ServerSettings
+        self, assistant: Assistant, queue: ModelQueue, access: Access, settings: ServerSettings
     ) -> None:
         self._assistant = assistant
-        self._answering = Answering(assistant, model)
+        self._answering = Answering(assistant, queue)
         self._access = access
         self._settings = settings
 

@@ -10,6 +10,8 @@ from edgevox.settings.section import Section, Text
 class ServerSettings(Section):
     """The server for other programs: edgevox serve."""
 
+    enabled: bool = Field(default=False, description="serve programs while edgevox run talks, too")
+    audio: bool = Field(default=True, description="edgevox serve also recognises and speaks for programs")
     host: Text = Field(
         default="127.0.0.1", description='the address it listens on; "0.0.0.0" for other machines'
     )

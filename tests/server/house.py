@@ -10,7 +10,10 @@ from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.agents.asked_model import AskedModel
 from edgevox.errors import EdgevoxError
-from edgevox.server import Assistant, Tokens, create_app, serving
+from edgevox.server.app import create_app
+from edgevox.server.assistant import Assistant
+from edgevox.server.serving import serving
+from edgevox.server.tokens import Tokens
 from edgevox.settings import ServerSettings
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry

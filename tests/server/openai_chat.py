@@ -10,7 +10,7 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletionMessage
 
-from edgevox.server import Assistant
+from edgevox.server.assistant import Assistant
 from tests.server.house import OWNER, served
 
 USER = {"role": "user", "content": "What time is it?"}

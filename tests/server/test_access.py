@@ -12,8 +12,7 @@ import pytest
 
 from edgevox.errors import ConfigError
 from edgevox.folders import Folders
-from edgevox.server import Tokens
-from edgevox.server.tokens import token_file
+from edgevox.server.tokens import Tokens, token_file
 from tests.server.house import OWNER, READER, TALKER, model, served, talking
 
 OPENAI_FIELDS = {"message", "type", "param", "code"}
