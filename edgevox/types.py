@@ -151,7 +151,8 @@ class ChatDelta:
 class ChatDone:
     """The end of one generation; `dropped_turns` old turns had to go to make the prompt fit.
 
-    `warnings` name the tools whose schemas could not be held to a grammar.
+    `warnings` name the tools whose schemas could not be held to a grammar. `stopped_at` is the string of
+    `stop` that ended the text, where one did.
     """
 
     finish_reason: FinishReason
@@ -160,6 +161,7 @@ class ChatDone:
     generated_tokens: int
     dropped_turns: int = 0
     warnings: tuple[str, ...] = ()
+    stopped_at: str | None = None
 
 
 ChatReply: TypeAlias = ChatDelta | ChatDone

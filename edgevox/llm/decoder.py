@@ -57,6 +57,7 @@ class Decoder:
         self._context.watch(cancel)
         finish: FinishReason = "cancelled"
         known = generated = 0
+        stopped_at: str | None = None
         if prompt.reasoning and not request.begun:
             yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
         try:
@@ -83,7 +84,7 @@ class Decoder:
             try:
                 for text in generation.pieces():
                     yield ChatDelta(text)
-                finish = generation.finish
+                finish, stopped_at = generation.finish, generation.stopped_at
             finally:
                 generated = generation.generated
                 generation.close()
@@ -96,7 +97,7 @@ class Decoder:
         except NoRoom:
             finish = "length"
         warnings = rule.grammar.warnings if rule is not None else ()
-        yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings)
+        yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings, stopped_at)
         self._cache.save()
 
     def _prepare(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:

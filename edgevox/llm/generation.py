@@ -57,6 +57,7 @@ class Generation:
         `begun` are tokens of the reply that have been given before: they count, and are not given again.
         """
         self.finish: FinishReason = "length"
+        self.stopped_at: str | None = None
         self._prompt_tokens = len(prompt)
         self._tokens = list(prompt)
         self._texts: list[str] = []
@@ -95,6 +96,7 @@ class Generation:
                 yield text
             if self._watch.found in self._stop:
                 self.finish = "stop"
+                self.stopped_at = self._watch.found
                 return
         if rest := self._utf8.decode(b"", final=True) + self._watch.finish():
             yield rest

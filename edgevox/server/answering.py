@@ -68,7 +68,9 @@ class Answering:
                     case ChatDelta(text):
                         yield Said(text)
                     case ChatDone():
-                        yield Ended(reply.finish_reason, Usage().plus_done(reply))
+                        yield Ended(
+                            reply.finish_reason, Usage().plus_done(reply), _stop_word(reply, question)
+                        )
 
     # --- the program makes the calls
 
@@ -87,7 +89,7 @@ class Answering:
                 yield part
             reading = again
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
-        yield Ended(finish, reading.usage)
+        yield Ended(finish, reading.usage, _stop_word(reading.done, question))
 
     async def _read(
         self, model: ChatModel, question: Question, plan: HopPlan, reading: Reading, cancel: CancelFlag
@@ -165,3 +167,8 @@ def _plan(question: Question, assistant: Assistant) -> HopPlan:
     if question.tool_choice == "auto":
         return plan_hop(tools, policy=assistant.asked.policy, hop=question.hop)
     return HopPlan(tools, question.tool_choice)
+
+
+def _stop_word(done: ChatDone, question: Question) -> str | None:
+    """What ended the text, if it was the program that wanted it so."""
+    return done.stopped_at if done.stopped_at in question.stop else None

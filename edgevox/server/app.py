@@ -52,6 +52,7 @@ def create_app(
         Route("/v1/models", models, methods=["GET"]),
         Route("/v1/models/{name:path}", model, methods=["GET"]),
         Route("/v1/chat/completions", chat.completions, methods=["POST"]),
+        Route("/v1/messages", chat.messages, methods=["POST"]),
     ]
     return Starlette(
         routes=routes,

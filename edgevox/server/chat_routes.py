@@ -1,4 +1,4 @@
-"""The route on which programs talk with the model."""
+"""The routes on which programs talk with the model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from starlette.responses import JSONResponse, Response
 
 from edgevox.server.access import Access
 from edgevox.server.answering import Answering
+from edgevox.server.anthropic.messages_body import MessagesBody
+from edgevox.server.anthropic.reply import MessageReply
 from edgevox.server.assistant import Assistant
 from edgevox.server.event_stream import streamed
 from edgevox.server.gone import unless_gone
@@ -52,6 +54,19 @@ class ChatRoutes:
             return await streamed(request, completion.chunks(parts), completion.tell)
         async with aclosing(parts):
             return JSONResponse(await unless_gone(request.receive, completion.whole(parts)))
+
+    async def messages(self, request: Request) -> Response:
+        """POST /v1/messages."""
+        self._access.talker(request, "chat")
+        body = await read_body(request, MessagesBody)
+        check_chat_model(self._assistant, body.model)
+        question = body.question(self._assistant.asked.sampling, self._settings)
+        parts = self._answering.parts(question, self._caller(request, question))
+        reply = MessageReply(self._assistant.name)
+        if body.stream:
+            return await streamed(request, reply.events(parts), reply.tell)
+        async with aclosing(parts):
+            return JSONResponse(await unless_gone(request.receive, reply.whole(parts)))
 
     def _caller(self, request: Request, question: Question) -> Caller:
         has_own_tools = self._assistant.make_agent is not None

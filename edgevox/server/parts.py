@@ -43,10 +43,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last part."""
+    """The last part. `stopped_at` is the string that ended the text, where one of the request's did."""
 
     finish_reason: FinishReason
     usage: Usage
+    stopped_at: str | None = None
 
 
 Part: TypeAlias = Said | Called | Ended
