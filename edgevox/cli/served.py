@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from edgevox.cli.context import Context
 from edgevox.daemon import Daemon
 from edgevox.server.app import create_app
-from edgevox.server.model_queue import ModelQueue
+from edgevox.server.queues import Queues
 from edgevox.server.serving import is_open_to_others, serving
 from edgevox.server.tokens import Tokens, token_file
 
@@ -19,9 +19,9 @@ async def served(daemon: Daemon, context: Context) -> AsyncIterator[str]:
     settings = context.settings.server
     tokens = Tokens.open(context.folders)
     assistant = daemon.assistant()
-    queue = ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting)
-    app = create_app(assistant, settings, tokens, queue)
-    with daemon.bus.listening(queue.hear):
+    queues = Queues(assistant, settings)
+    app = create_app(assistant, settings, tokens, queues)
+    with daemon.bus.listening(queues.hear):
         async with serving(app, settings.host, settings.port) as url:
             context.err.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
             context.err.print(f"  tokens: {token_file(context.folders)}", markup=False, soft_wrap=True)

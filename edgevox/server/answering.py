@@ -39,7 +39,8 @@ class Answering:
         Raises ApiError when too many wait, EngineFailed and ModelError.
         """
         cancel = CancelFlag()
-        with self._queue.place(caller.name) as model:
+        with self._queue.place():
+            model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
                 case "client_tools":
                     parts = self._with_client_tools(model, question, cancel)

@@ -11,25 +11,33 @@ from starlette.routing import Route
 
 from edgevox.server.access import Access
 from edgevox.server.assistant import Assistant
+from edgevox.server.audio.routes import AudioRoutes
 from edgevox.server.chat_routes import ChatRoutes
 from edgevox.server.errors import HANDLERS
 from edgevox.server.guard import Guard
 from edgevox.server.hosts import HostRule
-from edgevox.server.model_queue import ModelQueue
+from edgevox.server.metrics import CONTENT_TYPE, Counting, Requests, exposition
 from edgevox.server.models import model_list, one_model
+from edgevox.server.openapi import document
+from edgevox.server.queues import Queues
 from edgevox.server.tokens import Tokens
+from edgevox.server.tool_routes import ToolRoutes
 from edgevox.settings import ServerSettings
 
 TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
 
 
 def create_app(
-    assistant: Assistant, settings: ServerSettings, tokens: Tokens, queue: ModelQueue | None = None
+    assistant: Assistant, settings: ServerSettings, tokens: Tokens, queues: Queues | None = None
 ) -> Starlette:
-    """The application that serves `assistant`, whose model has a `queue` of its own unless one is given."""
-    queue = queue or ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting)
+    """The application that serves `assistant`. Without `queues`, nobody is in the room."""
+    queues = queues or Queues(assistant, settings)
     access = Access(tokens, always_token=settings.always_token)
-    chat = ChatRoutes(assistant, queue, access, settings)
+    chat = ChatRoutes(assistant, queues.model, access, settings)
+    audio = AudioRoutes(assistant, queues, access, settings)
+    tools = ToolRoutes(assistant, access)
+    openapi = document()
+    requests = Requests(openapi["paths"])
 
     async def healthz(request: Request) -> Response:
         access.talker(request, "status")
@@ -38,6 +46,14 @@ def create_app(
         return JSONResponse(
             {"status": "ok" if is_well else "degraded", "engines": states}, 200 if is_well else 503
         )
+
+    async def metrics(request: Request) -> Response:
+        access.talker(request, "status")
+        return Response(exposition(assistant, queues, requests), media_type=CONTENT_TYPE)
+
+    async def description(request: Request) -> Response:
+        access.talker(request, "status")
+        return JSONResponse(openapi)
 
     async def models(request: Request) -> Response:
         access.talker(request, "chat")
@@ -49,14 +65,20 @@ def create_app(
 
     routes = [
         Route("/healthz", healthz, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Route("/openapi.json", description, methods=["GET"]),
         Route("/v1/models", models, methods=["GET"]),
         Route("/v1/models/{name:path}", model, methods=["GET"]),
         Route("/v1/chat/completions", chat.completions, methods=["POST"]),
         Route("/v1/messages", chat.messages, methods=["POST"]),
+        Route(TRANSCRIPTIONS_PATH, audio.transcriptions, methods=["POST"]),
+        Route("/v1/tools", tools.list, methods=["GET"]),
+        Route("/v1/tools/call", tools.call, methods=["POST"]),
+        Route("/v1/audio/speech", audio.speech, methods=["POST"]),
     ]
     return Starlette(
         routes=routes,
-        middleware=_middleware(settings),
+        middleware=[Middleware(Counting, requests), *_middleware(settings)],
         exception_handlers=dict(HANDLERS),
     )
 

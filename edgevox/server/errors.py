@@ -94,7 +94,7 @@ def as_api_error(error: EdgevoxError) -> ApiError:
         case GrammarRejected() | InvalidArguments():
             return ApiError(400, error.code, error.message)
         case AudioError():
-            return ApiError(400, error.code, "this is no sound file that can be read", param="file")
+            return ApiError(400, error.code, error.message, param="file")
         case UnknownTool():
             return ApiError(404, "tool_not_found", error.message)
         case EngineFailed():

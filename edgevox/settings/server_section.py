@@ -27,6 +27,7 @@ class ServerSettings(Section):
     )
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, description="the longest request")
     max_audio_bytes: int = Field(default=25_000_000, ge=1_000, description="the longest sound file")
+    max_audio_s: float = Field(default=600.0, gt=0, le=86_400, description="the same in seconds")
     max_messages: int = Field(default=1_000, ge=1, description="the messages of one conversation")
     max_tools: int = Field(default=128, ge=0, description="the tools of one request")
     max_waiting: int = Field(

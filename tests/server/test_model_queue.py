@@ -78,8 +78,8 @@ class Typist:
 
 async def text_of(queue: ModelQueue, who: str = "one") -> str:
     written = ""
-    with queue.place(who) as model:
-        async with aclosing(model.stream(REQUEST, CancelFlag())) as replies:
+    with queue.place():
+        async with aclosing(queue.model_for(who).stream(REQUEST, CancelFlag())) as replies:
             async for reply in replies:
                 written += reply.text if isinstance(reply, ChatDelta) else ""
     return written
@@ -209,11 +209,11 @@ async def test_a_reply_that_nobody_wants_any_more_ends_while_it_is_paused() -> N
 
 async def test_more_than_may_wait_are_sent_away_with_a_time() -> None:
     queue = ModelQueue(Typist(), max_waiting=1)
-    with queue.place("a"), queue.place("b"):
-        with pytest.raises(ApiError) as caught, queue.place("c"):
+    with queue.place(), queue.place():
+        with pytest.raises(ApiError) as caught, queue.place():
             pass
         assert (caught.value.status, int(caught.value.headers["Retry-After"]) > 0) == (429, True)
-    with queue.place("c"):
+    with queue.place():
         assert queue.admitted == 1
 
 
