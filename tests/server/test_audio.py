@@ -51,8 +51,13 @@ class Stenographer:
 
 
 def sounding(ear: Stenographer, synthesizer: Synthesizer) -> Assistant:
+    """An assistant that is only an ear and a voice."""
+    return with_sound(talking(model([])), ear, synthesizer)
+
+
+def with_sound(assistant: Assistant, ear: Stenographer, synthesizer: Synthesizer) -> Assistant:
     return dataclasses.replace(
-        talking(model([])),
+        assistant,
         hearing=lambda language: Hearing(ear, language=language),
         hearing_name="ear",
         voice=lambda speed: Voice(synthesizer, speed=speed),
