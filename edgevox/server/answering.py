@@ -114,6 +114,7 @@ class Answering:
             tools=plan.tools,
             sampling=question.sampling,
             stop=(*asked.stop, *question.stop),
+            # Where nothing is read out of the reply, nobody would take the thoughts out either.
             thinking=asked.thinking and bool(plan.tools),
             tool_choice=plan.tool_choice,
             wire_format=asked.parsers[0] if asked.parsers else None,

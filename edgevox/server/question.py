@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
 from edgevox.agents.past_turns import fenced
 from edgevox.server.errors import ApiError, invalid
 from edgevox.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
@@ -34,6 +37,10 @@ class Question:
         names = [tool["function"]["name"] for tool in self.tools or ()]
         if len(set(names)) < len(names):
             raise invalid("two tools have the same name", "tools")
+        for tool in self.tools or ():
+            _check_schema(tool["function"]["parameters"], "tools")
+        if self.json_schema is not None:
+            _check_schema(self.json_schema, "response_format")
         if self.tool_choice == "required" and not names:
             raise invalid("a call is required, but there are no tools in the request", "tool_choice")
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
@@ -106,6 +113,16 @@ def checked_count(count: int, limit: int, what: str) -> None:
     """Raises ApiError when there are more than may be."""
     if count > limit:
         raise ApiError(400, f"too_many_{what}", f"there may be {limit:,} {what} at most", param=what)
+
+
+def _check_schema(schema: JsonObject, param: str) -> None:
+    """Raises ApiError for what is no JSON Schema: nothing behind this has to expect it."""
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise invalid(f"this is no JSON Schema: {error.message[:200]}", param) from None
+    except RecursionError:
+        raise invalid("this JSON Schema is too deep", param) from None
 
 
 def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Message:

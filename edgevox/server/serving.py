@@ -39,7 +39,9 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
         server = _Server(config)
         task = asyncio.create_task(server.serve([bound]))
         try:
-            await server.is_up.wait()
+            up = asyncio.create_task(server.is_up.wait())
+            await asyncio.wait((up, task), return_when=asyncio.FIRST_COMPLETED)
+            up.cancel()
             shown = f"[{host}]" if ":" in host else host
             yield f"http://{shown}:{bound.getsockname()[1]}"
         finally:

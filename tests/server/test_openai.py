@@ -218,6 +218,12 @@ CALLING = {
             "tool_choice",
         ),
         ([USER], {"tools": [CLOCK], "response_format": {"type": "json_object"}}, "response_format"),
+        (
+            [USER],
+            {"tools": [{"type": "function", "function": {"name": "a", "parameters": {"type": 5}}}]},
+            "tools",
+        ),
+        ([USER], {"extra_body": {"guided_json_schema": {"properties": 7}}}, "response_format"),
         ([USER] * 1001, {}, "messages"),
     ],
 )

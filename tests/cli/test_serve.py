@@ -1,0 +1,45 @@
+"""`edgevox serve` as a process: it says where it is, serves, and ends when it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import BOUND_S, edgevox, environment
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+
+def test_it_serves_until_it_is_told_to_end(tmp_path: Path, smollm2_path: Path) -> None:
+    assert smollm2_path.exists()
+    words = [sys.executable, "-m", "edgevox", "serve", "--no-audio", "--port", "0"]
+    env = environment(tmp_path)
+    with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            url = ""
+            while not url:
+                line = process.stderr.readline()
+                assert line, "it ended"
+                if found := re.search(r"http://\S+/v1", line):
+                    url = found[0]
+            with urllib.request.urlopen(f"{url}/models", timeout=BOUND_S) as response:
+                names = [one["id"] for one in json.load(response)["data"]]
+            assert names == ["smollm2-135m"]
+            tokens = tmp_path / "config" / "server_tokens.toml"
+            assert tokens.stat().st_mode & 0o077 == 0
+            port = url.split(":")[2].split("/")[0]
+            taken = edgevox("serve", "--no-audio", "--port", port, env=env)
+            assert (taken.returncode, "server.port" in taken.stderr) == (2, True)
+        finally:
+            os.kill(process.pid, signal.SIGTERM)
+            process.wait(30)
+    assert process.returncode == 130
