@@ -80,14 +80,16 @@ class Answering:
     ) -> AsyncGenerator[Part, None]:
         plan = _plan(question, self._assistant)
         reading = Reading(self._assistant.asked.parsers, question, plan)
-        async for part in self._read(model, question, plan, reading, cancel):
-            yield part
+        async with aclosing(self._read(model, question, plan, reading, cancel)) as parts:
+            async for part in parts:
+                yield part
         if reading.is_garbled and question.tool_choice != "none":
             # Something was meant to be a call: the grammar makes it one, or lets the model say it in words.
             plan = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
             again = reading.again(self._assistant.asked.parsers, question, plan)
-            async for part in self._read(model, question, plan, again, cancel):
-                yield part
+            async with aclosing(self._read(model, question, plan, again, cancel)) as parts:
+                async for part in parts:
+                    yield part
             reading = again
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield Ended(finish, reading.usage, _stop_word(reading.done, question))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, assert_never
 
 from edgevox.server.errors import ApiError
@@ -39,7 +40,13 @@ class MessageReply:
         return {**self._head, "content": blocks, **_stop(ended), "usage": _usage(ended.usage)}
 
     async def events(self, parts: AsyncGenerator[Part, None]) -> AsyncGenerator[bytes, None]:
-        """The same in server-sent events: a block is begun, grows and is ended before the next."""
+        """The same in server-sent events; closing it closes the parts."""
+        async with aclosing(parts):
+            async for one in self._events(parts):
+                yield one
+
+    async def _events(self, parts: AsyncGenerator[Part, None]) -> AsyncGenerator[bytes, None]:
+        """A block is begun, grows and is ended before the next."""
         index = -1
         has_begun = is_text_open = False
         async for part in parts:

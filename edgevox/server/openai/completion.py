@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, assert_never
 
 from edgevox.server.errors import ApiError
@@ -52,7 +53,12 @@ class Completion:
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(ended.usage)}
 
     async def chunks(self, parts: AsyncGenerator[Part, None]) -> AsyncGenerator[bytes, None]:
-        """The same in server-sent events."""
+        """The same in server-sent events; closing it closes the parts."""
+        async with aclosing(parts):
+            async for chunk in self._chunks(parts):
+                yield chunk
+
+    async def _chunks(self, parts: AsyncGenerator[Part, None]) -> AsyncGenerator[bytes, None]:
         calls = 0
         has_begun = False
         async for part in parts:
