@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.first_audio import FirstSound
+from benchmarks.first_sound import FirstSound
 from benchmarks.hardware import describe
 from edgevox.daemon import Daemon
 from edgevox.folders import Folders, user_folders

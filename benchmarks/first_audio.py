@@ -1,12 +1,9 @@
-"""From the last voiced sample of a question to the first audible sample of its answer, hangover included.
+"""From the last voiced sample of what is said to the first audible sample of the answer, hangover included.
 
-`python -m benchmarks.first_audio`: the voice loop beside the naive sequence, in one run.
-
-Ours is the voice loop as it is, in front of a microphone that hears each question as fast as it is spoken.
-The naive sequence waits for the same hangover, transcribes with faster-whisper's own defaults (full window),
-and lets each stage wait for the whole of the one before: the same models, threads and language. Questions are
-interleaved, half a round apart: each of the two is the first to ask half of them, so that neither gains more
-than the other from what an engine remembers. What a loudspeaker delays is in neither.
+`python -m benchmarks.first_audio`: the voice loop with the default models as it is, beside the same loop
+without what it does in advance (no early transcript, no early reply, no prefix cache, a fixed hangover), in
+one run. Both are asked the same, one after the other, by a microphone that hears it as fast as it is spoken.
+Commands, whose answer waits for a tool, are reported apart. What a loudspeaker delays is in none of it.
 """
 
 from __future__ import annotations
@@ -14,31 +11,30 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.command_turns import COMMANDS
+from benchmarks.first_sound import FirstSound
 from benchmarks.hardware import describe
-from edgevox.audio.resample import Resampler
-from edgevox.audio.wav_microphone import WavMicrophone
+from benchmarks.plain_daemon import PlainDaemon
+from benchmarks.speech_set import trimmed
+from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.daemon import Daemon
-from edgevox.engine.threads import plan_threads
-from edgevox.events import Event, PlaybackStarted, TurnEnded
+from edgevox.eval.voices import PiperSpeaking
+from edgevox.events import Event, ToolStarted, TurnEnded
 from edgevox.folders import Folders, user_folders
 from edgevox.metrics import TurnRecord
-from edgevox.modelstore import open_store
+from edgevox.modelstore import ModelStore, open_store
 from edgevox.settings import load_settings
-from edgevox.turn import CancelFlag, Turn
 from edgevox.types import WHISPER_RATE_HZ, Audio
-
-if TYPE_CHECKING:
-    from faster_whisper import WhisperModel
 
 QUESTIONS = (
     "What is the capital of France?",
@@ -64,137 +60,193 @@ QUESTIONS = (
     "What is the freezing point of water?",
     "Tell me about the history of Rome.",
 )
-# The default model runs the home and says little: benchmarks.command_turns measures it.
-TALKING_PRESET = "smollm2-135m"
-BAR = 3.0
-AUDIBLE = 0.01
+RATIO_BAR, BAR_S, COMMAND_BAR_S = 0.4, 0.8, 1.2
 QUIET_BEFORE_S = 0.5
-# Longer than any answer takes: the microphone is closed when it has ended.
-LISTEN_S = 60.0
+# A person takes a breath between two questions: the next prompt is prepared then.
+BREATH_S = 1.5
+ANSWERED_WITHIN_S = 60.0
+_BLOCK_S = BLOCK_SAMPLES / WHISPER_RATE_HZ
+# Nowhere is there no sound at all.
+_HISS = 1e-4
 
 
-class FirstSound:
-    """A loudspeaker that plays nothing, and notes when the first sample that can be heard would sound."""
+class Person:
+    """Somebody at the microphone: says what is to be said as fast as it is spoken, and is silent then."""
 
-    def __init__(self) -> None:
-        self.audible_s: float | None = None
-        self._busy_until_s = 0.0
+    dropped_samples = 0
+    delay_s = 0.0
 
-    def forget(self) -> None:
-        """Make ready for another turn."""
-        self.audible_s = None
-        self._busy_until_s = 0.0
+    def __init__(self, *, live: bool) -> None:
+        self.live = live
+        self.finished_s = 0.0
+        """When the last voiced sample was spoken."""
+        self._to_say: asyncio.Queue[Audio] = asyncio.Queue()
+        self._answered = asyncio.Event()
 
-    async def play(
-        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
-    ) -> None:
-        async for chunk in chunks:
-            if not self._busy_until_s:
-                on_start()
-            begins_s = max(time.monotonic(), self._busy_until_s)
-            self._busy_until_s = begins_s + chunk.duration_s
-            if self.audible_s is None and (quiet_s := leading_silence_s(chunk)) < chunk.duration_s:
-                self.audible_s = begins_s + quiet_s
+    def say(self, sound: Audio) -> None:
+        self._answered.clear()
+        self._to_say.put_nowait(sound)
+
+    def hear_answer(self) -> None:
+        self._answered.set()
+
+    async def frames(self) -> AsyncGenerator[Audio, None]:
+        random = np.random.default_rng(5)
+        while True:
+            said = await self._to_say.get()
+            quiet = np.zeros(round(QUIET_BEFORE_S * WHISPER_RATE_HZ), np.float32)
+            samples = np.concatenate((quiet, said.samples))
+            begun_s = time.monotonic()
+            self.finished_s = begun_s + len(samples) / WHISPER_RATE_HZ
+            number = 0
+            while number * BLOCK_SAMPLES < len(samples) or not self._answered.is_set():
+                block = random.standard_normal(BLOCK_SAMPLES).astype(np.float32) * _HISS
+                spoken = samples[number * BLOCK_SAMPLES :][:BLOCK_SAMPLES]
+                block[: len(spoken)] += spoken
+                number += 1
+                await asyncio.sleep(max(0.0, begun_s + number * _BLOCK_S - time.monotonic()))
+                yield Audio(block, WHISPER_RATE_HZ)
 
 
-def leading_silence_s(audio: Audio) -> float:
-    loud = np.flatnonzero(np.abs(audio.samples) > AUDIBLE)
-    return float(loud[0]) / audio.rate_hz if len(loud) else audio.duration_s
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One turn. `took_s` is None when it was answered before all was said, or not at all."""
+
+    said: str
+    took_s: float | None
+    tools: int
+    record: TurnRecord
 
 
-async def spoken(daemon: Daemon, text: str) -> Audio:
-    """A question, with the quiet before it."""
-    sound = await daemon.voice().sound_of(text)
-    resampler = Resampler(sound.rate_hz, WHISPER_RATE_HZ)
-    quiet = np.zeros(round(QUIET_BEFORE_S * WHISPER_RATE_HZ), dtype=np.float32)
-    samples = np.concatenate((quiet, resampler.feed(sound.samples), resampler.finish()))
-    return Audio(samples, WHISPER_RATE_HZ)
+class Conversing:
+    """A voice loop that is under way, and whoever speaks to it."""
 
+    def __init__(self, daemon: Daemon, person: Person, speaker: FirstSound) -> None:
+        self._daemon = daemon
+        self._person = person
+        self._speaker = speaker
+        self._tools = 0
+        self._ended = asyncio.Event()
 
-async def ours(daemon: Daemon, question: Audio) -> tuple[float, TurnRecord]:
-    """Seconds to the first sound through the voice loop, and the turn's record."""
-    speaker = FirstSound()
-    microphone = WavMicrophone(question, realtime=True, silence_s=LISTEN_S)
-    playing: list[Event] = []
-    closing: list[asyncio.Task[None]] = []
+    @classmethod
+    @asynccontextmanager
+    async def with_(cls, daemon: Daemon, *, live: bool) -> AsyncIterator[Conversing]:
+        person, speaker = Person(live=live), FirstSound()
+        conversing = cls(daemon, person, speaker)
+        with daemon.bus.listening(conversing._note):
+            loop = asyncio.create_task(daemon.voice_loop(person, speaker).run())
+            try:
+                yield conversing
+            finally:
+                loop.cancel()
+                await asyncio.gather(loop, return_exceptions=True)
 
-    def note(event: Event) -> None:
+    async def ask(self, said: str, sound: Audio) -> Answered:
+        self._speaker.forget()
+        self._tools = 0
+        self._ended.clear()
+        self._person.say(sound)
+        async with asyncio.timeout(ANSWERED_WITHIN_S):
+            await self._ended.wait()
+        audible_s, finished_s = self._speaker.audible_s, self._person.finished_s
+        is_whole = audible_s is not None and audible_s > finished_s
+        self._person.hear_answer()
+        record = self._daemon.last_record
+        assert record is not None
+        return Answered(said, audible_s - finished_s if is_whole and audible_s else None, self._tools, record)
+
+    def _note(self, event: Event) -> None:
         match event:
-            case PlaybackStarted():
-                playing.append(event)
+            case ToolStarted():
+                self._tools += 1
             case TurnEnded():
-                closing.append(asyncio.create_task(microphone.close()))
+                self._ended.set()
             case _:
                 pass
 
-    with daemon.bus.listening(note):
-        await daemon.voice_loop(microphone, speaker).run()
-    record = daemon.last_record
-    assert record is not None
-    assert speaker.audible_s is not None, record
-    stages = {stage.name: stage for stage in record.stages}
-    # Every record counts from the last voiced sample; playback began where the stage "speak" starts.
-    return stages["speak"].start_ms / 1000 + speaker.audible_s - playing[0].at_s, record
+
+async def spoken(daemon: Daemon, texts: Sequence[str]) -> list[tuple[str, Audio]]:
+    voice = PiperSpeaking(daemon.synthesizer)
+    return [(text, Audio(trimmed(await voice.say(text, 1.0)), WHISPER_RATE_HZ)) for text in texts]
 
 
-async def naive(daemon: Daemon, whisper: WhisperModel, question: Audio, hangover_s: float) -> float:
-    """Seconds to the first sound when each stage waits for the whole of the one before."""
-    hangover = np.zeros(round(hangover_s * WHISPER_RATE_HZ), dtype=np.float32)
-    heard = np.concatenate((question.samples, hangover))
-    started_s = time.monotonic()
-    segments, _ = await asyncio.to_thread(whisper.transcribe, heard, language="en")
-    text = await asyncio.to_thread(lambda: " ".join(segment.text for segment in segments))
-    result = await daemon.pipeline().answer(text.strip(), Turn())
-    sound = await daemon.voice().sound_of(result.reply)
-    return time.monotonic() - started_s + hangover_s + leading_silence_s(sound)
-
-
-def load_whisper(folder: Path) -> WhisperModel:
-    """As a program would that only uses faster-whisper, but with OpenMP as EdgeVox sets it."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    # Not at the top of the file: OpenMP reads the variable when it is first imported.
-    from faster_whisper import WhisperModel
-
-    return WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=plan_threads().whisper)
-
-
-async def measure(folders: Folders, count: int) -> dict[str, object]:
-    store = open_store(folders)
-    settings = load_settings(folders, flags={"llm.seed": 1, "preset": TALKING_PRESET}, environ={})
-    daemon = Daemon(settings, folders, store, ["llama", "piper", "whisper"])
-    store.ensure(daemon.needed_models())
-    whisper = load_whisper(store.path(settings.stt.model))
-    hangover_s = settings.audio.hangover_ms / 1000
-    mine_s: list[float] = []
-    theirs_s: list[float] = []
-    records: list[TurnRecord] = []
-    async with daemon:
-        questions = [await spoken(daemon, text) for text in QUESTIONS[:count]]
-        for place, question in enumerate(questions):
-            took_s, record = await ours(daemon, question)
-            other = (place + len(questions) // 2) % len(questions)
-            naive_s = await naive(daemon, whisper, questions[other], hangover_s)
-            mine_s.append(took_s)
-            theirs_s.append(naive_s)
-            records.append(record)
-            print(
-                f"{took_s:6.2f} s {record.heard!r}   naive {naive_s:6.2f} s {QUESTIONS[other]!r}", flush=True
-            )
+async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> dict[str, object]:
+    as_it_is = daemon_in(folder / "as it is", store, args, Daemon)
+    plain = daemon_in(folder / "plain", store, args, PlainDaemon)
+    store.ensure(as_it_is.needed_models())
+    as_it_is.prepare(print)
+    talk: list[Answered] = []
+    without: list[Answered] = []
+    commands: list[Answered] = []
+    async with (
+        as_it_is,
+        plain,
+        Conversing.with_(as_it_is, live=True) as conversing,
+        Conversing.with_(plain, live=False) as plainly,
+    ):
+        await asyncio.sleep(BREATH_S)
+        for said, sound in await spoken(as_it_is, QUESTIONS[: args.questions]):
+            talk.append(tell(await conversing.ask(said, sound), "as it is"))
+            await asyncio.sleep(BREATH_S)
+            without.append(tell(await plainly.ask(said, sound), "without"))
+        for said, sound in await spoken(as_it_is, COMMANDS[: args.commands]):
+            commands.append(tell(await conversing.ask(said, sound), "command"))
+            await asyncio.sleep(BREATH_S)
+    ours, theirs = figures(talk), figures(without)
     return {
         "hardware": describe(),
-        "questions": len(mine_s),
-        "median_s": round(statistics.median(mine_s), 3),
-        "p95_s": round(float(np.percentile(mine_s, 95)), 3),
-        "naive_median_s": round(statistics.median(theirs_s), 3),
-        "naive_p95_s": round(float(np.percentile(theirs_s, 95)), 3),
-        "times_faster_at_the_median": round(statistics.median(theirs_s) / statistics.median(mine_s), 2),
-        "stage_medians_ms": stage_medians_ms(records),
-        "transcribed_early_median_ms": round(statistics.median(r.transcribed_early_ms for r in records)),
-        "transcribed_early": sum(record.transcribed_early_ms > 0 for record in records),
+        "preset": as_it_is.preset.name,
+        "as_it_is": ours,
+        "without": theirs,
+        "ratio_of_medians": round(median_s(talk) / median_s(without), 3),
+        "commands_with_a_tool": figures([answered for answered in commands if answered.tools]),
+        "commands_without_a_tool": [answered.said for answered in commands if not answered.tools],
     }
 
 
-def stage_medians_ms(records: list[TurnRecord]) -> dict[str, int]:
+def daemon_in(
+    folder: Path, store: ModelStore, args: argparse.Namespace, kind: Callable[..., Daemon]
+) -> Daemon:
+    folders = Folders(folder / "config", folder / "state", user_folders().models)
+    # A tone that says that somebody was heard is no answer.
+    flags: dict[str, object] = {"llm.seed": 1, "sounds.chimes": False, "sounds.acknowledge_after_s": 0}
+    if args.preset:
+        flags["preset"] = args.preset
+    settings = load_settings(folders, flags=flags, environ={})
+    return kind(settings, folders, store, ["llama", "piper", "whisper"])
+
+
+def tell(answered: Answered, name: str) -> Answered:
+    took = f"{answered.took_s:6.2f} s" if answered.took_s is not None else " no answer"
+    stages = {name: round(ms) for name, ms in answered.record.timings_ms.items()}
+    print(f"{took} {name}: {answered.record.heard!r} → {answered.record.reply!r} {stages}", flush=True)
+    return answered
+
+
+def times_s(turns: Sequence[Answered]) -> list[float]:
+    return [answered.took_s for answered in turns if answered.took_s is not None]
+
+
+def median_s(turns: Sequence[Answered]) -> float:
+    return statistics.median(times_s(turns))
+
+
+def figures(turns: Sequence[Answered]) -> dict[str, object]:
+    if not times_s(turns):
+        return {"turns": len(turns), "answered": 0}
+    return {
+        "turns": len(turns),
+        "answered": len(times_s(turns)),
+        "median_s": round(median_s(turns), 3),
+        "p95_s": round(float(np.percentile(times_s(turns), 95)), 3),
+        "stage_medians_ms": stage_medians_ms([answered.record for answered in turns]),
+        "evaluated_tokens_median": round(
+            statistics.median(each.record.prompt_tokens - each.record.cached_tokens for each in turns)
+        ),
+    }
+
+
+def stage_medians_ms(records: Sequence[TurnRecord]) -> dict[str, int]:
     """Of each stage over the turns that had it; medians do not add up."""
     stages: dict[str, list[float]] = {}
     for record in records:
@@ -205,14 +257,18 @@ def stage_medians_ms(records: list[TurnRecord]) -> dict[str, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Last voiced sample to first audible sample.")
-    parser.add_argument("--count", type=int, default=len(QUESTIONS))
+    parser.add_argument("--questions", type=int, default=16, help=f"at most {len(QUESTIONS)}")
+    parser.add_argument("--commands", type=int, default=16, help=f"at most {len(COMMANDS)}")
+    parser.add_argument("--preset", default="", help="another than the default one")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
-        result = asyncio.run(measure(folders, args.count))
+        result = asyncio.run(measure(Path(scratch), open_store(user_folders()), args))
     print(json.dumps(result, indent=2))
-    print(f"bar: {BAR} times faster than the naive sequence at the median")
+    print(
+        f"bars for the medians: {BAR_S} s, and {RATIO_BAR} of that without; "
+        f"commands with a tool {COMMAND_BAR_S} s"
+    )
     if args.json:
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 

@@ -62,7 +62,7 @@ def whole_engine(voice: Path, threads: int) -> PiperEngine:
     """The engine as it was before voices were cut: one session, one run for a sentence."""
     engine = PiperEngine(voice, threads=threads)
     engine.load()
-    engine._speech = WholeSpeech(voice, threads=threads, switch=StopSwitch())
+    engine._loaded[voice]._speech = WholeSpeech(voice, threads=threads, switch=StopSwitch())
     return engine
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,8 @@ from edgevox.agents.conversation import Conversation
 from edgevox.agents.forgetting import PROMPTS_FOLDER
 from edgevox.agents.instructions import FollowedBy
 from edgevox.agents.memory import ConversationStore
+from edgevox.audio.duplex import Duplex
+from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
 from edgevox.bus import Bus
@@ -35,11 +38,13 @@ from edgevox.metrics import TurnRecord, TurnRecorder
 from edgevox.modelstore import ModelStore
 from edgevox.server.assistant import Assistant
 from edgevox.settings import Settings, user_presets
+from edgevox.settings.section import AUTO
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tools.home import ToldHome
 from edgevox.tools.scopes import Caller
 from edgevox.tools.toolbox import Toolbox
 from edgevox.tts.piper import PiperEngine
+from edgevox.tts.voices import chosen_voices
 from edgevox.turn import CancelFlag
 from edgevox.turn_log import TurnLog
 from edgevox.types import (
@@ -63,14 +68,15 @@ from edgevox.voice import (
     Ear,
     Hearing,
     InstantWords,
+    Interruption,
     Loudspeaker,
     Pipeline,
+    ReplyLanguages,
     Ringer,
+    Signs,
     Voice,
     VoiceLoop,
 )
-
-_AUTO = "auto"
 
 _Hosted: TypeAlias = SupervisedEngine[RequestT, ReplyT] | LocalEngine[RequestT, ReplyT]
 
@@ -101,6 +107,7 @@ class Daemon:
         self._toolbox: Toolbox | None = None
         self._told_home: ToldHome | None = None
         self._resting: list[Pipeline] = []
+        self._signs = AsyncExitStack()
         self._store = store
         self._adapter_path = adapter_path
         self._engines = tuple(sorted(set(engines)))
@@ -112,17 +119,14 @@ class Daemon:
 
     def needed_models(self) -> tuple[str, ...]:
         """The ids of the models that must be in the store before the daemon starts."""
-        models = [self._model_id(engine) for engine in self._engines]
-        if "llama" in self._engines:
-            models.append(self._adapter_id)
-        return tuple(model for model in models if model)
+        return tuple(model for engine in self._engines for model in self._model_ids(engine) if model)
 
     def prepare(self, tell: Callable[[str], None]) -> None:
         """Make a faster copy of the language model, where that helps and is allowed. Raises ModelError.
 
         Without it, or when it fails, the daemon starts with what was downloaded.
         """
-        model_id = self._model_id("llama")
+        model_id = self._llama_id
         if "llama" not in self._engines or not model_id or not self.settings.llm.optimize:
             return
         if self._adapter_id is None:
@@ -176,6 +180,7 @@ class Daemon:
             words=InstantWords(self._examples()) if conversation is not None else None,
             bell=Bell(snooze_minutes=self.settings.ring.snooze_minutes) if conversation is not None else None,
             rests=conversation is not None,
+            languages=self.languages,
         )
         if conversation is not None:
             self._resting.append(pipeline)
@@ -196,11 +201,22 @@ class Daemon:
         """The voice's engine itself."""
         return self._piper
 
-    def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
-        """The conversation by voice."""
+    def voice_loop(
+        self, ear: Ear, loudspeaker: Loudspeaker | None = None, duplex: Duplex = "half"
+    ) -> VoiceLoop:
+        """The conversation by voice; `duplex` says whether it can be interrupted."""
         pipeline = self.pipeline(loudspeaker, self.conversation())
         segmenter = Segmenter(self.settings.audio)
-        return VoiceLoop(ear, segmenter, pipeline, self.bus.publish, self.ringer(pipeline))
+        if ear.live:
+            self._give_signs(pipeline, lambda: segmenter.is_in_speech)
+        return VoiceLoop(
+            ear,
+            segmenter,
+            pipeline,
+            self.bus.publish,
+            self.ringer(pipeline),
+            interruption=_interruption(duplex),
+        )
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
         """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
@@ -215,7 +231,7 @@ class Daemon:
         has_tools = self._toolbox is not None
 
         def hearing(language: str | None) -> Hearing:
-            usual = None if stt.language == _AUTO else stt.language
+            usual = None if stt.language == AUTO else stt.language
             return Hearing(self._whisper, language=language or usual, names=self._names)
 
         return Assistant(
@@ -235,17 +251,33 @@ class Daemon:
             hearing_name=stt.model,
             voice=(lambda speed: Voice(self._piper, speed=speed)) if "piper" in self._engines else None,
             voice_name=self.settings.tts.voice,
+            voice_language=self.voice_languages[0],
             states=lambda: {engine: self._state(engine) for engine in self._engines},
         )
 
     def voice(self) -> Voice:
-        """The voice that the settings choose."""
+        """The voices that the settings choose."""
         return Voice(self._piper, speed=self.settings.tts.speed)
+
+    @property
+    def voice_languages(self) -> tuple[str, ...]:
+        """What the voices speak, the default one first."""
+        return tuple(self._voices)
+
+    @cached_property
+    def languages(self) -> ReplyLanguages:
+        """Which language a reply is in, by the preset and the voices."""
+        stt = self.settings.stt
+        return ReplyLanguages(
+            model=self.preset.languages,
+            voices=self.voice_languages if "piper" in self._engines else (),
+            expected=None if stt.language == AUTO else stt.language,
+        )
 
     def hearing(self) -> Hearing:
         """The recogniser, with the language and the names that the settings expect."""
         stt = self.settings.stt
-        language = None if stt.language == _AUTO else stt.language
+        language = None if stt.language == AUTO else stt.language
         return Hearing(self._whisper, language=language, names=self._names, house_names=self._house_names)
 
     def pid(self, engine: EngineName) -> int | None:
@@ -271,6 +303,15 @@ class Daemon:
                 before=self.settings.llm.instructions,
             )
             await self._toolbox.start()
+
+    def _give_signs(self, pipeline: Pipeline, is_spoken_to: Callable[[], bool]) -> None:
+        sounds = self.settings.sounds
+        if pipeline.mouth is not None and (sounds.chimes or sounds.acknowledge_after_s):
+            signs = Signs(
+                pipeline, pipeline.mouth, sounds, languages=self.languages, is_spoken_to=is_spoken_to
+            )
+            self._signs.push_async_callback(signs.close)
+            self._signs.enter_context(self.bus.listening(signs))
 
     def _agent(self, conversation: Conversation | None, confirm: Confirm) -> LLMAgent:
         preset, llm, toolbox = self.preset, self.settings.llm, self._toolbox
@@ -386,8 +427,11 @@ class Daemon:
     @cached_property
     def _piper(self) -> _Hosted[SynthesisRequest, Audio]:
         tts, limits = self.settings.tts, self.settings.engines
+        paths = {language: self._store.path(voice) for language, voice in self._voices.items()}
         engine = PiperEngine(
-            self._store.path(tts.voice),
+            # The voice that most replies need is read at once, and speaks for languages that have none.
+            paths.get(self.languages.reply_to(""), paths[self.voice_languages[0]]),
+            others=paths,
             threads=_threads(tts.threads, self._plan.piper),
         )
         return self._host(
@@ -397,7 +441,7 @@ class Daemon:
         )
 
     def _llama_files(self) -> ModelFiles:
-        llm, model_id = self.settings.llm, self._model_id("llama")
+        llm, model_id = self.settings.llm, self._llama_id
         if llm.model is not None:
             return ModelFiles(llm.model, self._adapter_path)
         assert model_id is not None
@@ -439,16 +483,24 @@ class Daemon:
             case _:
                 assert_never(engine)
 
-    def _model_id(self, engine: EngineName) -> str | None:
+    def _model_ids(self, engine: EngineName) -> tuple[str | None, ...]:
         match engine:
             case "llama":
-                return None if self.settings.llm.model else self.preset.model
+                return self._llama_id, self._adapter_id
             case "whisper":
-                return self.settings.stt.model
+                return (self.settings.stt.model,)
             case "piper":
-                return self.settings.tts.voice
+                return tuple(self._voices.values())
             case _:
                 assert_never(engine)
+
+    @property
+    def _llama_id(self) -> str | None:
+        return None if self.settings.llm.model else self.preset.model
+
+    @cached_property
+    def _voices(self) -> Mapping[str, str]:
+        return chosen_voices(self.settings.tts, self._store.manifest)
 
     # --- ending
 
@@ -460,6 +512,7 @@ class Daemon:
             self.record_problem = error
 
     async def _close(self) -> None:
+        await self._signs.aclose()
         for pipeline in self._resting:
             await pipeline.close()
         if self._toolbox is not None:
@@ -472,6 +525,18 @@ class Daemon:
             if hosted is not None:
                 await hosted.close()
         self._recording.__exit__(None, None, None)
+
+
+def _interruption(duplex: Duplex) -> Interruption | None:
+    match duplex:
+        case "half":
+            return None
+        case "device":
+            return Interruption()
+        case EchoCanceller() as canceller:
+            return Interruption(lambda: canceller.level)
+        case _:
+            assert_never(duplex)
 
 
 def _threads(wanted: int | str, planned: int) -> int:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
-TurnOutcome: TypeAlias = Literal["answered", "dropped", "cancelled", "failed"]
+TurnOutcome: TypeAlias = Literal["answered", "dropped", "interrupted", "cancelled", "failed"]
 RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
 RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
 
@@ -44,7 +44,7 @@ class SpeechStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechDropped(Event):
-    """What began as speech was none."""
+    """What began as speech was none, or came while too much else was to be answered."""
 
     reason: str
 

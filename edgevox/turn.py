@@ -64,6 +64,7 @@ class Gate:
         """Whether something was ready before it was certain."""
         self._woken = asyncio.Event()
         self._held: list[Callable[[], None]] = []
+        self._on_wait: list[Callable[[], None]] = []
 
     def open(self) -> None:
         """It is certain. What was held is done now, in its order."""
@@ -80,6 +81,10 @@ class Gate:
         else:
             self._held.append(action)
 
+    def when_waited_at(self, action: Callable[[], None]) -> None:
+        """Do this each time that something comes to wait here: nothing more is written until it is open."""
+        self._on_wait.append(action)
+
     async def passed(self, cancel: CancelFlag) -> bool:
         """Wait until it is certain; False when the turn was cancelled first."""
         if not self.is_open:
@@ -89,6 +94,8 @@ class Gate:
                 loop.call_soon_threadsafe(self._woken.set)
 
             self.is_waited_at = True
+            for action in self._on_wait:
+                action()
             cancel.add_listener(wake)
             try:
                 await self._woken.wait()

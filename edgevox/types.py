@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from edgevox.languages import ENGLISH
 from edgevox.turn import CancelFlag
 
 JsonObject: TypeAlias = Mapping[str, Any]
@@ -172,10 +173,11 @@ ChatReply: TypeAlias = ChatDelta | ChatDone
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """One sentence to be spoken."""
+    """One sentence to be spoken, by the voice for its language where there is one."""
 
     text: str
     speed: float = 1.0
+    language: str = ENGLISH
 
 
 # --- engines

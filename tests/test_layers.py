@@ -12,7 +12,14 @@ PACKAGE = Path(__file__).resolve().parent.parent / "edgevox"
 # Lower layers first. A module may import its own layer and everything below it (cycles are checked apart);
 # the siblings of one layer, the engines, do not import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("edgevox.types", "edgevox.errors", "edgevox.events", "edgevox.turn", "edgevox.hooks"),
+    (
+        "edgevox.types",
+        "edgevox.errors",
+        "edgevox.events",
+        "edgevox.turn",
+        "edgevox.hooks",
+        "edgevox.languages",
+    ),
     (
         "edgevox.folders",
         "edgevox.data_files",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from edgevox.errors import ConfigError
 from edgevox.folders import Folders
+from edgevox.languages import LANGUAGES
 from edgevox.settings import DEFAULT_PRESET, Settings, Source, load_settings, variable_name
 from edgevox.settings.catalogue import catalogue
 from edgevox.settings.config_file import commented_file, write_first_file
@@ -201,8 +202,8 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         (
             "[zzz]\nyyy = 1",
             2,
-            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, engines, records, memory, home,"
-            " mqtt, ring, tools, server, plugins",
+            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, sounds, engines, records,"
+            " memory, home, mqtt, ring, tools, server, plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),
         ("llm = 3", 1, "llm is a section: write [llm], and its settings below"),
@@ -215,6 +216,21 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         ("[tts]\nspeed = 2025-01-01", 2, 'tts.speed must be a number from 0.25 to 4, not "2025-01-01"'),
         ("[llm]\nmodel = 3", 2, "llm.model must be the path of a file, not 3"),
         ('[tts]\nenabled = "yes"', 2, 'tts.enabled must be true or false, not "yes"'),
+        (
+            '[stt]\nlanguage = "deu"',
+            2,
+            'stt.language: "deu" is no language that Whisper knows: did you mean de (German)?',
+        ),
+        (
+            '[tts.voices]\ngerman = "piper-de_DE-thorsten-medium"',
+            1,
+            'tts.voices: "german" is no language that Whisper knows: did you mean de (German)?',
+        ),
+        (
+            '[tts]\nvoices = {de = ""}',
+            2,
+            'tts.voices must be a table with a text that is not empty for each name, not {"de": ""}',
+        ),
     ],
 )
 def test_a_mistake_in_the_file_is_named_with_its_line(
@@ -443,3 +459,38 @@ def test_a_setting_is_found_under_its_own_variable(folders: Folders) -> None:
 def test_the_model_refuses_unknown_keys() -> None:
     with pytest.raises(ValueError, match="Extra inputs are not permitted"):
         Settings.model_validate({"llm": {"thread": 2}})
+
+
+# --- languages
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES, "auto"])
+def test_every_language_of_whisper_can_be_set(folders: Folders, language: str) -> None:
+    environ = {"EDGEVOX_STT__LANGUAGE": language}
+    assert load_settings(folders, environ=environ).stt.language == language
+
+
+def test_voices_are_set_by_language(folders: Folders) -> None:
+    write_config(folders, '[tts.voices]\nde = "thorsten"\nfr = "siwis"\n')
+    assert load_settings(folders, environ={}).tts.voices == {"de": "thorsten", "fr": "siwis"}
+    environ = {"EDGEVOX_TTS__VOICES": "it=paola, pt=faber"}
+    assert load_settings(folders, environ=environ).tts.voices == {"it": "paola", "pt": "faber"}
+
+
+def test_a_recogniser_of_english_alone_is_not_set_to_another_language(folders: Folders) -> None:
+    path = write_config(folders, '[stt]\nmodel = "whisper-tiny.en"\n')
+    with pytest.raises(ConfigError) as caught:
+        load_settings(folders, environ={"EDGEVOX_STT__LANGUAGE": "de"})
+    assert caught.value.message == (
+        "environment EDGEVOX_STT__LANGUAGE: whisper-tiny.en knows English only, and stt.language is de"
+        " (German)"
+    )
+    assert "whisper-base" in caught.value.hint
+    write_config(folders, '[stt]\nmodel = "whisper-tiny.en"\nlanguage = "fr"\n')
+    assert message_of(folders).startswith(f"file {path}: whisper-tiny.en knows English only")
+
+
+@pytest.mark.parametrize("language", ["en", "auto"])
+def test_a_recogniser_of_english_alone_hears_english(folders: Folders, language: str) -> None:
+    flags: dict[str, object] = {"stt.model": "whisper-tiny.en", "stt.language": language}
+    assert load_settings(folders, environ={}, flags=flags).stt.language == language

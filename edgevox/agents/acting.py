@@ -42,7 +42,7 @@ class Acting:
         self._publish = publish
 
     async def act(self, reply: ModelReply, work: TurnWork, turn: Turn) -> Answer | None:
-        """Make the calls of a reply; the answer where the tools gave it themselves."""
+        """Make the calls of a reply; the answer where the tools gave it themselves, in English."""
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
         if not calls:  # only the built-in `respond`: plain talk, written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
@@ -76,7 +76,7 @@ class Acting:
         work.messages += [result.as_message() for result in results]
         if answers:
             return answers[-1]
-        if all(result.speech for result in results):
+        if work.is_in_english and all(result.speech for result in results):
             return Answer(" ".join(result.speech or "" for result in results))
         return None
 

@@ -9,6 +9,7 @@ import itertools
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from edgevox.agents.kept_turn import KeptTurn, Summary, whole
@@ -29,6 +30,9 @@ class Journal(Protocol):
     """Where turns are kept beyond this process. Every method returns at once and raises nothing."""
 
     def write_turn(self, turn: KeptTurn) -> None: ...
+
+    def amend_turn(self, turn: KeptTurn) -> None:
+        """Write the turn of the same id as it is now; one that was deleted stays so."""
 
     def write_summary(self, conversation: str, summary: Summary) -> None: ...
 
@@ -94,6 +98,17 @@ class Conversation:
         if len(self._turns) > self._max_turns:
             is_short = self._max_turns < _FEW_TURNS
             self.forget_oldest(self._max_turns if is_short else self._max_turns // _LEAVE_TOGETHER)
+
+    def amend_reply(self, turn_id: str, reply: str, *, finish_reason: str) -> None:
+        """Put `reply` in the place of the last word of a turn that was kept, if the model is told of it."""
+        self._refresh()
+        for place, kept in enumerate(self._turns):
+            if kept.id == turn_id:
+                messages = (*kept.messages[:-1], Message("assistant", reply))
+                amended = replace(kept, messages=messages, finish_reason=finish_reason)
+                self._turns[place] = amended
+                if self._journal:
+                    self._journal.amend_turn(amended)
 
     def forget_oldest(self, turns: int) -> None:
         """The model has no room for the oldest turns: they leave the prompt and wait to be summarised."""

@@ -14,6 +14,7 @@ from edgevox.types import Message, ToolCall
 
 NO_RESULT = "no result: the turn ended first, and it may have happened"
 INTERRUPTED = "I was interrupted."
+CUT_OFF = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,14 @@ class Summary:
     text: str
     first_id: str
     last_id: str
+
+
+def cut_off(heard: str) -> str:
+    """What was heard of a reply, written so that it is seen to have no end."""
+    if not heard:
+        return CUT_OFF
+    is_sentence = heard[-1] in ".!?…"
+    return f"{heard} {CUT_OFF}" if is_sentence else f"{heard.rstrip(' ,;:–-')}{CUT_OFF}"
 
 
 def whole(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -15,6 +15,7 @@ from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import Instructions, Told, stands_alone
+from edgevox.agents.kept_turn import cut_off
 from edgevox.agents.reply import Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
@@ -55,6 +56,8 @@ class AgentResult:
     calls: tuple[ToolCall, ...]
     finish_reason: FinishReason
     results: tuple[ToolResult, ...] = ()
+    heard: str | None = None
+    """What was heard of the reply, where the turn ended before it was spoken to its end."""
 
 
 class LLMAgent:
@@ -140,8 +143,11 @@ class LLMAgent:
         *,
         tool_choice: ToolChoice = "auto",
         source: str = "text",
+        answer_in: str | None = None,
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
+
+        `answer_in` is the code of the language that the model is told to answer in.
 
         A cancelled turn keeps what was said so far; a failed one, and one whose gate was not opened, leave no
         trace in the conversation.
@@ -149,6 +155,7 @@ class LLMAgent:
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = begun[0].content
         work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
+        work.answer_in = answer_in
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
@@ -164,6 +171,10 @@ class LLMAgent:
                 )
             await self._hooks.run_end(work.run, work.reply)
         yield AgentResult(work.reply, tuple(work.run.calls), work.finish, tuple(work.results))
+
+    def was_heard(self, turn_id: str, heard: str, *, finish_reason: str = "interrupted") -> None:
+        """No more than this was heard of the last reply: so it is remembered, and seen to have no end."""
+        self._conversation.amend_reply(turn_id, cut_off(heard), finish_reason=finish_reason)
 
     async def rest(self, cancel: CancelFlag) -> None:
         """What can be done while nobody waits, until `cancel` is set; the next turn is the quicker for it.
@@ -219,7 +230,7 @@ class LLMAgent:
             work.hints.append(NO_MORE_TOOLS)
         request = self._request(
             work.told,
-            (*work.messages, *(Message("user", hint) for hint in work.hints)),
+            (*work.messages, *(Message("user", hint) for hint in (*work.hints, *work.reminders))),
             # A call that is to be written again is a first hop anew.
             hop=0 if work.forced_choice else work.run.hop,
             choice="none" if is_last else work.forced_choice or choice,

@@ -160,6 +160,9 @@ class _FileJournal:
 
         self._jobs.put(job)
 
+    def amend_turn(self, turn: KeptTurn) -> None:
+        self._jobs.put(lambda file: file.amend(turn))
+
     def write_summary(self, conversation: str, summary: Summary) -> None:
         self._jobs.put(lambda file: file.summarise(conversation, summary))
 

@@ -125,6 +125,14 @@ class MemoryFile:
                 (*values, messages_as_json(turn.messages)),
             )
 
+    def amend(self, turn: KeptTurn) -> None:
+        """Write what was said in a turn as it is now; without effect if it has been deleted."""
+        with self._changing():
+            self._connection.execute(
+                "UPDATE turns SET finish_reason = ?, messages = ? WHERE id = ?",
+                (turn.finish_reason, messages_as_json(turn.messages), turn.id),
+            )
+
     def summarise(self, conversation: str, summary: Summary) -> None:
         """Replace the summary of a conversation; without effect if its turns have been deleted."""
         with self._changing():

@@ -5,18 +5,26 @@ from __future__ import annotations
 from edgevox.agents.instructions import Told
 from edgevox.agents.reply import call_numbers
 from edgevox.hooks import Run
+from edgevox.languages import ENGLISH, LANGUAGES
 from edgevox.tools.results import ToolResult
 from edgevox.types import FinishReason, Message, ToolChoice
 
+_ANSWER_IN = "(system: answer in {}.)"
+
 
 class TurnWork:
-    """Filled step by step. `messages` are kept in the conversation, `hints` and what was `told` are not."""
+    """Filled step by step. `messages` are kept in the conversation; what was `told` is not.
+
+    Nor are `hints`, which are for the next generation, and `reminders`, which are for every one.
+    """
 
     def __init__(self, run: Run, messages: list[Message], told: Told) -> None:
         self.run = run
         self.messages = messages
         self.told = told
         self.hints: list[str] = []
+        self.answer_in: str | None = None
+        """The code of the language that the model is told to answer in."""
         self.results: list[ToolResult] = []
         self.said = ""
         self.reply = ""
@@ -24,6 +32,15 @@ class TurnWork:
         self.forced_choice: ToolChoice | None = None
         self.is_regenerated = False
         self.numbers = call_numbers(after=sum(len(message.tool_calls) for message in messages))
+
+    @property
+    def reminders(self) -> tuple[str, ...]:
+        return (_ANSWER_IN.format(LANGUAGES[self.answer_in]),) if self.answer_in else ()
+
+    @property
+    def is_in_english(self) -> bool:
+        """Whether what a tool has to say can be the answer as it is."""
+        return self.answer_in in (None, ENGLISH)
 
     @property
     def last_words(self) -> str:

@@ -22,13 +22,20 @@ whether there was a hole before it: the device was just opened, or had run out o
 _RING_S = 2.0
 # What drivers say about their delay is a little short, and closing a device drops what it still holds.
 _MARGIN_S = 0.05
+# What is ducked is 15 dB quieter: at once, so that whoever speaks is heard, and loud again without a jump.
+_DUCKED = 10 ** (-15 / 20)
+_DUCK_S = 0.02
+_LOUD_AGAIN_S = 0.15
+# A sound that ends in the middle of a wave is a click. A device that takes its time is cut off there.
+_FADE_S = 0.005
+_LONGEST_CUT_S = 0.12
 
 
 class Playback:
     """`feed` runs in the loop, `fill` in PortAudio's thread.
 
-    `is_over` is set when everything was heard, or when it was cancelled. The `tap` is told everything that
-    the device is given, silence included.
+    `is_over` is set when everything was heard, or when it was cancelled and is silent. The `tap` is told
+    everything that the device is given, silence included.
     """
 
     def __init__(
@@ -51,7 +58,21 @@ class Playback:
         self._is_starving = False
         self._is_complete = False
         self._is_cancelled = False
+        self._is_ducked = False
+        self._gain = 1.0
         self._heard_by_s = 0.0
+        self._given_frames = 0
+        self._given_until_s = 0.0
+
+    @property
+    def heard_s(self) -> float:
+        """How much of what was fed has been heard by now."""
+        ahead_s = max(0.0, self._given_until_s - monotonic())
+        return max(0.0, self._given_frames / self._rate_hz - ahead_s)
+
+    def duck(self, is_ducked: bool) -> None:
+        """Be quiet from now on, or as loud as what is fed again."""
+        self._is_ducked = is_ducked
 
     async def feed(self, chunks: AsyncIterator[Audio]) -> None:
         """Take every chunk, at the speed at which it is played."""
@@ -68,31 +89,38 @@ class Playback:
             self._is_complete = True
 
     def cancel(self) -> None:
-        """Nothing but silence from now on. Safe from any thread."""
+        """Fade out at once, and then nothing but silence. Safe from any thread."""
         self._is_cancelled = True
-        self._loop.call_soon_threadsafe(self.is_over.set)
+        self._loop.call_soon_threadsafe(self._cut)
 
     def fill(self, outdata: NDArray[np.float32], frames: int, time: Any, status: Any) -> None:  # noqa: ANN401
         """Give the device what is next. In PortAudio's thread: copy and return."""
         self.taken_frames += frames
         # Asked before the ring is read: a last chunk that comes in between is then played, not forgotten.
         is_complete = self._is_complete
-        is_silent = self._is_cancelled or not (self._has_begun or self._ring.available)
+        if self._is_cancelled and not self._has_begun:
+            self._gain = 0.0
+        is_silent = not self._gain or not (self._has_begun or self._ring.available)
         silence = frames if is_silent else max(0, min(frames, self._lead_in_left))
         self._lead_in_left -= silence
         outdata[:silence] = 0.0
         mono = outdata[silence:, 0]
         count = self._ring.read_into(mono)
+        self._fade(mono)
         outdata[silence:, 1:] = mono[:, np.newaxis]
+        # Not the longest delay so far, as below: an echo must not be expected later than it comes.
+        delay_s = time.outputBufferDacTime - time.currentTime
+        heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
         if self._tap is not None:
-            # Not the longest delay so far, as below: an echo must not be expected later than it comes.
-            delay_s = time.outputBufferDacTime - time.currentTime
-            heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
             after_hole = self.taken_frames == frames or bool(status.output_underflow)
             self._tap(outdata[:, 0], heard_at_s, after_hole)
         if count:
+            self._given_frames += count
+            self._given_until_s = heard_at_s + (silence + count) / self._rate_hz
             self._sounded(time, frames)
-        if is_complete and not self._ring.available:
+        if not self._gain:
+            self._loop.call_soon_threadsafe(self._over_when_heard)
+        elif is_complete and not self._ring.available:
             if time.currentTime >= self._heard_by_s:
                 self._loop.call_soon_threadsafe(self.is_over.set)
         elif self._has_begun:
@@ -100,6 +128,33 @@ class Playback:
         if self._wants_room and self._ring.room >= self._ring.capacity // 2:
             self._wants_room = False
             self._loop.call_soon_threadsafe(self._has_room.set)
+
+    def _fade(self, samples: NDArray[np.float32]) -> None:
+        """Make the samples as loud as they are to be; from one loudness to another it goes in a line."""
+        if self._is_cancelled:
+            wanted, per_s = 0.0, 1 / _FADE_S
+        elif self._is_ducked:
+            wanted, per_s = _DUCKED, (1 - _DUCKED) / _DUCK_S
+        else:
+            wanted, per_s = 1.0, (1 - _DUCKED) / _LOUD_AGAIN_S
+        if self._gain == wanted:
+            if wanted != 1.0:
+                samples *= np.float32(wanted)
+        elif len(samples):
+            way = np.arange(1, len(samples) + 1, dtype=np.float32) * np.float32(per_s / self._rate_hz)
+            is_less = self._gain > wanted
+            gains = np.maximum(self._gain - way, wanted) if is_less else np.minimum(self._gain + way, wanted)
+            samples *= gains
+            self._gain = float(gains[-1])
+
+    def _cut(self) -> None:
+        if self._has_begun:
+            self._loop.call_later(_LONGEST_CUT_S, self.is_over.set)
+        else:
+            self.is_over.set()
+
+    def _over_when_heard(self) -> None:
+        self._loop.call_later(self._given_until_s - monotonic(), self.is_over.set)
 
     def _sounded(self, time: Any, frames: int) -> None:  # noqa: ANN401
         # Some drivers do not know when a sample will be heard, and say now.

@@ -25,6 +25,11 @@ _JUMP_DB = 3.0
 # Where others talk, whoever speaks to us goes on as long as they are heard above that: this part of the way
 # up from it to their own loudness (docs/adr/0025-endpointing.md) …
 _TALK_VARIES_DB = 6.0
+# … which is also so where this part of what was heard while nobody spoke to us was taken for a voice: music
+# in the background is one on every beat …
+_SOUNDING_SHARE = 0.12
+_LEAST_OUTSIDE = 75
+_MOST_OUTSIDE = 400
 _FAINT_BELOW_DB = 35.0
 _PART_OF_THE_WAY = 0.45
 _LOUD = 0.9
@@ -34,9 +39,9 @@ _UNHEARD_MS = 160
 _GAP = 6
 _WORD = 6
 _WORD_VOICED = 4
-# A pause this long is mostly the end: of 328 utterances 39 had one inside
-# (docs/adr/0016-transcribe-while-waiting.md). People who think while they speak have more of them.
-_PAUSE_MS = 200
+# A pause this long is mostly the end, and every millisecond of it is one that whoever waits for an answer
+# waits (docs/adr/0025-endpointing.md). People who think while they speak have more of them.
+_PAUSE_MS = 120
 _MOST_PAUSES_TOLD = 8
 
 
@@ -96,6 +101,8 @@ class Segmenter:
         self._longest = _blocks(settings.max_utterance_s * 1000)
         self._fed = 0
         self._recent: deque[_Heard] = deque(maxlen=self._pre_roll + _ONSET_WINDOW)
+        self._outside: deque[bool] = deque(maxlen=_MOST_OUTSIDE)
+        """Whether what was heard outside of utterances was taken for a voice."""
         self._speech: _Speech | None = None
 
     @property
@@ -108,6 +115,7 @@ class Segmenter:
         self._fed += 1
         if self._speech is None:
             self._recent.append(_Heard(block, judged.is_voice, judged.level_db))
+            self._outside.append(judged.is_voice)
             return self._begin() if self._is_onset() else None
         self._speech.judge(block, judged)
         if self._speech.silent_blocks >= self._last_pause(self._speech):
@@ -155,11 +163,15 @@ class Segmenter:
             for place, heard in enumerate(recent)
             if heard.is_voice and place >= len(recent) - _ONSET_WINDOW
         )
-        self._speech = _Speech()
+        self._speech = _Speech(is_room_sounding=self._is_room_sounding())
         for heard in recent[max(0, first_voice - self._pre_roll) :]:
             self._speech.add(heard)
         self._recent.clear()
         return SpeechStarted((self._fed - len(recent) + first_voice) * _BLOCK_S)
+
+    def _is_room_sounding(self) -> bool:
+        before = list(self._outside)[:-_ONSET_WINDOW]
+        return len(before) >= _LEAST_OUTSIDE and sum(before) >= _SOUNDING_SHARE * len(before)
 
     def _paused_or_resumed(self, speech: _Speech) -> Paused | Resumed | None:
         if speech.is_paused and not speech.silent_blocks:
@@ -202,7 +214,8 @@ class _Heard:
 class _Speech:
     """An utterance while it grows."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_room_sounding: bool) -> None:
+        self._is_room_sounding = is_room_sounding
         self.blocks: list[_Heard] = []
         self.voiced_blocks = 0
         self.hangovers = 1.0
@@ -220,8 +233,9 @@ class _Speech:
         """Add the next block, as far as it is whoever speaks here."""
         self._least_db = SILENCE_DBFS
         loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
-        if judged.talk_db > max(SILENCE_DBFS, loud_db - _FAINT_BELOW_DB):
-            talk_db = judged.talk_db + _TALK_VARIES_DB
+        is_talk = judged.is_talk and judged.room_db > loud_db - _FAINT_BELOW_DB
+        if (is_talk or self._is_room_sounding) and judged.room_db > SILENCE_DBFS:
+            talk_db = judged.room_db + _TALK_VARIES_DB
             self._least_db = talk_db + _PART_OF_THE_WAY * max(0.0, loud_db - talk_db)
         is_voice = judged.is_voice and judged.level_db >= self._least_db
         self.add(_Heard(block, is_voice, judged.level_db))

@@ -30,9 +30,17 @@ class Speaker:
         """How often a reply paused because its next sound was not there in time."""
         self.delay_s = _DEVICE_BUFFER_S
         """How long after `on_start` the first sample of the last reply was in the air."""
+        self.heard_s = 0.0
+        """How much of what the last reply was given was heard."""
         self.tap: Tap | None = None
         """Is told everything that is really played; for whoever cancels the echo."""
         self._lead_in_frames = self.device.rate_hz * lead_in_ms // 1000
+        self._playback: Playback | None = None
+
+    def duck(self, is_ducked: bool) -> None:
+        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+        if self._playback is not None:
+            self._playback.duck(is_ducked)
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
@@ -46,6 +54,7 @@ class Speaker:
         stream = await open_stream(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
         feeding = asyncio.create_task(playback.feed(chunks))
         cancel.add_listener(playback.cancel)
+        self._playback = playback
         try:
             playback.device_delay_s = stream.latency_s
             stream.start()
@@ -55,6 +64,8 @@ class Speaker:
         finally:
             cancel.remove_listener(playback.cancel)
             feeding.cancel()
+            self._playback = None
+            self.heard_s = playback.heard_s  # to close it drops the rest
             await asyncio.to_thread(stream.close)
             self.underruns += playback.underruns
             self.delay_s = playback.device_delay_s

@@ -38,12 +38,13 @@ _MOMENT = 8
 class Judgement:
     """What one block is; levels are those of the band in which people speak.
 
-    `talk_db` is that of the quietest moment in a room in which others talk all the time; else SILENCE_DBFS.
+    `room_db` is that of the quietest moment of the last seconds; `is_talk` where most of them may be voices.
     """
 
     is_voice: bool
     level_db: float
-    talk_db: float
+    room_db: float
+    is_talk: bool
 
 
 class VoiceDetector:
@@ -77,12 +78,9 @@ class VoiceDetector:
             and level_db - total_db >= _LEAST_IN_BAND_DB
             and level_db - min(self._recent_db) >= _ABOVE_ROOM_DB
         )
-        return Judgement(is_voice, level_db, self._talk_db(power, sounds_like_voice))
-
-    def _talk_db(self, power: float, sounds_like_voice: bool) -> float:
         self._moment.append(power)
         self._moments_db.append(decibels(sum(self._moment) / len(self._moment)))
         self._voices.append(sounds_like_voice)
         heard = len(self._voices)
         is_talk = heard >= _LEAST_TALK and sum(self._voices) >= _TALK_SHARE * heard
-        return min(self._moments_db) if is_talk else SILENCE_DBFS
+        return Judgement(is_voice, level_db, min(self._moments_db), is_talk)

@@ -15,12 +15,14 @@ class WavSpeaker:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.heard_s = 0.0
         self._chunks: list[Audio] = []
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
         started = False
+        self.heard_s = 0.0
         async for chunk in chunks:
             if cancel.is_set():
                 return
@@ -28,6 +30,10 @@ class WavSpeaker:
                 on_start()
                 started = True
             self._chunks.append(chunk)
+            self.heard_s += chunk.duration_s
+
+    def duck(self, is_ducked: bool) -> None:
+        """A file is not spoken over."""
 
     def save(self) -> None:
         """Write the file. Raises AudioError, also when nothing was said."""

@@ -27,8 +27,10 @@ from edgevox.cli.loop import run_until_done
 from edgevox.daemon import Daemon
 from edgevox.errors import EdgevoxError, StateError
 from edgevox.events import EngineName
+from edgevox.languages import ENGLISH, LANGUAGES
 from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
+from edgevox.settings.section import AUTO
 from edgevox.tools.home.homes import open_home
 from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import CancelFlag, Turn
@@ -38,6 +40,7 @@ Verdict: TypeAlias = Literal["ok", "note", "problem"]
 _MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
 _ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
 _SENTENCE = "Please turn on the light in the kitchen."
+_ANYWHERE = "1, 2, 3."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,12 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
     except EdgevoxError as error:
         yield _problem("preset", error)
         return
-    missing = [model for model in daemon.needed_models() if not store.has(model)]
+    try:
+        missing = [model for model in daemon.needed_models() if not store.has(model)]
+    except EdgevoxError as error:
+        yield _problem("models", error)
+        return
+    yield _languages(daemon)
     for model in daemon.needed_models():
         if model in missing:
             yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
@@ -203,10 +211,15 @@ def _engines(daemon: Daemon) -> Iterator[Finding]:
 async def _try_engines(daemon: Daemon) -> list[Finding]:
     """Each engine does its work once: Piper speaks, Whisper listens to that, the model answers."""
     async with daemon:
+        findings = []
+        for language in daemon.voice_languages:
+            sound = await daemon.voice().sound_of(_ANYWHERE, language)
+            spoke = f"spoke {LANGUAGES[language]} for {sound.duration_s:.1f} s"
+            findings.append(Finding("ok", "piper", spoke))
         sound = await daemon.voice().sound_of(_SENTENCE)
-        findings = [Finding("ok", "piper", f"spoke for {sound.duration_s:.1f} s")]
         transcript = await daemon.hearing().transcribe(sound, CancelFlag())
-        findings.append(_heard(transcript.text))
+        hears_english = daemon.settings.stt.language in (ENGLISH, AUTO) and ENGLISH in daemon.voice_languages
+        findings.append(_heard(transcript.text, must_match=hears_english))
         result = await daemon.pipeline().answer("Say hello.", Turn())
         record = daemon.last_record
         assert record is not None
@@ -217,8 +230,26 @@ async def _try_engines(daemon: Daemon) -> list[Finding]:
         return findings
 
 
-def _heard(text: str) -> Finding:
-    if "kitchen" in text.lower():
+def _languages(daemon: Daemon) -> Finding:
+    """Which languages it answers in; worth a note where somebody is answered in another."""
+    spoken = daemon.settings.stt.language
+    heard = "any language" if spoken == AUTO else LANGUAGES[spoken]
+    candidates = LANGUAGES if spoken == AUTO else (spoken,)
+    reply_to = daemon.languages.reply_to
+    answered = [name for language, name in LANGUAGES.items() if reply_to(language) == language in candidates]
+    if answered:
+        return Finding("ok", "languages", f"hears {heard}, answers in {', '.join(answered)}")
+    return Finding(
+        "note",
+        "languages",
+        f"hears {heard}, answers in {LANGUAGES[reply_to(spoken)]}",
+        "docs/guide/languages.md says what a reply in it needs",
+    )
+
+
+def _heard(text: str, *, must_match: bool) -> Finding:
+    """What Whisper made of an English sentence: nothing to go by where it expects another language."""
+    if "kitchen" in text.lower() or not must_match:
         return Finding("ok", "whisper", f"heard “{text}”")
     return Finding("problem", "whisper", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
 

@@ -74,6 +74,7 @@ def _print_json(store: ModelStore, context: Context) -> int:
         {
             "id": entry.id,
             "kind": entry.kind,
+            "language": entry.language,
             "bytes": entry.size_bytes,
             "bytes_exact": entry.size_is_exact,
             "licence": entry.licence,
@@ -103,7 +104,8 @@ def _print_table(store: ModelStore, context: Context) -> int:
     for entry in store.manifest.models:
         licence = f"{entry.licence} ({entry.note})" if entry.note else entry.licence
         here = "yes" if entry.id in installed else ""
-        table.add_row(entry.id, entry.kind, _size(entry), here, _copies(store, entry), licence)
+        kind = f"{entry.kind} {entry.language}" if entry.language else entry.kind
+        table.add_row(entry.id, kind, _size(entry), here, _copies(store, entry), licence)
     if not context.out.is_terminal:
         context.out.width = _PIPE_WIDTH  # a wrapped row would be two lines for grep
     context.out.print(table)

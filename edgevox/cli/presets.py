@@ -156,6 +156,7 @@ def _print_sheet(choice: _Choice, context: Context) -> None:
 
 def _details(preset: ModelPreset) -> dict[str, object]:
     return {
+        "languages": preset.languages or "all",
         "tool_call_parsers": preset.tool_call_parsers,
         "tool_choice_policy": preset.tool_choice_policy,
         "chat_template": preset.chat_template,

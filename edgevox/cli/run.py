@@ -10,7 +10,7 @@ import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from edgevox.audio.duplex import cancel_echo
+from edgevox.audio.duplex import Duplex, cancel_echo
 from edgevox.audio.microphone import Microphone
 from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
@@ -61,8 +61,9 @@ def run(args: argparse.Namespace, context: Context) -> int:
         raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     ear = _ear(args, context)
+    duplex: Duplex = "half"
     if isinstance(ear, Microphone) and isinstance(speaker, Speaker):
-        cancel_echo(context.settings.audio.echo_cancellation, ear, speaker)
+        duplex = cancel_echo(context.settings.audio.echo_cancellation, ear, speaker)
     engines: list[EngineName] = ["llama"]
     if speaker:
         engines.append("piper")
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if ear is None:
         exit_code = run_until_done(_take_lines(daemon, context, speaker))
     else:
-        exit_code = run_until_done(_listen(daemon, context, ear, speaker, plain=args.plain))
+        exit_code = run_until_done(_listen(daemon, context, ear, speaker, duplex, plain=args.plain))
     if isinstance(speaker, WavSpeaker):
         speaker.save()
     return exit_code or report_unrecorded(context, daemon)
@@ -127,6 +128,7 @@ async def _listen(
     context: Context,
     ear: Microphone | WavMicrophone,
     speaker: Loudspeaker | None,
+    duplex: Duplex,
     *,
     plain: bool,
 ) -> int:
@@ -145,7 +147,7 @@ async def _listen(
             else:
                 context.err.print("listening")
         running.enter_context(daemon.bus.listening(view))
-        loop = daemon.voice_loop(ear, speaker)
+        loop = daemon.voice_loop(ear, speaker, duplex)
         if isinstance(ear, Microphone):
             await running.enter_async_context(keyboard(loop.pipeline, view.ask_again))
         await loop.run()

@@ -57,9 +57,10 @@ async def _play(daemon: Daemon, text: str, speaker: Speaker) -> None:
 
 
 async def _sounds(daemon: Daemon, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-    splitter = SentenceSplitter()
+    language = daemon.voice_languages[0]
+    splitter = SentenceSplitter(language)
     voice = daemon.voice()
     for sentence in (*splitter.feed(text), *splitter.finish()):
-        async with aclosing(voice.speak(sentence, cancel)) as pieces:
+        async with aclosing(voice.speak(sentence, cancel, language)) as pieces:
             async for piece in pieces:
                 yield piece

@@ -78,7 +78,7 @@ class PlainView:
                 self._line("you", text or "…")
             case ConfirmationDecided(granted=False, why=why):
                 self._err.print(f"(not done: {why})", style="dim", markup=False)
-            case TurnEnded(outcome="answered", reply=reply):
+            case TurnEnded(outcome="answered" | "interrupted", reply=reply):
                 self.failed = False
                 if reply:
                     self._line("edgevox", reply)

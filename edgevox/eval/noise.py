@@ -11,17 +11,22 @@ from numpy.typing import NDArray
 
 from edgevox.types import Audio
 
-NoiseKind: TypeAlias = Literal["babble", "white"]
+NoiseKind: TypeAlias = Literal["babble", "music", "white"]
 NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 
 _TALKERS = 6
+# A band: a chord that decays on every half second, another one every two seconds, a bass and a drum below.
+_BEAT_S = 0.5
+_BEATS_PER_CHORD = 4
+_CHORDS_HZ = ((220.0, 277.2, 329.6), (293.7, 370.0, 440.0), (246.9, 311.1, 370.0), (196.0, 246.9, 293.7))
+_OVERTONES = 6
 # What the segmenter leaves around an utterance: the pre-roll, and the pause that ended it.
 _BEFORE_S, _AFTER_S = 0.3, 0.5
 _LOUDEST = 0.99
 
 
 class Noise:
-    """Noise of one kind; babble is several of `talk` at once."""
+    """Noise of one kind; babble is several of `talk` at once, music a band without a singer."""
 
     def __init__(self, kind: NoiseKind, talk: Sequence[Audio], *, seed: int = 0) -> None:
         self._kind = kind
@@ -43,13 +48,15 @@ class Noise:
         if snr_db is None:
             return Audio(clean, sound.rate_hz)
         random = np.random.default_rng([self._seed, zlib.crc32(key.encode())])
-        noise = self._noise(len(clean), random)
+        noise = self._noise(len(clean), sound.rate_hz, random)
         gain = _level(sound.samples) / (_level(noise) * 10 ** (snr_db / 20))
         mixed = clean + gain * noise
         loudest = float(np.abs(mixed).max())
         return Audio((mixed * min(1.0, _LOUDEST / loudest)).astype(np.float32), sound.rate_hz)
 
-    def _noise(self, samples: int, random: np.random.Generator) -> NDArray[np.float32]:
+    def _noise(self, samples: int, rate_hz: int, random: np.random.Generator) -> NDArray[np.float32]:
+        if self._kind == "music":
+            return _music(samples, rate_hz, random)
         if self._kind == "white" or not self._talk:
             return random.standard_normal(samples).astype(np.float32)
         noise = np.zeros(samples, np.float32)
@@ -59,6 +66,28 @@ class Noise:
             # It goes on from the beginning: nobody in the background pauses for long.
             noise += np.resize(np.roll(voice, -start), samples)
         return noise
+
+
+def _music(samples: int, rate_hz: int, random: np.random.Generator) -> NDArray[np.float32]:
+    t_s = np.arange(samples) / rate_hz + random.uniform(0, _BEAT_S)
+    beat, since_s = np.floor(t_s / _BEAT_S).astype(int), t_s % _BEAT_S
+    chords = random.integers(len(_CHORDS_HZ), size=beat[-1] // _BEATS_PER_CHORD + 1)
+    played = np.array(_CHORDS_HZ)[chords[beat // _BEATS_PER_CHORD]]
+    # On each beat one of the chord's notes is played an octave higher: that is the tune.
+    tune_hz = 2 * played[np.arange(samples), random.integers(3, size=beat[-1] + 1)[beat]]
+    music = 0.8 * _tone(tune_hz, since_s) + 0.5 * _tone(played[:, 0] / 2, since_s)
+    for note in range(3):
+        music += 0.4 * _tone(played[:, note], since_s)
+    music += 0.5 * random.standard_normal(samples) * np.exp(-40 * since_s)
+    return music.astype(np.float32)
+
+
+def _tone(hz: NDArray[np.float64], since_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A string that was plucked so long ago."""
+    tone = np.zeros(len(hz))
+    for overtone in range(1, _OVERTONES + 1):
+        tone += np.sin(2 * np.pi * overtone * hz * since_s) / overtone
+    return np.asarray(tone * np.exp(-3 * since_s))
 
 
 def _level(samples: NDArray[np.float32]) -> float:

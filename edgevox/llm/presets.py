@@ -14,6 +14,7 @@ from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.settings import LlmSettings
 from edgevox.settings.preset_files import PresetFile, find_preset, preset_files
+from edgevox.settings.section import Language
 from edgevox.types import Sampling, ToolsAs
 
 # What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
@@ -45,6 +46,9 @@ class ModelPreset(BaseModel):
     calls_tools: bool = Field(default=True, description="false: too small, it is offered none")
     tools_as: ToolsAs = Field(
         default="lines", description="in one line each, or as the chat template writes them"
+    )
+    languages: tuple[Language, ...] | None = Field(
+        default=None, description="codes of those it speaks well enough; None: all of them"
     )
     takes_notes: bool = Field(default=True, description="it can summarise what its prompt has no room for")
     max_turns: Annotated[int, Field(ge=1)] | None = Field(

@@ -8,16 +8,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from edgevox.data_files import data_path
 from edgevox.errors import ConfigError, ModelMissing
+from edgevox.languages import ENGLISH, checked_language
 
 Kind: TypeAlias = Literal["llm", "stt", "tts", "adapter"]
 
 # Ids and file names become paths: no separators, no leading dot.
 _PathName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$")]
 _Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Language: TypeAlias = Annotated[str, AfterValidator(checked_language)]
 
 
 class _Strict(BaseModel):
@@ -93,11 +95,15 @@ class ModelFile(_Strict):
 
 
 class ModelEntry(_Strict):
-    """One model. `note` is what a user must know before using it, `base` the llm that an adapter is for."""
+    """One model. `note` is what a user must know before using it, `base` the llm that an adapter is for.
+
+    `language` is what a voice speaks, English where that is not said.
+    """
 
     id: _PathName
     kind: Kind
     base: _PathName | None = None
+    language: _Language | None = None
     licence: str
     note: str = ""
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
@@ -109,6 +115,16 @@ class ModelEntry(_Strict):
         if self.kind == "adapter" and len(self.files) > 1:
             raise ValueError(f"{self.id}: an adapter is one GGUF file")
         return self
+
+    @model_validator(mode="after")
+    def _a_voice_has_a_language(self) -> Self:
+        if self.language is not None and self.kind != "tts":
+            raise ValueError(f"{self.id}: language is what a voice speaks, and nothing else has one")
+        return self
+
+    @property
+    def spoken_language(self) -> str:
+        return self.language or ENGLISH
 
     @property
     def size_bytes(self) -> int:

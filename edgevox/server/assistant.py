@@ -11,6 +11,7 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.acting import Publish
 from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.conversation import Conversation
+from edgevox.languages import ENGLISH
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.scopes import Caller
 from edgevox.types import ChatModel, Sampling
@@ -55,6 +56,7 @@ class Assistant:
     hearing_name: str = ""
     voice: Callable[[float], Voice] | None = None
     voice_name: str = ""
+    voice_language: str = ENGLISH
     states: Callable[[], Mapping[str, str]] = dict
     started_s: float = field(default_factory=time.time)
 

@@ -18,6 +18,7 @@ from edgevox.settings.model import (
     TtsSettings,
 )
 from edgevox.settings.server_section import ServerSettings
+from edgevox.settings.sound_section import SoundSettings
 
 __all__ = [
     "DEFAULT_PRESET",
@@ -33,6 +34,7 @@ __all__ = [
     "RingSettings",
     "ServerSettings",
     "Settings",
+    "SoundSettings",
     "Source",
     "SttSettings",
     "ToolSettings",

@@ -68,6 +68,9 @@ class Setting:
         try:
             return check()
         except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                if fault["type"] == "value_error":  # a check of our own knows better what is wrong
+                    raise ValueError(f"{self.name}: {fault['ctx']['error']}") from error
             raise ValueError(f"{self.name} must be {self.expected}, not {_shown(value)}") from error
 
 

@@ -10,9 +10,18 @@ from typing import Any
 
 from edgevox.errors import ConfigError
 from edgevox.folders import Folders
+from edgevox.languages import ENGLISH, LANGUAGES
 from edgevox.settings.catalogue import PLUGINS, catalogue, sections, suggestions, unknown
-from edgevox.settings.model import DEFAULT_PRESET, GENERIC_PRESET, LAYERS, Settings, Source
+from edgevox.settings.model import (
+    DEFAULT_PRESET,
+    GENERIC_PRESET,
+    LAYERS,
+    Settings,
+    Source,
+    SttSettings,
+)
 from edgevox.settings.preset_files import SETTINGS_TABLE, find_preset
+from edgevox.settings.section import AUTO
 from edgevox.settings.toml_file import TomlFile, read_toml
 
 _PREFIX = "EDGEVOX_"
@@ -39,7 +48,9 @@ def load_settings(
     preset = _from_preset(chosen.get("preset"), user_presets(folders), problems)
     if problems:
         raise ConfigError(_report(problems), hint="edgevox config path says where the file of settings is")
-    return _assemble(defaults | preset | chosen)
+    settings = _assemble(defaults | preset | chosen)
+    _check_recogniser(settings)
+    return settings
 
 
 def user_presets(folders: Folders) -> Path:
@@ -149,7 +160,11 @@ def _settle_model(chosen: dict[str, _Given]) -> dict[str, _Given]:
 
 
 def _rank(given: _Given) -> int:
-    return LAYERS.index(given.source.layer)
+    return _rank_of(given.source)
+
+
+def _rank_of(source: Source) -> int:
+    return LAYERS.index(source.layer)
 
 
 def _assemble(given: Mapping[str, _Given]) -> Settings:
@@ -159,6 +174,18 @@ def _assemble(given: Mapping[str, _Given]) -> Settings:
         (nested[section] if section else nested)[key] = found.value
     settings = Settings.model_validate(nested)
     return settings.from_sources({name: found.source for name, found in given.items()})
+
+
+def _check_recogniser(settings: Settings) -> None:
+    """Raises ConfigError for a language that the recogniser cannot know: Whisper's .en models know one."""
+    model, language = settings.stt.model, settings.stt.language
+    if model.endswith(".en") and language not in (ENGLISH, AUTO):
+        source = max(("stt.model", "stt.language"), key=lambda name: _rank_of(settings.sources[name]))
+        raise ConfigError(
+            f"{settings.sources[source]}: {model} knows English only, and stt.language is "
+            f"{language} ({LANGUAGES[language]})",
+            hint=f'set stt.model to "{SttSettings().model}", which knows them all, or stt.language to "en"',
+        )
 
 
 def _flattened(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
-from edgevox.settings.section import Seconds, Section, Text, UserPath
+from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
 from edgevox.settings.server_section import ServerSettings
+from edgevox.settings.sound_section import SoundSettings
 from edgevox.types import Sampling
 
 Layer: TypeAlias = Literal["default", "preset", "file", "environment", "flag"]
@@ -109,7 +110,7 @@ class SttSettings(Section):
     model: Text = Field(
         default="whisper-base", description="the recogniser; whisper-tiny.en for small machines"
     )
-    language: Text = Field(
+    language: LanguageOrAuto = Field(
         default="en", description='the language spoken, such as "de", or "auto" to find out'
     )
     threads: _Threads = Field(default="auto", description="processor threads")
@@ -121,6 +122,9 @@ class TtsSettings(Section):
 
     enabled: bool = Field(default=True, description="speak the replies of edgevox run")
     voice: Text = Field(default="piper-en_US-joe-medium", description="the voice")
+    voices: Mapping[Language, Text] = Field(
+        default={}, description='voices for other languages: de = "piper-de_DE-thorsten-medium"'
+    )
     speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
     threads: _Threads = Field(default="auto", description="processor threads")
 
@@ -158,7 +162,7 @@ class AudioSettings(Section):
         default=500,
         ge=100,
         le=3000,
-        description="a pause this long ends what is said; shorter after a whole sentence, longer after half",
+        description="how long a pause ends what is said: less than this after a stop, more after a sentence",
     )
     min_speech_ms: int = Field(
         default=200, ge=0, le=2000, description="what is shorter is a noise, not a word"
@@ -263,6 +267,7 @@ class Settings(Section):
     stt: SttSettings = SttSettings()
     tts: TtsSettings = TtsSettings()
     audio: AudioSettings = AudioSettings()
+    sounds: SoundSettings = SoundSettings()
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
     memory: MemorySettings = MemorySettings()

@@ -7,8 +7,20 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from edgevox.languages import checked_language
+
+AUTO = "auto"
+"""Where a language is expected: whichever is spoken."""
+
+
+def _checked_or_auto(language: str) -> str:
+    return language if language == AUTO else checked_language(language)
+
+
 UserPath: TypeAlias = Annotated[Path, AfterValidator(Path.expanduser)]
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
+Language: TypeAlias = Annotated[str, AfterValidator(checked_language)]
+LanguageOrAuto: TypeAlias = Annotated[str, AfterValidator(_checked_or_auto)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=3600)]
 
 

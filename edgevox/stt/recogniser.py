@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from ctranslate2 import StorageView
 from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
@@ -42,6 +43,7 @@ class Recogniser:
         self._beam_size = beam_size
         self._encoder = WindowEncoder.of(model)
         self._tokenizers: dict[str, Tokenizer] = {}
+        self._encoded: tuple[NDArray[np.float32], Window, StorageView] | None = None
 
     @classmethod
     def load(cls, model_dir: Path, *, threads: int, beam_size: int) -> Recogniser:
@@ -57,7 +59,7 @@ class Recogniser:
         """Hear which language is spoken; English where the model knows no other."""
         if not self._model.model.is_multilingual:
             return _ENGLISH
-        ((likeliest, _), *_) = self._model.model.detect_language(self._encoder.encode(samples, window))[0]
+        ((likeliest, _), *_) = self._model.model.detect_language(self._encode(samples, window))[0]
         return str(likeliest).removeprefix("<|").removesuffix("|>")
 
     def attempt(
@@ -70,7 +72,7 @@ class Recogniser:
         prompt = [*names_prompt(tokenizer, names, language), *tokenizer.sot_sequence]
         most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * speech_s))
         (result,) = self._model.model.generate(
-            self._encoder.encode(samples, window),
+            self._encode(samples, window),
             [prompt],
             beam_size=self._beam_size,
             # CTranslate2 writes at most half of this, and at most what the prompt leaves of it.
@@ -88,6 +90,13 @@ class Recogniser:
             speech_s=speech_s,
             window_s=window.encoded_s,
         )
+
+    def _encode(self, samples: NDArray[np.float32], window: Window) -> StorageView:
+        """What is heard for its language is encoded once, and then read."""
+        last = self._encoded
+        if last is None or last[0] is not samples or last[1] != window:
+            last = self._encoded = (samples, window, self._encoder.encode(samples, window))
+        return last[2]
 
     def _tokenizer(self, language: str) -> Tokenizer:
         if language not in self._tokenizers:

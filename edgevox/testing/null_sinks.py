@@ -93,6 +93,20 @@ class NullSinks:
         samples = np.fromfile(raw, dtype="<i2").astype(np.float32) / np.float32(32_768)
         write_wav(wav, [Audio(samples, _RECORD_HZ)])
 
+    @contextmanager
+    def echo(self, *, delay_ms: int = 40) -> Iterator[None]:
+        """Inside the block the microphone hears the loudspeaker, as loud as it is."""
+        module = self.control(
+            "load-module",
+            "module-loopback",
+            "source=spk.monitor",
+            "sink=micsink",
+            f"latency_msec={delay_ms}",
+            "adjust_time=0",
+        )
+        yield
+        self.control("unload-module", module.strip())
+
     def control(self, *words: str) -> str:
         """What `pactl` answers: `control("unload-module", "module-remap-source")` unplugs the microphone."""
         return self._run("pactl", *words)

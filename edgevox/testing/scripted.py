@@ -51,15 +51,22 @@ class MemorySpeaker:
 
     def __init__(self) -> None:
         self.played: list[Audio] = []
+        self.is_ducked = False
+        self.heard_s = 0.0
+
+    def duck(self, is_ducked: bool) -> None:
+        self.is_ducked = is_ducked
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
-        is_started = False
+        is_started = self.is_ducked = False
+        self.heard_s = 0.0
         async for chunk in chunks:
             if not is_started:
                 on_start()
                 is_started = True
             self.played.append(chunk)
+            self.heard_s += chunk.duration_s
             if cancel.is_set():
                 return

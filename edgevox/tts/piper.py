@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,8 @@ from edgevox.types import Audio, SynthesisRequest
 # One run's working memory grows with its sound: this much is about 12 s and 250 MB at normal speed.
 MAX_PIECE_PHONEMES = 240
 MAX_PIECE_CHARS = 400
+# A voice takes some 80 MB: the least used one makes room, and is read again when it is needed.
+MOST_VOICES = 3
 
 _SLOWEST, _FASTEST = 0.25, 4.0
 # Spoken to nobody when a voice is loaded: as loud as speech is on the whole, and long enough for two chunks.
@@ -35,92 +38,123 @@ _KNEE = 0.7
 
 
 class PiperEngine:
-    """A Piper voice: an ONNX file, and its settings in a file of the same name with `.json` behind it.
+    """Piper voices: an ONNX file each, and its settings in a file of the same name with `.json` behind it.
 
-    A second thread nearly halves the time while a core is idle (benchmarks/results/tts.md).
+    `voice_path` speaks what none of `others`, by language, is for. A second thread nearly halves the time
+    while a core is idle (benchmarks/results/tts.md).
     """
 
-    def __init__(self, voice_path: Path, *, threads: int = 1) -> None:
+    def __init__(
+        self, voice_path: Path, *, others: Mapping[str, Path] | None = None, threads: int = 1
+    ) -> None:
         self.voice_path = voice_path
+        self.others = dict(others or {})
         self.threads = threads
-        self._voice: Any = None
-        self._speech: Any = None
         self._switch: Any = None
-        self._gain = 1.0
-
-    @property
-    def config_path(self) -> Path:
-        return self.voice_path.with_name(f"{self.voice_path.name}.json")
+        self._loaded: OrderedDict[Path, _Voice] = OrderedDict()
+        """The voices in memory, the one that spoke last behind all others."""
 
     def load(self) -> None:
-        """Read the voice and say a word to nobody. Raises ModelMissing or ModelError."""
-        for path in (self.voice_path, self.config_path):
-            if not path.is_file():
-                raise ModelMissing(f"there is no voice file {path}", hint="edgevox models pull fetches it")
+        """Read the first voice and say a word to nobody. Raises ModelMissing or ModelError.
 
+        The other voices have to be there, and are read when they are first needed.
+        """
+        for path in (self.voice_path, *self.others.values()):
+            for file in (path, _config_path(path)):
+                if not file.is_file():
+                    raise ModelMissing(
+                        f"there is no voice file {file}", hint="edgevox models pull fetches it"
+                    )
         # Not at the top of the file: only the process that speaks may carry GPL code and onnxruntime.
-        from piper.config import PiperConfig, SynthesisConfig
-        from piper.voice import PiperVoice
-
-        from edgevox.tts.onnx_session import ONNX_ERRORS, StopSwitch
-        from edgevox.tts.vits import open_speech
+        from edgevox.tts.onnx_session import StopSwitch
 
         logging.getLogger("piper").setLevel(logging.ERROR)
-        try:
-            config = PiperConfig.from_dict(json.loads(self.config_path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
-            raise _broken(self.config_path, err) from err
-        # A file that is a model but no voice, or a language espeak has not, only shows when a word is spoken.
-        unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, RuntimeError, ValueError, TypeError)
-        try:
-            voice = PiperVoice(config=config, session=_Inputs())
-            silent = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
-            probe = [phoneme for sentence in voice.phonemize(_PROBE) for phoneme in sentence]
-            switch = StopSwitch()
-            speech, sound = open_speech(
-                self.voice_path,
-                rate_hz=config.sample_rate,
-                threads=self.threads,
-                switch=switch,
-                probe=_inputs(voice, probe, silent),
-            )
-        except unusable as err:
-            raise _broken(self.voice_path, err) from err
-        self._gain = _LEVEL / max(float(np.sqrt(np.mean(sound**2))), _LEVEL / _MOST_GAIN)
-        self._voice, self._speech, self._switch = voice, speech, switch
+        switch = StopSwitch()
+        self._loaded[self.voice_path] = _Voice(self.voice_path, threads=self.threads, switch=switch)
+        self._switch = switch
 
     def run(self, request: SynthesisRequest, cancel: CancelFlag) -> Iterator[Audio]:
         """Speak one sentence, chunk by chunk. A text without a letter or a digit gives no sound.
 
-        Raises ModelError when the voice was not loaded.
+        Raises ModelError when the voice was not loaded, or is another that cannot be.
         """
-        voice = self._voice
-        if voice is None:
+        if self._switch is None:
             raise ModelError("the voice is not loaded", hint="call load() before run()")
-        from piper.config import SynthesisConfig
-
         from edgevox.tts.onnx_session import RunStopped
 
+        voice = self._voice(self.others.get(request.language, self.voice_path))
         speed = min(max(request.speed, _SLOWEST), _FASTEST)
-        config = SynthesisConfig(length_scale=voice.config.length_scale / speed)
         with self._switch.thrown_by(cancel), suppress(RunStopped):
-            for phonemes in self._phonemes(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
+            for phonemes in voice.phonemes(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
                 if cancel.is_set():
                     return
-                for samples in self._speech.chunks(_inputs(voice, phonemes, config)):
+                for audio in voice.sound(phonemes, speed):
                     if cancel.is_set():
                         return
-                    yield Audio(_loud(samples, self._gain), voice.config.sample_rate)
+                    yield audio
 
-    def _phonemes(self, text: str, longest: int) -> Iterator[Sequence[str]]:
+    def _voice(self, path: Path) -> _Voice:
+        voice = self._loaded.get(path)
+        if voice is None:
+            if len(self._loaded) >= MOST_VOICES:
+                self._loaded.popitem(last=False)
+            voice = self._loaded[path] = _Voice(path, threads=self.threads, switch=self._switch)
+        self._loaded.move_to_end(path)
+        return voice
+
+
+class _Voice:
+    """One voice in memory. Making it raises ModelError."""
+
+    def __init__(self, path: Path, *, threads: int, switch: Any) -> None:  # noqa: ANN401 (not imported yet)
+        from piper.config import PiperConfig, SynthesisConfig
+        from piper.voice import PiperVoice
+
+        from edgevox.tts.onnx_session import ONNX_ERRORS
+        from edgevox.tts.vits import open_speech
+
+        try:
+            config = PiperConfig.from_dict(json.loads(_config_path(path).read_text(encoding="utf-8")))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
+            raise _broken(_config_path(path), err) from err
+        # A file that is a model but no voice, or a language espeak has not, only shows when a word is spoken.
+        unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, RuntimeError, ValueError, TypeError)
+        try:
+            self._piper = PiperVoice(config=config, session=_Inputs())
+            silent = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
+            probe = [phoneme for sentence in self._piper.phonemize(_PROBE) for phoneme in sentence]
+            self._speech, sound = open_speech(
+                path,
+                rate_hz=config.sample_rate,
+                threads=threads,
+                switch=switch,
+                probe=_inputs(self._piper, probe, silent),
+            )
+        except unusable as err:
+            raise _broken(path, err) from err
+        self._gain = _LEVEL / max(float(np.sqrt(np.mean(sound**2))), _LEVEL / _MOST_GAIN)
+
+    def phonemes(self, text: str, longest: int) -> Iterator[Sequence[str]]:
         """What is to be spoken, in pieces of at most `longest` phonemes."""
         for piece in _pieces(_printable(text), MAX_PIECE_CHARS):
             if not any(char.isalnum() for char in piece):
                 continue
-            for sentence in self._voice.phonemize(piece):
+            for sentence in self._piper.phonemize(piece):
                 for phonemes in _pieces(sentence, longest):
                     if any(phoneme.isalpha() for phoneme in phonemes):
                         yield phonemes
+
+    def sound(self, phonemes: Sequence[str], speed: float) -> Iterator[Audio]:
+        """One piece, chunk by chunk. Raises RunStopped."""
+        from piper.config import SynthesisConfig
+
+        config = SynthesisConfig(length_scale=self._piper.config.length_scale / speed)
+        for samples in self._speech.chunks(_inputs(self._piper, phonemes, config)):
+            yield Audio(_loud(samples, self._gain), self._piper.config.sample_rate)
+
+
+def _config_path(voice_path: Path) -> Path:
+    return voice_path.with_name(f"{voice_path.name}.json")
 
 
 def _broken(path: Path, err: Exception) -> ModelError:

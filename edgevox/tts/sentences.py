@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from edgevox.languages import ENGLISH
+from edgevox.tts.abbreviations import before_numbers, never_last
+
 # Shorter than this, the first clause would be over before the next piece of sound is made.
 MIN_CLAUSE_CHARS = 24
 # The longest that one synthesis should take, and so the latest that a run-on is cut.
@@ -20,35 +23,33 @@ _ENDS_WITHOUT_SPACE = frozenset("。！？")
 _CLAUSES_WITHOUT_SPACE = frozenset("—，；：、")
 _OPENERS = frozenset("([{")
 _CLOSERS = frozenset(")]}")
+# „German“ and “English”, «français» and »deutsch«: what opens in one closes in another.
 _QUOTES_OPEN = frozenset("“«„")
-_QUOTES_CLOSE = frozenset("”»“")
+_QUOTES_OPEN_BEFORE_WORDS = frozenset('"»')
+_QUOTES_CLOSE = frozenset("”»“«")
 # What may stand between the mark that ends a sentence and the space behind it.
 _TRAILERS = _CLOSERS | _QUOTES_CLOSE | frozenset("\"'’*_`~")
-_AROUND_WORDS = "\"'’‘“”«»„()[]{}*_`~"
+_AROUND_WORDS = "\"'’‘“”«»„¿¡()[]{}*_`~"
 
-# A full stop behind one of these does not end a sentence ...
-_ABBREVIATIONS = (
-    frozenset(("adm", "capt", "col", "dr", "fr", "gen", "gov", "hon", "lt", "maj", "mme", "mr", "mrs", "ms"))
-    | frozenset(("mt", "prof", "rep", "rev", "sen", "sgt", "st"))
-    | frozenset(("approx", "ca", "cf", "e.g", "eg", "i.e", "ie", "viz", "vs"))
-)
-# ... and behind one of these not when a number follows.
-_BEFORE_NUMBERS = frozenset(
-    ("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec")
-) | frozenset(("art", "ch", "eq", "fig", "no", "nos", "p", "pp", "sec", "tel", "vol"))
+# Where a number with a full stop is an ordinal, also before a capital: "am 3. Mai".
+_ORDINALS_WITH_STOP = frozenset(("de", "lb"))
 
 
 @dataclass(slots=True)
 class SentenceSplitter:
     """`feed` it every token, then `finish`; after that it is as new."""
 
+    language: str = ENGLISH
     min_clause_chars: int = MIN_CLAUSE_CHARS
     max_chars: int = MAX_CHARS
     _piece: _Piece = field(init=False)
     _is_first: bool = field(init=False, default=True)
 
+    _grammar: _Grammar = field(init=False)
+
     def __post_init__(self) -> None:
-        self._piece = _Piece()
+        self._grammar = _Grammar.of(self.language)
+        self._piece = _Piece(self._grammar)
 
     def feed(self, delta: str) -> tuple[str, ...]:
         """The sentences that `delta` completes."""
@@ -78,7 +79,7 @@ class SentenceSplitter:
             self._cut(self._piece.best_cut(), done)
 
     def _cut(self, end: int, done: list[str]) -> None:
-        chars, self._piece = self._piece.chars, _Piece()
+        chars, self._piece = self._piece.chars, _Piece(self._grammar)
         text = "".join(chars[:end]).strip()
         if text:
             done.append(text)
@@ -95,10 +96,24 @@ class _Mark:
     needs_space: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """What full stops mean in a language, beside the end of a sentence."""
+
+    never_last: frozenset[str]
+    before_numbers: frozenset[str]
+    has_ordinals: bool
+
+    @classmethod
+    def of(cls, language: str) -> _Grammar:
+        return cls(never_last(language), before_numbers(language), language in _ORDINALS_WITH_STOP)
+
+
 @dataclass(slots=True)
 class _Piece:
     """What has come since the last cut, white space made single, and where it could be cut."""
 
+    grammar: _Grammar
     chars: list[str] = field(default_factory=list)
     word_start: int = 0
     in_quotes: bool = False
@@ -174,7 +189,7 @@ class _Piece:
             self.brackets = max(0, self.brackets - 1)
         elif self.in_quotes:
             self.in_quotes = char != '"' and char not in _QUOTES_CLOSE
-        elif char in _QUOTES_OPEN or (char == '"' and opens):
+        elif char in _QUOTES_OPEN or (char in _QUOTES_OPEN_BEFORE_WORDS and opens):
             self.in_quotes = True
 
     def _is_abbreviation(self, following: str) -> bool:
@@ -182,14 +197,16 @@ class _Piece:
         word = "".join(self.chars[self.word_start : self.sentence.end]).strip(_AROUND_WORDS)
         if not word.endswith(".") or word.endswith(".."):
             return False
-        stem = word[:-1]
-        if stem.lower() in _ABBREVIATIONS or (stem.lower() in _BEFORE_NUMBERS and following.isdigit()):
+        stem, grammar = word[:-1], self.grammar
+        if stem.lower() in grammar.never_last:
+            return True
+        if stem.lower() in grammar.before_numbers and following.isdigit():
             return True
         starts_piece = self.word_start == 0
         if len(stem) == 1 and stem.isalpha():
             return starts_piece or stem != "I"
         if stem.isdigit():
-            return starts_piece and len(stem) <= 3
+            return len(stem) <= (2 if grammar.has_ordinals else 0) or (starts_piece and len(stem) <= 3)
         parts = stem.split(".")
         return (
             len(parts) > 1 and all(part.isalpha() and len(part) <= 2 for part in parts) and stem[0].isupper()

@@ -4,10 +4,13 @@ from edgevox.voice.asking import Asking, OpenQuestion
 from edgevox.voice.bell import Bell
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWords
+from edgevox.voice.interruption import Interruption
 from edgevox.voice.loop import Ear, VoiceLoop
 from edgevox.voice.mouth import Loudspeaker
 from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.ringing import Ringer
+from edgevox.voice.signs import Signs
 from edgevox.voice.voice import Voice
 
 __all__ = [
@@ -16,10 +19,13 @@ __all__ = [
     "Ear",
     "Hearing",
     "InstantWords",
+    "Interruption",
     "Loudspeaker",
     "OpenQuestion",
     "Pipeline",
+    "ReplyLanguages",
     "Ringer",
+    "Signs",
     "Voice",
     "VoiceLoop",
 ]

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from edgevox.agents.confirm import Agreement
 from edgevox.errors import ToolDenied
 from edgevox.events import AnswerHeard, Event
+from edgevox.languages import ENGLISH
 from edgevox.tools.answers import Answer, decide_yes_no
 from edgevox.tools.confirmation import Channel, PendingConfirmation
 from edgevox.tools.scopes import CONFIRM
@@ -105,6 +106,7 @@ class Asking:
         self._publish = publish
         self._ways = set(ways)
         self._say: Say | None = None
+        self._language = ENGLISH
         self._listens = asyncio.Event()
 
     @property
@@ -126,9 +128,9 @@ class Asking:
             self._ways.discard(way)
 
     @contextmanager
-    def speaking(self, say: Say) -> Iterator[None]:
-        """Questions are asked aloud while the block runs."""
-        self._say = say
+    def speaking(self, say: Say, language: str = ENGLISH) -> Iterator[None]:
+        """Questions are asked aloud while the block runs, of somebody who speaks that language."""
+        self._say, self._language = say, language
         try:
             yield
         finally:
@@ -202,7 +204,7 @@ class Asking:
             self._listens.clear()
         if text is None:
             return None
-        answer = decide_yes_no(text)
+        answer = decide_yes_no(text, self._language)
         pending = question.pending
         self._publish(AnswerHeard(turn_id=pending.turn_id, token=pending.token, text=text, answer=answer))
         return answer

@@ -10,13 +10,16 @@ from typing import Literal, TypeAlias
 
 from edgevox.voice.instant_words import instant_word, plain_words
 
-Completeness: TypeAlias = Literal["whole", "unclear", "unfinished"]
+Completeness: TypeAlias = Literal["certain", "whole", "unclear", "unfinished"]
 
 LANGUAGE = "en"
 
 
 def how_finished(text: str) -> Completeness:
-    """Whether whoever said this has said it all: `unfinished` where more has to come, if they mean it."""
+    """Whether whoever said this has said it all: `unfinished` where more has to come, if they mean it.
+
+    What is `whole` can still go on, "turn on the lights | in the kitchen"; behind what is `certain` few do.
+    """
     if text.rstrip().endswith(_MARKS_THAT_GO_ON):
         return "unfinished"
     words = _words(_last_sentence(text))
@@ -27,7 +30,12 @@ def how_finished(text: str) -> Completeness:
     spoken = _without_preamble(words)
     if not spoken:
         return "unclear" if words[-1] in _POLITE else "unfinished"
-    if instant_word(" ".join(spoken)) or " ".join(spoken) in _PHRASES:
+    sentence = " ".join(spoken)
+    word = instant_word(sentence)
+    # "how" is heard as "help", and more may come behind "cancel": of those, it is not known.
+    if sentence in _LAST_WORDS or word in ("stop", "louder", "quieter"):
+        return "certain"
+    if sentence in _PHRASES or word:
         return "whole"
     if _wants_more(spoken):
         return "unfinished"
@@ -60,6 +68,8 @@ def _wants_more(words: list[str]) -> bool:
 
 
 def _is_whole(words: list[str]) -> bool:
+    if words[0] in _SUBORDINATE:
+        return False
     if len(words) > 1 and words[-1] in _ENDINGS:
         return True
     if _is_question(words):
@@ -170,7 +180,7 @@ _OPEN_WORDS = _set(
 _OPEN_ENDINGS = _phrases(
     "half past, quarter to, quarter past, next to, a little, a bit, a few, a couple, i want, i need, "
     "i would like, "
-    "the living, the front, the back, the dining, the washing"
+    "the living, the front, the back, the dining, the washing, my shopping, the shopping"
 )
 # Whole utterances that are only a beginning.
 _BEGINNINGS = _phrases(
@@ -229,6 +239,8 @@ _ENDINGS = _set(
 _STATES = _set(
     "open closed locked unlocked finished done running ready home charged empty full left there warm cold hot"
 )
+# "before I go to bed, please" is a condition of what is to come.
+_SUBORDINATE = _set("before after if while once unless")
 _ASKING = _set("what who whose where when why how which")
 _YES_NO = _set("is are was were am do does did will has have had should can could would")
 _BE = _set("is are was were")
@@ -244,13 +256,11 @@ _NUMBERS = _set(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand"
 )
+_LAST_WORDS = _phrases("thank you, thank you very much, never mind, no thank you")
 _PHRASES = _phrases(
     "yes, yeah, yep, no, nope, okay, ok, sure, hello, hi, good morning, good evening, good night, "
-    "good bye, goodbye, "
-    "thank you, thank you very much, never mind, no thank you, what time is it, what day is it, pause, "
-    "next, resume, continue, "
-    "snooze, mute, "
-    "i am home, i am leaving, go on"
+    "good bye, goodbye, what time is it, what day is it, pause, next, resume, continue, snooze, mute, "
+    "i am home, go on"
 )
 _PREAMBLES = _FILLERS | _phrases(
     "please, thanks, well, okay, ok, so, hey, hi, now, and, then, can you, could you, would you, will you, "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
+from edgevox.languages import ENGLISH
 from edgevox.voice.volume import Volume
 
 InstantWord: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repeat", "help"]
@@ -52,10 +53,27 @@ _PHRASES: Mapping[InstantWord, tuple[str, ...]] = {
     ),
     "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
 }
+# In other languages only what nobody can take for something else; whoever says it wants silence now.
+STOP_ELSEWHERE: tuple[str, ...] = (
+    *("stopp", "halt", "hör auf", "aufhören", "sei still", "sei ruhig", "ruhe", "es reicht"),
+    *("arrête", "arrête toi", "arrêtez", "tais toi", "taisez vous", "ça suffit"),
+    *("para", "para ya", "detente", "basta", "basta ya", "cállate", "silencio"),
+    *("fermo", "ferma", "fermati", "smettila", "zitto", "zitta", "silenzio"),
+    *("hou op", "ophouden", "stil", "wees stil", "genoeg"),
+)
+_CANCEL_ELSEWHERE = (
+    *("abbrechen", "brich ab", "annule", "annuler", "annulez", "cancela", "cancelar"),
+    *("annulla", "annulleer", "annuleren"),
+)
 # These mean stop only while there is something to stop: else they are for the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
-_POLITE = frozenset({"please", "thanks", "now"})
-_WORDS: Mapping[str, InstantWord] = {p: word for word, phrases in _PHRASES.items() for p in phrases}
+POLITE_ELSEWHERE = frozenset({"bitte", "jetzt", "alsjeblieft"})
+_POLITE = frozenset({"please", "thanks", "now"}) | POLITE_ELSEWHERE
+_WORDS: Mapping[str, InstantWord] = {
+    **{phrase: word for word, phrases in _PHRASES.items() for phrase in phrases},
+    **dict.fromkeys(STOP_ELSEWHERE, "stop"),
+    **dict.fromkeys(_CANCEL_ELSEWHERE, "cancel"),
+}
 
 _MOST_EXAMPLES = 3
 _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
@@ -86,7 +104,12 @@ class InstantWords:
     def __init__(self, examples: Sequence[str] = ()) -> None:
         self.volume = Volume()
         self.last_reply = ""
+        self.last_language = ENGLISH
         self._examples = tuple(examples[:_MOST_EXAMPLES])
+
+    def language_of(self, word: InstantWord) -> str:
+        """What `act` says to it is in this language."""
+        return self.last_language if word == "repeat" else ENGLISH
 
     def act(self, word: InstantWord) -> str:
         """Do it, as far as it does not concern a turn; what is to be said then."""

@@ -1,21 +1,22 @@
-"""The voice loop: listens, hands each utterance to the pipeline, and does not listen to itself."""
+"""The voice loop: listens, hands each utterance to the pipeline, and lets itself be interrupted."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from typing import Protocol, TypeAlias
 
+import numpy as np
+
 from edgevox.audio import segmenter as segments
-from edgevox.errors import EdgevoxError
 from edgevox.events import Event, SpeechDropped, SpeechStarted
-from edgevox.turn import Turn
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
-from edgevox.voice.patience import completeness, hangovers
+from edgevox.voice.exchange import LONGEST_ASIDE_S, Exchange, Said
+from edgevox.voice.interruption import Interruption
+from edgevox.voice.patience import AFTER_UNFINISHED, completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
 
@@ -23,9 +24,6 @@ Publish: TypeAlias = Callable[[Event], None]
 
 # Whoever has said nothing for so long after a question does not agree.
 ANSWER_WITHIN_S = 8.0
-# A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
-# which the turn that is under way needs itself.
-_LONGEST_ASIDE_S = 3.0
 
 
 class Ear(Protocol):
@@ -46,13 +44,15 @@ class Ear(Protocol):
 
 
 class VoiceLoop:
-    """Half duplex: while the assistant speaks, what is heard is let go.
+    """With an `interruption`, whoever speaks over the assistant stops it, and is heard from their first word;
+    without one it is half duplex: while the assistant speaks, what is heard is let go. Until it has asked a
+    question to its end, it cannot be interrupted, and after that it listens for the answer.
 
-    While it works in silence it listens for the words that need no model, and after a question of its own
-    for the answer. While the pause that ends an utterance still lasts, it is transcribed already: the words
-    say how long that pause has to be, and the reply to them is begun. Nothing is said or done before it has
-    ended. In a file nobody waits for that, and what is said is transcribed once; a turn is then over, or
-    asks, before more is read, and nothing rings.
+    What is said while it works in silence is acted on at once, if it needs no model, else answered next.
+    While the pause that ends an utterance still lasts, it is transcribed already: the words say how long that
+    pause has to be, and the reply to them is begun. Nothing is said or done before it has ended. In a file
+    nobody waits for that, and what is said is transcribed once; a turn is then over, or asks, before more is
+    read, and nothing rings.
     """
 
     def __init__(
@@ -62,18 +62,24 @@ class VoiceLoop:
         pipeline: Pipeline,
         publish: Publish,
         ringer: Ringer | None = None,
+        interruption: Interruption | None = None,
     ) -> None:
         self._ear = ear
         self._ringer = ringer
+        self._interruption = interruption
+        self._is_sounding = False
+        """Whether the assistant was heard in the block before."""
+        self._has_floor = False
+        """Whether somebody has spoken over it, and still speaks."""
+        self._has_interrupted = False
+        """Whether they have ended a turn with it."""
         self._segmenter = segmenter
         self.pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
-        self._turn: asyncio.Task[None] | None = None
-        self._aside: asyncio.Task[None] | None = None
-        """What somebody said while a turn was under way is being transcribed."""
-        self._reading: asyncio.Task[None] | None = None
-        """The answer to a question is being transcribed."""
+        self._paused: Audio | None = None
+        """What is to be transcribed early, when the recogniser is free."""
+        self._exchange = Exchange(pipeline, publish, lambda: segmenter.is_in_speech)
         self._listening: Listening | None = None
         self._listened_s = 0.0
 
@@ -85,14 +91,14 @@ class VoiceLoop:
                 async with self._ringing(), aclosing(self._ear.frames()) as frames:
                     async for block in frames:
                         if not self._ear.live:
-                            await self._turn_waits()
+                            await self._exchange.waits()
                         self._hear(block)
-                await self._end()
+                # The sound is over: what was being said is taken as it is, and nobody will answer a question.
+                if isinstance(rest := self._segmenter.finish(), segments.Utterance):
+                    self._take(rest)
+                await self._exchange.end()
         finally:
-            for task in (self._turn, self._aside, self._reading):
-                if task is not None:
-                    task.cancel()
-                    await asyncio.gather(task, return_exceptions=True)
+            await self._exchange.close()
             if self._early is not None:
                 await self._early.close()
 
@@ -105,9 +111,16 @@ class VoiceLoop:
 
     def _hear(self, block: Audio) -> None:
         if self._is_echo():
-            self._forget_speech()
+            self._hear_over(block)
             return
+        if self._is_sounding:
+            self._fell_silent()
+        if not self._segmenter.is_in_speech:
+            self._has_floor = self._has_interrupted = False
         self._note_question(block)
+        self._segment(block)
+
+    def _segment(self, block: Audio) -> None:
         self._weigh_pause()
         match self._segmenter.feed(block):
             case segments.SpeechStarted():
@@ -122,6 +135,64 @@ class VoiceLoop:
                 self._tell(SpeechDropped(reason="too short"))
             case None:
                 pass
+
+    def _hear_over(self, block: Audio) -> None:
+        """Hear a block in which the assistant sounds."""
+        interruption = self._interruption
+        if interruption is None:
+            self._forget_speech()
+            return
+        if self.pipeline.asking.open is not None:
+            # A yes that comes before the end of the question is no answer to it.
+            interruption.reset()
+            self._forget_speech()
+            return
+        if not self._is_sounding:
+            self._is_sounding = True
+            interruption.reset()
+            self._end_speech()
+        if self._has_floor:
+            self._segment(block)
+            return
+        match interruption.feed(block):
+            case "duck":
+                self._duck(is_ducked=True)
+            case "resume" if interruption.was_word:
+                # It stays quiet until that is understood: "stop".
+                word = _joined(interruption.heard())
+                self._exchange.take_word(word, lambda: self._duck(is_ducked=False))
+            case "resume":
+                self._duck(is_ducked=False)
+            case "stop":
+                self._give_floor(interruption)
+            case None:
+                pass
+
+    def _give_floor(self, interruption: Interruption) -> None:
+        self._has_floor = True
+        self._has_interrupted = self.pipeline.interrupt()
+        self._segmenter.reset()
+        for block in interruption.heard():
+            self._segment(block)
+
+    def _fell_silent(self) -> None:
+        """The assistant can no longer be heard; somebody may have begun to speak before that."""
+        self._is_sounding = False
+        interruption = self._interruption
+        if interruption is not None and interruption.is_suspected and not self._has_floor:
+            for block in interruption.heard():
+                self._segment(block)
+
+    def _duck(self, *, is_ducked: bool) -> None:
+        if self.pipeline.mouth is not None:
+            self.pipeline.mouth.duck(is_ducked)
+
+    def _end_speech(self) -> None:
+        """The assistant begins to speak: what somebody was saying is taken as far as it was heard."""
+        rest = self._segmenter.finish()
+        if isinstance(rest, segments.Utterance) and self._exchange.is_in_turn:
+            self._take(rest)
+        self._forget_speech()
 
     def _is_echo(self) -> bool:
         """Whether the assistant was heard when the last block was recorded."""
@@ -139,18 +210,21 @@ class VoiceLoop:
         if (
             self._listened_s > ANSWER_WITHIN_S
             and not self._segmenter.is_in_speech
-            and not _is_at_work(self._reading)
+            and not self._exchange.is_reading
         ):
             now.hear_nothing()
 
     def _weigh_pause(self) -> None:
         """Let the words before a pause say how long it may be, and begin with the reply to them."""
+        self._transcribe_early()
         early = self._early
+        if self._paused is not None and self._listening is None:
+            self._segmenter.end_after(AFTER_UNFINISHED)  # its words are still to come
         # An answer may be changed in the pause behind it, "yes … no, wait": it always has the same.
         if early is None or early.is_abandoned or self._listening is not None:
             return
         finished = completeness(early.heard)
-        if early.heard and finished != "unfinished" and not self._is_in_turn:
+        if early.heard and finished != "unfinished" and not self._exchange.is_in_turn:
             self.pipeline.reply_early(early)
         self._segmenter.end_after(
             hangovers(
@@ -161,83 +235,27 @@ class VoiceLoop:
         )
 
     def _take(self, utterance: segments.Utterance) -> None:
-        if not self._is_in_turn:
-            self._turn = asyncio.create_task(self._answer(utterance, self._taken_early()))
-        elif self._listening is not None and not _is_at_work(self._reading):
-            reading = self._hear_answer(self._listening, utterance, self._taken_early())
-            self._reading = asyncio.create_task(reading)
-        elif self._listening is None and self._is_short(utterance.audio) and not _is_at_work(self._aside):
-            self._aside = asyncio.create_task(self._hear_aside(utterance, self._taken_early()))
-        else:
-            self._abandon_early()
-
-    async def _end(self) -> None:
-        """The sound is over: what was being said is taken as it is, and nobody will answer a question."""
-        if isinstance(rest := self._segmenter.finish(), segments.Utterance):
-            self._take(rest)
-        while _is_at_work(self._turn):
-            await self._turn_waits()
-            if listening := self.pipeline.asking.listening:
-                listening.hear_nothing()
-
-    # --- what becomes of it
-
-    async def _answer(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
         # The segmenter counts in samples; an utterance is handed over the moment its last block arrives.
         silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._ear.delay_s
-        try:
-            await self.pipeline.hear(
-                utterance.audio,
-                early.turn if early else Turn(),
-                last_voiced_s=time.monotonic() - silence_s,
-                dropped_samples=self._ear.dropped_samples,
-                early=early,
-            )
-        except EdgevoxError:
-            return  # its TurnEnded has said what happened and what to do
-
-    async def _hear_answer(
-        self, listening: Listening, utterance: segments.Utterance, early: EarlyTranscription | None
-    ) -> None:
-        text = await self.pipeline.words_in(utterance.audio, early)
-        if self.pipeline.act_on_ring(text):
-            # It was for what rings, and "okay" is no yes then: the question has to be asked again.
-            listening.hear("")
-        elif text:
-            # Whoever goes on speaking has not said it all: "yes … no, wait".
-            is_whole = not self._segmenter.is_in_speech and not utterance.cut
-            listening.hear(text if is_whole else "")
-
-    async def _hear_aside(self, utterance: segments.Utterance, early: EarlyTranscription | None) -> None:
-        self.pipeline.act_on(await self.pipeline.words_in(utterance.audio, early))
+        said = Said(
+            utterance.audio,
+            last_voiced_s=time.monotonic() - silence_s,
+            is_whole=not utterance.cut,
+            dropped_samples=self._ear.dropped_samples,
+            early=self._taken_early(),
+        )
+        interrupts, self._has_floor, self._has_interrupted = self._has_interrupted, False, False
+        self._exchange.take(said, interrupts=interrupts)
 
     # --- where it stands
 
-    @property
-    def _is_in_turn(self) -> bool:
-        # What a timer does when it is due is a turn too, and not one of this loop's.
-        return _is_at_work(self._turn) or self.pipeline.is_in_turn
-
     def _is_spoken_to(self) -> bool:
         """Whether somebody is speaking, or what they said is still being understood outside a turn."""
-        return self._segmenter.is_in_speech or _is_at_work(self._aside) or _is_at_work(self._reading)
-
-    def _is_short(self, audio: Audio) -> bool:
-        return audio.duration_s <= _LONGEST_ASIDE_S
-
-    async def _turn_waits(self) -> None:
-        """Returns when the turn is over, or waits for an answer that is still to be heard."""
-        for task in (self._aside, self._reading):
-            if task is not None:
-                await task
-        if self._turn is not None and not self._turn.done():
-            asked = asyncio.create_task(self.pipeline.asking.until_listening())
-            await asyncio.wait((self._turn, asked), return_when=asyncio.FIRST_COMPLETED)
-            asked.cancel()
+        return self._segmenter.is_in_speech or self._exchange.is_understanding
 
     def _tell(self, event: SpeechStarted | SpeechDropped) -> None:
-        # What is said during a turn does not become one.
-        if not self._is_in_turn:
+        # What is said during a turn becomes one only after it.
+        if not self._exchange.is_in_turn or self._has_interrupted:
             self._publish(event)
 
     def _forget_speech(self) -> None:
@@ -245,22 +263,31 @@ class VoiceLoop:
         self._abandon_early()
 
     def _begin_early(self, audio: Audio) -> None:
+        is_short = audio.duration_s <= LONGEST_ASIDE_S
+        is_wanted = not self._exchange.is_in_turn or self._listening is not None or is_short
+        if self._ear.live and is_wanted:
+            self._paused = audio
+            self._transcribe_early()
+
+    def _transcribe_early(self) -> None:
         # One at a time: what was begun at an earlier pause cannot be stopped inside one of Whisper's windows.
-        is_wanted = not self._is_in_turn or self._listening is not None or self._is_short(audio)
-        if self._ear.live and is_wanted and (self._early is None or not self._early.is_working):
-            self._early = self.pipeline.transcribe_early(audio)
+        if self._paused is not None and (self._early is None or not self._early.is_working):
+            self._early = self.pipeline.transcribe_early(self._paused)
+            self._paused = None
 
     def _abandon_early(self) -> None:
+        self._paused = None
         if self._early is not None:
             self._early.abandon()
 
     def _taken_early(self) -> EarlyTranscription | None:
         # From here on it is its taker's: to abandon it would cancel the turn that has begun with it.
+        self._paused = None
         if self._early is None or self._early.is_abandoned:
             return None
         early, self._early = self._early, None
         return early
 
 
-def _is_at_work(task: asyncio.Task[None] | None) -> bool:
-    return task is not None and not task.done()
+def _joined(blocks: Sequence[Audio]) -> Audio:
+    return Audio(np.concatenate([block.samples for block in blocks]), blocks[0].rate_hz)

@@ -28,6 +28,13 @@ class Loudspeaker(Protocol):
     ) -> None:
         """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
 
+    def duck(self, is_ducked: bool) -> None:
+        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+
+    @property
+    def heard_s(self) -> float:
+        """How much of what the last `play` was given was heard."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Interjection:
@@ -65,6 +72,8 @@ class Mouth:
         self._sounds_until_s: float | None = None
         """When the sound that the loudspeaker was given will have been played; None outside a passage."""
         self._unheard_s = 0.0
+        self._given: list[tuple[float, bool]] = []
+        """The sounds of the passage, in seconds, and whether they are its own or interjected."""
 
     @property
     def silent_since_s(self) -> float:
@@ -74,12 +83,25 @@ class Mouth:
         over_s = self._sounds_until_s + _MARGIN_S
         return over_s if self._clock() >= over_s else math.inf
 
+    @property
+    def is_sounding(self) -> bool:
+        return self.silent_since_s == math.inf
+
+    def duck(self, is_ducked: bool) -> None:
+        """Be quiet from now on, so that somebody else is heard, or loud again. It ends with the passage."""
+        self._loudspeaker.duck(is_ducked)
+
+    @property
+    def is_in_passage(self) -> bool:
+        """Whether what is interjected now is heard at once, and opens no loudspeaker."""
+        return self._interjections is not None
+
     async def play(
         self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
-    ) -> None:
+    ) -> float:
         """Play a passage; returns when its last sample is out or on a cancel. Raises DeviceUnavailable.
 
-        `on_start` is called with the first sound of its own.
+        `on_start` is called with the first sound of its own. Returns how many seconds of its own were heard.
         """
         async with self._one_at_a_time:
             self._interjections = deque()
@@ -88,6 +110,7 @@ class Mouth:
                 await self._play(self._with_interjections(sounds, own), cancel, own.sounding)
             finally:
                 self._refuse_interjections()
+            return self._own_heard_s(self._loudspeaker.heard_s if cancel.is_set() else math.inf)
 
     async def interject(self, sounds: Sequence[Audio], cancel: CancelFlag) -> bool:
         """Have this heard between two pieces of what is being said, or alone; whether all of it went out.
@@ -105,7 +128,11 @@ class Mouth:
 
     async def sound_of(self, sentence: str) -> Audio:
         """A sentence, as loud as the voice is now, to be interjected. Raises EngineFailed."""
-        return self._volume.applied(await self.voice.sound_of(sentence))
+        return self.as_loud_as_voice(await self.voice.sound_of(sentence))
+
+    def as_loud_as_voice(self, sound: Audio) -> Audio:
+        """A sound, louder or quieter as the voice is now."""
+        return self._volume.applied(sound)
 
     # --- what the loudspeaker is given
 
@@ -120,6 +147,7 @@ class Mouth:
             on_start()
 
         self._unheard_s = 0.0
+        self._given.clear()
         try:
             async with aclosing(sounds):
                 await self._loudspeaker.play(sounds, cancel, started)
@@ -150,7 +178,7 @@ class Mouth:
                 if own is None:
                     self._refuse_interjections()
                     return
-                self._give(own)
+                self._give(own, is_own=True)
                 on_start.own_sound_given(is_sounding=self._sounds_until_s is not None)
                 yield self._volume.applied(own)
                 following = asyncio.create_task(_following(sounds))
@@ -180,7 +208,17 @@ class Mouth:
         for interjection in interjections:
             interjection.end(is_given=False)
 
-    def _give(self, sound: Audio) -> None:
+    def _own_heard_s(self, heard_s: float) -> float:
+        """How much of the first so many seconds of the passage was its own."""
+        own_s = 0.0
+        for given_s, is_own in self._given:
+            part_s = min(heard_s, given_s)
+            own_s += part_s if is_own else 0.0
+            heard_s -= part_s
+        return own_s
+
+    def _give(self, sound: Audio, *, is_own: bool = False) -> None:
+        self._given.append((sound.duration_s, is_own))
         if self._sounds_until_s is None:
             self._unheard_s += sound.duration_s
         else:

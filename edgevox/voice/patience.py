@@ -7,10 +7,12 @@ from typing import assert_never
 from edgevox.types import Transcript
 from edgevox.voice.completeness import LANGUAGE, Completeness, how_finished
 
-# In hangovers: `audio.hangover_ms`, 500 ms if nobody changed it, is the pause behind words that say nothing.
-# Most people who think in the middle of a sentence go on within 700 ms (docs/adr/0025-endpointing.md).
-AFTER_WHOLE = 0.6
-AFTER_UNCLEAR = 1.4
+# In hangovers: `audio.hangover_ms`, 500 ms if nobody changed it. People who think in the middle of a sentence
+# mostly go on within 700 ms, and one in fifteen of their pauses is behind words that are whole
+# (docs/adr/0025-endpointing.md): only behind a word that ends everything a shorter one is the end.
+AFTER_CERTAIN = 0.6
+AFTER_WHOLE = 1.3
+AFTER_UNCLEAR = 1.6
 AFTER_UNFINISHED = 2.4
 
 
@@ -26,14 +28,16 @@ def hangovers(finished: Completeness | None, *, is_transcribing: bool, is_ready:
 
     Where nothing could, for want of the words or of the reply, to wait for the person costs nothing.
     """
+    if is_transcribing:
+        return AFTER_UNFINISHED
     match finished:
-        case "unfinished":
-            return AFTER_UNFINISHED
+        case "certain":
+            return AFTER_CERTAIN
+        case "whole" | None:
+            return AFTER_WHOLE if is_ready else AFTER_UNCLEAR
         case "unclear":
             return AFTER_UNCLEAR
-        case "whole":
-            return AFTER_WHOLE if is_ready else AFTER_UNCLEAR
-        case None:
-            return AFTER_UNFINISHED if is_transcribing else 1.0
+        case "unfinished":
+            return AFTER_UNFINISHED
         case _:
             assert_never(finished)

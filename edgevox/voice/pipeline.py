@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents.kept_turn import cut_off
 from edgevox.errors import EdgevoxError
 from edgevox.events import (
     EndpointReached,
     Event,
     InstantWordHeard,
-    ReplyDelta,
     SpeechEnded,
     TranscriptionStarted,
     TranscriptReady,
@@ -24,6 +24,7 @@ from edgevox.events import (
     TurnSource,
     TurnStarted,
 )
+from edgevox.languages import ENGLISH
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, Transcript
 from edgevox.voice.asking import Asking
@@ -32,8 +33,9 @@ from edgevox.voice.early import EarlyReply, EarlyTranscription
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
 from edgevox.voice.mouth import Loudspeaker, Mouth
+from edgevox.voice.replies import Replies
+from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.resting import Resting
-from edgevox.voice.spoken_turn import SpokenTurn
 from edgevox.voice.voice import Voice
 from edgevox.voice.volume import Volume
 
@@ -48,7 +50,7 @@ class Pipeline:
 
     `asking` is what the agent confirms with; without `words` every utterance is the agent's. What rings at
     the `bell` can be stopped. One that `rests` prepares between turns for the next one; it then has to be
-    closed.
+    closed. `languages` say which one a reply is in.
     """
 
     def __init__(
@@ -64,21 +66,22 @@ class Pipeline:
         words: InstantWords | None = None,
         bell: Bell | None = None,
         rests: bool = False,
+        languages: ReplyLanguages | None = None,
     ) -> None:
         self.asking = asking or Asking()
         self.bell = bell
-        self._agent = agent
         self._preset = preset
         self._publish = publish
         self._hearing = hearing
         self._words = words
+        self._languages = languages or ReplyLanguages()
         volume = words.volume if words else Volume()
         self.mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
+        self._replies = Replies(agent, self.mouth, self.asking, self._languages, publish)
         self._resting = Resting(agent.rest) if rests else None
         self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
         self._opened_s = -math.inf
-        self._speech: SpokenTurn | None = None
         self._early_reply: EarlyReply | None = None
 
     @property
@@ -90,10 +93,14 @@ class Pipeline:
     def is_in_turn(self) -> bool:
         return self._turn is not None
 
-    def has_said(self, text: str) -> None:
+    def is_turn_of(self, turn_id: str) -> bool:
+        """Whether it is this turn that is under way here."""
+        return self._turn is not None and self._turn.id == turn_id
+
+    def has_said(self, text: str, language: str = ENGLISH) -> None:
         """This was said aloud: it is what somebody means who asks for it again."""
         if self._words is not None:
-            self._words.last_reply = text
+            self._words.last_reply, self._words.last_language = text, language
 
     def rest(self) -> None:
         """Nobody is waiting: prepare for the next turn, in the background."""
@@ -120,7 +127,7 @@ class Pipeline:
         Returns whether it did.
         """
         word = instant_word(text, is_busy=True)
-        turn, speech = self._turn, self._speech_to_come
+        turn, speech = self._turn, self._replies.speech_to_come
         if not (turn and word == "cancel") and self.act_on_ring(text):
             return True
         if self._words is None or word is None or turn is None:
@@ -132,8 +139,15 @@ class Pipeline:
         if word in ("stop", "cancel"):
             turn.cancel.set()
         elif speech is not None:
-            speech.interject(said)
+            speech.interject(said, self._words.language_of(word))
         return True
+
+    def interrupt(self) -> bool:
+        """Somebody speaks over the assistant: end the turn under way, if it is speaking or about to.
+
+        Returns whether it was. A question that it asked is not agreed to then.
+        """
+        return self._turn is not None and self._replies.interrupt(self._turn)
 
     def act_on_ring(self, text: str) -> bool:
         """The same for what rings alone, which does not when the turn under way has begun after it rang."""
@@ -145,7 +159,7 @@ class Pipeline:
             return False
         if self._turn is not None:
             self._publish(InstantWordHeard(turn_id=self._turn.id, word=heeded.word, text=text))
-        if heeded.said and (speech := self._speech_to_come):
+        if heeded.said and (speech := self._replies.speech_to_come):
             speech.interject(heeded.said)
         return True
 
@@ -172,7 +186,7 @@ class Pipeline:
         before = self._early_reply
         if before is not None and before.turn is early.turn:
             return
-        text = early.heard.text if early.heard else ""
+        text, spoken = (early.heard.text, early.heard.language) if early.heard else ("", "")
         is_ringing = self.bell is not None and self.bell.is_ringing
         is_instant = self._words is not None and instant_word(text) is not None
         if not text or is_ringing or is_instant or self._one_at_a_time.locked() or early.is_abandoned:
@@ -183,7 +197,7 @@ class Pipeline:
         async def reply() -> AgentResult:
             if before is not None:
                 await before.close()
-            return await self._by_agent(text, early.turn, "voice")
+            return await self._replies.by_agent(text, early.turn, "voice", spoken)
 
         self._early_reply = EarlyReply(early.turn, reply)
 
@@ -224,7 +238,9 @@ class Pipeline:
                 if is_ringing:
                     await self._drop_early_reply()  # what rings is spoken to first
                 turn.gate.open()
-                return await self._reply(heard.text, turn, "voice", is_ringing=is_ringing)
+                return await self._reply(
+                    heard.text, turn, "voice", spoken=heard.language, is_ringing=is_ringing
+                )
 
     async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
         turn_id = early.turn.id
@@ -242,11 +258,6 @@ class Pipeline:
         heard = await self._hearing.transcribe(audio, turn.cancel)
         self._publish(_ready(heard, turn.id, time.monotonic()))
         return heard
-
-    @property
-    def _speech_to_come(self) -> SpokenTurn | None:
-        """Where something can still be said in this turn."""
-        return self._speech if self._speech and not self._speech.is_finished else None
 
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
@@ -281,8 +292,9 @@ class Pipeline:
             self.rest()
 
     async def _reply(
-        self, text: str, turn: Turn, source: TurnSource, *, is_ringing: bool = False
+        self, text: str, turn: Turn, source: TurnSource, *, spoken: str = "", is_ringing: bool = False
     ) -> AgentResult:
+        """Answer `text`; `spoken` is its language, "" where that is not known."""
         if is_ringing and self.bell:
             if heeded := self.bell.heed(text):
                 return await self._reply_to_ring(heeded, text, turn)
@@ -293,14 +305,11 @@ class Pipeline:
         early, self._early_reply = self._early_reply, None
         result = await early.result() if early else None
         if result is None:
-            result = await self._by_agent(text, turn, source)
+            result = await self._replies.by_agent(text, turn, source, spoken)
         if result.reply:
-            self.has_said(result.reply)
-        self._end(turn, result.reply)
+            self.has_said(result.reply, self._languages.reply_to(spoken))
+        self._end(turn, result.reply, result.heard)
         return result
-
-    async def _by_agent(self, text: str, turn: Turn, source: TurnSource) -> AgentResult:
-        return await self._aloud(turn, lambda write: self._write(text, turn, source, write))
 
     async def _drop_early_reply(self) -> None:
         if self._early_reply is not None:
@@ -313,7 +322,7 @@ class Pipeline:
         """A turn without the model, and none that the conversation remembers."""
         self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
         if said := words.act(word):
-            return await self._say_instantly(said, turn)
+            return await self._say_instantly(said, turn, words.language_of(word))
         self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
         return AgentResult("", (), "stop")
 
@@ -325,54 +334,16 @@ class Pipeline:
         self._end(turn, "")
         return AgentResult("", (), "stop")
 
-    async def _say_instantly(self, said: str, turn: Turn) -> AgentResult:
-        async def write(write: Callable[[str], None]) -> None:
-            self._publish(ReplyDelta(turn_id=turn.id, text=said))
-            write(said)
-
-        await self._aloud(turn, write)
-        self._end(turn, said)
+    async def _say_instantly(self, said: str, turn: Turn, language: str = ENGLISH) -> AgentResult:
+        self._end(turn, said, await self._replies.say(said, turn, language))
         return AgentResult(said, (), "stop")
 
-    def _end(self, turn: Turn, reply: str) -> None:
-        outcome: TurnOutcome = "cancelled" if turn.cancel.is_set() else "answered"
+    def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
+        """`heard` is what was heard of the reply, where that is not all."""
+        outcome: TurnOutcome = self._replies.cut_by(turn) if turn.cancel.is_set() else "answered"
+        if heard is not None and heard != reply:
+            reply = cut_off(heard) if heard else ""
         self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
-
-    async def _aloud(self, turn: Turn, write: Callable[[Callable[[str], None]], Awaitable[T]]) -> T:
-        """Have something written and, where there is a mouth, spoken at the same time."""
-        if self.mouth is None:
-            return await write(lambda _piece: None)
-        speech = SpokenTurn(self.mouth, turn, self._publish)
-
-        async def written() -> T:
-            result = await write(speech.write)
-            speech.finish()
-            return result
-
-        self._speech = speech
-        try:
-            with self.asking.speaking(speech.say):
-                async with asyncio.TaskGroup() as group:
-                    speech.start(group)
-                    writing = group.create_task(written())
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        finally:
-            self._speech = None
-        return writing.result()
-
-    async def _write(
-        self, text: str, turn: Turn, source: TurnSource, write: Callable[[str], None]
-    ) -> AgentResult:
-        result: AgentResult | None = None
-        async with aclosing(self._agent.stream(text, turn, source=source)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, AgentResult):
-                    result = piece
-                else:
-                    write(piece)
-        assert result is not None, "an agent's stream ends with its result"
-        return result
 
 
 def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from edgevox.voice.instant_words import plain_words
+from edgevox.voice.instant_words import POLITE_ELSEWHERE, STOP_ELSEWHERE, plain_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ _STOP = frozenset(
         *("im up", "i am up", "im awake", "i am awake", "im getting up", "i am getting up", "i heard you"),
         *("im coming", "i am coming", "got it", "i got it", "understood", "will do", "done", "fine"),
         *("okay", "ok", "alright", "all right", "thanks", "thank you", "thank you very much", "cheers"),
+        *STOP_ELSEWHERE,
     )
 )
 _STOPPING = ("stop", "cancel", "dismiss", "silence", "end", "turn off", "switch off", "shut off")
@@ -43,7 +44,7 @@ _AROUND_A_TIME = frozenset(
         *("give", "me", "i", "need", "let", "sleep", "wait", "remind", "wake", "up"),
     )
 )
-_POLITE = frozenset(("please", "now", "hey"))
+_POLITE = frozenset(("please", "now", "hey")) | POLITE_ELSEWHERE
 # They mean stop when nothing else is said, and little beside something else: "okay, five more minutes".
 _AGREEING = frozenset(("okay", "ok", "thanks"))
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from edgevox.events import AudioReady, Event, PlaybackFinished, PlaybackStarted, SynthesisStarted
+from edgevox.languages import ENGLISH
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import Turn
 from edgevox.types import Audio
+from edgevox.voice.heard_words import SpokenSentence, heard_words
 from edgevox.voice.mouth import Mouth
 
 Publish: TypeAlias = Callable[[Event], None]
@@ -27,36 +30,62 @@ class _PassageEnd:
     is_reached: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of the sound of one sentence."""
+
+    sentence: SpokenSentence
+    sound: Audio
+
+
 class SpokenTurn:
     """Sentences are synthesized while those before them are played. `start` it, write, `finish`.
 
-    Before the turn's gate is open the first sound may be made, and none is played.
+    Before the turn's gate is open the first sound may be made, and none is played. `language` is that of
+    the reply; what else is said is in English, where nothing else is said of it.
     """
 
-    def __init__(self, mouth: Mouth, turn: Turn, publish: Publish) -> None:
+    def __init__(self, mouth: Mouth, turn: Turn, publish: Publish, *, language: str = ENGLISH) -> None:
         self._mouth = mouth
         self._turn = turn
         self._publish = publish
         self.is_finished = False
         """Whether everything was written; it may still be spoken."""
-        self._splitter = SentenceSplitter()
-        self._sentences: asyncio.Queue[str | _PassageEnd | None] = asyncio.Queue()
-        self._sounds: asyncio.Queue[Audio | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
-        self._has_sound = asyncio.Event()
+        self.written = ""
+        """The reply, as far as it was written."""
+        self._language = language
+        self._splitter = SentenceSplitter(language)
+        self._reply: list[SpokenSentence] = []
+        """The sentences of the reply: not what was interjected or asked."""
+        self._sentences: asyncio.Queue[SpokenSentence | _PassageEnd | None] = asyncio.Queue()
+        self._sounds: asyncio.Queue[_Piece | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
+        self._may_begin = asyncio.Event()
+        self._unmade = 0
+        """Sentences whose sound has still to be made."""
+        self._has_begun = False
+
+    @property
+    def is_to_be_heard(self) -> bool:
+        """Whether something of it is being said, or about to be."""
+        return self._unmade > 0 or not self._sounds.empty() or (self._has_begun and self._mouth.is_sounding)
+
+    def heard_text(self) -> str:
+        """What was heard of the reply, up to the last whole word, once it is over."""
+        return heard_words(self.written, self._reply)
 
     def write(self, piece: str) -> None:
         """The next piece of the reply: a sentence is spoken as soon as it is whole."""
-        for sentence in self._splitter.feed(piece):
-            self._sentences.put_nowait(sentence)
+        self.written += piece
+        self._put_reply(self._splitter.feed(piece))
 
-    def interject(self, sentence: str) -> None:
+    def interject(self, sentence: str, language: str = ENGLISH) -> None:
         """Say this behind what is whole by now, before the rest of the reply."""
-        self._sentences.put_nowait(sentence)
+        self._put(SpokenSentence(sentence, language=language))
 
     async def say(self, text: str) -> None:
         """Say this behind all that was written; returns when its last sample was played, or on a cancel."""
         self._flush()
-        self._sentences.put_nowait(text)
+        self._put(SpokenSentence(text))
         end = _PassageEnd()
         self._sentences.put_nowait(end)
         await end.is_reached.wait()
@@ -69,28 +98,52 @@ class SpokenTurn:
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Speak until `finish`, in tasks of `group`, which raise EngineFailed and DeviceUnavailable."""
+        self._turn.gate.when_waited_at(self._flush_sentence)
         group.create_task(self._synthesize())
         group.create_task(self._play())
 
+    def _flush_sentence(self) -> None:
+        """A sentence that looks whole is: what would show it comes only when the gate is open."""
+        if re.search(r"(?<!\d)[.!?…][\"'”’)]*\s*$", self.written):
+            self._flush()
+
     def _flush(self) -> None:
-        for sentence in self._splitter.finish():
-            self._sentences.put_nowait(sentence)
+        self._put_reply(self._splitter.finish())
+
+    def _put_reply(self, sentences: Sequence[str]) -> None:
+        for text in sentences:
+            sentence = SpokenSentence(text, language=self._language)
+            self._reply.append(sentence)
+            self._put(sentence)
+
+    def _put(self, sentence: SpokenSentence) -> None:
+        self._unmade += 1
+        self._sentences.put_nowait(sentence)
 
     async def _synthesize(self) -> None:
         turn = self._turn
+        await self._mouth.voice.prepare(self._language)  # while the reply is still being written
         while (item := await self._sentences.get()) is not None:
             if isinstance(item, _PassageEnd):
                 await self._pass_on(item)
-                continue
-            self._tell(SynthesisStarted(turn_id=turn.id, text=item))
-            async with aclosing(self._mouth.voice.speak(item, turn.cancel)) as pieces:
-                async for sound in pieces:
-                    self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
-                    await self._pass_on(sound)
+            elif not turn.cancel.is_set():
+                await self._make(item)
+                self._unmade -= 1
         await self._pass_on(None)
 
-    async def _pass_on(self, item: Audio | _PassageEnd | None) -> None:
-        self._has_sound.set()
+    async def _make(self, sentence: SpokenSentence) -> None:
+        turn = self._turn
+        self._tell(SynthesisStarted(turn_id=turn.id, text=sentence.text))
+        speech = self._mouth.voice.speak(sentence.text, turn.cancel, sentence.language)
+        async with aclosing(speech) as pieces:
+            async for sound in pieces:
+                self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
+                sentence.add(sound)
+                await self._pass_on(_Piece(sentence, sound))
+        sentence.is_made = not turn.cancel.is_set()
+
+    async def _pass_on(self, item: _Piece | _PassageEnd | None) -> None:
+        self._may_begin.set()
         await self._sounds.put(item)
 
     def _tell(self, event: Event) -> None:
@@ -98,8 +151,10 @@ class SpokenTurn:
 
     async def _play(self) -> None:
         if not self._turn.gate.is_open:
-            # Whoever waits at the gate has something to say: until then nobody needs to be certain.
-            await self._has_sound.wait()
+            # Whoever waits at the gate has something to say: until then nobody needs to be certain. When
+            # it is certain sooner, the loudspeaker is made ready while the first sound is.
+            self._turn.gate.when_open(self._may_begin.set)
+            await self._may_begin.wait()
             await self._turn.gate.passed(self._turn.cancel)
         while (end := await self._play_passage()) is not None:
             end.is_reached.set()
@@ -107,20 +162,31 @@ class SpokenTurn:
     async def _play_passage(self) -> _PassageEnd | None:
         """Play up to the next end; None at the end of the turn."""
         ends: list[_PassageEnd | None] = []
+        pieces: list[_Piece] = []
 
         async def upcoming() -> AsyncIterator[Audio]:
-            while isinstance(item := await self._sounds.get(), Audio):
-                yield item
+            while isinstance(item := await self._sounds.get(), _Piece):
+                pieces.append(item)
+                yield item.sound
             ends.append(item)
 
         def started() -> None:
+            self._has_begun = True
             self._publish(PlaybackStarted(turn_id=self._turn.id))
 
         if not self._turn.cancel.is_set():
-            await self._mouth.play(upcoming(), self._turn.cancel, started)
+            _share(await self._mouth.play(upcoming(), self._turn.cancel, started), pieces)
             self._publish(PlaybackFinished(turn_id=self._turn.id))
         # Whoever waits for room in the queue, after a cancel, must not wait for ever.
         while not ends:
-            if not isinstance(item := await self._sounds.get(), Audio):
+            if not isinstance(item := await self._sounds.get(), _Piece):
                 ends.append(item)
         return ends[0]
+
+
+def _share(heard_s: float, pieces: Sequence[_Piece]) -> None:
+    """Note for each sentence how much of it was heard, of pieces that were played one behind the other."""
+    for piece in pieces:
+        part_s = min(heard_s, piece.sound.duration_s)
+        piece.sentence.heard_s += part_s
+        heard_s -= part_s

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.kept_turn import KeptTurn, Summary
 from edgevox.settings import MemorySettings
-from edgevox.types import Message
+from edgevox.types import Message, ToolCall
 
 
 class Clock:
@@ -26,6 +26,10 @@ class ListJournal:
 
     def write_turn(self, turn: KeptTurn) -> None:
         self.turns[turn.id] = turn
+
+    def amend_turn(self, turn: KeptTurn) -> None:
+        if turn.id in self.turns:
+            self.turns[turn.id] = turn
 
     def write_summary(self, conversation: str, summary: Summary) -> None:
         self.summaries.append(summary)
@@ -73,6 +77,31 @@ def test_the_oldest_turns_leave_the_prompt_and_stay_in_the_journal() -> None:
     assert conversation.messages() == turn(3)
     assert list(journal.turns) == ["0", "1", "2", "3"]
     assert conversation.turns_to_summarise() == (turn(0), turn(1), turn(2))
+
+
+def test_of_a_reply_that_was_cut_off_the_rest_is_forgotten_everywhere() -> None:
+    journal = ListJournal()
+    conversation = kept(Conversation(journal=journal), 2)
+    asked, called, result = (
+        Message("user", "How cold is it?"),
+        Message("assistant", "", tool_calls=(ToolCall("1", "temperature", "{}"),)),
+        Message("tool", "5", tool_call_id="1"),
+    )
+    conversation.keep((asked, called, result, Message("assistant", "It is five degrees.")), turn_id="cold")
+    conversation.amend_reply("cold", "It is…", finish_reason="interrupted")
+    assert conversation.messages()[4:] == (asked, called, result, Message("assistant", "It is…"))
+    assert journal.turns["cold"].messages == conversation.messages()[4:]
+    assert journal.turns["cold"].finish_reason == "interrupted"
+    assert conversation.messages()[:4] == (*turn(0), *turn(1))
+
+
+def test_a_turn_that_was_deleted_is_not_amended() -> None:
+    journal = ListJournal()
+    conversation = kept(Conversation(journal=journal), 2)
+    journal.delete("1")
+    conversation.amend_reply("1", "answer…", finish_reason="interrupted")
+    assert conversation.messages() == turn(0)
+    assert list(journal.turns) == ["0"]
 
 
 def test_of_few_turns_all_but_the_last_leave_together() -> None:

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.agents.kept_turn import INTERRUPTED, NO_RESULT, messages_as_json, messages_from_json, whole
+from edgevox.agents.kept_turn import (
+    INTERRUPTED,
+    NO_RESULT,
+    cut_off,
+    messages_as_json,
+    messages_from_json,
+    whole,
+)
 from edgevox.types import Message, ToolCall
 
 ASKED = Message("user", "Lights and music, please.")
@@ -76,3 +83,17 @@ def test_messages_come_back_from_json_as_they_were(turn: tuple[Message, ...]) ->
 def test_other_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011  (json's own message, or ours)
         messages_from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("heard", "kept"),
+    [
+        ("It is", "It is…"),
+        ("It is five,", "It is five…"),
+        ("It is five. And", "It is five. And…"),
+        ("It is five.", "It is five. …"),
+        ("", "…"),
+    ],
+)
+def test_a_reply_that_was_cut_off_shows_it(heard: str, kept: str) -> None:
+    assert cut_off(heard) == kept

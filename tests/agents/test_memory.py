@@ -368,3 +368,26 @@ def test_a_write_that_fails_is_reported_once_and_the_next_is_tried(tmp_path: Pat
     assert store.problem is first
     assert "full" in str(first)
     assert "3" in [turn.id for turn in all_turns(tmp_path)]
+
+
+def test_of_a_reply_that_was_cut_off_only_what_was_heard_is_written(tmp_path: Path, clock: Clock) -> None:
+    with ConversationStore.open(tmp_path, MemorySettings(), clock=clock) as store:
+        conversation = store.conversation()
+        conversation.keep(TURN, turn_id="lit")
+        conversation.keep(numbered(1))
+        conversation.amend_reply("lit", "Es ist…", finish_reason="interrupted")
+    wanted = (*TURN[:-1], Message("assistant", "Es ist…"), *numbered(1))
+    with ConversationStore.open(tmp_path, MemorySettings(), clock=clock) as store:
+        assert store.conversation().messages() == wanted
+    file = MemoryFile.open_to_read(tmp_path)
+    assert file is not None
+    with closing(file):
+        assert [turn.finish_reason for turn in file.turns()] == ["stop", "interrupted"]
+
+
+def test_a_turn_that_was_forgotten_meanwhile_does_not_come_back_cut(tmp_path: Path) -> None:
+    with closing(MemoryFile.open(tmp_path)) as file:
+        file.add(stored(1, NOW_S))
+        file.delete()
+        file.amend(stored(1, NOW_S))
+        assert file.count() == 0

@@ -27,16 +27,8 @@ REPLY_S = 5.0
 @pytest.fixture
 def echoing_room(room: NullSinks) -> Iterator[NullSinks]:
     """A room in which the microphone hears the loudspeaker, as loud as it is."""
-    loop = room.control(
-        "load-module",
-        "module-loopback",
-        "source=spk.monitor",
-        "sink=micsink",
-        "latency_msec=40",
-        "adjust_time=0",
-    )
-    yield room
-    room.control("unload-module", loop.strip())
+    with room.echo():
+        yield room
 
 
 async def reply() -> AsyncIterator[Audio]:

@@ -110,7 +110,18 @@ async def test_after_a_cancel_the_device_gets_silence() -> None:
     await playback.feed(chunks(np.ones(10 * BLOCK, dtype=np.float32)))
     assert take(playback).all()
     playback.cancel()
+    end = take(playback)
+    assert np.count_nonzero(end) < 0.006 * RATE_HZ
+    assert np.max(np.abs(np.diff(end, prepend=1.0))) < 0.01, "a sound that ends at once is a click"
     assert not take(playback).any()
+    await asyncio.wait_for(playback.is_over.wait(), BOUND_S)
+
+
+async def test_a_device_that_takes_nothing_more_does_not_hold_up_a_cancel() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    await playback.feed(chunks(np.ones(10 * BLOCK, dtype=np.float32)))
+    take(playback)
+    playback.cancel()
     await asyncio.wait_for(playback.is_over.wait(), BOUND_S)
 
 
@@ -122,6 +133,49 @@ async def test_a_reply_cancelled_before_its_first_sample_never_starts() -> None:
     assert not take(playback).any()
     await asyncio.sleep(0)
     assert starts == []
+
+
+async def test_what_is_ducked_is_quiet_at_once_and_slowly_loud_again() -> None:
+    notes = Notes()
+    playback = Playback(RATE_HZ, 0, lambda: None, notes.tap)
+    await playback.feed(chunks(np.ones(100 * BLOCK, dtype=np.float32)))
+    loud = take(playback)
+    playback.duck(True)
+    falling = np.concatenate([take(playback) for _ in range(3)])
+    playback.duck(False)
+    rising = np.concatenate([take(playback) for _ in range(20)])
+    quiet = 10 ** (-15 / 20)
+    assert (loud == 1.0).all()
+    assert falling[round(0.021 * RATE_HZ) :] == pytest.approx(quiet, abs=1e-6)
+    assert rising[round(0.1 * RATE_HZ)] < 0.8
+    assert (rising[round(0.151 * RATE_HZ) :] == 1.0).all()
+    heard = np.concatenate([loud, falling, rising])
+    assert np.max(np.abs(np.diff(heard))) < 0.001
+    assert np.array_equal(np.concatenate(notes.samples), heard), "the echo is of what really goes out"
+
+
+async def test_a_ducked_reply_that_is_cancelled_ends_from_where_it_is() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    await playback.feed(chunks(np.ones(100 * BLOCK, dtype=np.float32)))
+    playback.duck(True)
+    for _ in range(5):
+        take(playback)
+    playback.cancel()
+    assert np.max(take(playback)) < 0.18
+    assert not take(playback).any()
+
+
+async def test_what_the_device_still_holds_has_not_been_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("edgevox.audio.playback.monotonic", lambda: now[0])
+    playback = Playback(RATE_HZ, 2 * BLOCK, lambda: None)
+    await playback.feed(chunks(np.ones(100 * BLOCK, dtype=np.float32)))
+    for _ in range(52):  # two of them are the lead-in
+        take(playback)
+        now[0] += BLOCK / RATE_HZ
+    assert playback.heard_s == pytest.approx(0.5 - DEVICE_DELAY_S, abs=0.02)
+    now[0] += DEVICE_DELAY_S
+    assert playback.heard_s == pytest.approx(0.5)
 
 
 async def test_a_reply_without_sound_is_over_at_once() -> None:

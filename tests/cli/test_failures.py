@@ -102,6 +102,21 @@ def test_doctor_without_models_says_how_to_get_each(tmp_path: Path) -> None:
         assert f"edgevox models pull {model}" in result.stdout
 
 
+def test_doctor_says_what_is_answered_in_another_language_and_which_voice_is_missing(tmp_path: Path) -> None:
+    voice = "piper-de_DE-thorsten-medium"
+    env = environment(
+        tmp_path,
+        EDGEVOX_MODELS_DIR=str(tmp_path / "models"),
+        EDGEVOX_STT__LANGUAGE="de",
+        EDGEVOX_TTS__VOICES=f"de={voice}",
+    )
+    result = edgevox("doctor", "--quick", env=env)
+    assert "hears German, answers in English" in result.stdout
+    assert f"edgevox models pull {voice}" in result.stdout
+    result = edgevox("doctor", "--quick", env={**env, "EDGEVOX_PRESET": "qwen3"})
+    assert "hears German, answers in German" in result.stdout
+
+
 def test_doctor_reads_a_broken_config_and_goes_on(tmp_path: Path) -> None:
     config = tmp_path / "config" / "config.toml"
     config.parent.mkdir()

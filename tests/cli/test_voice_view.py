@@ -121,3 +121,14 @@ def test_a_word_that_stops_a_ring_has_no_answer_to_show() -> None:
         TurnEnded(turn_id="t", outcome="answered", reply=""),
     )
     assert lines == ["you › Stop."]
+
+
+def test_of_an_interrupted_reply_what_was_heard_is_shown() -> None:
+    lines, remarks = Screen().shows(
+        TranscriptReady(turn_id="t", text="Tell me a story.", language="en"),
+        TurnEnded(turn_id="t", outcome="interrupted", reply="Once upon a…"),
+        TranscriptReady(turn_id="u", text="A shorter one.", language="en"),
+        TurnEnded(turn_id="u", outcome="interrupted", reply=""),
+    )
+    assert lines == ["you › Tell me a story.", "edgevox › Once upon a…", "you › A shorter one."]
+    assert remarks == []

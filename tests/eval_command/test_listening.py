@@ -20,7 +20,7 @@ from edgevox.eval.listening import (
     read_speeds,
     spoken_text,
 )
-from edgevox.eval.noise import Noise
+from edgevox.eval.noise import NOISE_KINDS, Noise, NoiseKind
 from edgevox.eval.summary import by_group
 from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking
 from edgevox.eval.word_errors import word_errors, words_of
@@ -178,9 +178,9 @@ def test_words_are_counted_that_must_change() -> None:
 # --- sound
 
 
-@pytest.mark.parametrize("kind", ["white", "babble"])
-def test_noise_is_as_loud_as_it_should_be_and_the_same_again(kind: str) -> None:
-    noise = Noise("white" if kind == "white" else "babble", [ONE_SECOND])
+@pytest.mark.parametrize("kind", NOISE_KINDS)
+def test_noise_is_as_loud_as_it_should_be_and_the_same_again(kind: NoiseKind) -> None:
+    noise = Noise(kind, [ONE_SECOND])
     clean = noise.behind(ONE_SECOND, None, "key").samples
     mixed = noise.behind(ONE_SECOND, 10.0, "key").samples
     assert len(mixed) == len(clean) == round(1.8 * WHISPER_RATE_HZ)

@@ -106,6 +106,21 @@ def test_the_default_preset_is_what_the_model_store_installs_by_default() -> Non
     assert preset.sampling.temperature == 0.0
 
 
+@pytest.mark.parametrize(
+    ("name", "languages"),
+    [(DEFAULT_PRESET, ("en",)), ("smollm2-135m", ("en",)), ("qwen3", None), (GENERIC_PRESET, None)],
+)
+def test_a_preset_says_which_languages_it_speaks_where_they_are_few(
+    name: str, languages: tuple[str, ...] | None
+) -> None:
+    assert resolve_preset(name).languages == languages
+
+
+def test_a_language_that_there_is_not_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    own_preset(tmp_path, MINE + 'languages = ["en", "deu"]\n')
+    assert "did you mean de (German)?" in refusal("mine", tmp_path).message
+
+
 def test_the_generic_preset_leaves_the_model_to_the_user() -> None:
     assert resolve_preset(GENERIC_PRESET).model is None
 

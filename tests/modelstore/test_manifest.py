@@ -8,7 +8,7 @@ import pytest
 
 from edgevox.errors import ConfigError, ModelMissing
 from edgevox.modelstore import DEFAULT_MODELS, PackageSource, load_manifest, read_manifest
-from edgevox.modelstore.manifest import ShippedSource
+from edgevox.modelstore.manifest import HubSource, ShippedSource
 
 PRESET_MODELS = (
     *("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b"),
@@ -49,6 +49,27 @@ def test_the_default_models_need_no_hub() -> None:
             assert file.bytes is not None
 
 
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv"])
+def test_there_is_a_voice_for(language: str) -> None:
+    voices = [entry for entry in load_manifest().models if entry.language == language]
+    for voice in voices:
+        assert voice.kind == "tts"
+        assert voice.licence.startswith("MIT, voice data CC")
+        model, config = voice.files
+        assert config.name == f"{model.name}.json"
+        for file in voice.files:
+            hub = file.sources[-1]
+            assert isinstance(hub, HubSource)
+            locale, name, quality = model.name.removesuffix(".onnx").split("-")
+            assert hub.file == f"{language}/{locale}/{name}/{quality}/{file.name}"
+    assert voices
+
+
+def test_a_voice_that_does_not_say_so_speaks_english(tmp_path: Path) -> None:
+    manifest = read_manifest(manifest_file(tmp_path, ENTRY.replace('"llm"', '"tts"')))
+    assert manifest.entry("tiny").spoken_language == "en"
+
+
 @pytest.mark.parametrize(
     "model_id", ["xlam-2-1b", "xlam-2-3b", "hammer-2.1-0.5b", "ministral-8b", "qwen2.5-3b"]
 )
@@ -86,6 +107,8 @@ def test_a_user_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
         (ENTRY.replace('kind = "hub"', 'kind = "web"'), "sources"),
         (ENTRY.replace('repo = "someone/Tiny"', 'repo = "someone"'), "repo"),
         (ENTRY + ENTRY, "tiny is there twice"),
+        (ENTRY.replace('"llm"', '"tts"\nlanguage = "deu"'), "did you mean de"),
+        (ENTRY.replace('"llm"', '"llm"\nlanguage = "de"'), "language is what a voice speaks"),
     ],
 )
 def test_a_faulty_manifest_is_named_with_its_fault(tmp_path: Path, text: str, fault: str) -> None:

@@ -166,6 +166,79 @@ def test_a_language_that_espeak_does_not_have_is_refused(tmp_path: Path, piper_v
         PiperEngine(tmp_path / "voice.onnx").load()
 
 
+# --- more than one voice
+
+
+@pytest.fixture
+def german_path(tmp_path: Path, piper_voice_path: Path) -> Path:
+    """A second voice: the same sounds, by the rules of German."""
+    config = json.loads(Path(f"{piper_voice_path}.json").read_text())
+    config["espeak"]["voice"] = "de"
+    (tmp_path / "german.onnx").symlink_to(piper_voice_path)
+    (tmp_path / "german.onnx.json").write_text(json.dumps(config))
+    return tmp_path / "german.onnx"
+
+
+def phonemes(engine: PiperEngine, text: str, language: str) -> str:
+    voice = engine._voice(engine.others.get(language, engine.voice_path))
+    return "".join(phoneme for piece in voice.phonemes(text, 1000) for phoneme in piece)
+
+
+@pytest.mark.engine
+def test_each_language_is_read_by_its_own_rules_in_one_engine(
+    piper_voice_path: Path, german_path: Path
+) -> None:
+    engine = PiperEngine(piper_voice_path, others={"de": german_path})
+    engine.load()
+    assert list(engine._loaded) == [piper_voice_path]  # the other is read when it is needed
+
+    def seconds(language: str) -> float:
+        sounds = engine.run(SynthesisRequest("Um 21 Uhr.", language=language), CancelFlag())
+        return duration_s(list(sounds))
+
+    english = phonemes(engine, "21", "en")
+    assert english.startswith("tw")  # twenty
+    assert seconds("en") > 0.3
+    assert list(engine._loaded) == [piper_voice_path]
+    assert phonemes(engine, "21", "de").replace("ˈ", "").startswith("aɪn")  # einundzwanzig
+    assert seconds("de") > 0.3
+    assert seconds("en") > 0.3
+    assert phonemes(engine, "21", "en") == english
+    assert phonemes(engine, "21", "fr") == english  # nobody speaks French: the first voice does it
+    assert list(engine._loaded) == [german_path, piper_voice_path]
+
+
+@pytest.mark.engine
+def test_the_voice_that_was_silent_longest_makes_room(
+    piper_voice_path: Path, german_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(piper, "MOST_VOICES", 1)
+    engine = PiperEngine(piper_voice_path, others={"de": german_path})
+    engine.load()
+    for language, path in (("de", german_path), ("en", piper_voice_path)):
+        assert list(engine.run(SynthesisRequest("Ja.", language=language), CancelFlag()))
+        assert list(engine._loaded) == [path]
+
+
+@pytest.mark.engine
+def test_another_voice_that_is_broken_leaves_the_first_one_speaking(
+    piper_voice_path: Path, german_path: Path
+) -> None:
+    Path(f"{german_path}.json").write_text("{}")
+    engine = PiperEngine(piper_voice_path, others={"de": german_path})
+    engine.load()
+    with pytest.raises(ModelError, match=r"german\.onnx\.json cannot be used"):
+        list(engine.run(SynthesisRequest("Ja.", language="de"), CancelFlag()))
+    assert speak(engine, "Yes.")
+
+
+def test_another_voice_that_is_not_there_is_named_at_the_start(tmp_path: Path) -> None:
+    for name in ("voice.onnx", "voice.onnx.json"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(ModelMissing, match=r"german\.onnx"):
+        PiperEngine(tmp_path / "voice.onnx", others={"de": tmp_path / "german.onnx"}).load()
+
+
 def test_nothing_of_piper_is_imported_before_load() -> None:
     code = (
         "import sys; from pathlib import Path; from edgevox.tts.piper import PiperEngine; "

@@ -192,3 +192,49 @@ def test_a_hundred_kilobytes_take_no_time(unit: str) -> None:
     started_s = time.process_time()
     split(unit * (100_000 // len(unit)))
     assert time.process_time() - started_s < 4.0
+
+
+# --- other languages
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Am 3. Mai um 7. Dann um 21 Uhr, z. B. bei Dr. Meyer bzw. Frau Abel."),
+        ("de", "Das kostet ca. 3 Mio. Euro inkl. Versand, vgl. Nr. 5."),
+        ("de", "Er sagte: „Halt. Bleib stehen.“ und ging."),
+        ("de", "Er sagte: »Halt. Bleib stehen.« und ging."),
+        ("es", "El Sr. López y la Sra. Ruiz viven en la avda. Goya, p. ej. en la pág. 7."),
+        ("es", "¿Sr. López?"),
+        ("fr", "M. Dupont et Mlle. Martin, p. ex. au n. 7."),
+        ("fr", "Il a dit « Arrête. Rentre. » puis il est parti."),
+        ("it", "Il sig. Rossi e la dott. Bianchi."),
+        ("nl", "Dhr. Jansen en mevr. De Vries, bijv. morgen."),
+        ("pl", "Np. Jan i tzw. Anna."),
+        ("pt", "O Sr. Silva e a Dra. Costa."),
+    ],
+)
+def test_a_sentence_of_another_language_stays_whole(language: str, text: str) -> None:
+    splitter = SentenceSplitter(language, min_clause_chars=MAX_CHARS)
+    assert splitter.feed(f"{text} ") == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("de", ["Das Licht ist an.", "Möchtest du noch etwas?", "Gern!"]),
+        ("de", ["„Gut.“", "Er ging.", "»Gut.«", "Sie kam."]),
+        ("de", ["Das war 1999.", "Danach kam nichts."]),
+        ("es", ["¿Qué hora es?", "¡Son las tres!", "¿y ahora?"]),
+        ("fr", ["Il a dit « oui ».", "Puis rien.", "Voilà !", "Merci."]),
+        ("it", ["È acceso.", "Ecco."]),
+    ],
+)
+def test_sentences_of_another_language_are_told_apart(language: str, sentences: list[str]) -> None:
+    splitter = SentenceSplitter(language, min_clause_chars=MAX_CHARS)
+    assert [*splitter.feed(" ".join(sentences)), *splitter.finish()] == sentences
+
+
+def test_an_ordinal_of_german_is_the_end_of_an_english_sentence() -> None:
+    text = "He came 3. Then he left."
+    assert split(text) == ["He came 3.", "Then he left."]

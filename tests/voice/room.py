@@ -37,9 +37,14 @@ class Room:
         self._recorder(event)
         if isinstance(event, EndpointReached):
             self.endpoint.set()
-            self.endpoint_s = self._heard_blocks * BLOCK_SAMPLES / WHISPER_RATE_HZ
+            self.endpoint_s = self.heard_s
         if isinstance(event, TurnEnded):
             self._answered.set()
+
+    @property
+    def heard_s(self) -> float:
+        """How much has been heard, in seconds of sound."""
+        return self._heard_blocks * BLOCK_SAMPLES / WHISPER_RATE_HZ
 
     async def frames(self) -> AsyncGenerator[Audio, None]:
         for sound in self._sentences:

@@ -26,7 +26,7 @@ from edgevox.types import (
     TranscribeRequest,
     Transcript,
 )
-from edgevox.voice import Pipeline, VoiceLoop
+from edgevox.voice import Interruption, Pipeline, VoiceLoop
 from tests.voice.sounds import silent, voiced
 
 BOUND_S = 10
@@ -97,13 +97,14 @@ class Stage:
         """Returns when an event of this kind has been published."""
         await self._moments[kind].wait()
 
-    async def play(self, pipeline: Pipeline) -> None:
+    async def play(self, pipeline: Pipeline, interruption: Interruption | None = None) -> None:
         async with asyncio.timeout(BOUND_S):
-            await VoiceLoop(self, Segmenter(AudioSettings()), pipeline, self.note).run()
+            segmenter = Segmenter(AudioSettings())
+            await VoiceLoop(self, segmenter, pipeline, self.note, interruption=interruption).run()
 
 
 def _utterance(seconds: float) -> np.ndarray:
-    return np.concatenate([voiced(seconds), silent(0.7)])
+    return np.concatenate([voiced(seconds), silent(0.9)])
 
 
 @dataclass
@@ -140,8 +141,16 @@ class Ponderer:
             yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=2)
 
 
+class Unducked:
+    """What a loudspeaker has beside `play`, for those that nobody speaks over."""
+
+    heard_s = 0.0
+
+    def duck(self, is_ducked: bool) -> None: ...
+
+
 @dataclass
-class HeldSpeaker:
+class HeldSpeaker(Unducked):
     """A loudspeaker that sounds until the test lets it end."""
 
     may_end: asyncio.Event = field(default_factory=asyncio.Event)
@@ -157,3 +166,36 @@ class HeldSpeaker:
         cancel.add_listener(self.may_end.set)
         await self.may_end.wait()
         self.is_sounding = False
+
+
+@dataclass
+class SpokenOver(Unducked):
+    """A loudspeaker over which somebody speaks as soon as so much of its sound has been heard."""
+
+    at_s: float
+    speak: Callable[[], object] = lambda: None
+    when: asyncio.Event = field(default_factory=asyncio.Event)
+    """What else has to happen before."""
+    heard_s: float = 0.0
+    is_cancelled: bool = False
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
+    ) -> None:
+        ended = asyncio.Event()
+        cancel.add_listener(ended.set)
+        given_s = 0.0
+        async for chunk in chunks:
+            if not given_s:
+                on_start()
+            given_s += chunk.duration_s
+            if given_s > self.at_s:
+                break
+        else:
+            self.heard_s = given_s
+            return
+        await self.when.wait()
+        self.heard_s = self.at_s
+        self.speak()
+        await ended.wait()
+        self.is_cancelled = True

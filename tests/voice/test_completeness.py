@@ -6,7 +6,19 @@ import pytest
 
 from edgevox.voice.completeness import how_finished
 
+CERTAIN = """
+Stop.
+No, thank you.
+Thank you.
+Never mind.
+Louder.
+A bit quieter, please.
+""".strip().splitlines()
+
 WHOLE = """
+Cancel.
+Help.
+Repeat that.
 Turn on the kitchen lights.
 turn off the lights in the living room
 Turn the light on.
@@ -38,16 +50,9 @@ Lights on.
 Kitchen light off.
 Make it warmer.
 Turn up the heating by two degrees.
-Stop.
 Yes.
 No.
-No, thank you.
-Thank you.
-Never mind.
 Good night.
-Louder.
-A bit quieter, please.
-Repeat that.
 What time is it?
 What day is it today?
 What's the weather like tomorrow?
@@ -160,6 +165,7 @@ Switch the lamp
 Which windows are still
 Send a message to Anna that
 Send a message to
+What is on my shopping
 """.strip().splitlines()
 
 UNCLEAR = """
@@ -193,7 +199,14 @@ Set a timer.
 Please.
 Play.
 Did you sleep well?
+Before I go to bed, please.
+I am leaving.
 """.strip().splitlines()
+
+
+@pytest.mark.parametrize("text", CERTAIN)
+def test_behind_words_that_end_everything_nothing_comes(text: str) -> None:
+    assert how_finished(text) == "certain"
 
 
 @pytest.mark.parametrize("text", WHOLE)
@@ -217,10 +230,10 @@ def test_there_are_enough_examples_to_say_something() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", ".", "…?", "ありがとう"])
 def test_what_has_no_words_that_it_knows_is_not_taken_for_whole(text: str) -> None:
-    assert how_finished(text) != "whole"
+    assert how_finished(text) == "unclear"
 
 
-@pytest.mark.parametrize("text", WHOLE)
+@pytest.mark.parametrize("text", [*CERTAIN, *WHOLE])
 def test_a_mark_that_goes_on_makes_anything_unfinished(text: str) -> None:
     assert how_finished(f"{text.rstrip('.?')},") == "unfinished"
 

@@ -115,6 +115,24 @@ async def test_one_that_is_still_working_keeps_the_next_from_beginning() -> None
     assert recogniser.working == 0, "what was stuck is left behind"
 
 
+async def test_a_pause_in_which_an_older_one_still_works_is_transcribed_when_that_is_over() -> None:
+    room = Room(sentence(voiced(WORD_S), silent(SHORT_PAUSE_S), voiced(WORD_S)))
+    older = asyncio.Event()
+    recogniser = Recogniser([older, "all of it"])
+
+    async def end_older_in_the_last_pause() -> None:
+        in_the_pause_s = 0.4 + 2 * WORD_S + SHORT_PAUSE_S + 0.3
+        while room.heard_s < in_the_pause_s:  # noqa: ASYNC110  (the room goes on while this waits)
+            await asyncio.sleep(0)
+        older.set()
+
+    async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as group:
+        group.create_task(end_older_in_the_last_pause())
+        group.create_task(talk(room, recogniser, ScriptedModel(["Done."])))
+    assert [record.heard for record in room.records] == ["all of it"]
+    assert [event.early for event in room.events if isinstance(event, TranscriptionStarted)] == [True]
+
+
 async def test_a_slow_one_is_waited_for_and_only_the_wait_counts() -> None:
     allowed = asyncio.Event()
     room, recogniser = Room(sentence(voiced(WORD_S))), Recogniser([allowed])

@@ -15,7 +15,7 @@ from edgevox.events import (
     ModelStarted,
     PlaybackStarted,
     ReplyDelta,
-    TranscriptReady,
+    SpeechDropped,
     TurnEnded,
 )
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
@@ -147,8 +147,8 @@ async def test_after_a_stop_the_next_turn_is_answered() -> None:
     assert [record.outcome for record in stage.records] == ["cancelled", "answered"]
 
 
-async def test_what_is_no_word_does_not_disturb_the_turn() -> None:
-    stage = Stage(cues=[after(ModelStarted)])
+async def test_what_is_no_word_does_not_disturb_the_turn_and_is_answered_next() -> None:
+    stage = Stage(cues=[after(ModelStarted)], turns=2)
     model = Ponderer()
     talk = Talk(stage, ["tell me a story", "It is raining again."], model)
     playing = asyncio.create_task(stage.play(talk.pipeline))
@@ -157,9 +157,9 @@ async def test_what_is_no_word_does_not_disturb_the_turn() -> None:
     model.may_answer.set()
     await playing
     assert [(record.outcome, record.heard, record.reply) for record in stage.records] == [
-        ("answered", "tell me a story", "At last.")
+        ("answered", "tell me a story", "At last."),
+        ("answered", "It is raining again.", "At last."),
     ]
-    assert len(stage.of(TranscriptReady)) == 1
     assert len(talk.listener.heard) == 2
 
 
@@ -177,16 +177,30 @@ async def test_louder_while_the_model_works_is_done_at_once() -> None:
     assert [record.reply for record in stage.records] == ["At last."]
 
 
-async def test_a_long_speech_during_a_turn_is_not_transcribed() -> None:
-    stage = Stage(cues=[after(ModelStarted)], aside_s=4.0)
+async def test_a_long_speech_during_a_turn_is_not_transcribed_before_it_is_over() -> None:
+    stage = Stage(cues=[after(ModelStarted)], aside_s=4.0, turns=2)
     model = Ponderer()
-    talk = Talk(stage, ["tell me a story"], model)
+    talk = Talk(stage, ["tell me a story", "and then tell me another one"], model)
+    playing = asyncio.create_task(stage.play(talk.pipeline))
+    async with asyncio.timeout(BOUND_S):
+        await stage.said_everything.wait()
+    assert len(talk.listener.heard) == 1
+    model.may_answer.set()
+    await playing
+    assert [record.heard for record in stage.records] == ["tell me a story", "and then tell me another one"]
+
+
+async def test_whoever_goes_on_talking_during_a_turn_is_not_answered_for_ever() -> None:
+    stage = Stage(cues=[after(ModelStarted) for _ in range(6)], turns=3)
+    model = Ponderer()
+    talk = Talk(stage, ["tell me a story", *["it is raining again"] * 9], model)
     playing = asyncio.create_task(stage.play(talk.pipeline))
     async with asyncio.timeout(BOUND_S):
         await stage.said_everything.wait()
     model.may_answer.set()
     await playing
-    assert len(talk.listener.heard) == 1
+    assert len(stage.records) == 3
+    assert "busy" in [event.reason for event in stage.events if isinstance(event, SpeechDropped)]
 
 
 async def test_while_it_speaks_it_does_not_hear_itself() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from edgevox.voice.instant_words import InstantWord, InstantWords, instant_word
+from edgevox.voice.ring_words import Stop, ring_word
 
 SAID: dict[InstantWord, tuple[str, ...]] = {
     "stop": ("Stop.", "stop it", "Stop, please!", "Be quiet.", "Shut up!", "that's enough", "Stop! Stop!"),
@@ -26,6 +27,24 @@ MEANT_WHILE_BUSY = ("Never mind.", "Forget it.", "forget about it", "Leave it, p
 def test_the_words_are_known_as_people_say_them(word: InstantWord, text: str) -> None:
     assert instant_word(text) == word
     assert instant_word(text, is_busy=True) == word
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Stopp!", "Halt.", "Hör auf, bitte!", "Sei still.", "Arrête !", "Tais-toi.", "Ça suffit."),
+        *("¡Para!", "¡Basta ya!", "Cállate.", "Fermati!", "Smettila.", "Hou op!", "Genoeg."),
+    ],
+)
+def test_stop_is_known_in_other_languages(text: str) -> None:
+    assert instant_word(text) == "stop"
+    assert ring_word(text, ("alarm",)) == Stop()
+
+
+@pytest.mark.parametrize("text", ["Halt das Licht an.", "Para la música.", "Ferma il timer.", "Stil leven"])
+def test_what_only_begins_like_stop_is_left_to_the_agent_in_other_languages_too(text: str) -> None:
+    assert instant_word(text, is_busy=True) is None
+    assert ring_word(text, ("alarm",)) is None
 
 
 @pytest.mark.parametrize("text", FOR_THE_HOME)

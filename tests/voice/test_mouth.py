@@ -14,7 +14,7 @@ from edgevox.types import Audio
 from edgevox.voice import Loudspeaker, Voice
 from edgevox.voice.mouth import Mouth
 from edgevox.voice.volume import Volume
-from tests.voice.stage import BOUND_S, HeldSpeaker
+from tests.voice.stage import BOUND_S, HeldSpeaker, Unducked
 
 ONE_SECOND = Audio(np.zeros(16_000, dtype=np.float32), 16_000)
 FIRST, SECOND, CHIME, WORDS = (Audio(np.full(160, n / 10, dtype=np.float32), 16_000) for n in range(1, 5))
@@ -34,7 +34,7 @@ class Scene:
         while (sound := await self.sounds.get()) is not None:
             yield sound
 
-    def start(self, cancel: CancelFlag | None = None) -> asyncio.Task[None]:
+    def start(self, cancel: CancelFlag | None = None) -> asyncio.Task[float]:
         return asyncio.create_task(self.mouth.play(self.upcoming(), cancel or CancelFlag(), self._started))
 
     def interject(self, *sounds: Audio, cancel: CancelFlag | None = None) -> asyncio.Task[bool]:
@@ -84,7 +84,7 @@ async def test_in_a_long_gap_between_two_sentences_it_is_silent() -> None:
     await playing
 
 
-class Unplugged:
+class Unplugged(Unducked):
     async def play(self, chunks: AsyncIterator[Audio], *_rest: object) -> None:
         await anext(chunks)
         raise DeviceUnavailable("unplugged")
@@ -211,7 +211,7 @@ async def test_a_tone_is_as_loud_as_it_is_and_a_sentence_as_loud_as_the_voice() 
     assert [float(np.max(sound.samples)) for sound in speaker.played] == pytest.approx([0.3, 0.562], abs=0.01)
 
 
-class Deaf:
+class Deaf(Unducked):
     """A loudspeaker that takes nothing until it is cancelled."""
 
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, *_rest: object) -> None:

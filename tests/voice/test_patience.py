@@ -18,11 +18,15 @@ def heard(text: str, language: str = "en") -> Transcript:
 
 
 def test_the_less_is_said_the_longer_it_is_waited_for() -> None:
-    assert pause("whole") < pause(None) < pause("unclear") < pause("unfinished")
+    assert pause("certain") < pause("whole") < pause("unclear") < pause("unfinished")
 
 
-def test_a_whole_sentence_has_never_the_longest_pause() -> None:
-    assert pause("whole", is_ready=False) < pause("unfinished")
+def test_words_that_are_not_understood_end_no_sooner_than_whole_ones() -> None:
+    assert pause("whole") <= pause(None) < pause("unfinished")
+
+
+def test_a_short_command_has_never_the_longest_pause() -> None:
+    assert pause("certain", is_ready=False) < pause("whole", is_ready=False) < pause("unfinished")
 
 
 def test_while_nothing_could_be_done_the_person_has_time() -> None:

@@ -12,6 +12,7 @@ from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio
 from edgevox.voice import Loudspeaker, Pipeline, Voice
+from tests.voice.stage import Unducked
 
 STORY = "This is the first sentence of it. Here is the second one. And this is the third."
 
@@ -55,7 +56,7 @@ async def test_an_engine_that_fails_closes_the_turn_and_the_next_one_works() -> 
     assert (await talk.answer("Hello?", Turn())).reply == "Back."
 
 
-class BrokenSpeaker:
+class BrokenSpeaker(Unducked):
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
     ) -> None:

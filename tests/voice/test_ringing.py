@@ -30,7 +30,7 @@ from edgevox.voice import Bell, InstantWords, Loudspeaker, Pipeline, Ringer, Voi
 from edgevox.voice.ring_sound import RATE_HZ, chime
 from edgevox.voice.ringing import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
 from tests.voice.fake_time import FakeTime
-from tests.voice.stage import BOUND_S, Ponderer
+from tests.voice.stage import BOUND_S, Ponderer, Unducked
 
 FOR_S = 60.0
 
@@ -524,7 +524,7 @@ async def test_what_cannot_be_marked_as_done_does_not_ring_for_ever() -> None:
 # --- loudspeakers and a voice
 
 
-class Endless:
+class Endless(Unducked):
     """A loudspeaker that plays on until it is cancelled."""
 
     async def play(
@@ -538,7 +538,7 @@ class Endless:
         await cancelled.wait()
 
 
-class Stepwise:
+class Stepwise(Unducked):
     """A loudspeaker that takes the next piece when the test lets it."""
 
     def __init__(self) -> None:
@@ -574,7 +574,7 @@ class Stepwise:
         return any(sound is chime() for sound in self.given)
 
 
-class Unplugged:
+class Unplugged(Unducked):
     async def play(self, chunks: AsyncIterator[Audio], *_rest: object) -> None:
         await anext(chunks)
         raise DeviceUnavailable("unplugged")

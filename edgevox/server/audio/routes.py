@@ -104,12 +104,13 @@ class AudioRoutes:
         splitter = SentenceSplitter()
         writer: SoundWriter | None = None
         cancel = CancelFlag()
+        language = self._assistant.voice_language
         try:
             with self._queues.speaking.place():
                 for sentence in (*splitter.feed(text), *splitter.finish()):
                     async with (
                         self._queues.speaking.turn(who),
-                        aclosing(voice.speak(sentence, cancel)) as sounds,
+                        aclosing(voice.speak(sentence, cancel, language)) as sounds,
                     ):
                         async for sound in sounds:
                             writer = writer or SoundWriter(form, sound.rate_hz)

@@ -1,0 +1,205 @@
+"""Somebody speaks over the assistant at random moments: `python -m benchmarks.interruptions`.
+
+On PulseAudio's null sinks, in real time, with the echo as loud as the reply is played. The real canceller,
+recogniser and voice, and a scripted model that tells a story. Is everybody heard, how soon is it silent, and
+does the conversation hold what was said and no more?
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.hardware import describe
+from benchmarks.speech_set import SpeechCache, Utterance, recorded, spoken_by_espeak, trimmed
+from edgevox.audio.files import write_wav
+from edgevox.engine import SupervisedEngine
+from edgevox.events import PlaybackStarted, SpeechStarted, TranscriptReady, TurnEnded
+from edgevox.folders import user_folders
+from edgevox.modelstore import open_store
+from edgevox.stt.whisper import WhisperEngine
+from edgevox.testing import EchoingTalk, NullSinks, echoing_room, echoing_talk
+from edgevox.tts.piper import PiperEngine
+from edgevox.turn import Turn
+from edgevox.types import Audio, Synthesizer, Transcriber
+
+STORY = (
+    "Once upon a time there was a miller who had three sons and a cat. He was old and tired, and so he gave "
+    "the mill to the eldest, the donkey to the second, and the cat to the youngest. The youngest was sad "
+    "about it, for what can anybody do with a cat? But the cat said that it wanted a pair of boots, and then "
+    "all would be well. So he spent his last coins on a pair of fine red boots, and the cat put them on and "
+    "walked out into the world."
+)
+_REPLY = "All right."
+_LATEST_S = 5.0
+_GIVE_UP_S = 20.0
+_PERSON_DBFS = -23.0
+_SILENT_WITHIN_S = 0.15
+_LEAST_LIKENESS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """What became of one interruption; times are None where it was not noticed."""
+
+    said: str
+    voice: str
+    moment_s: float
+    """How long it had been speaking."""
+    noticed_s: float | None
+    """From the person's first audible sample to the decision, with the time that it takes to play a file."""
+    silent_s: float | None
+    """From the decision to the last sample of the reply that is not silence, in the air."""
+    outcome: str
+    heard: str
+    is_history_true: bool
+
+    @property
+    def is_heard(self) -> bool:
+        return bool(self.heard)
+
+    @property
+    def likeness(self) -> float:
+        return SequenceMatcher(None, _letters(self.said), _letters(self.heard), autojunk=False).ratio()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--speech", type=Path, help="folder with home-commands/*.wav")
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), args.speech))
+    report = summary(rows)
+    print(json.dumps(report, indent=1))
+    if args.json:
+        args.json.write_text(
+            json.dumps({"hardware": describe(), **report, "rows": [asdict(row) for row in rows]}, indent=1)
+            + "\n"
+        )
+
+
+def summary(rows: Sequence[Interrupted]) -> dict[str, object]:
+    noticed = sorted(row.noticed_s for row in rows if row.noticed_s is not None)
+    silent = sorted(row.silent_s for row in rows if row.silent_s is not None)
+    return {
+        "interruptions": len(rows),
+        "not noticed": sum(row.noticed_s is None for row in rows),
+        "noticed, nothing understood": sum(row.noticed_s is not None and not row.is_heard for row in rows),
+        "understood (letters alike by 0.6)": sum(row.likeness >= _LEAST_LIKENESS for row in rows),
+        "history wrong": sum(not row.is_history_true for row in rows),
+        "not silent within 150 ms": sum(each > _SILENT_WITHIN_S for each in silent),
+        "silent after, ms": _spread_ms(silent),
+        "noticed after, ms": _spread_ms(noticed),
+    }
+
+
+def _spread_ms(seconds: Sequence[float]) -> dict[str, float]:
+    if not seconds:
+        return {}
+    last = len(seconds) - 1
+    return {
+        "median": round(1000 * statistics.median(seconds)),
+        "p95": round(1000 * seconds[round(0.95 * last)]),
+        "max": round(1000 * seconds[-1]),
+    }
+
+
+async def _interrupt(times: int, chance: random.Random, speech: Path | None) -> list[Interrupted]:
+    store = open_store(user_folders())
+    whisper = SupervisedEngine("whisper", WhisperEngine(store.path("whisper-base"), language="en"))
+    piper = SupervisedEngine("piper", PiperEngine(store.path("piper-en_US-joe-medium")))
+    people = list(_people(speech))
+    rows = []
+    await asyncio.gather(whisper.start(), piper.start())
+    try:
+        with echoing_room() as room, tempfile.TemporaryDirectory() as folder:
+            for number in range(times):
+                person, moment_s = chance.choice(people), chance.uniform(0.0, _LATEST_S)
+                row = await interruption(room, whisper, piper, person, moment_s, Path(folder) / "person.wav")
+                rows.append(row)
+                print(f"{number + 1:3} {row}", flush=True)
+    finally:
+        await asyncio.gather(whisper.close(), piper.close())
+    return rows
+
+
+def _people(speech: Path | None) -> list[Utterance]:
+    spoken = [each for each in spoken_by_espeak(SpeechCache()) if each.text and len(each.text.split()) > 2]
+    real = [each for each in recorded(speech) if each.text] if speech else []
+    # As many real people as made ones.
+    return spoken + real * (len(spoken) // len(real) if real else 0)
+
+
+async def interruption(
+    room: NullSinks,
+    transcriber: Transcriber,
+    synthesizer: Synthesizer,
+    person: Utterance,
+    moment_s: float,
+    wav: Path,
+) -> Interrupted:
+    """Let a person speak over the story."""
+    sound = trimmed(person.audio)
+    sound = sound * np.float32(10 ** (_PERSON_DBFS / 20) / np.sqrt(np.mean(sound**2)))
+    write_wav(wav, [Audio(sound, person.audio.rate_hz)])
+    async with echoing_talk(transcriber, synthesizer, [STORY, _REPLY]) as talk:
+        telling = asyncio.create_task(talk.pipeline.answer("Tell me a story.", Turn()))
+        await talk.until(PlaybackStarted)
+        await asyncio.sleep(moment_s)
+        spoke_s = time.monotonic()
+        speaking = asyncio.create_task(asyncio.to_thread(room.speak, wav))
+        silent_s = noticed_s = None
+        try:
+            async with asyncio.timeout(_GIVE_UP_S):
+                await talk.until(TurnEnded)
+                if talk.of(SpeechStarted):
+                    stopped_s = talk.of(SpeechStarted)[0].at_s
+                    noticed_s, silent_s = stopped_s - spoke_s, talk.audible_until_s - stopped_s
+                await talk.until(TurnEnded, 2)
+        except TimeoutError:
+            pass
+        await speaking
+        talk.pipeline.interrupt()
+        await asyncio.gather(telling, return_exceptions=True)
+        return _told(talk, person, moment_s, noticed_s, silent_s)
+
+
+def _told(
+    talk: EchoingTalk, person: Utterance, moment_s: float, noticed_s: float | None, silent_s: float | None
+) -> Interrupted:
+    ends = [event for event in talk.events if isinstance(event, TurnEnded)]
+    heard = [event.text for event in talk.events if isinstance(event, TranscriptReady)][1:]
+    kept = [message.content for message in talk.conversation.messages() if message.role == "assistant"]
+    told = kept[0].rstrip("… ") if kept else ""
+    return Interrupted(
+        said=person.text or "",
+        voice=person.source,
+        moment_s=round(moment_s, 2),
+        noticed_s=noticed_s,
+        silent_s=silent_s,
+        outcome=ends[0].outcome if ends else "",
+        heard=heard[0] if heard else "",
+        is_history_true=STORY.startswith(told) and len(told) < len(STORY),
+    )
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z]", "", text.lower())
+
+
+if __name__ == "__main__":
+    main()

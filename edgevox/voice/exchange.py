@@ -1,0 +1,172 @@
+"""What becomes of what was heard: a turn, the answer to a question, or a word to the turn under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from edgevox.errors import EdgevoxError
+from edgevox.events import Event, SpeechDropped
+from edgevox.turn import Turn
+from edgevox.types import Audio
+from edgevox.voice.asking import Listening
+from edgevox.voice.early import EarlyTranscription
+from edgevox.voice.pipeline import Pipeline
+
+Publish: TypeAlias = Callable[[Event], None]
+
+# A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
+# which the turn that is under way needs itself.
+LONGEST_ASIDE_S = 3.0
+# Whoever says more than this while a turn is under way is not talking to us.
+_MOST_WAITING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An utterance that has ended."""
+
+    audio: Audio
+    last_voiced_s: float
+    """On the monotonic clock."""
+    is_whole: bool
+    dropped_samples: int
+    early: EarlyTranscription | None
+    """Its transcription, where that was begun before it had ended."""
+
+
+class Exchange:
+    """Turns, one after the other, and what is said while one is under way.
+
+    `is_speaking` says whether somebody speaks again.
+    """
+
+    def __init__(self, pipeline: Pipeline, publish: Publish, is_speaking: Callable[[], bool]) -> None:
+        self._pipeline = pipeline
+        self._publish = publish
+        self._is_speaking = is_speaking
+        self._turns: list[asyncio.Task[None]] = []
+        """The turn under way, and those that wait for it."""
+        self._aside: asyncio.Task[None] | None = None
+        """What somebody said while a turn was under way is being transcribed."""
+        self._reading: asyncio.Task[None] | None = None
+        """The answer to a question is being transcribed."""
+
+    @property
+    def is_in_turn(self) -> bool:
+        # What a timer does when it is due is a turn too, and not one of this exchange's.
+        return self._has_turns or self._pipeline.is_in_turn
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the answer to a question is being transcribed."""
+        return _is_at_work(self._reading)
+
+    @property
+    def is_understanding(self) -> bool:
+        """Whether something that was said is still being understood outside a turn."""
+        return _is_at_work(self._aside) or self.is_reading
+
+    def take(self, said: Said, *, interrupts: bool) -> None:
+        """An utterance; one that `interrupts` has ended the turn that is under way."""
+        listening = self._pipeline.asking.listening
+        if interrupts or not self.is_in_turn:
+            self._answer_next(said)
+        elif listening is not None:
+            if self.is_reading:
+                _abandon(said)
+            else:
+                self._reading = asyncio.create_task(self._hear_answer(listening, said))
+        elif len(self._turns) > _MOST_WAITING:
+            _abandon(said)
+            self._publish(SpeechDropped(reason="busy"))
+        elif said.audio.duration_s <= LONGEST_ASIDE_S and not _is_at_work(self._aside):
+            self._aside = asyncio.create_task(self._hear_aside(said))
+        else:
+            self._answer_next(said)
+
+    def take_word(self, audio: Audio, then: Callable[[], None]) -> None:
+        """What may be a word that somebody said into the reply; `then` is called when it was understood."""
+        if _is_at_work(self._aside):
+            then()
+        else:
+            self._aside = asyncio.create_task(self._hear_word(audio, then))
+
+    async def waits(self) -> None:
+        """Returns when no turn is under way, or one waits for an answer that is still to be heard."""
+        for task in (self._aside, self._reading):
+            if task is not None:
+                await task
+        if self._has_turns:
+            asked = asyncio.create_task(self._pipeline.asking.until_listening())
+            await asyncio.wait((self._turns[-1], asked), return_when=asyncio.FIRST_COMPLETED)
+            asked.cancel()
+
+    async def end(self) -> None:
+        """Nobody will say anything more; returns when everything is answered."""
+        while self._has_turns or self.is_understanding:
+            await self.waits()
+            if listening := self._pipeline.asking.listening:
+                listening.hear_nothing()
+
+    async def close(self) -> None:
+        """Break off what is under way."""
+        tasks = [task for task in (*self._turns, self._aside, self._reading) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def _has_turns(self) -> bool:
+        self._turns = [task for task in self._turns if not task.done()]
+        return bool(self._turns)
+
+    def _answer_next(self, said: Said) -> None:
+        before = self._turns[-1] if self._has_turns else None
+        self._turns.append(asyncio.create_task(self._answer(said, before)))
+
+    async def _answer(self, said: Said, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait((before,))
+        try:
+            await self._pipeline.hear(
+                said.audio,
+                said.early.turn if said.early else Turn(),
+                last_voiced_s=said.last_voiced_s,
+                dropped_samples=said.dropped_samples,
+                early=said.early,
+            )
+        except EdgevoxError:
+            return  # its TurnEnded has said what happened and what to do
+
+    async def _hear_answer(self, listening: Listening, said: Said) -> None:
+        text = await self._pipeline.words_in(said.audio, said.early)
+        if self._pipeline.act_on_ring(text):
+            # It was for what rings, and "okay" is no yes then: the question has to be asked again.
+            listening.hear("")
+        elif text:
+            # Whoever goes on speaking has not said it all: "yes … no, wait".
+            listening.hear(text if said.is_whole and not self._is_speaking() else "")
+
+    async def _hear_aside(self, said: Said) -> None:
+        """Somebody says something while a turn is under way: to it, or what is to come next."""
+        text = await self._pipeline.words_in(said.audio, said.early)
+        if text and not self._pipeline.act_on(text):
+            self._answer_next(said)
+
+    async def _hear_word(self, audio: Audio, then: Callable[[], None]) -> None:
+        try:
+            self._pipeline.act_on(await self._pipeline.words_in(audio))
+        finally:
+            then()
+
+
+def _abandon(said: Said) -> None:
+    if said.early is not None:
+        said.early.abandon()
+
+
+def _is_at_work(task: asyncio.Task[None] | None) -> bool:
+    return task is not None and not task.done()

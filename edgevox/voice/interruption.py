@@ -1,0 +1,145 @@
+"""Whether somebody speaks over the assistant: heard in what is left when its own voice is taken out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.audio.echo import EchoLevel
+from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES, VoiceDetector
+from edgevox.types import WHISPER_RATE_HZ, Audio
+
+Verdict: TypeAlias = Literal["duck", "resume", "stop"]
+
+# Blocks that may be a person: so many of the last five, and the reply becomes quieter. A click is fewer.
+_DUCK_WINDOW, _DUCK_BLOCKS = 5, 4
+# So many of half a second, a part of them with a pitch, and it stops: a cough is shorter, and mostly a hiss.
+_STOP_WINDOW, _STOP_BLOCKS = 25, 11
+_STOP_PITCHED = 6
+# After so many blocks of which none is one, it was nothing: the reply goes on.
+_QUIET_BLOCKS = 15
+# … unless it was a word, which has a vowel.
+_WORD_PITCHED = 4
+# What the recogniser gets from before the first of them, so that the first syllable is whole.
+_BEFORE_BLOCKS = 15
+_LONGEST_BLOCKS = 250
+
+# As long as the canceller has learnt too little, an echo is told from a person by how much it takes of it.
+_UNLEARNT_LOST_DB = 10.0
+_FAINT_DBFS = -50.0
+
+# Voices, from deep men to children; two blocks hold more than two periods of the deepest.
+_LOWEST_HZ, _HIGHEST_HZ = 75, 400
+_LAGS = slice(WHISPER_RATE_HZ // _HIGHEST_HZ, WHISPER_RATE_HZ // _LOWEST_HZ + 1)
+_PITCHED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    is_person: bool
+    has_pitch: bool
+
+
+class Interruption:
+    """Given every block that is heard while the assistant sounds, says what its mouth should do.
+
+    `level` says how the last block went through the canceller; without it a device cancels the echo, and all
+    that is left is somebody else's.
+    """
+
+    def __init__(self, level: Callable[[], EchoLevel | None] | None = None, aggressiveness: int = 2) -> None:
+        self._level = level
+        self._aggressiveness = aggressiveness
+        self.reset()
+
+    def reset(self) -> None:
+        """The assistant begins to sound, or has fallen silent."""
+        self._detector = VoiceDetector(self._aggressiveness)
+        self._recent: deque[_Heard] = deque(maxlen=_STOP_WINDOW)
+        self._blocks: deque[Audio] = deque(maxlen=_LONGEST_BLOCKS)
+        self._last_samples = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
+        self._quiet = 0
+        self._suspected_pitched = 0
+        self._is_ducked = False
+
+    @property
+    def is_suspected(self) -> bool:
+        """Whether somebody may have begun to speak."""
+        return self._is_ducked
+
+    @property
+    def was_word(self) -> bool:
+        """Whether what was heard last, and did not go on, may have been a word: "stop" is short."""
+        return self._suspected_pitched >= _WORD_PITCHED
+
+    def heard(self) -> tuple[Audio, ...]:
+        """What was heard since somebody may have begun to speak, and a moment before it."""
+        return tuple(self._blocks)
+
+    def feed(self, block: Audio) -> Verdict | None:
+        """Take the next block: BLOCK_MS of sound at 16 kHz, without the echo."""
+        is_person = self._detector.judge(block).is_voice and self._is_somebody_else(block)
+        has_pitch = is_person and _pitch_strength(self._last_samples, block.samples) >= _PITCHED
+        self._last_samples = block.samples
+        self._recent.append(_Heard(is_person, has_pitch))
+        self._blocks.append(block)
+        self._quiet = 0 if is_person else self._quiet + 1
+        if not self._is_ducked:
+            while len(self._blocks) > _BEFORE_BLOCKS + _DUCK_WINDOW:
+                self._blocks.popleft()
+            return self._ducked() if self._persons(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
+        self._suspected_pitched += has_pitch
+        if self._persons(_STOP_WINDOW) >= _STOP_BLOCKS and self._pitched() >= _STOP_PITCHED:
+            return "stop"
+        if self._quiet >= _QUIET_BLOCKS:
+            self._is_ducked = False
+            return "resume"
+        return None
+
+    def _ducked(self) -> Verdict:
+        self._is_ducked = True
+        self._suspected_pitched = sum(heard.has_pitch for heard in list(self._recent)[-_DUCK_WINDOW:])
+        return "duck"
+
+    def _persons(self, window: int) -> int:
+        return sum(heard.is_person for heard in list(self._recent)[-window:])
+
+    def _pitched(self) -> int:
+        return sum(heard.has_pitch for heard in self._recent)
+
+    def _is_somebody_else(self, block: Audio) -> bool:
+        level = self._level() if self._level else None
+        if level is None:
+            return True
+        if level.is_learnt:
+            return level.has_others
+        return level.left_dbfs >= max(_FAINT_DBFS, level.heard_dbfs - _UNLEARNT_LOST_DB)
+
+
+def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
+    """How much two blocks repeat themselves as a voice does: 0 for noise, 1 for a steady vowel."""
+    sound = np.concatenate((before, now))
+    sound = (sound - sound.mean()) * np.hanning(len(sound)).astype(np.float32)
+    power = np.abs(np.fft.rfft(sound, 2 * len(sound))) ** 2
+    likeness = np.fft.irfft(power)
+    if likeness[0] <= 0:
+        return 0.0
+    # The window makes what is compared shorter with every lag; so does a silent half.
+    window = _WINDOW_LIKENESS[_LAGS]
+    return float(np.max(likeness[_LAGS] / window) / likeness[0])
+
+
+def _likeness_of_window() -> NDArray[np.float64]:
+    window = np.hanning(2 * BLOCK_SAMPLES)
+    likeness = np.fft.irfft(np.abs(np.fft.rfft(window, 4 * BLOCK_SAMPLES)) ** 2)
+    return np.asarray(likeness / likeness[0])
+
+
+_WINDOW_LIKENESS = _likeness_of_window()
+
+assert BLOCK_MS == 20, "the numbers of blocks above are for blocks of 20 ms"

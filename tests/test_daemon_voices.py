@@ -1,0 +1,84 @@
+"""The voices of the settings: which have to be there, which language replies are in, and that they speak."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from edgevox.daemon import Daemon
+from edgevox.errors import ModelMissing
+from edgevox.events import EngineName
+from edgevox.folders import Folders
+from edgevox.modelstore import ModelStore, load_manifest
+from edgevox.settings import load_settings
+
+BOUND_S = 120
+ENGLISH = "piper-en_US-joe-medium"
+GERMAN = "piper-de_DE-thorsten-medium"
+
+
+def daemon_with(folders: Folders, *engines: EngineName, **flags: object) -> Daemon:
+    named = {name.replace("__", "."): value for name, value in flags.items()}
+    settings = load_settings(folders, flags=named, environ={})
+    return Daemon(settings, folders, ModelStore(folders.models, load_manifest()), engines)
+
+
+def test_every_voice_that_is_named_has_to_be_there(folders: Folders) -> None:
+    daemon = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
+    assert daemon.needed_models() == (ENGLISH, GERMAN)
+    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).needed_models() == ("whisper-base",)
+
+
+async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders: Folders) -> None:
+    daemon = daemon_with(folders, "piper", tts__voice=GERMAN)
+    with pytest.raises(ModelMissing, match=GERMAN) as caught:
+        async with daemon:
+            pass
+    assert caught.value.hint == f"edgevox models pull {GERMAN}"
+
+
+@pytest.mark.parametrize(
+    ("preset", "spoken", "reply"),
+    [("home", "de", "en"), ("home", "en", "en"), ("qwen3", "de", "de"), ("qwen3", "fr", "en")],
+)
+def test_the_preset_and_the_voices_say_which_language_a_reply_is_in(
+    folders: Folders, preset: str, spoken: str, reply: str
+) -> None:
+    flags = {"preset": preset, "stt__language": "auto", "tts__voices": {"de": GERMAN}}
+    assert daemon_with(folders, "llama", "piper", **flags).languages.reply_to(spoken) == reply
+
+
+def test_the_voice_for_the_language_that_is_always_spoken_is_the_usual_one(folders: Folders) -> None:
+    flags: dict[str, object] = {"preset": "qwen3", "stt__language": "de", "tts__voices": {"de": GERMAN}}
+    daemon = daemon_with(folders, "llama", "piper", **flags)
+    assert daemon.voice_languages == ("en", "de")
+    assert daemon.languages.reply_to("") == "de"
+
+
+@pytest.fixture
+def two_voices(folders: Folders, piper_voice_path: Path) -> None:
+    """Both voices in the store: the second has the sounds of the first, and reads by the rules of German."""
+    config = json.loads(Path(f"{piper_voice_path}.json").read_text())
+    german = json.dumps({**config, "espeak": {"voice": "de"}})
+    for voice in (ENGLISH, GERMAN):
+        path = folders.models / voice / f"{voice.removeprefix('piper-')}.onnx"
+        path.parent.mkdir(parents=True)
+        path.symlink_to(piper_voice_path)
+        if voice == GERMAN:
+            Path(f"{path}.json").write_text(german)
+        else:
+            Path(f"{path}.json").symlink_to(f"{piper_voice_path}.json")
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("two_voices")
+async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
+    daemon = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
+    async with asyncio.timeout(BOUND_S), daemon:
+        pid = daemon.pid("piper")
+        for language in ("en", "de", "en"):
+            assert (await daemon.voice().sound_of("777", language)).duration_s > 1
+        assert daemon.pid("piper") == pid

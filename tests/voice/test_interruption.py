@@ -1,0 +1,121 @@
+"""Who is taken for somebody that speaks over the assistant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from edgevox.audio.echo import EchoLevel
+from edgevox.types import WHISPER_RATE_HZ, Audio
+from edgevox.voice.interruption import Interruption, Verdict
+from tests.audio.echo_room import BLOCK, talking
+from tests.voice.sounds import silent
+
+NOISE_FLOOR = 1e-4
+RNG = np.random.default_rng(7)
+
+
+def room(duration_s: float) -> np.ndarray:
+    return RNG.normal(0, NOISE_FLOOR, round(duration_s * WHISPER_RATE_HZ)).astype(np.float32)
+
+
+def blocks(sound: np.ndarray) -> Iterator[Audio]:
+    for first in range(0, len(sound) - BLOCK + 1, BLOCK):
+        yield Audio(sound[first : first + BLOCK], WHISPER_RATE_HZ)
+
+
+def verdicts(sound: np.ndarray, interruption: Interruption | None = None) -> list[tuple[float, Verdict]]:
+    """What is decided, and after how many seconds, up to the first stop."""
+    interruption = interruption or Interruption()
+    told: list[tuple[float, Verdict]] = []
+    for number, block in enumerate(blocks(sound), start=1):
+        if verdict := interruption.feed(block):
+            told.append((number * BLOCK / WHISPER_RATE_HZ, verdict))
+        if verdict == "stop":
+            break
+    return told
+
+
+def cough(duration_s: float, level: float = 0.15) -> np.ndarray:
+    """A burst of hiss that dies away."""
+    at_s = np.arange(round(duration_s * WHISPER_RATE_HZ)) / WHISPER_RATE_HZ
+    hiss = np.convolve(RNG.standard_normal(len(at_s)), np.hanning(8), "same")
+    loudness = np.minimum(1, at_s / 0.01) * np.exp(-3 * at_s / duration_s)
+    return (level * loudness * hiss / np.std(hiss)).astype(np.float32)
+
+
+def click() -> np.ndarray:
+    sound = silent(0.01)
+    sound[:40] = 0.8 * np.hanning(40)
+    return sound
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("pitch_hz", [95, 130, 210, 280])
+def test_a_person_is_noticed_at_once_and_given_the_floor_soon(seed: int, pitch_hz: float) -> None:
+    person = talking(2.0, seed, pitch_hz)
+    told = verdicts(np.concatenate([room(1.0), person]))
+    assert [verdict for _, verdict in told][-1] == "stop"
+    first_loud = next(
+        at for at, block in enumerate(blocks(person)) if np.sqrt(np.mean(block.samples**2)) > 0.02
+    )
+    began_s = 1.0 + first_loud * BLOCK / WHISPER_RATE_HZ
+    assert told[0][1] == "duck"
+    assert told[0][0] - began_s < 0.4
+    assert told[-1][0] - began_s < 1.2
+
+
+@pytest.mark.parametrize("duration_s", [0.15, 0.3, 0.45, 0.6])
+def test_a_cough_makes_it_quiet_for_a_moment_and_does_not_stop_it(duration_s: float) -> None:
+    sound = np.concatenate([room(1.0), cough(duration_s), room(0.2), cough(duration_s), room(1.0)])
+    decided = [verdict for _, verdict in verdicts(sound)]
+    assert "stop" not in decided
+    assert decided[-1:] == ["resume"]
+
+
+def test_a_click_is_nothing() -> None:
+    clicks = [np.concatenate([room(0.7), click()]) for _ in range(5)]
+    assert verdicts(np.concatenate([*clicks, room(1.0)])) == []
+
+
+def test_what_is_heard_begins_before_the_first_syllable() -> None:
+    interruption = Interruption()
+    person = talking(1.5, 3)
+    verdicts(np.concatenate([room(1.0), person]), interruption)
+    heard = np.concatenate([block.samples for block in interruption.heard()])
+    assert np.max(np.abs(heard[: round(0.1 * WHISPER_RATE_HZ)])) < 10 * NOISE_FLOOR
+    assert len(heard) / WHISPER_RATE_HZ < 2.0
+
+
+def test_a_short_word_is_told_from_a_cough() -> None:
+    vowel = talking(0.6, 5)[: round(0.2 * WHISPER_RATE_HZ)]
+    word, hiss = Interruption(), Interruption()
+    verdicts(np.concatenate([room(1.0), vowel, room(1.0)]), word)
+    verdicts(np.concatenate([room(1.0), cough(0.3), room(1.0)]), hiss)
+    assert word.was_word
+    assert not hiss.was_word
+
+
+def level(*, left_dbfs: float, usual_left_dbfs: float, learnt_for_s: float, heard_dbfs: float) -> EchoLevel:
+    return EchoLevel(
+        heard_dbfs=heard_dbfs,
+        left_dbfs=left_dbfs,
+        erle_db=30.0,
+        usual_left_dbfs=usual_left_dbfs,
+        learnt_for_s=learnt_for_s,
+    )
+
+
+def test_what_the_canceller_usually_leaves_of_the_echo_is_nobody() -> None:
+    usual = level(left_dbfs=-40.0, usual_left_dbfs=-42.0, learnt_for_s=3.0, heard_dbfs=-20.0)
+    assert verdicts(np.concatenate([room(1.0), talking(4.0, 1)]), Interruption(lambda: usual)) == []
+
+
+def test_in_the_first_second_who_is_hardly_weakened_is_a_person() -> None:
+    echo = level(left_dbfs=-45.0, usual_left_dbfs=-20.0, learnt_for_s=0.3, heard_dbfs=-20.0)
+    person = level(left_dbfs=-22.0, usual_left_dbfs=-20.0, learnt_for_s=0.3, heard_dbfs=-20.0)
+    sound = np.concatenate([room(1.0), talking(2.0, 2)])
+    assert verdicts(sound, Interruption(lambda: echo)) == []
+    assert [verdict for _, verdict in verdicts(sound, Interruption(lambda: person))][-1] == "stop"
