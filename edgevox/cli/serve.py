@@ -42,5 +42,8 @@ async def _serve(daemon: Daemon, context: Context) -> None:
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
+        if daemon.assistant().make_agent is not None:
+            # Its own prompt is long: it is evaluated, and kept on disk, before somebody waits for it.
+            daemon.pipeline(conversation=daemon.conversation()).rest()
         await running.enter_async_context(served(daemon, context))
         await asyncio.Event().wait()
