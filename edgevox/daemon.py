@@ -12,9 +12,12 @@ from types import TracebackType
 from typing import TypeAlias, assert_never
 
 from edgevox.agents import LLMAgent
+from edgevox.agents.acting import Publish
+from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.forgetting import PROMPTS_FOLDER
+from edgevox.agents.instructions import FollowedBy
 from edgevox.agents.memory import ConversationStore
 from edgevox.audio.duplex import Duplex
 from edgevox.audio.echo import EchoCanceller
@@ -33,10 +36,12 @@ from edgevox.llm.optimise import ModelFiles, model_files, optimise_on_first_use
 from edgevox.llm.presets import resolve_preset
 from edgevox.metrics import TurnRecord, TurnRecorder
 from edgevox.modelstore import ModelStore
+from edgevox.server.assistant import Assistant
 from edgevox.settings import Settings, user_presets
 from edgevox.settings.section import AUTO
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tools.home import ToldHome
+from edgevox.tools.scopes import Caller
 from edgevox.tools.toolbox import Toolbox
 from edgevox.tts.piper import PiperEngine
 from edgevox.tts.voices import chosen_voices
@@ -50,6 +55,7 @@ from edgevox.types import (
     Engine,
     ReplyT,
     RequestT,
+    Sampling,
     SynthesisRequest,
     Synthesizer,
     Transcriber,
@@ -219,6 +225,36 @@ class Daemon:
         ring = self.settings.ring
         return Ringer(self._toolbox.agenda, pipeline, pipeline.bell, self.bus.publish, for_s=ring.for_s)
 
+    def assistant(self) -> Assistant:
+        """What other programs may use of this daemon."""
+        preset, llm, stt = self.preset, self.settings.llm, self.settings.stt
+        has_tools = self._toolbox is not None
+
+        def hearing(language: str | None) -> Hearing:
+            usual = None if stt.language == AUTO else stt.language
+            return Hearing(self._whisper, language=language or usual, names=self._names)
+
+        return Assistant(
+            preset.name,
+            AskedModel(
+                self._llama,
+                preset.tool_call_parsers,
+                preset.tool_choice_policy,
+                preset.tools_as,
+                llm.sampling,
+                preset.stop,
+                llm.thinking,
+            ),
+            make_agent=self._agent_of_program if has_tools else None,
+            executor=self._toolbox.executor if self._toolbox else None,
+            hearing=hearing if "whisper" in self._engines else None,
+            hearing_name=stt.model,
+            voice=(lambda speed: Voice(self._piper, speed=speed)) if "piper" in self._engines else None,
+            voice_name=self.settings.tts.voice,
+            voice_language=self.voice_languages[0],
+            states=lambda: {engine: self._state(engine) for engine in self._engines},
+        )
+
     def voice(self) -> Voice:
         """The voices that the settings choose."""
         return Voice(self._piper, speed=self.settings.tts.speed)
@@ -296,6 +332,43 @@ class Daemon:
             confirm=confirm,
             publish=self.bus.publish,
         )
+
+    def _agent_of_program(
+        self,
+        *,
+        model: ChatModel,
+        instructions: str,
+        sampling: Sampling,
+        stop: tuple[str, ...],
+        conversation: Conversation,
+        caller: Caller,
+        publish: Publish,
+        client: str,
+    ) -> LLMAgent:
+        preset, toolbox = self.preset, self._toolbox
+        assert toolbox is not None
+        return LLMAgent(
+            "edgevox",
+            instructions=FollowedBy(self._told_home or self.settings.llm.instructions, instructions),
+            tools=toolbox.executor,
+            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks),
+            tool_choice_policy=preset.tool_choice_policy,
+            model=model,
+            parsers=preset.tool_call_parsers,
+            sampling=sampling,
+            stop=stop,
+            thinking=self.settings.llm.thinking,
+            tools_as=preset.tools_as,
+            conversation=conversation,
+            caller=caller,
+            publish=publish,
+            client=client,
+        )
+
+    def _state(self, engine: EngineName) -> str:
+        hosted = self._hosted(engine)
+        is_up = isinstance(hosted, LocalEngine) or hosted.pid is not None
+        return "ready" if is_up else "restarting"
 
     def _names(self) -> tuple[str, ...]:
         of_home = self._told_home.names() if self._told_home else ()

@@ -109,6 +109,10 @@ ToolsAs: TypeAlias = Literal["template", "lines"]
 """How a prompt tells of the tools: as the chat template does, or in one line each."""
 
 
+API_CLIENT = "api:"
+"""With this the names of clients begin that are programs: they have their own share of a model's memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One generation: the conversation so far and how to continue it.
@@ -118,6 +122,7 @@ class ChatRequest:
     With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
     `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later. Where the
     system prompt is made for this question, `usual_system` is the one that others have: it is worth keeping.
+    `begun` is what of the reply was written before it was interrupted: it goes on from there.
     """
 
     messages: tuple[Message, ...]
@@ -133,6 +138,7 @@ class ChatRequest:
     client: str = ""
     prompt_only: bool = False
     usual_system: str | None = None
+    begun: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,8 @@ class ChatDelta:
 class ChatDone:
     """The end of one generation; `dropped_turns` old turns had to go to make the prompt fit.
 
-    `warnings` name the tools whose schemas could not be held to a grammar.
+    `warnings` name the tools whose schemas could not be held to a grammar. `stopped_at` is the string of
+    `stop` that ended the text, where one did.
     """
 
     finish_reason: FinishReason
@@ -155,6 +162,7 @@ class ChatDone:
     generated_tokens: int
     dropped_turns: int = 0
     warnings: tuple[str, ...] = ()
+    stopped_at: str | None = None
 
 
 ChatReply: TypeAlias = ChatDelta | ChatDone

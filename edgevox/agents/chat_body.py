@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from edgevox.agents.acting import Publish
 from edgevox.agents.confirm import Confirm, nobody_to_ask
-from edgevox.agents.conversation import Conversation
-from edgevox.agents.kept_turn import KeptTurn, whole
+from edgevox.agents.kept_turn import whole
 from edgevox.agents.llm_agent import MAX_ITERATIONS, LLMAgent
+from edgevox.agents.past_turns import fenced, grouped, past_conversation
 from edgevox.tools import LOCAL, Caller, ToolExecutor
-from edgevox.tools.results import render
 from edgevox.turn import Turn
 from edgevox.types import ChatModel, Message, NamedTool, Sampling, ToolCall, ToolChoice
 
@@ -52,7 +50,7 @@ async def run_chat_with_tools(
         parsers=parsers,
         sampling=body.sampling,
         stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop),
-        conversation=_conversation(past),
+        conversation=past_conversation(past),
         confirm=confirm,
         caller=caller,
         publish=stream_to or (lambda _event: None),
@@ -127,7 +125,7 @@ class ChatBody(BaseModel):
 
     def turns(self, names: Sequence[str]) -> list[tuple[Message, ...]]:
         """The turns of the conversation; the last one waits for its answer. Raises ValueError."""
-        *past, last = _groups([_message(said, names) for said in self.messages])
+        *past, last = grouped([_message(said, names) for said in self.messages])
         if not last or last[0].role != "user" or last[-1].role == "assistant":
             raise ValueError("the last message must be a user's, or the result of a tool for one")
         # Results that are missing are made up; the last word that is made up too is not wanted here.
@@ -140,36 +138,6 @@ def _message(said: _Said, names: Sequence[str]) -> Message:
         case "system" | "developer":
             return Message("system", said.text)
         case "tool":
-            return Message("tool", _fenced(said.text, names), tool_call_id=said.tool_call_id)
+            return Message("tool", fenced(said.text, names), tool_call_id=said.tool_call_id)
         case role:
             return Message(role, said.text, tool_calls=calls)
-
-
-def _fenced(text: str, names: Sequence[str]) -> str:
-    """A result for the model; one that was fenced before stays as it is."""
-    try:
-        return render(json.loads(text), names=names)
-    except (ValueError, RecursionError):
-        return render(text, names=names)
-
-
-def _groups(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """The messages from one user's word to the next; what a user said in several messages is one word."""
-    spoken = [message for message in messages if message.role != "system"]
-    group: tuple[Message, ...] = ()
-    for message in spoken:
-        if message.role != "user":
-            group = (*group, message)
-        elif group and group[-1].role == "user":
-            group = (*group[:-1], Message("user", f"{group[-1].content}\n{message.content}"))
-        else:
-            if group:
-                yield group
-            group = (message,)
-    yield group
-
-
-def _conversation(turns: Sequence[tuple[Message, ...]]) -> Conversation:
-    # It is over with this request, so its time stands still.
-    kept = [KeptTurn(str(number), "chat", 0.0, "api", "stop", turn) for number, turn in enumerate(turns)]
-    return Conversation("chat", clock=lambda: 0.0, turns=kept)

@@ -17,6 +17,18 @@ class Instructions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class FollowedBy:
+    """Instructions, and behind them those of a program that asks through us."""
+
+    first: str | Instructions
+    more: str
+
+    def for_sentence(self, text: str) -> str:
+        first = self.first if isinstance(self.first, str) else self.first.for_sentence(text)
+        return "\n\n".join(filter(None, (first, self.more)))
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """The system prompt of one turn, and the one that turns have whose sentence needs nothing of its own."""
 

@@ -64,7 +64,7 @@ class LLMAgent:
     """A language model with instructions, tools and a memory. One turn at a time.
 
     `offered` are the names of the tools that the model is told of; without them it is all. A model that
-    `takes_notes` can summarise what its prompt has no room for.
+    `takes_notes` can summarise what its prompt has no room for. `client` is as in ChatRequest.
     """
 
     def __init__(
@@ -89,10 +89,12 @@ class LLMAgent:
         confirm: Confirm = nobody_to_ask,
         caller: Caller = LOCAL,
         publish: Publish = lambda _event: None,
+        client: str | None = None,
     ) -> None:
         self.name = name
         self.description = description
-        self._client = uuid.uuid4().hex  # each agent's conversation has its own place in the model's memory
+        # Each agent's conversation has its own place in the model's memory.
+        self._client = client or uuid.uuid4().hex
         self._instructions = instructions
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
         self._offered = offered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import os
 import uuid
@@ -43,6 +44,27 @@ def read_audio(path: Path, rate_hz: int = WHISPER_RATE_HZ) -> Audio:
     samples = np.clip(np.nan_to_num(np.concatenate(frames)), -1.0, 1.0)
     if not len(samples):
         raise AudioError(f"there is no sound in {path}", hint="record it again")
+    return Audio(samples, rate_hz)
+
+
+def decode_audio(content: bytes, rate_hz: int = WHISPER_RATE_HZ, *, max_s: float) -> Audio:
+    """The sound of a file that somebody sent, mixed to mono. Raises AudioError, also for what is longer.
+
+    A few kilobytes can hold hours of silence: no more is decoded than may be.
+    """
+    frames = [np.zeros(0, dtype=np.float32)]
+    left = int(max_s * rate_hz)
+    try:
+        for frame in _decode(io.BytesIO(content), rate_hz):
+            frames.append(frame)
+            left -= len(frame)
+            if left < 0:
+                raise AudioError(f"the sound is longer than {max_s:g} s", hint="send it in parts")
+    except (av.error.FFmpegError, ValueError, OSError) as err:
+        raise AudioError("this is damaged, or is no sound file", hint="send a WAV file") from err
+    samples = np.clip(np.nan_to_num(np.concatenate(frames)), -1.0, 1.0)
+    if not len(samples):
+        raise AudioError("there is no sound in this file", hint="record it again")
     return Audio(samples, rate_hz)
 
 

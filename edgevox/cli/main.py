@@ -28,6 +28,7 @@ class Command:
 
 COMMANDS = {
     "run": Command("run", "start the assistant"),
+    "serve": Command("serve", "serve other programs, as OpenAI's and Anthropic's servers do"),
     "ask": Command("ask", "ask one question and print the answer"),
     "say": Command("say", "speak a text, or write it to a WAV file"),
     "transcribe": Command("transcribe", "write down what is said in a sound file"),

@@ -111,6 +111,15 @@ def _something_is_piped_in() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
+async def _serve_too(daemon: Daemon, context: Context, running: AsyncExitStack) -> None:
+    """Serve other programs as well, where the settings want it."""
+    if context.settings.server.enabled:
+        # Not at the top: who talks without a server does not wait for what it imports.
+        from edgevox.cli.served import served
+
+        await running.enter_async_context(served(daemon, context))
+
+
 # --- by voice
 
 
@@ -128,6 +137,7 @@ async def _listen(
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
+        await _serve_too(daemon, context, running)
         if isinstance(ear, Microphone):
             await running.enter_async_context(ear)
             if context.err.is_terminal and not plain:
@@ -153,6 +163,7 @@ async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | N
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
+        await _serve_too(daemon, context, running)
         running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
         pipeline = daemon.pipeline(speaker, daemon.conversation())
         pipeline.rest()

@@ -57,7 +57,8 @@ class Decoder:
         self._context.watch(cancel)
         finish: FinishReason = "cancelled"
         known = generated = 0
-        if prompt.reasoning:
+        stopped_at: str | None = None
+        if prompt.reasoning and not request.begun:
             yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
         try:
             track, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
@@ -78,11 +79,12 @@ class Decoder:
                     request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)
                 ),
                 cancel=cancel,
+                begun=self._begun(request, prompt),
             )
             try:
                 for text in generation.pieces():
                     yield ChatDelta(text)
-                finish = generation.finish
+                finish, stopped_at = generation.finish, generation.stopped_at
             finally:
                 generated = generation.generated
                 generation.close()
@@ -95,7 +97,7 @@ class Decoder:
         except NoRoom:
             finish = "length"
         warnings = rule.grammar.warnings if rule is not None else ()
-        yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings)
+        yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings, stopped_at)
         self._cache.save()
 
     def _prepare(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
@@ -148,6 +150,11 @@ class Decoder:
             return prompt
         opening = self._context.vocabulary.tokenize(f"{_THINK}\n", special=True)
         return replace(prompt, tokens=[*prompt.tokens, *opening], reasoning=_THINK)
+
+    def _begun(self, request: ChatRequest, prompt: WrittenPrompt) -> list[int]:
+        """The tokens of a reply that was interrupted; what the prompt ends in was told as a part of it."""
+        text = request.begun.removeprefix(prompt.reasoning or "")
+        return self._context.vocabulary.tokenize(text, special=True) if text else []
 
     # --- tool choice
 

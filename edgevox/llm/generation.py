@@ -54,9 +54,14 @@ class Generation:
         reasoning: str | None,
         limit_tokens: int,
         cancel: CancelFlag,
+        begun: Sequence[int] = (),
     ) -> None:
-        """`reasoning` is the tag in which the prompt ends, where the model is to think first."""
+        """`reasoning` is the tag in which the prompt ends, where the model is to think first.
+
+        `begun` are tokens of the reply that have been given before: they count, and are not given again.
+        """
         self.finish: FinishReason = "length"
+        self.stopped_at: str | None = None
         self._prompt_tokens = len(prompt)
         self._tokens = list(prompt)
         self._texts: list[str] = []
@@ -75,6 +80,7 @@ class Generation:
         self._reasoning_end = REASONING_TAGS[reasoning] if reasoning else ""
         self._watch = TextWatch(())
         self._enter("reasoning" if reasoning else "held" if self._held_at_once else "free")
+        self._take_up(begun)
 
     @property
     def generated(self) -> int:
@@ -97,6 +103,7 @@ class Generation:
                 yield text
             if self._watch.found in self._stop:
                 self.finish = "stop"
+                self.stopped_at = self._watch.found
                 return
         if rest := self._utf8.decode(b"", final=True) + self._watch.finish():
             yield rest
@@ -107,6 +114,14 @@ class Generation:
         self._sampler.close()
 
     # --- tokens
+
+    def _take_up(self, begun: Sequence[int]) -> None:
+        """Go through tokens that were given before, up to where they end."""
+        for token in begun:
+            if self._constraint is not None:
+                self._constraint.accept((token,))
+            self._sampler.accept(token)
+            self._read((token,))
 
     def _next(self) -> list[int]:
         """The tokens that come next: several where the grammar leaves no choice, none at the end."""

@@ -17,6 +17,7 @@ from edgevox.settings.model import (
     ToolSettings,
     TtsSettings,
 )
+from edgevox.settings.server_section import ServerSettings
 from edgevox.settings.sound_section import SoundSettings
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "PluginTables",
     "RecordSettings",
     "RingSettings",
+    "ServerSettings",
     "Settings",
     "SoundSettings",
     "Source",

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
 from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
+from edgevox.settings.server_section import ServerSettings
 from edgevox.settings.sound_section import SoundSettings
 from edgevox.types import Sampling
 
@@ -274,6 +275,7 @@ class Settings(Section):
     mqtt: MqttSettings = MqttSettings()
     ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
+    server: ServerSettings = ServerSettings()
     plugins: PluginTables = PluginTables()
 
     _sources: Mapping[str, Source] = PrivateAttr(default_factory=lambda: MappingProxyType({}))

@@ -1,0 +1,102 @@
+"""The application: its routes, and what every request passes on its way to them."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from edgevox.server.access import Access
+from edgevox.server.assistant import Assistant
+from edgevox.server.audio.routes import AudioRoutes
+from edgevox.server.chat_routes import ChatRoutes
+from edgevox.server.errors import HANDLERS
+from edgevox.server.guard import Guard
+from edgevox.server.hosts import HostRule
+from edgevox.server.metrics import CONTENT_TYPE, Counting, Requests, exposition
+from edgevox.server.models import model_list, one_model
+from edgevox.server.openapi import document
+from edgevox.server.queues import Queues
+from edgevox.server.tokens import Tokens
+from edgevox.server.tool_routes import ToolRoutes
+from edgevox.settings import ServerSettings
+
+TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
+
+
+def create_app(
+    assistant: Assistant, settings: ServerSettings, tokens: Tokens, queues: Queues | None = None
+) -> Starlette:
+    """The application that serves `assistant`. Without `queues`, nobody is in the room."""
+    queues = queues or Queues(assistant, settings)
+    access = Access(tokens, always_token=settings.always_token)
+    chat = ChatRoutes(assistant, queues.model, access, settings)
+    audio = AudioRoutes(assistant, queues, access, settings)
+    tools = ToolRoutes(assistant, access)
+    openapi = document()
+    requests = Requests(openapi["paths"])
+
+    async def healthz(request: Request) -> Response:
+        access.talker(request, "status")
+        states = dict(assistant.states())
+        is_well = all(state == "ready" for state in states.values())
+        return JSONResponse(
+            {"status": "ok" if is_well else "degraded", "engines": states}, 200 if is_well else 503
+        )
+
+    async def metrics(request: Request) -> Response:
+        access.talker(request, "status")
+        return Response(exposition(assistant, queues, requests), media_type=CONTENT_TYPE)
+
+    async def description(request: Request) -> Response:
+        access.talker(request, "status")
+        return JSONResponse(openapi)
+
+    async def models(request: Request) -> Response:
+        access.talker(request, "chat")
+        return JSONResponse(model_list(assistant))
+
+    async def model(request: Request) -> Response:
+        access.talker(request, "chat")
+        return JSONResponse(one_model(assistant, request.path_params["name"]))
+
+    routes = [
+        Route("/healthz", healthz, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Route("/openapi.json", description, methods=["GET"]),
+        Route("/v1/models", models, methods=["GET"]),
+        Route("/v1/models/{name:path}", model, methods=["GET"]),
+        Route("/v1/chat/completions", chat.completions, methods=["POST"]),
+        Route("/v1/messages", chat.messages, methods=["POST"]),
+        Route(TRANSCRIPTIONS_PATH, audio.transcriptions, methods=["POST"]),
+        Route("/v1/tools", tools.list, methods=["GET"]),
+        Route("/v1/tools/call", tools.call, methods=["POST"]),
+        Route("/v1/audio/speech", audio.speech, methods=["POST"]),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Counting, requests), *_middleware(settings)],
+        exception_handlers=dict(HANDLERS),
+    )
+
+
+def _middleware(settings: ServerSettings) -> list[Middleware]:
+    rule = HostRule(settings.host, settings.allowed_hosts, settings.allowed_origins)
+    guard = Middleware(
+        Guard,
+        rule,
+        max_bytes=settings.max_body_bytes,
+        larger={TRANSCRIPTIONS_PATH: settings.max_audio_bytes},
+    )
+    if not settings.allowed_origins:
+        return [guard]
+    pages = Middleware(
+        CORSMiddleware,
+        allow_origins=settings.allowed_origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["*"],
+    )
+    return [guard, pages]

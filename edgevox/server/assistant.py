@@ -1,0 +1,67 @@
+"""What is served: a model and how it is asked; and where there are any, its own tools, an ear and a voice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from edgevox.agents import LLMAgent
+from edgevox.agents.acting import Publish
+from edgevox.agents.asked_model import AskedModel
+from edgevox.agents.conversation import Conversation
+from edgevox.languages import ENGLISH
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.scopes import Caller
+from edgevox.types import ChatModel, Sampling
+from edgevox.voice.hearing import Hearing
+from edgevox.voice.voice import Voice
+
+
+class MakeAgent(Protocol):
+    """Makes an agent that acts with the assistant's own tools, for one request.
+
+    `instructions` are the program's own and follow those of the assistant; `client` names its place in the
+    model's memory.
+    """
+
+    def __call__(
+        self,
+        *,
+        model: ChatModel,
+        instructions: str,
+        sampling: Sampling,
+        stop: tuple[str, ...],
+        conversation: Conversation,
+        caller: Caller,
+        publish: Publish,
+        client: str,
+    ) -> LLMAgent: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """The parts of a daemon that other programs may use. `name` is that of the model.
+
+    Without `make_agent` and `executor` it has no tools of its own. `hearing` is asked for by language: None
+    is for finding out. `states` tells how its engines are.
+    """
+
+    name: str
+    asked: AskedModel
+    make_agent: MakeAgent | None = None
+    executor: ToolExecutor | None = None
+    hearing: Callable[[str | None], Hearing] | None = None
+    hearing_name: str = ""
+    voice: Callable[[float], Voice] | None = None
+    voice_name: str = ""
+    voice_language: str = ENGLISH
+    states: Callable[[], Mapping[str, str]] = dict
+    started_s: float = field(default_factory=time.time)
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        ears = (self.hearing_name,) if self.hearing else ()
+        voices = (self.voice_name,) if self.voice else ()
+        return (self.name, *ears, *voices)

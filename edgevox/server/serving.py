@@ -1,0 +1,95 @@
+"""The application on a socket: uvicorn inside the event loop that the engines live in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from edgevox.errors import ConfigError
+
+_MAX_HEADER_BYTES = 32_768
+_BACKLOG = 128
+_GOODBYE_S = 1
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
+    """Serve inside the block; the address is given. Raises ConfigError when it cannot be listened on."""
+    with _listening(host, port) as bound:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,  # a request line may hold what nobody is to read
+            server_header=False,
+            proxy_headers=False,  # or any header could claim that a request comes from this machine
+            h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            timeout_graceful_shutdown=_GOODBYE_S,
+        )
+        server = _Server(config)
+        task = asyncio.create_task(server.serve([bound]))
+        try:
+            up = asyncio.create_task(server.is_up.wait())
+            await asyncio.wait((up, task), return_when=asyncio.FIRST_COMPLETED)
+            up.cancel()
+            shown = f"[{host}]" if ":" in host else host
+            yield f"http://{shown}:{bound.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+class _Server(uvicorn.Server):
+    """Says when it is up, and leaves the signals to the command that runs it."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        (family, kind, protocol, _name, address), *_others = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        bound = socket.socket(family, kind, protocol)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+            bound.listen(_BACKLOG)
+            bound.setblocking(False)
+        except OSError:
+            bound.close()
+            raise
+    except OSError as error:
+        raise ConfigError(
+            f"the server cannot listen on {host}, port {port}: {error.strerror or error}",
+            hint="another program may have the port: set server.port, or end it",
+        ) from error
+    return bound
+
+
+def is_open_to_others(host: str) -> bool:
+    """Whether other machines can reach what listens there."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"

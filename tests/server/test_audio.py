@@ -1,0 +1,258 @@
+"""Sound through OpenAI's own client: written down, spoken in every format, damaged, too long, in turns."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import io
+import wave
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import aiohttp
+import numpy as np
+import openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgevox.audio.files import decode_audio
+from edgevox.errors import AudioError, EngineFailed
+from edgevox.events import SpeechDropped, SpeechStarted
+from edgevox.server.assistant import Assistant
+from edgevox.server.audio.cutting import pieces
+from edgevox.server.audio.sound_writer import MEDIA_TYPES, SoundFormat
+from edgevox.server.queues import Queues
+from edgevox.settings import ServerSettings
+from edgevox.testing import ToneSynthesizer
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, Synthesizer, TranscribeRequest, Transcript
+from edgevox.voice.hearing import Hearing
+from edgevox.voice.voice import Voice
+from tests.server.house import TALKER, model, served, talking
+from tests.server.openai_chat import client
+
+RATE_HZ = 16_000
+
+
+class Stenographer:
+    """A recogniser that hears how long a sound is."""
+
+    def __init__(self) -> None:
+        self.requests: list[TranscribeRequest] = []
+
+    async def stream(
+        self, request: TranscribeRequest, _cancel: CancelFlag
+    ) -> AsyncGenerator[Transcript, None]:
+        self.requests.append(request)
+        seconds = request.audio.duration_s
+        yield Transcript(f"{seconds:.0f} s", request.language or "en", seconds)
+
+
+def sounding(ear: Stenographer, synthesizer: Synthesizer) -> Assistant:
+    """An assistant that is only an ear and a voice."""
+    return with_sound(talking(model([])), ear, synthesizer)
+
+
+def with_sound(assistant: Assistant, ear: Stenographer, synthesizer: Synthesizer) -> Assistant:
+    return dataclasses.replace(
+        assistant,
+        hearing=lambda language: Hearing(ear, language=language),
+        hearing_name="ear",
+        voice=lambda speed: Voice(synthesizer, speed=speed),
+        voice_name="mouth",
+    )
+
+
+def wav(seconds: float, rate_hz: int = RATE_HZ) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(rate_hz)
+        writer.writeframes(b"\1\0" * int(seconds * rate_hz))
+    return file.getvalue()
+
+
+# --- written down
+
+
+async def test_a_sound_file_is_written_down() -> None:
+    ear = Stenographer()
+    async with client(sounding(ear, ToneSynthesizer()), token="EMPTY") as sound:
+        heard = await sound.audio.transcriptions.create(
+            model="whisper-1", file=("a.wav", wav(2)), language="de"
+        )
+        plain = await sound.audio.transcriptions.create(
+            model="ear", file=("a.wav", wav(3)), response_format="text"
+        )
+        more = await sound.audio.transcriptions.create(
+            model="default", file=("a.wav", wav(4, 8_000)), response_format="verbose_json"
+        )
+    assert (heard.text, plain.strip(), more.text, more.duration) == ("2 s", "3 s", "4 s", 4.0)
+    assert [request.language for request in ear.requests] == ["de", None, None]
+
+
+async def test_long_sound_is_written_down_in_pieces() -> None:
+    ear = Stenographer()
+    async with client(sounding(ear, ToneSynthesizer())) as sound:
+        await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(65)))
+    assert len(ear.requests) == 3
+    assert sum(request.audio.duration_s for request in ear.requests) == pytest.approx(65)
+
+
+@pytest.mark.parametrize(
+    ("content", "settings"),
+    [
+        (b"", {}),
+        (b"RIFF\0\0\0\0WAVE", {}),
+        (b"#EXTM3U\n/etc/passwd\n", {}),
+        (b"concat:/etc/passwd", {}),
+        (wav(3), {"max_audio_s": 2.0}),
+    ],
+)
+async def test_what_is_no_sound_or_too_much_is_a_bad_request(
+    content: bytes, settings: dict[str, Any]
+) -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer()), **settings) as sound:
+        with pytest.raises(openai.BadRequestError):
+            await sound.audio.transcriptions.create(model="ear", file=("a.wav", content))
+
+
+async def test_other_faults_are_of_the_clients_own_types() -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer()), max_audio_bytes=1000) as sound:
+        with pytest.raises(openai.NotFoundError):
+            await sound.audio.transcriptions.create(model="other", file=("a.wav", wav(0.01)))
+        with pytest.raises(openai.APIStatusError) as caught:
+            await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(1)))
+        assert caught.value.status_code == 413
+    async with client(talking(model([]))) as silent:
+        with pytest.raises(openai.NotFoundError, match="without audio"):
+            await silent.audio.transcriptions.create(model="ear", file=("a.wav", wav(1)))
+        with pytest.raises(openai.NotFoundError, match="without audio"):
+            await silent.audio.speech.create(model="mouth", voice="x", input="Hello.")
+
+
+async def test_a_form_that_is_none_is_a_bad_request() -> None:
+    async with (
+        served(sounding(Stenographer(), ToneSynthesizer())) as url,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10)) as session,
+    ):
+        path = f"{url}/v1/audio/transcriptions"
+        kinds: list[tuple[dict[str, Any], int]] = [
+            ({"json": {}}, 415),
+            ({"data": b"x", "headers": {"Content-Type": "multipart/form-data"}}, 400),
+            ({"data": b"--x--", "headers": {"Content-Type": "multipart/form-data; boundary=x"}}, 400),
+            ({"data": aiohttp.FormData({"model": "ear"}, default_to_multipart=True)}, 400),
+        ]
+        for more, status in kinds:
+            async with session.post(path, **more) as response:
+                assert (response.status, "error" in await response.json()) == (status, True)
+
+
+@given(st.binary(max_size=300), st.integers(0, 60))
+def test_a_damaged_file_never_does_more_than_raise(noise: bytes, keep: int) -> None:
+    with contextlib.suppress(AudioError):
+        assert decode_audio(wav(0.01)[:keep] + noise, max_s=5).duration_s <= 5
+
+
+# --- turns
+
+
+async def test_while_somebody_speaks_no_sound_of_programs_is_written_down() -> None:
+    ear = Stenographer()
+    assistant = sounding(ear, ToneSynthesizer())
+    queues = Queues(assistant, ServerSettings())
+    queues.hear(SpeechStarted())
+
+    async def work() -> None:
+        async with queues.hearing.turn("one"), queues.speaking.turn("one"):
+            pass
+
+    working = asyncio.create_task(work())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not working.done()
+    queues.hear(SpeechDropped(reason="noise"))
+    await asyncio.wait_for(working, 5)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, 28.0, 28.1, 100.0])
+def test_pieces_are_short_and_lose_nothing(seconds: float) -> None:
+    samples = np.random.default_rng(1).random(int(seconds * RATE_HZ), dtype=np.float32)
+    parts = list(pieces(Audio(samples, RATE_HZ)))
+    assert all(part.duration_s <= 28.0 for part in parts)
+    assert np.array_equal(np.concatenate([part.samples for part in parts]), samples)
+
+
+def test_a_piece_ends_where_it_is_quiet() -> None:
+    samples = np.ones(40 * RATE_HZ, dtype=np.float32)
+    samples[25 * RATE_HZ : 26 * RATE_HZ] = 0
+    first, _second = pieces(Audio(samples, RATE_HZ))
+    assert 25 <= first.duration_s <= 26
+
+
+# --- spoken
+
+
+@pytest.mark.parametrize("form", list(MEDIA_TYPES))
+async def test_a_text_is_spoken_in_every_format(form: SoundFormat) -> None:
+    tones = ToneSynthesizer()
+    async with client(sounding(Stenographer(), tones), token=TALKER) as sound:
+        spoken = await sound.audio.speech.create(
+            model="tts-1", voice="alloy", input="One sentence here. And another one.", response_format=form
+        )
+        content = spoken.content
+    said_s = sum(map(len, tones.spoken)) / 100
+    is_bare = form == "pcm"
+    length_s = len(content) / 2 / 24_000 if is_bare else decode_audio(content, max_s=60).duration_s
+    assert len(tones.spoken) == 2
+    assert length_s == pytest.approx(said_s, abs=0.15)
+
+
+async def test_the_first_sentence_is_sent_before_the_second_is_spoken() -> None:
+    class Slow(ToneSynthesizer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.go_on = asyncio.Event()
+
+        async def stream(self, request: Any, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+            if self.spoken:
+                await self.go_on.wait()
+            async for sound in super().stream(request, cancel):
+                yield sound
+
+    tones = Slow()
+    body = {
+        "model": "tts-1",
+        "voice": "x",
+        "input": "One sentence here. And another.",
+        "response_format": "wav",
+    }
+    async with (
+        asyncio.timeout(10),
+        served(sounding(Stenographer(), tones)) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/audio/speech", json=body) as response,
+    ):
+        first = await response.content.readany()
+        assert (response.status, first[:4], len(tones.spoken)) == (200, b"RIFF", 1)
+        tones.go_on.set()
+        assert await response.content.read()
+    assert len(tones.spoken) == 2
+
+
+async def test_a_voice_that_fails_is_an_error_before_the_first_sound() -> None:
+    class Broken(ToneSynthesizer):
+        async def stream(self, request: Any, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+            if request.text:
+                raise EngineFailed("it died")
+            yield Audio(np.zeros(0, dtype=np.float32), RATE_HZ)
+
+    async with client(sounding(Stenographer(), Broken())) as sound:
+        with pytest.raises(openai.InternalServerError):
+            await sound.audio.speech.create(model="tts-1", voice="x", input="Hello.")
+        for text in ("...", "\N{ZERO WIDTH SPACE}"):
+            with pytest.raises(openai.BadRequestError):
+                await sound.audio.speech.create(model="tts-1", voice="x", input=text)

@@ -1,0 +1,87 @@
+"""The default model behind the server: tool conversations with both clients. No test knows its words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from edgevox.cli.context import Context
+from edgevox.cli.served import served
+from edgevox.daemon import Daemon
+from edgevox.folders import Folders
+from edgevox.modelstore import ModelStore
+from edgevox.server.tokens import token_file
+from edgevox.settings import load_settings
+from tests.server import test_anthropic as by_anthropic
+from tests.server.openai_chat import CLOCK, streamed, whole
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+BOUND_S = 200
+ASKED = {"role": "user", "content": "What time is it in Paris?"}
+COMMAND = {"role": "user", "content": "Turn on the kitchen light."}
+REQUIRED: dict[str, Any] = {"tools": [CLOCK], "tool_choice": "required", "seed": 1, "max_tokens": 60}
+
+
+@pytest.fixture
+async def url(folders: Folders, store: ModelStore) -> AsyncIterator[str]:
+    settings = load_settings(folders, flags={"server.port": 0}, environ={})
+    daemon = Daemon(settings, folders, store, ["llama"])
+    store.ensure(daemon.needed_models(), lambda _progress: None)
+    context = Context()
+    context.__dict__.update(folders=folders, settings=settings)
+    async with asyncio.timeout(BOUND_S), daemon, served(daemon, context) as address:
+        yield address
+
+
+def token(folders: Folders) -> str:
+    return token_file(folders).read_text().split('token = "')[1].split('"')[0]
+
+
+async def test_openais_client_holds_a_tool_conversation(url: str, folders: Folders) -> None:
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=token(folders), max_retries=0) as chat:
+        first, message = await whole(chat, ASKED, **REQUIRED)
+        assert [name for name, _arguments in first.calls] == ["get_clock"]
+        assert isinstance(json.loads(first.calls[0][1])["place"], str)
+        again = await streamed(chat, ASKED, **REQUIRED)
+        assert (again.calls, again.finish_reason) == (first.calls, "tool_calls")
+        assert message.tool_calls is not None
+        result = {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "12:00"}
+        last, _message = await whole(chat, ASKED, message, result, tools=[CLOCK], max_tokens=60)
+        assert last.text or last.calls
+        schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+        form = {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}
+        held, _message = await whole(chat, ASKED, response_format=form, max_tokens=60)
+        assert isinstance(json.loads(held.text)["n"], int)
+
+
+async def test_the_assistants_own_tools_act_for_openais_client(url: str, folders: Folders) -> None:
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=token(folders), max_retries=0) as chat:
+        reply, _message = await whole(chat, COMMAND)
+        again = await streamed(chat, COMMAND)
+    for one in (reply, again):
+        assert (bool(one.text), one.calls, one.finish_reason) == (True, (), "stop")
+        assert one.tokens
+
+
+async def test_anthropics_client_holds_a_tool_conversation(url: str, folders: Folders) -> None:
+    more: dict[str, Any] = {"tools": [by_anthropic.CLOCK], "tool_choice": {"type": "any"}}
+    async with anthropic.AsyncAnthropic(base_url=url, api_key=token(folders), max_retries=0) as chat:
+        first = await by_anthropic.whole(chat, ASKED, **more)
+        again = await by_anthropic.streamed(chat, ASKED, **more)
+        assert by_anthropic.told(first)[:2] == by_anthropic.told(again)[:2]
+        use = next(block for block in first.content if block.type == "tool_use")
+        result = {"type": "tool_result", "tool_use_id": use.id, "content": "12:00"}
+        answer = {"role": "assistant", "content": first.content}
+        last = await by_anthropic.streamed(
+            chat, ASKED, answer, {"role": "user", "content": [result]}, tools=[by_anthropic.CLOCK]
+        )
+        assert last.content
+        own = await by_anthropic.whole(chat, COMMAND)
+        assert (own.content[0].type, own.stop_reason) == ("text", "end_turn")
