@@ -12,6 +12,9 @@ EdgevoxError
 │ └ GrammarRejected      a grammar that llama.cpp cannot compile
 ├ EngineFailed           a native engine died or stopped answering (it is being restarted)
 ├ StateError             the state folder cannot be written
+├ ControlError           the assistant that runs cannot be spoken to, or refuses
+│ ├ NotRunning           there is none
+│ └ AlreadyRunning       there is one, and there can be only one
 └ ToolError              a tool could not do its work; its message is for the model and the user
   ├ UnknownTool          no tool of that name
   ├ InvalidArguments     arguments that do not fit the tool's schema
@@ -93,6 +96,19 @@ class EngineFailed(EdgevoxError):
 class StateError(EdgevoxError):
     code = "state_error"
     exit_code = 6
+
+
+class ControlError(EdgevoxError):
+    code = "control_error"
+    exit_code = 7
+
+
+class NotRunning(ControlError):
+    code = "not_running"
+
+
+class AlreadyRunning(ControlError):
+    code = "already_running"
 
 
 class ToolError(EdgevoxError):

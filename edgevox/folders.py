@@ -1,21 +1,34 @@
-"""The user's folders: settings, state and downloaded models, each where the platform wants it."""
+"""The user's folders: settings, state, downloaded models, and what lasts only as long as the program runs."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import platformdirs
 
 
+def _runtime_folder() -> Path:
+    # Whoever keeps a state of their own has an assistant of their own: it must not be taken for another one.
+    if state := os.environ.get("EDGEVOX_STATE_DIR"):
+        return _folder("EDGEVOX_RUNTIME_DIR", Path(state).expanduser() / "run")
+    return _folder("EDGEVOX_RUNTIME_DIR", platformdirs.user_runtime_path("edgevox"))
+
+
+def _folder(variable: str, default: Path) -> Path:
+    value = os.environ.get(variable)
+    return Path(value).expanduser() if value else default
+
+
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Three folders; none is created before something is written to it."""
+    """Four folders; none is created before something is written to it."""
 
     config: Path
     state: Path
     models: Path
+    runtime: Path = field(default_factory=_runtime_folder)
 
     @property
     def config_file(self) -> Path:
@@ -23,14 +36,11 @@ class Folders:
 
 
 def user_folders() -> Folders:
-    """The folders of this user; EDGEVOX_CONFIG_DIR, EDGEVOX_STATE_DIR, EDGEVOX_MODELS_DIR override them."""
+    """The folders of this user; EDGEVOX_CONFIG_DIR, EDGEVOX_STATE_DIR, EDGEVOX_MODELS_DIR and
+    EDGEVOX_RUNTIME_DIR override them.
+    """
     return Folders(
         config=_folder("EDGEVOX_CONFIG_DIR", platformdirs.user_config_path("edgevox")),
         state=_folder("EDGEVOX_STATE_DIR", platformdirs.user_state_path("edgevox")),
         models=_folder("EDGEVOX_MODELS_DIR", platformdirs.user_cache_path("edgevox") / "models"),
     )
-
-
-def _folder(variable: str, default: Path) -> Path:
-    value = os.environ.get(variable)
-    return Path(value).expanduser() if value else default

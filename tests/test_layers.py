@@ -23,12 +23,15 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.turn_log",
         "edgevox.bus",
         "edgevox.engine",
+        "edgevox.control",
+        "edgevox.service",
     ),
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
     ("edgevox.eval",),
     ("edgevox.daemon", "edgevox.testing"),
+    ("edgevox.resident",),
     ("edgevox.cli", "edgevox.__main__"),
 )
 SIBLINGS_APART = LAYERS[2]
