@@ -17,6 +17,7 @@ from edgevox.settings.model import (
     ToolSettings,
     TtsSettings,
 )
+from edgevox.settings.wake_section import WakeSettings
 
 __all__ = [
     "DEFAULT_PRESET",
@@ -35,6 +36,7 @@ __all__ = [
     "SttSettings",
     "ToolSettings",
     "TtsSettings",
+    "WakeSettings",
     "load_settings",
     "user_presets",
     "variable_name",

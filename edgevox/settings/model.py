@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
 from edgevox.settings.section import Seconds, Section, Text, UserPath
+from edgevox.settings.wake_section import WakeSettings
 from edgevox.types import Sampling
 
 Layer: TypeAlias = Literal["default", "preset", "file", "environment", "flag"]
@@ -262,6 +263,7 @@ class Settings(Section):
     stt: SttSettings = SttSettings()
     tts: TtsSettings = TtsSettings()
     audio: AudioSettings = AudioSettings()
+    wake: WakeSettings = WakeSettings()
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
     memory: MemorySettings = MemorySettings()
