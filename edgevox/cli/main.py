@@ -38,6 +38,7 @@ COMMANDS = {
     "stats": Command("stats", "show which tools are chosen and how long they take"),
     "setup": Command("setup", "choose a microphone and a loudspeaker, and try both"),
     "devices": Command("devices", "list the microphones and loudspeakers"),
+    "wake": Command("wake", "count how often a wake word is heard wrongly, or missed, in recordings"),
     "doctor": Command("doctor", "check every part and say how to fix what is wrong"),
     "last": Command("last", "show where the time of the last turn went"),
     "history": Command("history", "show what was said and done"),
