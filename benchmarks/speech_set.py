@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgevox.audio.files import read_audio, write_wav
 from edgevox.tts.piper import PiperEngine
@@ -24,7 +25,7 @@ from edgevox.types import Audio, SynthesisRequest
 Speak = Callable[[str], Audio]
 
 _PIPER_SPEEDS = (0.85, 1.0, 1.25)
-_ESPEAK_VOICES = ("en-us", "en-gb", "en-gb-x-rp", "en-gb-scotland")
+ESPEAK_VOICES = ("en-us", "en-gb", "en-gb-x-rp", "en-gb-scotland")
 _ESPEAK_WORDS_PER_MINUTE = (130, 160, 190)
 _ESPEAK_TIMES = 2
 _NOISY_EVERY = 3
@@ -33,6 +34,8 @@ _HISS_BELOW_SPEECH_DB = 60.0
 _QUIET_BEFORE_S = 0.25
 _QUIET_AFTER_S = 0.6
 _OUT_OF_DOMAIN = "oov_"
+# What is quieter than this below the loudest is not heard as speech.
+_AUDIBLE_DB = 35.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def spoken_by_piper(piper: PiperEngine, cache: SpeechCache) -> Iterator[Utteranc
     random = np.random.default_rng(7)
     for index, text in enumerate(SENTENCES):
         speed = _PIPER_SPEEDS[index % len(_PIPER_SPEEDS)]
-        audio = cache.spoken(f"piper {speed}", text, partial(_piper, piper, speed))
+        audio = cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))
         if index % _NOISY_EVERY == 0:
             yield Utterance("piper in noise", text, _as_heard(audio, random, _NOISE_BELOW_SPEECH_DB))
         else:
@@ -77,8 +80,8 @@ def spoken_by_espeak(cache: SpeechCache) -> Iterator[Utterance]:
     for index, text in enumerate(SENTENCES):
         rate = _ESPEAK_WORDS_PER_MINUTE[index % len(_ESPEAK_WORDS_PER_MINUTE)]
         for place in range(index, index + _ESPEAK_TIMES):
-            voice = _ESPEAK_VOICES[place % len(_ESPEAK_VOICES)]
-            audio = cache.spoken(f"espeak {voice} {rate}", text, partial(_espeak, voice, rate))
+            voice = ESPEAK_VOICES[place % len(ESPEAK_VOICES)]
+            audio = cache.spoken(f"espeak {voice} {rate}", text, partial(say_by_espeak, voice, rate))
             yield Utterance(f"espeak {voice}", text, _as_heard(audio, random, _HISS_BELOW_SPEECH_DB))
 
 
@@ -93,6 +96,30 @@ def recorded(folder: Path) -> Iterator[Utterance]:
         )
 
 
+def trimmed(audio: Audio) -> NDArray[np.float32]:
+    """Without what is not heard around it: voices leave silence there, which would make a pause longer."""
+    frame = audio.rate_hz // 100
+    frames = audio.samples[: len(audio.samples) // frame * frame].reshape(-1, frame)
+    levels_db = 10 * np.log10(np.mean(np.square(frames, dtype=np.float64), axis=1) + 1e-12)
+    loud = np.flatnonzero(levels_db > levels_db.max() - _AUDIBLE_DB)
+    return audio.samples[loud[0] * frame : (loud[-1] + 1) * frame]
+
+
+def say_by_piper(piper: PiperEngine, speed: float, text: str) -> Audio:
+    """The text in the voice of an engine that is loaded."""
+    pieces = list(piper.run(SynthesisRequest(text, speed), CancelFlag()))
+    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+
+
+def say_by_espeak(voice: str, words_per_minute: int, text: str) -> Audio:
+    """The text in a voice of espeak-ng, at 16 kHz."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "spoken.wav"
+        command = ["espeak-ng", "-v", voice, "-s", str(words_per_minute), "-w", str(path), text]
+        subprocess.run(command, check=True, timeout=30)
+        return read_audio(path)
+
+
 def espeak_is_here() -> bool:
     return shutil.which("espeak-ng") is not None
 
@@ -105,19 +132,6 @@ def _as_heard(audio: Audio, random: np.random.Generator, noise_below_db: float) 
     samples = np.concatenate([before, audio.samples, after])
     level = np.sqrt(np.mean(audio.samples**2)) * 10 ** (-noise_below_db / 20)
     return Audio(samples + (random.standard_normal(len(samples)) * level).astype(np.float32), audio.rate_hz)
-
-
-def _piper(piper: PiperEngine, speed: float, text: str) -> Audio:
-    pieces = list(piper.run(SynthesisRequest(text, speed), CancelFlag()))
-    return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
-
-
-def _espeak(voice: str, words_per_minute: int, text: str) -> Audio:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "spoken.wav"
-        command = ["espeak-ng", "-v", voice, "-s", str(words_per_minute), "-w", str(path), text]
-        subprocess.run(command, check=True, timeout=30)
-        return read_audio(path)
 
 
 SENTENCES = (
