@@ -13,6 +13,7 @@ EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "cancelled", "failed"]
+Attention: TypeAlias = Literal["asleep", "awake", "muted"]
 RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
 RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
 
@@ -35,6 +36,13 @@ class TurnEvent(Event):
 class TurnStarted(TurnEvent):
     source: TurnSource
     preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionChanged(Event):
+    """Whether what is said is taken for a command from now on: asleep, it has to be called first."""
+
+    attention: Attention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

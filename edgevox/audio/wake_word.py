@@ -70,6 +70,10 @@ class WakeWordDetector:
         self._steps = 0
         self._trigger = Trigger(self.word.cutoff(threshold))
 
+    @property
+    def noticed_after_s(self) -> float:
+        return self.word.noticed_after_s
+
     def feed(self, block: Audio) -> bool:
         """Take the next block, 20 ms at 16 kHz: whether the word was said, and its last sound is past."""
         self.judge(block)
