@@ -3,7 +3,8 @@
 EdgevoxError
 ├ ConfigError            a setting, a preset or a command line that cannot be used
 ├ AudioError             sound could not be read, recorded or played
-│ └ DeviceUnavailable    no such microphone or loudspeaker, or no PortAudio
+│ ├ DeviceUnavailable    no such microphone or loudspeaker, or no PortAudio
+│ └ SoundStuck           PortAudio hangs: only a new process hears again
 ├ ModelError             a model cannot be used
 │ ├ ModelMissing         not downloaded, or not to be had
 │ ├ ModelDownloadFailed  no network, the hub refused, the disk is full
@@ -61,6 +62,10 @@ class AudioError(EdgevoxError):
 
 class DeviceUnavailable(AudioError):
     code = "device_unavailable"
+
+
+class SoundStuck(AudioError):
+    code = "sound_stuck"
 
 
 class ModelError(EdgevoxError):

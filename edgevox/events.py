@@ -13,6 +13,7 @@ EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "cancelled", "failed"]
+SoundDevice: TypeAlias = Literal["microphone", "loudspeaker"]
 Attention: TypeAlias = Literal["asleep", "awake", "muted"]
 RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
 RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
@@ -246,4 +247,14 @@ class EngineChanged(Event):
 
     engine: str
     state: EngineState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoundChanged(Event):
+    """A microphone or a loudspeaker went away, came back, or is another one now; `name` is its own."""
+
+    device: SoundDevice
+    is_there: bool
+    name: str = ""
     detail: str = ""

@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.engine",
         "edgevox.control",
         "edgevox.service",
+        "edgevox.new_process",
     ),
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
