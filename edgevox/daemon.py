@@ -17,6 +17,7 @@ from edgevox.agents.forgetting import PROMPTS_FOLDER
 from edgevox.agents.memory import ConversationStore
 from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
+from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.bus import Bus
 from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
 from edgevox.engine.threads import plan_threads
@@ -54,6 +55,7 @@ from edgevox.types import (
 from edgevox.voice import (
     Asking,
     Bell,
+    CalledHearing,
     Ear,
     Hearing,
     InstantWords,
@@ -62,6 +64,8 @@ from edgevox.voice import (
     Ringer,
     Voice,
     VoiceLoop,
+    Wakefulness,
+    WakePhrase,
 )
 
 _AUTO = "auto"
@@ -153,6 +157,7 @@ class Daemon:
         self,
         loudspeaker: Loudspeaker | None = None,
         conversation: Conversation | None = None,
+        hearing: Hearing | None = None,
     ) -> Pipeline:
         """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker.
 
@@ -163,7 +168,7 @@ class Daemon:
             self._agent(conversation, asking),
             preset=self.preset.name,
             publish=self.bus.publish,
-            hearing=self.hearing() if "whisper" in self._engines else None,
+            hearing=hearing or (self.hearing() if "whisper" in self._engines else None),
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
             asking=asking,
@@ -191,10 +196,11 @@ class Daemon:
         return self._piper
 
     def voice_loop(self, ear: Ear, loudspeaker: Loudspeaker | None = None) -> VoiceLoop:
-        """The conversation by voice."""
-        pipeline = self.pipeline(loudspeaker, self.conversation())
+        """The conversation by voice. Raises ConfigError where the wake word cannot be used."""
+        wakefulness, hearing = self._waking()
+        pipeline = self.pipeline(loudspeaker, self.conversation(), hearing)
         segmenter = Segmenter(self.settings.audio)
-        return VoiceLoop(ear, segmenter, pipeline, self.bus.publish, self.ringer(pipeline))
+        return VoiceLoop(ear, segmenter, pipeline, self.bus.publish, self.ringer(pipeline), wakefulness)
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
         """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
@@ -256,6 +262,23 @@ class Daemon:
             confirm=confirm,
             publish=self.bus.publish,
         )
+
+    def _waking(self) -> tuple[Wakefulness, Hearing]:
+        """When it listens by voice, and a hearing that leaves out what it is called by."""
+        wake, hearing, publish = self.settings.wake, self.hearing(), self.bus.publish
+        match wake.mode:
+            case "off":
+                return Wakefulness(publish=publish), hearing
+            case "word":
+                detector = WakeWordDetector(wake.model or wake.word, wake.threshold)
+                wakefulness = Wakefulness("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = WakePhrase(detector.word.spoken)
+            case "phrase":
+                wakefulness = Wakefulness("phrase", follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = WakePhrase(wake.phrase, wake.threshold)
+            case _:
+                assert_never(wake.mode)
+        return wakefulness, CalledHearing(hearing, phrase, wakefulness)
 
     def _names(self) -> tuple[str, ...]:
         of_home = self._told_home.names() if self._told_home else ()

@@ -9,6 +9,7 @@ import stat
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import get_args
 
 from edgevox.audio.duplex import cancel_echo
 from edgevox.audio.microphone import Microphone
@@ -35,6 +36,7 @@ from edgevox.events import (
     RingTrouble,
     TurnEnded,
 )
+from edgevox.settings.wake_section import WakeMode
 from edgevox.turn import Turn
 from edgevox.voice import Loudspeaker, Pipeline
 
@@ -43,6 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="edgevox devices lists them")
     parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="likewise")
+    parser.add_argument(
+        "--wake",
+        dest="wake.mode",
+        nargs="?",
+        const="word",
+        choices=get_args(WakeMode),
+        help="listen only when called: by the wake word, or by your phrase; off: always listen",
+    )
     parser.add_argument("--text", action="store_true", help="take lines of text, do not listen")
     parser.add_argument("--input", type=Path, metavar="FILE", help="listen to a sound file, then end")
     parser.add_argument("--output", type=Path, metavar="FILE.wav", help="speak into a file")
@@ -137,7 +147,9 @@ async def _listen(
         running.enter_context(daemon.bus.listening(view))
         loop = daemon.voice_loop(ear, speaker)
         if isinstance(ear, Microphone):
-            await running.enter_async_context(keyboard(loop.pipeline, view.ask_again))
+            await running.enter_async_context(
+                keyboard(loop.pipeline, view.ask_again, on_enter=loop.wakefulness.talk)
+            )
         await loop.run()
     return EngineFailed.exit_code if view.failed else 0
 

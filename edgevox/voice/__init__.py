@@ -9,10 +9,13 @@ from edgevox.voice.mouth import Loudspeaker
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
 from edgevox.voice.voice import Voice
+from edgevox.voice.wake_phrase import CalledHearing, WakePhrase
+from edgevox.voice.wakefulness import Wakefulness
 
 __all__ = [
     "Asking",
     "Bell",
+    "CalledHearing",
     "Ear",
     "Hearing",
     "InstantWords",
@@ -22,4 +25,6 @@ __all__ = [
     "Ringer",
     "Voice",
     "VoiceLoop",
+    "WakePhrase",
+    "Wakefulness",
 ]

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 from edgevox.audio import segmenter as segments
@@ -14,10 +15,12 @@ from edgevox.events import Event, SpeechDropped, SpeechStarted
 from edgevox.turn import Turn
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
+from edgevox.voice.attentive import AttentiveSegmenter
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.patience import completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
+from edgevox.voice.wakefulness import Wakefulness
 
 Publish: TypeAlias = Callable[[Event], None]
 
@@ -62,10 +65,12 @@ class VoiceLoop:
         pipeline: Pipeline,
         publish: Publish,
         ringer: Ringer | None = None,
+        wakefulness: Wakefulness | None = None,
     ) -> None:
         self._ear = ear
         self._ringer = ringer
-        self._segmenter = segmenter
+        self.wakefulness = wakefulness or Wakefulness()
+        self._segmenter = AttentiveSegmenter(segmenter, self.wakefulness, self._is_engaged)
         self.pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
@@ -74,6 +79,8 @@ class VoiceLoop:
         """What somebody said while a turn was under way is being transcribed."""
         self._reading: asyncio.Task[None] | None = None
         """The answer to a question is being transcribed."""
+        self._overheard: asyncio.Task[None] | None = None
+        """What somebody said is being transcribed, to know whether it was said to the assistant."""
         self._listening: Listening | None = None
         self._listened_s = 0.0
 
@@ -89,7 +96,7 @@ class VoiceLoop:
                         self._hear(block)
                 await self._end()
         finally:
-            for task in (self._turn, self._aside, self._reading):
+            for task in (self._turn, self._aside, self._reading, self._overheard):
                 if task is not None:
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
@@ -117,11 +124,19 @@ class VoiceLoop:
             case segments.Resumed():
                 self._abandon_early()
             case segments.Utterance() as utterance:
-                self._take(utterance)
+                self._sort(utterance)
             case segments.FalseStart():
                 self._tell(SpeechDropped(reason="too short"))
             case None:
                 pass
+
+    def _sort(self, utterance: segments.Utterance) -> None:
+        """Take what is said to the assistant; asleep, only the words can tell."""
+        if self.wakefulness.is_awake:
+            self._take(utterance)
+        else:
+            overhearing = self._overhear(utterance, self._taken_early(), self._overheard)
+            self._overheard = asyncio.create_task(overhearing)
 
     def _is_echo(self) -> bool:
         """Whether the assistant was heard when the last block was recorded."""
@@ -174,8 +189,8 @@ class VoiceLoop:
     async def _end(self) -> None:
         """The sound is over: what was being said is taken as it is, and nobody will answer a question."""
         if isinstance(rest := self._segmenter.finish(), segments.Utterance):
-            self._take(rest)
-        while _is_at_work(self._turn):
+            self._sort(rest)
+        while _is_at_work(self._turn) or _is_at_work(self._overheard):
             await self._turn_waits()
             if listening := self.pipeline.asking.listening:
                 listening.hear_nothing()
@@ -186,7 +201,7 @@ class VoiceLoop:
         # The segmenter counts in samples; an utterance is handed over the moment its last block arrives.
         silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._ear.delay_s
         try:
-            await self.pipeline.hear(
+            result = await self.pipeline.hear(
                 utterance.audio,
                 early.turn if early else Turn(),
                 last_voiced_s=time.monotonic() - silence_s,
@@ -195,6 +210,28 @@ class VoiceLoop:
             )
         except EdgevoxError:
             return  # its TurnEnded has said what happened and what to do
+        if result is not None:
+            self.wakefulness.note_reply_ended()
+
+    async def _overhear(
+        self,
+        utterance: segments.Utterance,
+        early: EarlyTranscription | None,
+        before: asyncio.Task[None] | None,
+    ) -> None:
+        """Answer what was said if it turns out to begin with the phrase; else nobody learns of it."""
+        ended_s = time.monotonic()
+        early = early or self.pipeline.transcribe_early(utterance.audio)
+        if before is not None:
+            await asyncio.wait((before,))
+        heard = await early.transcript()
+        if heard is not None and heard.text and not self._is_in_turn:
+            waited_s = time.monotonic() - ended_s
+            late = replace(utterance, ended_at_s=utterance.ended_at_s + waited_s)
+            self._turn = asyncio.create_task(self._answer(late, early))
+        else:
+            early.abandon()
+            self._tell(SpeechDropped(reason=(heard and heard.dropped) or "not understood"))
 
     async def _hear_answer(
         self, listening: Listening, utterance: segments.Utterance, early: EarlyTranscription | None
@@ -218,6 +255,11 @@ class VoiceLoop:
         # What a timer does when it is due is a turn too, and not one of this loop's.
         return _is_at_work(self._turn) or self.pipeline.is_in_turn
 
+    def _is_engaged(self) -> bool:
+        """Whether nobody has to call: something goes on that may be spoken to."""
+        is_ringing = self.pipeline.bell is not None and self.pipeline.bell.is_ringing
+        return self._is_in_turn or self._listening is not None or is_ringing
+
     def _is_spoken_to(self) -> bool:
         """Whether somebody is speaking, or what they said is still being understood outside a turn."""
         return self._segmenter.is_in_speech or _is_at_work(self._aside) or _is_at_work(self._reading)
@@ -227,7 +269,7 @@ class VoiceLoop:
 
     async def _turn_waits(self) -> None:
         """Returns when the turn is over, or waits for an answer that is still to be heard."""
-        for task in (self._aside, self._reading):
+        for task in (self._aside, self._reading, self._overheard):
             if task is not None:
                 await task
         if self._turn is not None and not self._turn.done():

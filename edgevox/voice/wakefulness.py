@@ -63,7 +63,7 @@ class Wakefulness:
         """Whether `talk` was called since the last block."""
         self._now_s = 0.0
         self._awake_until_s = -math.inf
-        self._told: Attention = self.attention
+        self._told: Attention = "awake"
         # Blocks are short, and there are as many as the spotter's delay has room for.
         self._heard: deque[Audio] = deque()
         self._heard_s = 0.0

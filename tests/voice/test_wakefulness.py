@@ -65,7 +65,7 @@ def test_the_word_wakes_it_for_a_while() -> None:
     assert wakefulness.is_awake
     pass_by(wakefulness, COMMAND_WITHIN_S + 0.1)
     assert not wakefulness.is_listening
-    assert told.attentions == ["awake", "asleep"]
+    assert told.attentions == ["asleep", "awake", "asleep"]
 
 
 def test_what_was_said_since_the_word_is_handed_over_in_order() -> None:
@@ -116,10 +116,11 @@ def test_without_a_follow_up_it_sleeps_after_the_reply() -> None:
 def test_what_it_does_itself_keeps_it_awake() -> None:
     told = Told()
     wakefulness = Wakefulness("word", FakeSpotter(), publish=told.events.append)
+    pass_by(wakefulness, 1)
     pass_by(wakefulness, 60, is_engaged=True)
     assert wakefulness.is_awake
     pass_by(wakefulness, 0.1)
-    assert told.attentions == ["awake", "asleep"]
+    assert told.attentions == ["asleep", "awake", "asleep"]
 
 
 def test_talk_wakes_it_without_the_word() -> None:
