@@ -47,8 +47,8 @@ class WakeWord:
 # 1.5 at 0.95. "normal" is the lowest of them with about one false accept in two hours.
 WAKE_WORDS: Mapping[WakeWordName, WakeWord] = {
     "okay_nabu": WakeWord("okay nabu", {"strict": 0.85, "normal": 0.69, "eager": 0.56}, 0.12),
-    "hey_jarvis": WakeWord("hey jarvis", {"strict": 0.985, "normal": 0.97, "eager": 0.92}, 0.12),
-    "hey_mycroft": WakeWord("hey mycroft", {"strict": 0.993, "normal": 0.99, "eager": 0.95}, 0.08),
+    "hey_jarvis": WakeWord("hey jarvis", {"strict": 0.985, "normal": 0.97, "eager": 0.92}, 0.2),
+    "hey_mycroft": WakeWord("hey mycroft", {"strict": 0.993, "normal": 0.99, "eager": 0.95}, 0.14),
     "alexa": WakeWord("alexa", {"strict": 0.95, "normal": 0.9, "eager": 0.8}, 0.24),
 }
 _OWN_NOTICED_AFTER_S = 0.2
