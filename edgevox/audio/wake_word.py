@@ -31,7 +31,7 @@ class WakeWord:
     """A word with what is known about its model.
 
     `cutoffs` are what the mean probability must exceed. `noticed_after_s` is how long after its last sound
-    the word is known, at most; what was heard since then belongs to what follows.
+    the word is usually known: what was heard since then belongs to what follows.
     """
 
     spoken: str

@@ -22,7 +22,7 @@ COMMAND_WITHIN_S = 8.0
 
 
 class Spotter(Protocol):
-    """Hears the wake word, `noticed_after_s` after its last sound at most."""
+    """Hears the wake word, about `noticed_after_s` after its last sound."""
 
     @property
     def noticed_after_s(self) -> float: ...
