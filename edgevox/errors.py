@@ -15,7 +15,8 @@ EdgevoxError
 ├ StateError             the state folder cannot be written
 ├ ControlError           the assistant that runs cannot be spoken to, or refuses
 │ ├ NotRunning           there is none
-│ └ AlreadyRunning       there is one, and there can be only one
+│ ├ AlreadyRunning       there is one, and there can be only one
+│ └ OtherSettings        it does not work the way it is asked to
 └ ToolError              a tool could not do its work; its message is for the model and the user
   ├ UnknownTool          no tool of that name
   ├ InvalidArguments     arguments that do not fit the tool's schema
@@ -114,6 +115,10 @@ class NotRunning(ControlError):
 
 class AlreadyRunning(ControlError):
     code = "already_running"
+
+
+class OtherSettings(ControlError):
+    code = "other_settings"
 
 
 class ToolError(EdgevoxError):

@@ -11,9 +11,16 @@ import platformdirs
 
 def _runtime_folder() -> Path:
     # Whoever keeps a state of their own has an assistant of their own: it must not be taken for another one.
-    if state := os.environ.get("EDGEVOX_STATE_DIR"):
-        return _folder("EDGEVOX_RUNTIME_DIR", Path(state).expanduser() / "run")
-    return _folder("EDGEVOX_RUNTIME_DIR", platformdirs.user_runtime_path("edgevox"))
+    in_state = _state_folder() / "run"
+    if os.environ.get("EDGEVOX_STATE_DIR"):
+        return _folder("EDGEVOX_RUNTIME_DIR", in_state)
+    # A shell without a session, such as cron's, does not name the folder that the session has.
+    session = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    return _folder("EDGEVOX_RUNTIME_DIR", session / "edgevox" if session.is_dir() else in_state)
+
+
+def _state_folder() -> Path:
+    return _folder("EDGEVOX_STATE_DIR", platformdirs.user_state_path("edgevox"))
 
 
 def _folder(variable: str, default: Path) -> Path:
@@ -41,6 +48,6 @@ def user_folders() -> Folders:
     """
     return Folders(
         config=_folder("EDGEVOX_CONFIG_DIR", platformdirs.user_config_path("edgevox")),
-        state=_folder("EDGEVOX_STATE_DIR", platformdirs.user_state_path("edgevox")),
+        state=_state_folder(),
         models=_folder("EDGEVOX_MODELS_DIR", platformdirs.user_cache_path("edgevox") / "models"),
     )

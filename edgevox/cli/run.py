@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -22,6 +23,7 @@ from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.options import add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
+from edgevox.cli.stay import on_terminal, stay
 from edgevox.cli.voice_view import LiveView, PlainView, print_ring
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
@@ -71,6 +73,11 @@ def run(args: argparse.Namespace, context: Context) -> int:
         raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     ear = _ear(args, context)
+    if isinstance(ear, Microphone) and not args.output:
+        silent = {} if speaker else {"tts.enabled": False}
+        return stay(
+            replace(context, flags={**context.flags, **silent}), on_terminal(context, plain=args.plain)
+        )
     if isinstance(ear, Microphone) and isinstance(speaker, Speaker):
         cancel_echo(context.settings.audio.echo_cancellation, ear, speaker)
     engines: list[EngineName] = ["llama"]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, assert_never
 
-import numpy as np
-
 from edgevox.agents.confirm import Agreement
 from edgevox.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute
 from edgevox.control.server import Dialogue
-from edgevox.errors import ControlError
+from edgevox.control.sound import sound_notes
+from edgevox.errors import ControlError, OtherSettings
 from edgevox.events import (
     AttentionChanged,
     ConfirmationRequired,
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
 _SPEAKS_WITHIN_S = 8.0
 _ANSWERED_WITHIN_S = 120.0
 _NOTHING = {"outcome": "dropped", "reply": "", "error": "nobody said anything"}
-_PIECE_SAMPLES = 1 << 17
 
 
 async def answer(resident: Resident, request: Request, dialogue: Dialogue) -> JsonObject:
@@ -103,7 +100,7 @@ def _check(settings: Settings, overrides: JsonObject) -> None:
         for part in name.split("."):
             value = getattr(value, part, None)
         if json.dumps(value, default=str) != json.dumps(wanted, default=str):
-            raise ControlError(f"the assistant that runs has another {name}")
+            raise OtherSettings(f"the assistant that runs has another {name}")
 
 
 # --- ask
@@ -176,7 +173,8 @@ async def _say(session: Session, request: Say, dialogue: Dialogue) -> JsonObject
         async with aclosing(_sounds(session, request.text, cancel)) as sounds:
             if request.where == "here":
                 async for sound in sounds:
-                    await _send(sound, dialogue)
+                    for note in sound_notes(sound):
+                        await dialogue.tell("sound", **note)
             elif (mouth := session.loop.pipeline.mouth) is not None:
                 await mouth.play(sounds, cancel, lambda: None)
             else:
@@ -193,20 +191,6 @@ async def _sounds(session: Session, text: str, cancel: CancelFlag) -> AsyncGener
         async with aclosing(voice.speak(sentence, cancel)) as pieces:
             async for piece in pieces:
                 yield piece
-
-
-async def _send(sound: Audio, dialogue: Dialogue) -> None:
-    for start in range(0, len(sound.samples), _PIECE_SAMPLES):
-        piece = sound.samples[start : start + _PIECE_SAMPLES].astype("<f4")
-        await dialogue.tell(
-            "sound", rate_hz=sound.rate_hz, float32=base64.b64encode(piece.tobytes()).decode()
-        )
-
-
-def sound_of(note: JsonObject) -> Audio:
-    """The sound in a note, at the other end."""
-    samples = np.frombuffer(base64.b64decode(note["float32"]), dtype="<f4")
-    return Audio(samples.astype(np.float32), int(note["rate_hz"]))
 
 
 # --- talk

@@ -111,12 +111,12 @@ class ScriptedTrade:
 
 
 @asynccontextmanager
-async def living(trade: ScriptedTrade) -> AsyncIterator[Resident]:
+async def living(trade: ScriptedTrade, *, within_s: float = BOUND_S) -> AsyncIterator[Resident]:
     """A resident with its socket, from when it listens."""
     is_ready = asyncio.Event()
     settings = trade.settings()
     resident = Resident(trade, settings, on_ready=is_ready.set)
-    async with asyncio.timeout(BOUND_S):
+    async with asyncio.timeout(within_s):
         with only_instance(trade.folders.runtime) as listening:
             async with control_server(listening, resident.handle):
                 life = asyncio.create_task(resident.run(trade.daemon(settings)))

@@ -13,7 +13,8 @@ import pytest
 
 from edgevox.control.client import request
 from edgevox.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute
-from edgevox.errors import ConfigError, ControlError, EngineFailed
+from edgevox.control.sound import sound_of
+from edgevox.errors import ConfigError, EngineFailed, OtherSettings
 from edgevox.events import (
     EngineChanged,
     EngineState,
@@ -24,7 +25,6 @@ from edgevox.events import (
     TurnEnded,
 )
 from edgevox.folders import Folders
-from edgevox.resident.requests import sound_of
 from edgevox.types import JsonObject
 from tests.resident.scripted import ScriptedTrade, living
 
@@ -83,7 +83,7 @@ async def test_an_ask_that_fails_fails_as_it_would_at_home(folders: Folders) -> 
 async def test_an_ask_with_other_settings_is_refused(trade: ScriptedTrade) -> None:
     async with living(trade) as resident:
         temperature = resident.settings.llm.temperature
-        with pytest.raises(ControlError, match=r"another llm\.temperature"):
+        with pytest.raises(OtherSettings, match=r"another llm\.temperature"):
             await done(trade, Ask(text="Hello", overrides={"llm.temperature": temperature + 1}))
         answer = await done(trade, Ask(text="Hello", overrides={"llm.temperature": temperature}))
     assert answer["reply"]
