@@ -68,7 +68,7 @@ async def answer(resident: Resident, request: Request, dialogue: Dialogue) -> Js
 def status(resident: Resident) -> JsonObject:
     """How it is: what it does, its devices, its engines, the last turn, and what is wrong."""
     session = resident.session
-    record = session.daemon.last_record if session else None
+    record = (session.daemon.last_record if session else None) or resident.last_record
     problem = session.daemon.record_problem if session else None
     return dict(resident.board.facts()) | {
         "attention": session.loop.wakefulness.attention if session else None,

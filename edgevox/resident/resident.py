@@ -14,6 +14,7 @@ from edgevox.control.server import Dialogue
 from edgevox.daemon import Daemon
 from edgevox.errors import ControlError, EdgevoxError
 from edgevox.events import Event, TurnEnded
+from edgevox.metrics import TurnRecord
 from edgevox.resident.board import StatusBoard
 from edgevox.resident.requests import answer
 from edgevox.settings import Settings
@@ -70,6 +71,8 @@ class Resident:
         self.is_muted = False
         self.session: Session | None = None
         """None while one ends and the next begins."""
+        self.last_record: TurnRecord | None = None
+        """The last turn of the sessions before this one."""
         self._trade = trade
         self._on_ready = on_ready
         self._wanted: tuple[Daemon, Settings] | None = None
@@ -139,6 +142,7 @@ class Resident:
                 await self._until_other_settings(session)
             finally:
                 self.session = None
+                self.last_record = daemon.last_record or self.last_record
 
     async def _until_other_settings(self, session: Session) -> None:
         listening = asyncio.create_task(session.loop.run())

@@ -164,11 +164,13 @@ async def test_reload_without_a_change_changes_nothing(trade: ScriptedTrade) -> 
 async def test_reload_lives_by_the_new_settings_and_stays_muted(trade: ScriptedTrade) -> None:
     async with living(trade) as resident:
         await done(trade, Mute())
+        await done(trade, Ask(text="Hello?"))
         write(trade.folders, "[tts]\nspeed = 1.5\n")
         assert (await done(trade, Reload()))["changed"] == ["tts.speed"]
         assert resident.settings.tts.speed == 1.5
         status = await done(trade, Status())
         assert (status["state"], status["attention"]) == ("listening", "muted")
+        assert status["last_turn"]["heard"] == "Hello?"
         assert (await done(trade, Ask(text="Still there?")))["reply"]
 
 
