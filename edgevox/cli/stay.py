@@ -24,7 +24,7 @@ from edgevox.cli.loop import run_until_done
 from edgevox.cli.session import open_daemon
 from edgevox.cli.voice_view import LiveView, PlainView
 from edgevox.control.instance import only_instance
-from edgevox.control.server import control_server
+from edgevox.control.lasting_server import lasting_server
 from edgevox.daemon import Daemon
 from edgevox.errors import EdgevoxError, ModelMissing, SoundStuck, StateError
 from edgevox.events import EngineChanged, EngineName, Event, SoundChanged, TurnEnded
@@ -58,14 +58,15 @@ class HomeTrade:
 
     def __init__(self, context: Context, shown: Shown) -> None:
         self.shown = shown
-        self._context = context
+        self.folders = context.folders
+        self._flags = context.flags
 
     def settings(self) -> Settings:
-        return load_settings(self._context.folders, flags=self._context.flags)
+        return load_settings(self.folders, flags=self._flags)
 
     def daemon(self, settings: Settings) -> Daemon:
-        store = open_store(self._context.folders)
-        daemon = Daemon(settings, self._context.folders, store, engines(settings))
+        store = open_store(self.folders)
+        daemon = Daemon(settings, self.folders, store, engines(settings))
         for model_id in daemon.needed_models():
             if not store.has(model_id):
                 raise ModelMissing(f"{model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
@@ -101,7 +102,8 @@ async def _live(trade: HomeTrade, daemon: Daemon, listening: socket.socket | Non
     try:
         async with AsyncExitStack() as running:
             if listening is not None:
-                await running.enter_async_context(control_server(listening, resident.handle))
+                server = lasting_server(trade.folders.runtime, listening, resident.handle)
+                await running.enter_async_context(server)
             await running.enter_async_context(manager.signs_of_life())
             await resident.run(daemon)
     except SoundStuck as error:

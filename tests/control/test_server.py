@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,9 +16,10 @@ import pytest
 from edgevox.control import protocol
 from edgevox.control.client import request
 from edgevox.control.instance import SOCKET_NAME, only_instance
+from edgevox.control.lasting_server import lasting_server
 from edgevox.control.protocol import LINE_BYTES, Ask, Mute, Request, Status
 from edgevox.control.server import CONNECTIONS, Dialogue, Handle, control_server
-from edgevox.errors import ControlError, EngineFailed, NotRunning
+from edgevox.errors import AlreadyRunning, ControlError, EngineFailed, NotRunning
 from edgevox.types import JsonObject
 
 BOUND_S = 10.0
@@ -207,3 +209,19 @@ async def test_an_assistant_that_ends_says_no_more(folder: Path) -> None:
             await server.__aexit__(None, None, None)
             with pytest.raises(ControlError, match="ended"):
                 await asking.done()
+
+
+async def test_a_folder_that_is_deleted_is_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.control.lasting_server._LOOKS_EVERY_S", 0.01)
+    with only_instance(folder) as listening:
+        async with asyncio.timeout(BOUND_S), lasting_server(folder, listening, echo):
+            await asyncio.to_thread(shutil.rmtree, folder)
+            while True:
+                try:
+                    async with request(folder, Status()) as asking:
+                        await asking.done()
+                        break
+                except NotRunning:
+                    await asyncio.sleep(0.01)
+            with pytest.raises(AlreadyRunning), only_instance(folder):
+                pass
