@@ -108,6 +108,19 @@ class Daemon:
         )
         self._recording = self.bus.listening(TurnRecorder(self._record))
 
+    def take_over(self, before: Daemon) -> None:
+        """Have the engines of another daemon, as they run, where this one's would be the same.
+
+        That one ends without them. This one has not begun.
+        """
+        for name in self._engines:
+            old, new = before.__dict__.get(f"_{name}"), self._hosted(name)
+            if not isinstance(old, SupervisedEngine) or not isinstance(new, SupervisedEngine):
+                continue
+            if new.does_the_same_as(old):
+                old.publish_to(self.bus.publish)
+                self.__dict__[f"_{name}"] = before.__dict__.pop(f"_{name}")
+
     def needed_models(self) -> tuple[str, ...]:
         """The ids of the models that must be in the store before the daemon starts."""
         models = [self._model_id(engine) for engine in self._engines]

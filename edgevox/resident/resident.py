@@ -140,6 +140,8 @@ class Resident:
                 self._began.set_result(None)
             try:
                 await self._until_other_settings(session)
+                if self._wanted is not None:
+                    self._wanted[0].take_over(daemon)
             finally:
                 self.session = None
                 self.last_record = daemon.last_record or self.last_record
