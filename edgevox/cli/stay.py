@@ -109,7 +109,8 @@ async def _live(trade: HomeTrade, daemon: Daemon, listening: socket.socket | Non
     except SoundStuck as error:
         log.error("%s", error)
         begin_anew()
-    manager.tell(STOPPING="1")
+    finally:
+        manager.tell(STOPPING="1")
 
 
 async def _reload(resident: Resident) -> None:
