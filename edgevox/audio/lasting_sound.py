@@ -136,6 +136,7 @@ class LastingSound:
 
     async def __aenter__(self) -> Self:
         await self._running.enter_async_context(self._server.watched(self.look_for_changes))
+        await self._renew()
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -165,7 +166,7 @@ class LastingSound:
 
     @property
     def duplex(self) -> Duplex | None:
-        """How the microphone and the loudspeaker go along; None before either was found."""
+        """How the microphone and the loudspeaker go along now; another pair may do so in another way."""
         return self._found.duplex if self._found else None
 
     @property
