@@ -7,28 +7,24 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from typing import Protocol, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 
 from edgevox.audio.devices import Device
-from edgevox.audio.duplex import Duplex, cancel_echo
+from edgevox.audio.duplex import Duplex
+from edgevox.audio.found_sound import FoundSound, OnStart, OpenableMicrophone
 from edgevox.audio.levels import SILENCE_DBFS
-from edgevox.audio.microphone import Microphone
 from edgevox.audio.portaudio import look_again
 from edgevox.audio.sound_server import NAMES, Defaults, SoundServer
-from edgevox.audio.speaker import Speaker
 from edgevox.errors import DeviceUnavailable, SoundStuck
 from edgevox.events import Event, SoundChanged, SoundDevice
-from edgevox.settings import AudioSettings
 from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
 log = logging.getLogger(__name__)
 
 Publish: TypeAlias = Callable[[Event], None]
-OnStart: TypeAlias = Callable[[], None]
 
 _BLOCK_S = 0.02
 # A device gives a block every 20 ms. A busy machine may be late; one that is so late has lost its device.
@@ -36,63 +32,11 @@ _GONE_AFTER_S = 1.0
 _TRY_AGAIN_S = 1.0
 # PortAudio's thread can turn in a circle for ever when the sound server dies at the wrong moment (ADR 29).
 _CLOSES_WITHIN_S = 2.0
+# A loudspeaker says after 3 s that it is gone, and is closed then.
+_PLAY_ENDS_WITHIN_S = 8.0
 # A reply that is ready waits so long for a loudspeaker that has gone.
 _SPEAKER_WITHIN_S = 3.0
 _LIST_THEM = "edgevox devices lists what is there"
-
-
-class OpenableMicrophone(Protocol):
-    """A microphone of this moment: one device, until it is gone."""
-
-    @property
-    def device(self) -> Device: ...
-    @property
-    def dropped_samples(self) -> int: ...
-    @property
-    def delay_s(self) -> float: ...
-    @property
-    def level_dbfs(self) -> float: ...
-    async def __aenter__(self) -> object: ...
-    async def close(self) -> None: ...
-    def frames(self) -> AsyncGenerator[Audio, None]: ...
-
-
-class OpenableSpeaker(Protocol):
-    """A loudspeaker of this moment."""
-
-    @property
-    def device(self) -> Device: ...
-    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class FoundSound:
-    """What there is now; None where it is not to be had, or not wanted. `duplex` is how the two go along."""
-
-    microphone: OpenableMicrophone | None
-    speaker: OpenableSpeaker | None
-    duplex: Duplex = "half"
-    microphone_problem: str = ""
-    speaker_problem: str = ""
-
-
-def find_sound(settings: AudioSettings, *, speaks: bool) -> FoundSound:
-    """The devices that the settings choose, as far as they are there. Raises AudioError."""
-    microphone: Microphone | None = None
-    speaker: Speaker | None = None
-    microphone_problem = speaker_problem = ""
-    try:
-        microphone = Microphone(settings.microphone)
-    except DeviceUnavailable as error:
-        microphone_problem = str(error)
-    try:
-        speaker = Speaker(settings.speaker, lead_in_ms=settings.lead_in_ms) if speaks else None
-    except DeviceUnavailable as error:
-        speaker_problem = str(error)
-    duplex: Duplex = "half"
-    if microphone and speaker:
-        duplex = cancel_echo(settings.echo_cancellation, microphone, speaker)
-    return FoundSound(microphone, speaker, duplex, microphone_problem, speaker_problem)
 
 
 class LastingSound:
@@ -130,6 +74,8 @@ class LastingSound:
         self._silent_until_s = 0.0
         self._told: dict[SoundDevice, tuple[bool, str]] = {}
         self._playing = 0
+        self._server_died_s: float | None = None
+        """When a reply that is being played lost its sound server."""
         self._changing = asyncio.Lock()
         self._speaker_is_there = asyncio.Event()
         self._running = AsyncExitStack()
@@ -192,6 +138,7 @@ class LastingSound:
         Raises SoundStuck when no device will ever work again in this process.
         """
         while not self._is_closed:
+            self._check_play()
             if self._is_stale and time.monotonic() >= self._try_at_s:
                 await self._renew()
             if self._is_muted:
@@ -218,11 +165,20 @@ class LastingSound:
                 return following.result()
             except DeviceUnavailable as error:
                 problem = str(error)
+        if self._playing and microphone.device.name.casefold() in NAMES:
+            self._server_died_s = time.monotonic()
         await self._let_go()
         self._tell("microphone", is_there=False, detail=problem)
         self._is_stale = True
         self._try_at_s = 0.0
         return None
+
+    def _check_play(self) -> None:
+        """Whoever plays into a server that has died must notice; PortAudio may not let them."""
+        if not self._playing:
+            self._server_died_s = None
+        elif self._server_died_s and time.monotonic() - self._server_died_s > _PLAY_ENDS_WITHIN_S:
+            raise _stuck("loudspeaker")
 
     async def _silence(self) -> Audio:
         now_s = time.monotonic()
@@ -286,10 +242,7 @@ class LastingSound:
             await self._blocks.aclose()
         closing = asyncio.ensure_future(microphone.close())
         if closing not in (await asyncio.wait((closing,), timeout=_CLOSES_WITHIN_S))[0]:
-            raise SoundStuck(
-                "PortAudio does not let go of a microphone whose sound server has died",
-                hint="the assistant has to be started again",
-            )
+            raise _stuck("microphone")
         self._is_stale = True
 
     def _is_monitor(self, device: Device) -> bool:
@@ -377,6 +330,13 @@ class LastingSound:
 
 
 _SILENCE = Audio(np.zeros(round(WHISPER_RATE_HZ * _BLOCK_S), dtype=np.float32), WHISPER_RATE_HZ)
+
+
+def _stuck(device: SoundDevice) -> SoundStuck:
+    return SoundStuck(
+        f"PortAudio does not let go of a {device} whose sound server has died",
+        hint="the assistant has to be started again",
+    )
 
 
 class _SpeakerLost(Exception):

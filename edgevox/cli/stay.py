@@ -17,7 +17,8 @@ from contextlib import (
 from functools import partial
 from typing import TypeAlias
 
-from edgevox.audio.lasting_sound import LastingSound, find_sound
+from edgevox.audio.found_sound import find_sound
+from edgevox.audio.lasting_sound import LastingSound
 from edgevox.cli.context import Context
 from edgevox.cli.keyboard import keyboard
 from edgevox.cli.loop import run_until_done

@@ -6,7 +6,8 @@ import asyncio
 import sys
 from functools import partial
 
-from edgevox.audio.lasting_sound import LastingSound, find_sound
+from edgevox.audio.found_sound import find_sound
+from edgevox.audio.lasting_sound import LastingSound
 from edgevox.errors import SoundStuck
 from edgevox.events import Event, SoundChanged
 from edgevox.new_process import begin_anew

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from edgevox.audio.devices import Device
-from edgevox.audio.lasting_sound import FoundSound, LastingSound
+from edgevox.audio.found_sound import FoundSound
+from edgevox.audio.lasting_sound import LastingSound
 from edgevox.audio.sound_server import Defaults, SoundServer
 from edgevox.errors import DeviceUnavailable, SoundStuck
 from edgevox.events import Event, SoundChanged
@@ -320,3 +321,29 @@ async def test_a_microphone_that_cannot_be_closed_is_told_as_what_it_is(
         stuck.broken.set()
         with pytest.raises(SoundStuck):
             await until(frames, sound=False)
+
+
+async def test_a_reply_that_never_ends_on_a_server_that_died_is_told_as_what_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("edgevox.audio.lasting_sound._PLAY_ENDS_WITHIN_S", 0.05)
+    room = Room(MadeUpServer(Defaults("built-in", "shelf")))
+
+    class Stuck(MadeUpSpeaker):
+        async def play(
+            self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
+        ) -> None:
+            await asyncio.Event().wait()
+
+    room.speaker = Stuck("default")
+    room.microphone = before = MadeUpMicrophone("default")
+    async with listening(room) as frames:
+        await until(frames, sound=True)
+        playing = asyncio.create_task(room.sound.play(chunks(1), CancelFlag()))
+        await anext(frames)
+        room.microphone = MadeUpMicrophone("default")
+        before.broken.set()
+        with pytest.raises(SoundStuck, match="loudspeaker"):
+            async for _ in frames:
+                pass
+        playing.cancel()
