@@ -28,6 +28,8 @@ from edgevox.types import Audio
 BAR_PERCENT = 5.0
 BAR_WITH_WAKE_WORD_PERCENT = 8.0
 START_S = 120.0
+_LOOK_S = 3.0
+_AT_WORK_PERCENT = 10.0
 
 
 def processor_s(pid: int) -> float:
@@ -55,6 +57,13 @@ def share(pid: int, seconds: float) -> float:
     return 100 * (processor_s(pid) - before_s) / (time.monotonic() - started_s)
 
 
+def wait_until_prepared(pid: int) -> None:
+    """After its first start it evaluates its prompt in the background."""
+    deadline_s = time.monotonic() + START_S
+    while share(pid, _LOOK_S) > _AT_WORK_PERCENT and time.monotonic() < deadline_s:
+        pass
+
+
 def noise(folder: Path, seconds: float) -> Path:
     samples = np.random.default_rng(3).standard_normal(round(seconds * 16_000)) * 0.01
     path = folder / "noise.wav"
@@ -76,6 +85,7 @@ def measure(seconds: float, options: Sequence[str]) -> dict[str, float]:
                 pass
             watchdog.cancel()
             try:
+                wait_until_prepared(assistant.pid)
                 silence = share(assistant.pid, seconds)
                 playing = threading.Thread(target=room.speak, args=(noise(Path(scratch), seconds + 2),))
                 playing.start()
