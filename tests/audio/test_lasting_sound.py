@@ -353,3 +353,15 @@ async def test_a_reply_that_never_ends_on_a_server_that_died_is_told_as_what_it_
             async for _ in frames:
                 pass
         playing.cancel()
+
+
+async def test_what_plays_is_ducked_and_says_how_much_of_it_was_heard() -> None:
+    room = Room()
+    speaker = room.speaker
+    assert speaker is not None
+    async with listening(room) as frames:
+        await until(frames, sound=True)
+        await room.sound.play(chunks(3), CancelFlag())
+        room.sound.duck(True)
+        assert speaker.is_ducked
+        assert room.sound.heard_s == pytest.approx(0.06)
