@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from edgevox.engine.openmp import wait_politely
 from edgevox.errors import ModelError, ModelMissing
 from edgevox.turn import CancelFlag
 from edgevox.types import Busy, ChatReply, ChatRequest
@@ -47,6 +48,7 @@ class LlamaEngine:
         _check_gguf(self.model_path)
         if self.adapter_path is not None:
             _check_gguf(self.adapter_path)
+        wait_politely()
         # Not at the top of the file: see the module's docstring.
         from edgevox.llm.decoder import load_decoder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Of 99 commands 17 were less probable than this: the full window took away 18 of 106 word errors.
 _DOUBTFUL_MEAN_LOGPROB = -0.8
@@ -21,6 +21,8 @@ _MOST_REPEATS = 3
 # The fastest talkers reach seven syllables a second: more words than this were not said.
 _MOST_WORDS_PER_S = 7.0
 _FREE_WORDS = 4
+# Nobody says a sentence twice at more words a second than this: who repeats it takes their time.
+_MOST_REPEATED_WORDS_PER_S = 4.5
 
 # What Whisper writes when there is nothing to hear: the ends of the videos it was trained on.
 _INVENTIONS = frozenset(
@@ -64,6 +66,22 @@ class Attempt:
     no_speech_probability: float
     speech_s: float
     window_s: float
+
+    def said_once(self) -> Attempt:
+        """The same without its copies, where there was no time to say it more than once.
+
+        In a short window Whisper now and then does not see the end, and writes what it has written again.
+        """
+        words = self.text.split()
+        if len(words) <= _MOST_REPEATED_WORDS_PER_S * self.speech_s:
+            return self
+        *plain, last = (_letters(word) for word in words)
+        for length in range(_FEW_WORDS, len(words) // 2 + 1):
+            is_copied = all(word == plain[place % length] for place, word in enumerate(plain))
+            # The last word may be cut off where the decoder was stopped.
+            if is_copied and plain[len(plain) % length].startswith(last):
+                return replace(self, text=" ".join(words[:length]), ended=True)
+        return self
 
     def fault(self) -> str | None:
         """Say why a longer window should be tried, or None when the text can be believed."""

@@ -78,6 +78,7 @@ class Utterance:
             if self.language is None:
                 self.language = self.decoder.detect_language(piece, window)
             attempt = self.decoder.attempt(piece, window, language=self.language, names=self.request.names)
+            attempt = attempt.said_once()
             tried.append(attempt)
             if attempt.fault() is None:
                 break

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from edgevox.engine.openmp import wait_politely
 from edgevox.errors import ModelError
 from edgevox.stt.ladder import FULL_WINDOW_S
 from edgevox.stt.utterance import Decoder, Gate, Utterance
@@ -33,9 +33,7 @@ class WhisperEngine:
 
     def load(self) -> None:
         """Read the model. Raises ModelMissing when a file is not there, ModelError when it cannot be used."""
-        # OpenMP reads this once, when CTranslate2 is first imported. Threads that spin while they wait for
-        # each other made an utterance several times as long beside other busy processes.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        wait_politely()
         # Not at the top of the file: the process that builds this object need not carry CTranslate2.
         from edgevox.stt.recogniser import Recogniser
         from edgevox.stt.speech_gate import SpeechGate

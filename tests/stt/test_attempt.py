@@ -53,6 +53,34 @@ def test_a_sentence_said_twice_is_tried_again_and_believed_if_it_stays() -> None
     assert most_believable([twice]) is twice
 
 
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("How many days are in a week? How many days are in a week?", True),
+        ("Open the door. Open the door. Open the do", False),
+        ("Open the door. Open the door. Open", False),
+    ],
+)
+def test_copies_that_nobody_had_the_time_to_say_are_left_out(text: str, ended: bool) -> None:
+    once = attempt(text, ended=ended, speech_s=1.5).said_once()
+    assert once.text == text[: len(text.split("?")[0].split(".")[0]) + 1]
+    assert once.fault() is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Switch off the lights. Switch off the lights.",
+        "Turn on the light in the hall and the light in the kitchen.",
+        "",
+    ],
+)
+@pytest.mark.parametrize("speech_s", [2.0, 6.0])
+def test_what_may_have_been_said_is_kept(text: str, speech_s: float) -> None:
+    said = attempt(text, speech_s=speech_s)
+    assert said.said_once() is said
+
+
 def test_words_that_come_back_later_are_not_said_twice() -> None:
     assert not says_it_twice("Turn on the light in the hall and the light in the kitchen.")
 
