@@ -216,11 +216,6 @@ def test_what_is_too_short_to_be_speech_is_not_offered() -> None:
     assert not any(isinstance(event, Paused) for event in found)
 
 
-def test_nothing_is_offered_where_the_end_comes_as_soon(command: Samples) -> None:
-    found = all_events(in_a_room(command), AudioSettings(hangover_ms=60))
-    assert not any(isinstance(event, Paused) for event in found)
-
-
 # --- the pause that ends an utterance
 
 
