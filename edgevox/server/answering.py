@@ -33,13 +33,15 @@ class Answering:
         self._assistant = assistant
         self._queue = queue
 
-    async def parts(self, question: Question, caller: Caller) -> AsyncGenerator[Part, None]:
-        """The answer as it is made; closing it stops the model.
+    async def parts(
+        self, question: Question, caller: Caller, connection: str = ""
+    ) -> AsyncGenerator[Part, None]:
+        """The answer as it is made; closing it stops the model. `connection` is where it goes to.
 
         Raises ApiError when too many wait, EngineFailed and ModelError.
         """
         cancel = CancelFlag()
-        with self._queue.place():
+        with self._queue.place(connection):
             model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
                 case "client_tools":
