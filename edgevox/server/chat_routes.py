@@ -7,6 +7,7 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from edgevox.agents.confirm import Confirm
 from edgevox.server.access import Access, connection_of
 from edgevox.server.answering import Answering
 from edgevox.server.anthropic.messages_body import MessagesBody
@@ -33,11 +34,16 @@ class ChatRoutes:
     """Questions to one assistant."""
 
     def __init__(
-        self, assistant: Assistant, queue: ModelQueue, access: Access, settings: ServerSettings
+        self,
+        assistant: Assistant,
+        queue: ModelQueue,
+        access: Access,
+        settings: ServerSettings,
+        confirm: Confirm,
     ) -> None:
         self._assistant = assistant
         self._queue = queue
-        self._answering = Answering(assistant, queue)
+        self._answering = Answering(assistant, queue, confirm)
         self._access = access
         self._settings = settings
 
