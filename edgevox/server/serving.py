@@ -90,6 +90,15 @@ def _listening(host: str, port: int) -> socket.socket:
     return bound
 
 
+def port_is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    try:
+        _listening(host, port).close()
+    except ConfigError:
+        return False
+    return True
+
+
 def is_open_to_others(host: str) -> bool:
     """Whether other machines can reach what listens there."""
     try:

@@ -90,10 +90,13 @@ class LlamaContext:
         """A second memory for the same model, empty and as large. Raises ModelError.
 
         What is in one costs the other nothing: attention goes over all cells of a memory, whose ever they
-        are. This one must not be closed before that.
+        are. It is for words that no voice speaks, so that they have all cores. This one must not be closed
+        before that.
         """
         other = copy.copy(self)
         other._is_model_lent = True
+        other._shared_threads = self._prompt_threads
+        other._threads = self._parameters.n_threads
         other._open()
         return other
 
@@ -178,7 +181,6 @@ class LlamaContext:
                 f"llama.cpp has no memory for {self.context_tokens} tokens of this model",
                 hint="a smaller llm.context_tokens needs less memory",
             )
-        self._threads = self._shared_threads
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = _Batch(self._parameters.n_batch)
         if self._adapter:
