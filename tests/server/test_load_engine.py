@@ -1,4 +1,4 @@
-"""The default model under a crowd: a sample of benchmarks/server_load.py, with a bound three times as wide."""
+"""The default model under a crowd: a sample of benchmarks/server_load.py, with three times its bound."""
 
 from __future__ import annotations
 
