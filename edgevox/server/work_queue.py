@@ -16,7 +16,7 @@ from edgevox.server.room import Room
 from edgevox.server.turns import FairTurns
 
 _REMEMBERED = 16
-_FIRST_GUESS_S = 5.0
+_FIRST_GUESS_S = 2.0
 _MAX_RETRY_S = 60
 # Nobody comes back to the second.
 _GRACE_S = 5.0
@@ -38,7 +38,8 @@ class WorkQueue:
         self._claims = Claims()
         self._room = Room(self._pause, self._go_on)
         self._going_on: asyncio.TimerHandle | None = None
-        self._took_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._left_s: deque[float] = deque(maxlen=_REMEMBERED)
+        """When the last ones left their places, since nobody had one."""
         self.admitted = 0
         """How many requests are being answered, or wait for that."""
         self.refused = 0
@@ -75,12 +76,13 @@ class WorkQueue:
         self.check_room(who)
         self._claims.use(who)
         self.admitted += 1
-        begun_s = self._clock()
         try:
             yield
         finally:
             self.admitted -= 1
-            self._took_s.append(self._clock() - begun_s)
+            self._left_s.append(self._clock())
+            if not self.admitted:
+                self._left_s.clear()
 
     @asynccontextmanager
     async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
@@ -103,7 +105,10 @@ class WorkQueue:
         self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.let_go)
 
     def _retry_s(self, ahead: int) -> int:
-        """About how long until there is room: places become free at the pace of the last ones."""
-        typical_s = sum(self._took_s) / len(self._took_s) if self._took_s else _FIRST_GUESS_S
-        pace_s = typical_s / max(1, self.admitted)
+        """About how long until there is room: places become free at the pace of the last ones.
+
+        While the room is being served none does, and the pace falls.
+        """
+        left_s = self._left_s
+        pace_s = (self._clock() - left_s[0]) / len(left_s) if left_s else _FIRST_GUESS_S
         return min(_MAX_RETRY_S, max(1, math.ceil(pace_s * (ahead + 1))))
