@@ -279,6 +279,9 @@ class Daemon:
             voice_name=self.settings.tts.voice,
             voice_language=self.voice_languages[0],
             states=lambda: {engine: self._state(engine) for engine in self._engines},
+            # Not on the bus: who listens there is in the room, and would take it for the room's.
+            record=TurnRecorder(self._log_record),
+            asking=lambda: [pipeline.asking for pipeline in self._resting],
         )
 
     def voice(self) -> Voice:
@@ -368,6 +371,7 @@ class Daemon:
         stop: tuple[str, ...],
         conversation: Conversation,
         caller: Caller,
+        confirm: Confirm,
         publish: Publish,
         client: str,
     ) -> LLMAgent:
@@ -387,6 +391,7 @@ class Daemon:
             tools_as=preset.tools_as,
             conversation=conversation,
             caller=caller,
+            confirm=confirm,
             publish=publish,
             client=client,
         )
@@ -549,6 +554,9 @@ class Daemon:
 
     def _record(self, record: TurnRecord) -> None:
         self.last_record = record
+        self._log_record(record)
+
+    def _log_record(self, record: TurnRecord) -> None:
         try:
             self._log.append(record)
         except StateError as error:

@@ -30,6 +30,8 @@ from edgevox.events import EngineName
 from edgevox.languages import ENGLISH, LANGUAGES
 from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
+from edgevox.server.serving import port_is_free
+from edgevox.server.tokens import Tokens, token_file
 from edgevox.settings.section import AUTO
 from edgevox.tools.home.homes import open_home
 from edgevox.tools.toolbox import Toolbox
@@ -82,6 +84,7 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
         yield Finding("note", "models", "not checked: the settings come first")
         return
     yield from _check("home", lambda: _home(context))
+    yield from _check("server", lambda: _server(context))
     yield from _tools(context)
     yield _constraints(context.settings.llm.constraint_engine)
     store = open_store(context.folders)
@@ -169,6 +172,23 @@ def _home(context: Context) -> Finding:
     if context.settings.home.kind == "demo":
         return Finding("ok", "home", "the demo home; edgevox home setup finds yours")
     return Finding("ok", "home", f"answered in {seconds:.1f} s: {len(house.entities)} things")
+
+
+def _server(context: Context) -> Finding:
+    """Its token file, and whether its port is free. Raises ConfigError for a file that others can read."""
+    server, file = context.settings.server, token_file(context.folders)
+    if file.exists():
+        Tokens.read(file)
+    kept = f"tokens in {file}" if file.exists() else "tokens are made at its first start"
+    where = f"{server.host}, port {server.port}"
+    if port_is_free(server.host, server.port):
+        return Finding("ok", "server", f"{where} is free; {kept}")
+    return Finding(
+        "note",
+        "server",
+        f"{where} is in use or not an address of this machine; {kept}",
+        "fine where edgevox serves there already; else set server.port, or end the other program",
+    )
 
 
 def _tools(context: Context) -> Iterator[Finding]:

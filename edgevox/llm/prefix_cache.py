@@ -12,14 +12,10 @@ from dataclasses import dataclass, field
 
 from edgevox.llm.native.context import BATCH_TOKENS, LlamaContext, NoRoom
 from edgevox.llm.snapshots import SnapshotStore
-from edgevox.types import API_CLIENT
 
 CLIENTS = 4
 PREFIXES = 2
-# Of their own, so that no program's conversation takes the place of the one in the room, or the other way.
-API_CLIENTS = 2
-API_PREFIXES = 1
-SEQUENCES = CLIENTS + PREFIXES + API_CLIENTS + API_PREFIXES
+SEQUENCES = CLIENTS + PREFIXES
 
 # A shorter prefix is evaluated again sooner than it is read from a disk.
 _WORTH_KEEPING_TOKENS = 64
@@ -33,7 +29,6 @@ class Track:
     tokens: list[int] = field(default_factory=list)
     client: str | None = None
     used: int = 0
-    is_api: bool = False
 
 
 class PrefixCache:
@@ -42,11 +37,8 @@ class PrefixCache:
     def __init__(self, context: LlamaContext, snapshots: SnapshotStore | None = None) -> None:
         self._context = context
         self._snapshots = snapshots
-        numbers = itertools.count()
-        self._clients = [Track(next(numbers)) for _ in range(CLIENTS)]
-        self._prefixes = [Track(next(numbers)) for _ in range(PREFIXES)]
-        self._clients += [Track(next(numbers), is_api=True) for _ in range(API_CLIENTS)]
-        self._prefixes += [Track(next(numbers), is_api=True) for _ in range(API_PREFIXES)]
+        self._clients = [Track(number) for number in range(CLIENTS)]
+        self._prefixes = [Track(number) for number in range(CLIENTS, SEQUENCES)]
         self._clock = itertools.count(1)
         self._unsaved: Track | None = None
 
@@ -74,8 +66,7 @@ class PrefixCache:
         if len(track.tokens) < prefix_tokens < len(prompt):
             yield from self._steps(track, prompt[:prefix_tokens], 0)
             if prefix_tokens >= _WORTH_KEEPING_TOKENS:
-                kept = self._keep(track)
-                self._unsaved = self._unsaved if track.is_api else kept
+                self._unsaved = self._keep(track)
         yield from self._steps(track, prompt, BATCH_TOKENS)
 
     def extend(self, track: Track, tokens: Sequence[int]) -> None:
@@ -118,9 +109,8 @@ class PrefixCache:
             if track.client == client:
                 return track
         # A new client takes the place of the one that was silent longest, but not of what it will copy.
-        own = [track for track in self._clients if track.is_api == client.startswith(API_CLIENT)]
-        source = max(own, key=lambda track: shared_tokens(track.tokens, wanted))
-        track = min((track for track in own if track is not source), key=lambda track: track.used)
+        source = max(self._clients, key=lambda track: shared_tokens(track.tokens, wanted))
+        track = min((track for track in self._clients if track is not source), key=lambda track: track.used)
         self._empty(track)
         track.client = client
         return track
@@ -158,8 +148,7 @@ class PrefixCache:
 
     def _keep(self, track: Track) -> Track:
         """Copy the track, which holds a fixed prefix and nothing else, for other conversations."""
-        own = [prefix for prefix in self._prefixes if prefix.is_api == track.is_api]
-        kept = min(own, key=lambda prefix: prefix.used)
+        kept = min(self._prefixes, key=lambda prefix: prefix.used)
         self._empty(kept)
         self._context.copy(track.sequence, kept.sequence, -1)
         kept.tokens = list(track.tokens)
@@ -167,11 +156,11 @@ class PrefixCache:
         return kept
 
     def _evict(self, keep: Track) -> None:
-        """Empty the sequence that was not used for longest, a program's first. Raises NoRoom without one."""
+        """Empty the sequence that was not used for longest. Raises NoRoom when there is none."""
         others = [track for track in (*self._clients, *self._prefixes) if track is not keep and track.tokens]
         if not others:
             raise NoRoom
-        self._empty(min(others, key=lambda track: (not track.is_api, track.used)))
+        self._empty(min(others, key=lambda track: track.used))
 
     def _empty(self, track: Track) -> None:
         self._context.cut(track.sequence, 0)

@@ -69,6 +69,12 @@ def is_local(connection: HTTPConnection) -> bool:
     return is_near and is_direct and is_loopback_name(host_name(headers.get("host", "")))
 
 
+def connection_of(connection: HTTPConnection) -> str:
+    """A name for it, as long as it lasts: programs without a token can be told apart by nothing else."""
+    client = connection.client
+    return f"{client.host} {client.port}" if client else ""
+
+
 def _token(connection: HTTPConnection) -> str:
     """What the request brings: OpenAI's libraries and Anthropic's have different places for it."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")

@@ -6,15 +6,19 @@ makes the calls itself, and the program sees one stream of words. Neither: what 
 
 from __future__ import annotations
 
+import dataclasses
+import time
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import assert_never
 
 from edgevox.agents import AgentResult
+from edgevox.agents.confirm import Confirm
 from edgevox.agents.kept_turn import whole
 from edgevox.agents.past_turns import grouped, past_conversation
-from edgevox.events import Event, ModelFinished
+from edgevox.errors import EdgevoxError
+from edgevox.events import Event, ModelFinished, TranscriptReady, TurnEnded, TurnStarted
 from edgevox.llm.tool_choice import HopPlan, plan_hop
 from edgevox.server.assistant import Assistant
 from edgevox.server.model_queue import ModelQueue
@@ -29,17 +33,20 @@ from edgevox.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatReques
 class Answering:
     """Answers questions for an assistant; the model is shared, and programs wait for it in the `queue`."""
 
-    def __init__(self, assistant: Assistant, queue: ModelQueue) -> None:
+    def __init__(self, assistant: Assistant, queue: ModelQueue, confirm: Confirm) -> None:
         self._assistant = assistant
         self._queue = queue
+        self._confirm = confirm
 
-    async def parts(self, question: Question, caller: Caller) -> AsyncGenerator[Part, None]:
-        """The answer as it is made; closing it stops the model.
+    async def parts(
+        self, question: Question, caller: Caller, connection: str = ""
+    ) -> AsyncGenerator[Part, None]:
+        """The answer as it is made; closing it stops the model. `connection` is where it goes to.
 
         Raises ApiError when too many wait, EngineFailed and ModelError.
         """
         cancel = CancelFlag()
-        with self._queue.place():
+        with self._queue.place(connection):
             model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
                 case "client_tools":
@@ -137,6 +144,7 @@ class Answering:
 
         def count(event: Event) -> None:
             nonlocal usage
+            self._assistant.record(event)
             if isinstance(event, ModelFinished):
                 usage = usage.plus(event.prompt_tokens, event.cached_tokens, event.generated_tokens)
 
@@ -148,21 +156,40 @@ class Answering:
             stop=(*self._assistant.asked.stop, *question.stop),
             conversation=past_conversation([whole(turn) for turn in past]),
             caller=caller,
+            confirm=self._confirm,
             publish=count,
             client=API_CLIENT + uuid.uuid4().hex,
         )
         turn = Turn(cancel=cancel)
-        async with aclosing(
-            agent.stream(begun, turn, tool_choice=question.tool_choice, source="api")
-        ) as pieces:
-            async for piece in pieces:
-                match piece:
-                    case str():
-                        yield Said(piece)
-                    case AgentResult():
-                        # The calls have been made: what is left of them is the answer.
-                        is_cut = piece.finish_reason == "length"
-                        yield Ended("length" if is_cut else "stop", usage)
+        with self._recorded(turn, begun[0].content) as heard:
+            async with aclosing(
+                agent.stream(begun, turn, tool_choice=question.tool_choice, source="api")
+            ) as pieces:
+                async for piece in pieces:
+                    match piece:
+                        case str():
+                            yield Said(piece)
+                        case AgentResult():
+                            heard.append(piece.reply)
+                            # The calls have been made: what is left of them is the answer.
+                            is_cut = piece.finish_reason == "length"
+                            yield Ended("length" if is_cut else "stop", usage)
+
+    @contextmanager
+    def _recorded(self, turn: Turn, text: str) -> Iterator[list[str]]:
+        """A turn in which the assistant may act is recorded, as those of the room are; the reply is added."""
+        record, reply = self._assistant.record, list[str]()
+        record(TurnStarted(turn_id=turn.id, source="api", preset=self._assistant.name))
+        record(TranscriptReady(turn_id=turn.id, text=text, language=""))
+        ended = TurnEnded(turn_id=turn.id, outcome="cancelled")
+        try:
+            yield reply
+            ended = TurnEnded(turn_id=turn.id, outcome="answered", reply="".join(reply))
+        except EdgevoxError as error:
+            ended = TurnEnded(turn_id=turn.id, outcome="failed", error_code=error.code, error=error.message)
+            raise
+        finally:
+            record(dataclasses.replace(ended, at_s=time.monotonic()))
 
 
 def _plan(question: Question, assistant: Assistant) -> HopPlan:

@@ -13,6 +13,7 @@ from edgevox.server.access import Access
 from edgevox.server.assistant import Assistant
 from edgevox.server.audio.routes import AudioRoutes
 from edgevox.server.chat_routes import ChatRoutes
+from edgevox.server.confirmations import ConfirmationRoutes, Confirmations
 from edgevox.server.errors import HANDLERS
 from edgevox.server.guard import Guard
 from edgevox.server.hosts import HostRule
@@ -33,9 +34,11 @@ def create_app(
     """The application that serves `assistant`. Without `queues`, nobody is in the room."""
     queues = queues or Queues(assistant, settings)
     access = Access(tokens, always_token=settings.always_token)
-    chat = ChatRoutes(assistant, queues.model, access, settings)
+    confirmations = Confirmations(tokens, assistant.asking)
+    chat = ChatRoutes(assistant, queues.model, access, settings, confirmations)
     audio = AudioRoutes(assistant, queues, access, settings)
-    tools = ToolRoutes(assistant, access)
+    tools = ToolRoutes(assistant, confirmations, access)
+    answers = ConfirmationRoutes(confirmations, access)
     openapi = document()
     requests = Requests(openapi["paths"])
 
@@ -74,6 +77,8 @@ def create_app(
         Route(TRANSCRIPTIONS_PATH, audio.transcriptions, methods=["POST"]),
         Route("/v1/tools", tools.list, methods=["GET"]),
         Route("/v1/tools/call", tools.call, methods=["POST"]),
+        Route("/v1/confirmations", answers.list, methods=["GET"]),
+        Route("/v1/confirmations/{token}", answers.answer, methods=["POST"]),
         Route("/v1/audio/speech", audio.speech, methods=["POST"]),
     ]
     return Starlette(

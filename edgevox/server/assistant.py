@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.acting import Publish
 from edgevox.agents.asked_model import AskedModel
+from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
 from edgevox.languages import ENGLISH
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.scopes import Caller
 from edgevox.types import ChatModel, Sampling
+from edgevox.voice.asking import Asking
 from edgevox.voice.hearing import Hearing
 from edgevox.voice.voice import Voice
 
@@ -35,6 +37,7 @@ class MakeAgent(Protocol):
         stop: tuple[str, ...],
         conversation: Conversation,
         caller: Caller,
+        confirm: Confirm,
         publish: Publish,
         client: str,
     ) -> LLMAgent: ...
@@ -45,7 +48,8 @@ class Assistant:
     """The parts of a daemon that other programs may use. `name` is that of the model.
 
     Without `make_agent` and `executor` it has no tools of its own. `hearing` is asked for by language: None
-    is for finding out. `states` tells how its engines are.
+    is for finding out. `states` tells how its engines are. `record` is told what happens in turns in which
+    the assistant acts for a program, and `asking` are those who ask the person in the room.
     """
 
     name: str
@@ -58,6 +62,8 @@ class Assistant:
     voice_name: str = ""
     voice_language: str = ENGLISH
     states: Callable[[], Mapping[str, str]] = dict
+    record: Publish = lambda _event: None
+    asking: Callable[[], Sequence[Asking]] = tuple
     started_s: float = field(default_factory=time.time)
 
     @property

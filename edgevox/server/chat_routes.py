@@ -7,7 +7,8 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from edgevox.server.access import Access
+from edgevox.agents.confirm import Confirm
+from edgevox.server.access import Access, connection_of
 from edgevox.server.answering import Answering
 from edgevox.server.anthropic.messages_body import MessagesBody
 from edgevox.server.anthropic.reply import MessageReply
@@ -33,20 +34,28 @@ class ChatRoutes:
     """Questions to one assistant."""
 
     def __init__(
-        self, assistant: Assistant, queue: ModelQueue, access: Access, settings: ServerSettings
+        self,
+        assistant: Assistant,
+        queue: ModelQueue,
+        access: Access,
+        settings: ServerSettings,
+        confirm: Confirm,
     ) -> None:
         self._assistant = assistant
-        self._answering = Answering(assistant, queue)
+        self._queue = queue
+        self._answering = Answering(assistant, queue, confirm)
         self._access = access
         self._settings = settings
 
     async def completions(self, request: Request) -> Response:
         """POST /v1/chat/completions."""
         self._access.talker(request, "chat")
+        connection = connection_of(request)
+        self._queue.check_room(connection)
         body = await read_body(request, ChatCompletionBody)
         check_chat_model(self._assistant, body.model)
         question = body.question(self._assistant.asked.sampling, self._settings)
-        parts = self._answering.parts(question, self._caller(request, question))
+        parts = self._answering.parts(question, self._caller(request, question), connection)
         completion = Completion(
             self._assistant.name, as_functions=body.uses_functions, with_usage=body.wants_usage
         )
@@ -58,10 +67,12 @@ class ChatRoutes:
     async def messages(self, request: Request) -> Response:
         """POST /v1/messages."""
         self._access.talker(request, "chat")
+        connection = connection_of(request)
+        self._queue.check_room(connection)
         body = await read_body(request, MessagesBody)
         check_chat_model(self._assistant, body.model)
         question = body.question(self._assistant.asked.sampling, self._settings)
-        parts = self._answering.parts(question, self._caller(request, question))
+        parts = self._answering.parts(question, self._caller(request, question), connection)
         reply = MessageReply(self._assistant.name)
         if body.stream:
             return await streamed(request, reply.events(parts), reply.tell)

@@ -36,8 +36,9 @@ class ModelQueue(WorkQueue):
     ) -> AsyncGenerator[ChatReply, None]:
         """One generation, when it is the turn of `who`; interrupted and taken up again as often as needed."""
         written = request.begun
+        was_paused = False
         while not cancel.is_set():
-            async with self.turn(who):
+            async with self.turn(who, goes_on=was_paused):
                 pause = CancelFlag()
                 cancel.add_listener(pause.set)
                 self._running = pause
@@ -57,7 +58,8 @@ class ModelQueue(WorkQueue):
                 finally:
                     self._running = None
                     cancel.remove_listener(pause.set)
-            if not pause.is_set():
+            was_paused = pause.is_set()
+            if not was_paused:
                 return
 
     def _pause(self) -> None:

@@ -10,6 +10,7 @@ from edgevox import __version__
 from edgevox.server.anthropic.messages_body import MessagesBody
 from edgevox.server.audio.bodies import SpeechBody, TextFormat
 from edgevox.server.audio.sound_writer import MEDIA_TYPES
+from edgevox.server.confirmations import ConfirmationBody
 from edgevox.server.openai.chat_body import ChatCompletionBody
 from edgevox.server.tool_routes import ToolCallBody
 from edgevox.types import JsonObject
@@ -37,7 +38,7 @@ _BODY = (*_ALWAYS, 400, 404, 415, 429, 503)
 
 def document() -> JsonObject:
     """What can be asked of the server, and how it answers."""
-    bodies = (ChatCompletionBody, MessagesBody, SpeechBody, ToolCallBody)
+    bodies = (ChatCompletionBody, ConfirmationBody, MessagesBody, SpeechBody, ToolCallBody)
     _keys, definitions = models_json_schema([(body, "validation") for body in bodies], ref_template=_REF)
     sounds = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES.values()}
     transcripts = {**_OBJECT, "text/plain": {"schema": {"type": "string"}}}
@@ -50,7 +51,7 @@ def document() -> JsonObject:
             "/openapi.json": {"get": _operation("This document", _OBJECT, _ALWAYS)},
             "/v1/models": {"get": _operation("The models", _OBJECT, _ALWAYS)},
             "/v1/models/{name}": {
-                "get": {**_operation("One model", _OBJECT, (*_ALWAYS, 404)), "parameters": [_NAME]}
+                "get": {**_operation("One model", _OBJECT, (*_ALWAYS, 404)), "parameters": [_in_path("name")]}
             },
             "/v1/chat/completions": {
                 "post": _posted("Talk, as with OpenAI", ChatCompletionBody, {**_OBJECT, **_EVENTS})
@@ -64,6 +65,13 @@ def document() -> JsonObject:
             },
             "/v1/tools": {"get": _operation("The assistant's tools", _OBJECT, _ALWAYS)},
             "/v1/tools/call": {"post": _posted("One call of a tool", ToolCallBody, _OBJECT, (*_BODY, 409))},
+            "/v1/confirmations": {"get": _operation("Questions that wait for a yes", _OBJECT, _ALWAYS)},
+            "/v1/confirmations/{token}": {
+                "post": {
+                    **_posted("The answer to one", ConfirmationBody, _OBJECT, (*_ALWAYS, 400, 404, 415)),
+                    "parameters": [_in_path("token")],
+                }
+            },
         },
         "components": {
             "schemas": {**definitions["$defs"], "Error": _ERROR},
@@ -73,7 +81,6 @@ def document() -> JsonObject:
     }
 
 
-_NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
 _FORM = {
     "required": True,
     "content": {
@@ -96,6 +103,10 @@ _ERROR = {
     "properties": {"error": {"type": "object", "required": ["message", "type"]}},
     "required": ["error"],
 }
+
+
+def _in_path(name: str) -> JsonObject:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
 
 
 def _posted(

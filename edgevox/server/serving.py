@@ -17,6 +17,8 @@ from edgevox.errors import ConfigError
 _MAX_HEADER_BYTES = 32_768
 _BACKLOG = 128
 _GOODBYE_S = 1
+# Whoever is told to come back in a minute is known by its connection then (work_queue.py).
+_KEEP_ALIVE_S = 75
 
 
 @asynccontextmanager
@@ -35,6 +37,7 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
             ws="none",
             lifespan="off",
             timeout_graceful_shutdown=_GOODBYE_S,
+            timeout_keep_alive=_KEEP_ALIVE_S,
         )
         server = _Server(config)
         task = asyncio.create_task(server.serve([bound]))
@@ -85,6 +88,15 @@ def _listening(host: str, port: int) -> socket.socket:
             hint="another program may have the port: set server.port, or end it",
         ) from error
     return bound
+
+
+def port_is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    try:
+        _listening(host, port).close()
+    except ConfigError:
+        return False
+    return True
 
 
 def is_open_to_others(host: str) -> bool:

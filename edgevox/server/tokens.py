@@ -23,7 +23,7 @@ _FIRST_FILE = """\
 # Who may use the server (edgevox serve): a table for each, with a token and what it is good for.
 #   chat   talk with the model            read   look things up with the assistant's tools
 #   audio  recognise and speak            act    let them change something
-#   status how the server is
+#   status how the server is              confirm  say yes to what another program asked for
 # A tool may want a scope of its own, such as home.locks; "home.*" is all of those, "*" is everything.
 [{name}]
 token = "{token}"
@@ -81,6 +81,10 @@ class Tokens:
             if hmac.compare_digest(known, digest):
                 found = caller
         return found
+
+    def has_other(self, caller: Caller, scope: str) -> bool:
+        """Whether somebody else than `caller` may do that."""
+        return any(other.name != caller.name and other.may(scope) for other in self._callers.values())
 
 
 _HINT = "docs/guide/server.md shows what it looks like; without the file, a new one is made"

@@ -12,13 +12,14 @@ from starlette.responses import JSONResponse, Response
 
 from edgevox.server.access import Access
 from edgevox.server.assistant import Assistant
+from edgevox.server.confirmations import Confirmations
 from edgevox.server.errors import ApiError
 from edgevox.server.gone import unless_gone
 from edgevox.server.wire import Wire, read_body
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.results import ToolResult
 from edgevox.tools.scopes import Caller
-from edgevox.turn import CancelFlag
+from edgevox.turn import Turn
 from edgevox.types import ToolCall
 
 # What is the program's own fault; all else is what came of the call.
@@ -35,8 +36,9 @@ class ToolCallBody(Wire):
 class ToolRoutes:
     """Tools of one assistant. Every route needs a token."""
 
-    def __init__(self, assistant: Assistant, access: Access) -> None:
+    def __init__(self, assistant: Assistant, confirmations: Confirmations, access: Access) -> None:
         self._executor = assistant.executor
+        self._confirmations = confirmations
         self._access = access
 
     async def list(self, request: Request) -> Response:
@@ -46,13 +48,13 @@ class ToolRoutes:
         return JSONResponse({"object": "list", "data": list(tools)})
 
     async def call(self, request: Request) -> Response:
-        """POST /v1/tools/call."""
+        """POST /v1/tools/call. What needs a yes waits for it."""
         caller = self._access.actor(request, "read")
         body = await read_body(request, ToolCallBody)
         executor = self._executor
         if executor is None or body.name not in executor.registry:
             raise ApiError(404, "tool_not_found", f"there is no tool {body.name} here", param="name")
-        result = await unless_gone(request.receive, _called(executor, body, caller))
+        result = await unless_gone(request.receive, self._called(executor, body, caller))
         if (status := _REFUSALS.get(result.code or "")) is not None:
             raise ApiError(status, result.code or "", result.content, param="arguments")
         return JSONResponse(
@@ -67,17 +69,22 @@ class ToolRoutes:
             }
         )
 
-
-async def _called(executor: ToolExecutor, body: ToolCallBody, caller: Caller) -> ToolResult:
-    call = ToolCall(f"api{uuid.uuid4().hex[:6]}", body.name, json.dumps(body.arguments))
-    cancel = CancelFlag()
-    try:
-        result = await executor.dispatch(call, caller=caller, cancel=cancel)
-    finally:
-        cancel.set()
-    if result.confirmation is not None:
-        # A program cannot say yes for the person, and nobody in the room heard the question.
-        question = result.confirmation.question
-        executor.refuse(result.confirmation, "nobody could be asked")
-        raise ApiError(409, "requires_confirmation", f"a person has to agree first: {question}")
-    return result
+    async def _called(self, executor: ToolExecutor, body: ToolCallBody, caller: Caller) -> ToolResult:
+        call = ToolCall(f"api{uuid.uuid4().hex[:6]}", body.name, json.dumps(body.arguments))
+        turn = Turn()
+        try:
+            result = await executor.dispatch(call, caller=caller, cancel=turn.cancel)
+            pending = result.confirmation
+            if pending is None:
+                return result
+            agreement = await self._confirmations(pending, turn)
+            if agreement.granted:
+                return await executor.dispatch_confirmed(
+                    call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
+                )
+        finally:
+            turn.cancel.set()
+        executor.refuse(pending, agreement.why)
+        raise ApiError(
+            409, "requires_confirmation", f"somebody else has to agree: {pending.question} ({agreement.why})"
+        )

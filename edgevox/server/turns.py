@@ -21,13 +21,13 @@ class FairTurns:
         return sum(map(len, self._waiting.values()))
 
     @asynccontextmanager
-    async def turn(self, who: str) -> AsyncIterator[None]:
-        """Wait, then have the place to oneself."""
+    async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
+        """Wait, then have the place to oneself; whoever `goes_on` has had it before, and is the next."""
         if self._is_taken or self._is_held or self._waiting:
-            await self._wait(who)
+            await self._wait(who, is_next=goes_on)
         while self._is_held:  # since the place was given
             self._is_taken = False
-            await self._wait(who)
+            await self._wait(who, is_next=True)
         self._is_taken = True
         try:
             yield
@@ -43,9 +43,14 @@ class FairTurns:
         self._is_held = False
         self._next()
 
-    async def _wait(self, who: str) -> None:
+    async def _wait(self, who: str, *, is_next: bool) -> None:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(who, deque()).append(place)
+        if is_next:
+            own = self._waiting.pop(who, deque())
+            own.appendleft(place)
+            self._waiting = {who: own, **self._waiting}
+        else:
+            self._waiting.setdefault(who, deque()).append(place)
         try:
             await place
         except asyncio.CancelledError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,23 @@ def test_doctor_says_what_is_answered_in_another_language_and_which_voice_is_mis
     assert f"edgevox models pull {voice}" in result.stdout
     result = edgevox("doctor", "--quick", env={**env, "EDGEVOX_PRESET": "qwen3"})
     assert "hears German, answers in German" in result.stdout
+
+
+def test_doctor_knows_whether_the_servers_port_is_free_and_its_tokens_are_secret(tmp_path: Path) -> None:
+    tokens = tmp_path / "config" / "server_tokens.toml"
+    tokens.parent.mkdir()
+    tokens.write_text('[owner]\ntoken = "edgevox-sixteen-characters"\nscopes = ["*"]\n')
+    tokens.chmod(0o644)
+    env = environment(tmp_path, EDGEVOX_MODELS_DIR=str(tmp_path / "models"))
+    assert f"chmod 600 {tokens}" in edgevox("doctor", "--quick", env=env).stdout
+    tokens.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        busy = edgevox("doctor", "--quick", env={**env, "EDGEVOX_SERVER__PORT": str(port)}).stdout
+    assert f"port {port} is in use" in busy
+    free = edgevox("doctor", "--quick", env={**env, "EDGEVOX_SERVER__PORT": str(port)}).stdout
+    assert f"port {port} is free; tokens in {tokens}" in free
+    assert "sixteen" not in busy + free
 
 
 def test_doctor_reads_a_broken_config_and_goes_on(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from edgevox.errors import ContextOverflow, ModelError, ModelMissing
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.memory import anonymous_bytes
 from edgevox.turn import CancelFlag
-from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, Message, Sampling
+from edgevox.types import API_CLIENT, Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, Message, Sampling
 from tests.llm.lora_files import write_adapter
 
 GREEDY = Sampling(temperature=0.0, max_tokens=24)
@@ -86,6 +86,30 @@ def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
     *_, after = engine.run(request, CancelFlag())
     assert isinstance(after, ChatDone)
     assert after.prompt_tokens - after.cached_tokens < 20
+
+
+@pytest.mark.engine
+def test_programs_and_the_person_in_the_room_have_memories_of_their_own(
+    smollm2_path: Path, tmp_path: Path
+) -> None:
+    engine = LlamaEngine(smollm2_path, context_tokens=512, snapshot_dir=tmp_path)
+    engine.load()
+    house = Message("system", "\n".join(f"Room {number}: light Lamp {number}" for number in range(12)))
+
+    def asked(client: str, *messages: Message) -> ChatDone:
+        *_, done = engine.run(ChatRequest(messages, sampling=GREEDY, client=client), CancelFlag())
+        assert isinstance(done, ChatDone)
+        return done
+
+    first = asked("room", house, QUESTION)
+    shared = asked(f"{API_CLIENT}0", house, Message("user", "Which rooms are there?"))
+    assert shared.cached_tokens > first.prompt_tokens / 2, "the same beginning is taken from the disk"
+    kept = set(tmp_path.glob("*.prefix"))
+    for number in range(9):
+        asked(f"{API_CLIENT}{number}", Message("system", f"{number} " * 150), QUESTION)
+    assert set(tmp_path.glob("*.prefix")) == kept
+    again = asked("room", house, QUESTION)
+    assert again.cached_tokens == first.prompt_tokens - 1
 
 
 @pytest.mark.engine

@@ -133,29 +133,6 @@ def test_a_conversation_goes_on_under_another_name_while_others_come_and_go() ->
         ask(cache, context, [*SYSTEM, 500, number], client=f"passer-by {number}")
 
 
-def test_programs_and_the_person_in_the_room_do_not_cost_each_other_their_places() -> None:
-    context = FakeContext()
-    cache = cache_on(context)
-    ask(cache, context, [*SYSTEM, 1, 1], client="room")
-    ask(cache, context, [7] * 100 + [8], client="api:0")
-    for number in range(3 * CLIENTS):
-        ask(cache, context, [2000 + number] * 101, client=f"api:{number}")
-    assert ask(cache, context, [*SYSTEM, 1, 1, 5], client="room") == [5]
-    last = [2000 + 3 * CLIENTS - 1] * 101
-    for number in range(3 * CLIENTS):
-        ask(cache, context, [3000 + number] * 101, client=f"room {number}")
-    assert ask(cache, context, [*last, 5], client="api:new") == [5]
-
-
-def test_a_program_makes_room_before_the_person_in_the_room_does() -> None:
-    context = FakeContext(cells=400)
-    cache = cache_on(context)
-    ask(cache, context, [9] * 90, client="api:old")
-    ask(cache, context, [*SYSTEM, 1], client="room")
-    ask(cache, context, [8] * 90, client="api:new")
-    assert ask(cache, context, [*SYSTEM, 1, 2], client="room") == [2]
-
-
 def test_other_conversations_make_room_when_the_memory_is_full() -> None:
     context = FakeContext(cells=400)
     cache = cache_on(context)

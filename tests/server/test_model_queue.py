@@ -191,6 +191,39 @@ async def test_a_reply_pauses_while_somebody_speaks_and_goes_on_where_it_was() -
     assert [request.begun for request in typist.requests] == ["", "abc"]
 
 
+async def test_what_the_room_prepares_behind_its_turn_goes_before_programs() -> None:
+    typist = Typist()
+    queue = ModelQueue(typist, max_waiting=4)
+    preparing = ChatRequest((Message("system", "The house."),), prompt_only=True)
+    async with asyncio.timeout(BOUND_S):
+        queue.hear(TurnStarted(turn_id="a", source="voice", preset="home"))
+        reading = asyncio.create_task(text_of(queue))
+        await settle()
+        typist.let(100)
+        queue.hear(TurnEnded(turn_id="a", outcome="answered"))
+        async for _reply in typist.stream(preparing, CancelFlag()):
+            pass
+        assert await reading == typist.text
+    assert [request.prompt_only for request in typist.requests] == [True, False]
+
+
+async def test_what_was_interrupted_goes_on_before_another_begins() -> None:
+    typist = Typist()
+    queue = ModelQueue(typist, max_waiting=4)
+    async with asyncio.timeout(BOUND_S):
+        first = asyncio.create_task(text_of(queue))
+        typist.let(3)
+        await settle()
+        second = asyncio.create_task(text_of(queue))
+        await settle()
+        queue.hear(SpeechStarted())
+        await settle()
+        typist.let(100)
+        queue.hear(SpeechDropped(reason="noise"))
+        await asyncio.gather(first, second)
+    assert [request.begun for request in typist.requests] == ["", "abc", ""]
+
+
 async def test_a_reply_that_nobody_wants_any_more_ends_while_it_is_paused() -> None:
     typist = Typist()
     queue = ModelQueue(typist, max_waiting=4)

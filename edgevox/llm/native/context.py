@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import threading
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ class LlamaContext:
         _start_backend()
         self.context_tokens = context_tokens
         self._model = _load_model(model_path)
+        self._is_model_lent = False
         self._prompt_threads = prompt_threads
         self._threads = self._shared_threads = threads
         parameters = llama_cpp.llama_context_default_params()
@@ -74,21 +76,29 @@ class LlamaContext:
         has_flash = kv_type != "f16"  # what is quantised cannot be read without it
         parameters.flash_attn_type = _FLASH_ON if has_flash else _FLASH_OFF
         parameters.no_perf = True
-        self._context = llama_cpp.llama_init_from_model(self._model, parameters)
-        if not self._context:
-            llama_cpp.llama_model_free(self._model)
-            raise ModelError(
-                f"llama.cpp has no memory for {context_tokens} tokens of {model_path.name}",
-                hint="a smaller llm.context_tokens needs less memory",
-            )
+        self._parameters = parameters
+        self._adapter = self._load_adapter(adapter_path)
+        self._adapter_scale = adapter_scale
         self.vocabulary = Vocabulary(self._model)
-        self._memory = llama_cpp.llama_get_memory(self._context)
-        self._adapter = self._load_adapter(adapter_path, adapter_scale)
-        self._batch = _Batch(parameters.n_batch)
         # Hybrids and recurrent models keep one state for a whole sequence: it cannot be cut back.
         self.can_cut = not (
             llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model)
         )
+        self._open()
+
+    def beside(self) -> LlamaContext:
+        """A second memory for the same model, empty and as large. Raises ModelError.
+
+        What is in one costs the other nothing: attention goes over all cells of a memory, whose ever they
+        are. It is for words that no voice speaks, so that they have all cores. This one must not be closed
+        before that.
+        """
+        other = copy.copy(self)
+        other._is_model_lent = True
+        other._shared_threads = self._prompt_threads
+        other._threads = self._parameters.n_threads
+        other._open()
+        return other
 
     def metadata(self, key: str) -> str | None:
         """A value of the GGUF file's header."""
@@ -157,11 +167,31 @@ class LlamaContext:
         """Give the memory back."""
         self._batch.close()
         llama_cpp.llama_free(self._context)
+        if self._is_model_lent:
+            return
         if self._adapter:
             llama_cpp.llama_adapter_lora_free(self._adapter)
         llama_cpp.llama_model_free(self._model)
 
-    def _load_adapter(self, path: Path | None, scale: float) -> llama_cpp.llama_adapter_lora_p | None:
+    def _open(self) -> None:
+        """Make the memory, and the adapter part of what works on it."""
+        self._context = llama_cpp.llama_init_from_model(self._model, self._parameters)
+        if not self._context:
+            raise ModelError(
+                f"llama.cpp has no memory for {self.context_tokens} tokens of this model",
+                hint="a smaller llm.context_tokens needs less memory",
+            )
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self._batch = _Batch(self._parameters.n_batch)
+        if self._adapter:
+            llama_cpp.llama_set_adapters_lora(
+                self._context,
+                (llama_cpp.llama_adapter_lora_p_ctypes * 1)(self._adapter),
+                1,
+                (ctypes.c_float * 1)(self._adapter_scale),
+            )
+
+    def _load_adapter(self, path: Path | None) -> llama_cpp.llama_adapter_lora_p | None:
         if path is None:
             return None
         adapter = llama_cpp.llama_adapter_lora_init(self._model, str(path).encode())
@@ -170,12 +200,6 @@ class LlamaContext:
                 f"{path.name} is no adapter for this model",
                 hint="an adapter fits only the model it was trained on; a preset can do without one",
             )
-        llama_cpp.llama_set_adapters_lora(
-            self._context,
-            (llama_cpp.llama_adapter_lora_p_ctypes * 1)(adapter),
-            1,
-            (ctypes.c_float * 1)(scale),
-        )
         return adapter
 
 

@@ -1,0 +1,207 @@
+"""How long the person in the room waits while fifty programs ask: `python -m benchmarks.server_load`.
+
+The default model behind the server, fifty clients that come and go (benchmarks/server_crowd.py), and turns of
+the room's own conversation: for each, somebody begins to speak, and a second and a half later it is known
+what they said. Its first word beside programs is compared with that of the same turns before the crowd came,
+in the same run. EDGEVOX_LOAD_S is how long the crowd stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.hardware import describe
+from edgevox.agents.conversation import Conversation
+from edgevox.daemon import Daemon
+from edgevox.events import SpeechStarted
+from edgevox.folders import Folders, user_folders
+from edgevox.memory import anonymous_bytes
+from edgevox.metrics import TurnRecord
+from edgevox.modelstore import ModelStore, open_store
+from edgevox.server.app import create_app
+from edgevox.server.queues import Queues
+from edgevox.server.serving import serving
+from edgevox.server.tokens import Tokens
+from edgevox.settings import load_settings
+from edgevox.tools.scopes import Caller
+from edgevox.turn import Turn
+from edgevox.voice import Pipeline
+
+LOAD_S = 120.0
+RATIO_BAR = 1.5
+COMMANDS = (
+    "Turn on the kitchen light.",
+    "Set the desk lamp to forty percent.",
+    "Turn off the hallway light.",
+    "Open the curtains in the bedroom.",
+    "How warm is it in the bedroom?",
+    "Turn on the ceiling fan.",
+    "Which lights are on?",
+    "Close the curtains.",
+)
+SPEECH_S = 1.5
+# Between an answer and the next sentence: sometimes hardly time for a breath.
+BREATHS_S = (1.5, 6.0)
+_TOKEN = "token-of-the-crowd"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What came of it: the room's turns alone and beside the crowd, and the crowd's own account."""
+
+    idle: tuple[TurnRecord, ...]
+    loaded: tuple[TurnRecord, ...]
+    crowd: dict[str, Any]
+    pauses: int
+    grown_mb: float
+
+    @property
+    def ratio(self) -> float:
+        """Of the medians of the time to the first word."""
+        return _median_ms(self.loaded) / _median_ms(self.idle)
+
+    def figures(self) -> dict[str, object]:
+        return {
+            "ratio": round(self.ratio, 2),
+            "idle": _figures(self.idle),
+            "loaded": _figures(self.loaded),
+            "crowd": self.crowd,
+            "pauses": self.pauses,
+            "grown_mb": round(self.grown_mb, 1),
+        }
+
+
+async def measure(
+    daemon: Daemon,
+    *,
+    load_s: float,
+    idle_turns: int = len(COMMANDS),
+    breaths_s: tuple[float, float] = BREATHS_S,
+) -> Load:
+    """With a daemon that is not started. Raises EngineFailed and ModelError."""
+    async with daemon:
+        assistant = daemon.assistant()
+        settings = daemon.settings.server
+        queues = Queues(assistant, settings)
+        tokens = Tokens({_TOKEN: Caller("crowd", frozenset({"*"}))})
+        app = create_app(assistant, settings, tokens, queues)
+        room = Room(daemon, breaths_s)
+        with daemon.bus.listening(queues.hear):
+            async with serving(app, "127.0.0.1", 0) as url:
+                await room.converse(2)  # everything is loaded and read once
+                idle = await room.converse(idle_turns)
+                crowd = asyncio.create_task(_crowd(url, load_s))
+                await asyncio.sleep(min(5.0, load_s / 4))
+                before = _memory_mb(daemon)
+                loaded: list[TurnRecord] = []
+                while not crowd.done():
+                    loaded += await room.converse(1)
+                grown_mb = _memory_mb(daemon) - before
+                await room.close()
+    return Load(tuple(idle), tuple(loaded), await crowd, queues.model.pauses, grown_mb)
+
+
+class Room:
+    """Whoever is in the room, and their one conversation."""
+
+    def __init__(self, daemon: Daemon, breaths_s: tuple[float, float]) -> None:
+        self._daemon = daemon
+        self._breaths_s = breaths_s
+        self._pipeline: Pipeline | None = None
+        self._dice = random.Random(5)
+        self._said = 0
+
+    async def converse(self, turns: int) -> list[TurnRecord]:
+        """So many turns, each with a breath before it."""
+        pipeline = self._pipeline = self._pipeline or self._daemon.pipeline(conversation=Conversation())
+        pipeline.rest()
+        records = []
+        for _ in range(turns):
+            await asyncio.sleep(self._dice.uniform(*self._breaths_s))
+            self._daemon.bus.publish(SpeechStarted())
+            await asyncio.sleep(SPEECH_S)
+            await pipeline.answer(COMMANDS[self._said % len(COMMANDS)], Turn(), "voice")
+            self._said += 1
+            record = self._daemon.last_record
+            assert record is not None
+            records.append(record)
+            evaluated = record.prompt_tokens - record.cached_tokens
+            print(f"{_first_word_ms(record):6.0f} ms, {evaluated} tokens: {record.heard}", file=sys.stderr)
+        return records
+
+    async def close(self) -> None:
+        if self._pipeline is not None:
+            await self._pipeline.close()
+
+
+async def _crowd(url: str, seconds: float) -> dict[str, Any]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.server_crowd", url, str(seconds)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    told, _ = await process.communicate(f"{_TOKEN}\n".encode())
+    if process.returncode:
+        raise SystemExit("the crowd could not ask: its words are above")
+    answer: dict[str, Any] = json.loads(told)
+    return answer
+
+
+def _memory_mb(daemon: Daemon) -> float:
+    pids = (os.getpid(), daemon.pid("llama"))
+    return sum(anonymous_bytes(pid) for pid in pids if pid) / 1e6
+
+
+def _first_word_ms(record: TurnRecord) -> float:
+    return record.timings_ms["first_token"]
+
+
+def _median_ms(records: tuple[TurnRecord, ...]) -> float:
+    return statistics.median(map(_first_word_ms, records))
+
+
+def _figures(records: tuple[TurnRecord, ...]) -> dict[str, object]:
+    return {
+        "turns": len(records),
+        "first_word_median_ms": round(_median_ms(records)),
+        "first_word_longest_ms": round(max(map(_first_word_ms, records))),
+        "evaluated_tokens_median": statistics.median(
+            record.prompt_tokens - record.cached_tokens for record in records
+        ),
+    }
+
+
+def daemon_in(folders: Folders, store: ModelStore, **flags: object) -> Daemon:
+    daemon = Daemon(load_settings(folders, flags=flags, environ={}), folders, store, ["llama"])
+    store.ensure(daemon.needed_models())
+    daemon.prepare(print)
+    return daemon
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
+    args = parser.parse_args()
+    load_s = float(os.environ.get("EDGEVOX_LOAD_S", LOAD_S))
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
+        load = asyncio.run(measure(daemon_in(folders, open_store(folders)), load_s=load_s))
+    result = {"hardware": describe(), "load_s": load_s, **load.figures()}
+    print(json.dumps(result, indent=2))
+    print(f"the first word beside the crowd takes {load.ratio:.2f} of its time alone, bar {RATIO_BAR}")
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
