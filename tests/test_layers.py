@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.turn_log",
         "edgevox.bus",
         "edgevox.engine",
+        "edgevox.remote",
     ),
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),

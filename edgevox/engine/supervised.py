@@ -47,6 +47,10 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         """The child's process id, while there is one."""
         return self._process.pid if self._process else None
 
+    @property
+    def is_up(self) -> bool:
+        return self._process is not None
+
     async def start(self) -> None:
         """Have a child with the model loaded. Raises ModelError, or EngineFailed when it dies loading."""
         async with self._starting:

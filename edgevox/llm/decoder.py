@@ -16,12 +16,13 @@ from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.native.constraints import Constrainer
 from edgevox.llm.native.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.native.sampler import Candidates, Sampler
+from edgevox.llm.oldest_turn import without_oldest_turn
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
 from edgevox.llm.prompt_writer import PromptWriter, WrittenPrompt
 from edgevox.llm.snapshots import SnapshotKey, SnapshotStore
 from edgevox.llm.templates import CHATML, ChatTemplate
 from edgevox.turn import CancelFlag
-from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, Message, NamedTool
+from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
 
 # Less room than this for an answer is no room: old turns go first.
 _ROOM_FOR_REPLY_TOKENS = 64
@@ -131,7 +132,7 @@ class Decoder:
             prompt = self._writer.write(messages, request)
             if len(prompt.tokens) + _ROOM_FOR_REPLY_TOKENS <= self._context.context_tokens:
                 return self._thinking_first(prompt, request, rule), dropped
-            shorter = _without_oldest_turn(messages)
+            shorter = without_oldest_turn(messages)
             if shorter == messages:
                 raise ContextOverflow(
                     f"the question needs {len(prompt.tokens)} tokens, the context holds "
@@ -232,11 +233,3 @@ def _snapshots(engine: LlamaEngine, template: str) -> SnapshotStore | None:
     except OSError:
         return None
     return SnapshotStore(engine.snapshot_dir, key, max_bytes=engine.snapshot_bytes)
-
-
-def _without_oldest_turn(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages without the first question and all that followed it, up to the next question."""
-    questions = [index for index, message in enumerate(messages) if message.role == "user"]
-    if len(questions) < 2:
-        return messages
-    return messages[: questions[0]] + messages[questions[1] :]

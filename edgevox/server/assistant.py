@@ -45,7 +45,8 @@ class Assistant:
     """The parts of a daemon that other programs may use. `name` is that of the model.
 
     Without `make_agent` and `executor` it has no tools of its own. `hearing` is asked for by language: None
-    is for finding out. `states` tells how its engines are.
+    is for finding out. A model that `resumes` can go on with a reply that was interrupted. `states` tells how
+    its engines are.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Assistant:
     voice: Callable[[float], Voice] | None = None
     voice_name: str = ""
     voice_language: str = ENGLISH
+    resumes: bool = True
     states: Callable[[], Mapping[str, str]] = dict
     started_s: float = field(default_factory=time.time)
 

@@ -5,6 +5,7 @@ from edgevox.settings.layers import load_settings, user_presets, variable_name
 from edgevox.settings.model import (
     DEFAULT_PRESET,
     GENERIC_PRESET,
+    REMOTE_PRESET,
     AudioSettings,
     EngineSettings,
     LlmSettings,
@@ -23,6 +24,7 @@ from edgevox.settings.sound_section import SoundSettings
 __all__ = [
     "DEFAULT_PRESET",
     "GENERIC_PRESET",
+    "REMOTE_PRESET",
     "AudioSettings",
     "EngineSettings",
     "HomeSettings",
