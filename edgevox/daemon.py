@@ -292,6 +292,22 @@ class Daemon:
         language = None if stt.language == AUTO else stt.language
         return Hearing(self._whisper, language=language, names=self._names, house_names=self._house_names)
 
+    def remote_addresses(self) -> dict[EngineName, str]:
+        """Where the engines are that are on other machines."""
+        settings = self.settings
+        addresses: dict[EngineName, str | None] = {
+            "llama": settings.llm.remote_url,
+            "piper": settings.tts.remote,
+            "whisper": settings.stt.remote,
+        }
+        return {name: address for name, address in addresses.items() if address and name in self._engines}
+
+    async def probe(self, engine: EngineName) -> None:
+        """See whether an engine on another machine can be used. Raises EngineFailed and ConfigError."""
+        hosted = self._hosted(engine)
+        await hosted.start()
+        await hosted.close()
+
     def pid(self, engine: EngineName) -> int | None:
         """The process of an engine, while it has one of its own."""
         hosted = self._hosted(engine)
