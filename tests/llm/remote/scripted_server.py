@@ -131,7 +131,7 @@ def talk(text: str) -> Answer:
     return events(*map(said, text.split("|")), ended(), USAGE, DONE)
 
 
-def call(name: str, **arguments: object) -> Answer:
+def call(name: str, /, **arguments: object) -> Answer:
     text = json.dumps(arguments)
     pieces = (called(0, name, ""), called(0, None, text[:5]), called(0, None, text[5:]))
     return events(*pieces, ended("tool_calls"), USAGE, DONE)
