@@ -513,6 +513,12 @@ def test_a_preset_named_beside_a_server_holds_and_a_stronger_one_replaces_it(fol
     assert (settings.preset, settings.llm.remote_url) == ("home", None)
 
 
+def test_a_preset_of_ones_own_may_name_its_server(folders: Folders) -> None:
+    write_preset(folders, "mine", '[llm]\nremote_url = "http://big/v1"\n')
+    settings = load_settings(folders, environ={}, flags={"preset": "mine"})
+    assert (settings.preset, settings.llm.remote_url) == ("mine", "http://big/v1")
+
+
 def test_of_a_file_and_a_server_the_stronger_layer_decides(folders: Folders) -> None:
     write_config(folders, '[llm]\nremote_url = "http://big/v1"')
     settings = load_settings(folders, environ={}, flags={"llm.model": "/models/own.gguf"})

@@ -25,9 +25,11 @@ from wyoming.handle import Handled
 from wyoming.info import Describe, Info
 from wyoming.tts import Synthesize
 
-from tests.cli.command import BOUND_S, edgevox, environment
+from tests.cli.command import edgevox, environment
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(900)]
+
+ANSWER_S = 240.0
 
 COMMAND = "Turn on the kitchen light."
 STATE = "Is the kitchen light on?"
@@ -56,7 +58,8 @@ def serving(env: Mapping[str, str], *words: str, pattern: str = r"http://\S+/v1"
 
 def home(folder: Path, **extra: str) -> dict[str, str]:
     """A user with the default model, which runs the home, or the one that the settings name."""
-    return environment(folder, EDGEVOX_PRESET="", **extra)
+    slowly = {"EDGEVOX_ENGINES__FIRST_TOKEN_TIMEOUT_S": "240"}
+    return environment(folder, EDGEVOX_PRESET="", **slowly, **extra)
 
 
 def ask(url: str, folder: Path, *messages: dict[str, Any]) -> str:
@@ -66,13 +69,13 @@ def ask(url: str, folder: Path, *messages: dict[str, Any]) -> str:
         json.dumps({"model": "default", "messages": messages}).encode(),
         {"Content-Type": "application/json", "Authorization": f"Bearer {token}"},
     )
-    with urllib.request.urlopen(request, timeout=BOUND_S) as response:
+    with urllib.request.urlopen(request, timeout=ANSWER_S) as response:
         return str(json.load(response)["choices"][0]["message"]["content"])
 
 
 def kitchen_light(env: Mapping[str, str]) -> str:
     listed = json.loads(edgevox("home", "list", "--json", env=env).stdout)
-    (state,) = [one["state"] for one in listed["things"] if one["name"].casefold() == "kitchen light"]
+    (state,) = [one["state"] for one in listed["entities"] if one["name"].casefold() == "kitchen light"]
     return str(state)
 
 
@@ -99,11 +102,11 @@ def test_a_second_edgevox_is_the_model_of_the_first(tmp_path: Path, smollm2_path
         assert (before, kitchen_light(first), kitchen_light(second)) == ("off", "on", "off")
         for kind, address in (("openai", url), ("anthropic", url.removesuffix("/v1"))):
             env = first | {"EDGEVOX_LLM__REMOTE_KIND": kind, "EDGEVOX_LLM__REMOTE_URL": address}
-            result = edgevox("ask", "--json", "Turn off the kitchen light.", env=env)
+            result = edgevox("ask", "--json", "Turn off the kitchen light.", env=env, bound_s=ANSWER_S)
             answer = json.loads(result.stdout)
             assert answer["error"] is None, result.stderr
             assert [one["name"] for one in answer["tool_calls"]] == ["turn_off"]
-        lines = edgevox("run", "--text", "--no-speech", env=first, stdin=f"{COMMAND}\n")
+        lines = edgevox("run", "--text", "--no-speech", env=first, stdin=f"{COMMAND}\n", bound_s=ANSWER_S)
         assert (lines.returncode, bool(lines.stdout.strip())) == (0, True)
         checked = edgevox("doctor", "--quick", env=first)
         assert f"remote llama  {url} answered" in checked.stdout
@@ -125,7 +128,7 @@ async def events(chat: AsyncTcpClient, until: str) -> list[Event]:
 
 async def wyoming_conversation(address: str) -> tuple[str, str]:
     """A sentence is spoken, written down and acted on, by the Wyoming package's own client."""
-    async with asyncio.timeout(BOUND_S), AsyncTcpClient.from_uri(address) as chat:
+    async with asyncio.timeout(ANSWER_S), AsyncTcpClient.from_uri(address) as chat:
         await chat.write_event(Describe().event())
         info = Info.from_event((await events(chat, "info"))[-1])
         assert (len(info.asr), len(info.tts), len(info.handle)) == (1, 1, 1)

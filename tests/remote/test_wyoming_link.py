@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +21,14 @@ from tests.remote.wyoming_faults import faulty, line
 BOUND_S = 20.0
 SOUND = TranscribeRequest(Audio(np.zeros(16_000, dtype=np.float32), 16_000), None, ("Mara",))
 TEXT = SynthesisRequest("It is noon.")
-BY = {"attribution": {"name": "x", "url": ""}, "installed": True, "description": None, "version": None}
-ASR = {"asr": [{"name": "w", **BY, "models": [{"name": "small", **BY, "languages": ["en"]}]}]}
-TTS = {"tts": [{"name": "p", **BY, "voices": [{"name": "alba", **BY, "languages": ["en"]}]}]}
+BY: dict[str, Any] = {
+    "attribution": {"name": "x", "url": ""},
+    "installed": True,
+    "description": None,
+    "version": None,
+}
+ASR: dict[str, Any] = {"asr": [{"name": "w", **BY, "models": [{"name": "small", **BY, "languages": ["en"]}]}]}
+TTS: dict[str, Any] = {"tts": [{"name": "p", **BY, "voices": [{"name": "alba", **BY, "languages": ["en"]}]}]}
 
 
 async def heard(address: str, limits: EngineLimits | None = None) -> list[Transcript]:
