@@ -33,6 +33,7 @@ _log = logging.getLogger(__name__)
 
 _CONNECT_S = 10.0
 _LIST_S = 15.0
+_ATTEMPTS = 3
 _MAX_REFUSAL_BYTES = 65_536
 _EVENTS = "text/event-stream"
 NOT_FORCED = "the server does not hold the model to a call where one is required"
@@ -198,14 +199,15 @@ class RemoteModel:
         """The response, once its status says that there is an answer in it."""
         assert self._session is not None, "start() first"
         body = self._body(request)
-        for _attempt in range(3):
+        last: Exception = aiohttp.ServerDisconnectedError()
+        for _attempt in range(_ATTEMPTS):
             try:
                 response = await self._session.post(
                     self._wire.chat_url(self.url), json=body, headers=self._headers, allow_redirects=False
                 )
             except aiohttp.ServerDisconnectedError as error:
                 # A connection that was kept open may have been closed by the server in the meantime.
-                last: Exception = error
+                last = error
                 continue
             except (aiohttp.ClientError, OSError) as error:
                 self.is_up = False
@@ -216,7 +218,8 @@ class RemoteModel:
             refused = await _refused(response)
             if refused.is_about_choice and _is_required(request):
                 self._tell_not_forced()
-                body = self._body(dataclasses.replace(request, tool_choice="auto"))
+                request = dataclasses.replace(request, tool_choice="auto")
+                body = self._body(request)
                 continue
             raise self._failures.refused(refused, self.model, self._known.names)
         self.is_up = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
@@ -39,7 +39,7 @@ class OpenAIWire:
         sampling = request.sampling
         body: dict[str, Any] = {
             "model": model,
-            "messages": [_message(message) for message in request.messages],
+            "messages": _messages(request.messages),
             "temperature": min(sampling.temperature, 2.0),
             "top_p": sampling.top_p,
             "max_tokens": sampling.max_tokens,
@@ -71,6 +71,17 @@ def _choice(request: ChatRequest) -> object:
             return request.tool_choice
         case _:
             assert_never(request.tool_choice)
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Neighbours of the user's are one message: some templates insist on turns."""
+    written: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "user" and written and written[-1]["role"] == "user":
+            written[-1]["content"] += f"\n\n{message.content}"
+        else:
+            written.append(_message(message))
+    return written
 
 
 def _message(message: Message) -> dict[str, Any]:

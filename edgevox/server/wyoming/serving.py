@@ -15,7 +15,7 @@ from edgevox.server.wyoming.offer import Offer
 
 _log = logging.getLogger(__name__)
 
-_MAX_CLIENTS = 32
+_MAX_CLIENTS = 16
 
 
 @asynccontextmanager

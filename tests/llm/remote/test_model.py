@@ -311,6 +311,18 @@ async def test_a_server_that_cannot_require_a_call_is_asked_without(caplog: pyte
     assert NOT_FORCED in caplog.text
 
 
+async def test_a_server_that_refuses_every_choice_is_not_asked_for_ever() -> None:
+    no = whole({"error": {"message": "tool_choice is not supported"}}, 400)
+    error = await refusal(no, request=offering(tool_choice="required"))
+    assert "tool_choice is not supported" in error.message
+
+
+async def test_neighbours_of_the_users_are_one_message() -> None:
+    request = ChatRequest((Message("user", "Hello."), Message("user", "(Be brief.)")))
+    _text, _done, server = await answered(talk("x"), request=request)
+    assert server.bodies[0]["messages"] == [{"role": "user", "content": "Hello.\n\n(Be brief.)"}]
+
+
 async def test_a_call_in_the_text_is_a_call_too() -> None:
     written = '<tool_call>{"name": "switch_lamp", "arguments": {"on": true}}</tool_call>'
     _text, done, _server = await answered(talk(written), request=offering(tool_choice="required"))
