@@ -31,12 +31,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.bus",
         "edgevox.engine",
         "edgevox.remote",
+        "edgevox.control",
+        "edgevox.service",
+        "edgevox.new_process",
     ),
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
     ("edgevox.eval", "edgevox.server"),
     ("edgevox.daemon", "edgevox.testing"),
+    ("edgevox.resident",),
     ("edgevox.cli", "edgevox.__main__"),
 )
 SIBLINGS_APART = LAYERS[2]

@@ -12,18 +12,22 @@ from edgevox.server.assistant import Assistant
 from edgevox.server.queues import Queues
 from edgevox.server.serving import is_open_to_others, serving
 from edgevox.server.tokens import Tokens, token_file
+from edgevox.settings import ServerSettings
 
 
 @asynccontextmanager
 async def served(daemon: Daemon, context: Context) -> AsyncIterator[str]:
     """Serve a daemon that has started, inside the block. Raises ConfigError."""
-    settings = context.settings.server
+    settings = daemon.settings.server
     tokens = Tokens.open(context.folders)
     assistant = daemon.assistant()
     queues = Queues(assistant, settings)
     app = create_app(assistant, settings, tokens, queues)
     with daemon.bus.listening(queues.hear):
-        async with serving(app, settings.host, settings.port) as url, _wyoming(assistant, queues, context):
+        async with (
+            serving(app, settings.host, settings.port) as url,
+            _wyoming(settings, assistant, queues, context),
+        ):
             context.err.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
             context.err.print(f"  tokens: {token_file(context.folders)}", markup=False, soft_wrap=True)
             if is_open_to_others(settings.host):
@@ -34,9 +38,10 @@ async def served(daemon: Daemon, context: Context) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def _wyoming(assistant: Assistant, queues: Queues, context: Context) -> AsyncIterator[None]:
+async def _wyoming(
+    settings: ServerSettings, assistant: Assistant, queues: Queues, context: Context
+) -> AsyncIterator[None]:
     """Ear and voice for Home Assistant as well, where the settings want it. Raises ConfigError."""
-    settings = context.settings.server
     if not settings.wyoming:
         yield
         return
