@@ -26,10 +26,11 @@ async def serving_wyoming(
     clients: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        address = str(writer.get_extra_info("peername")[0])
-        if not (is_known := may_connect(address, peers)):
-            _log.warning("%s may not use Wyoming here: server.wyoming_peers does not name it", address)
-        if len(clients) >= _MAX_CLIENTS or not is_known:
+        peer = writer.get_extra_info("peername")  # None where it has gone already
+        if peer is not None and not may_connect(peer[0], peers):
+            _log.warning("%s may not use Wyoming here: server.wyoming_peers does not name it", peer[0])
+            peer = None
+        if peer is None or len(clients) >= _MAX_CLIENTS:
             writer.close()
             return
         task = asyncio.current_task()
