@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TypeAlias, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.acting import Publish
@@ -25,9 +27,9 @@ from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.bus import Bus
-from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
+from edgevox.engine import EngineLimits, Hosted, LocalEngine, SupervisedEngine
 from edgevox.engine.threads import plan_threads
-from edgevox.errors import StateError
+from edgevox.errors import ConfigError, StateError
 from edgevox.events import EngineName
 from edgevox.folders import Folders
 from edgevox.llm.hooks_slm import default_slm_hooks
@@ -82,13 +84,17 @@ from edgevox.voice import (
     WakePhrase,
 )
 
-_Hosted: TypeAlias = SupervisedEngine[RequestT, ReplyT] | LocalEngine[RequestT, ReplyT]
+if TYPE_CHECKING:
+    from edgevox.llm.remote import RemoteModel
+
+_REMOTE_EAR, _REMOTE_VOICE = "remote-ear", "remote-voice"
 
 
 class Daemon:
     """The engines that a command needs, and what is built on them. Use it with `async with`.
 
-    The models must be in the store (`needed_models` names them). Entering raises ModelError or EngineFailed.
+    The models must be in the store (`needed_models` names them). Entering raises ModelError or EngineFailed,
+    and ConfigError where an engine on another machine cannot be used as it is set.
     """
 
     def __init__(
@@ -104,6 +110,11 @@ class Daemon:
         self.bus = Bus()
         self.settings = settings
         self.preset = resolve_preset(settings.preset, user_presets(folders))
+        if "llama" in engines and not (settings.llm.model or settings.llm.remote_url or self.preset.model):
+            raise ConfigError(
+                f"the preset {self.preset.name} has no model of its own",
+                hint="name a file in llm.model (--model), or a server in llm.remote_url (--remote)",
+            )
         self.last_record: TurnRecord | None = None
         self.record_problem: StateError | None = None
         self._folders = folders
@@ -274,10 +285,11 @@ class Daemon:
             make_agent=self._agent_of_program if has_tools else None,
             executor=self._toolbox.executor if self._toolbox else None,
             hearing=hearing if "whisper" in self._engines else None,
-            hearing_name=stt.model,
+            hearing_name=(stt.remote_model or _REMOTE_EAR) if stt.remote else stt.model,
             voice=(lambda speed: Voice(self._piper, speed=speed)) if "piper" in self._engines else None,
-            voice_name=self.settings.tts.voice,
+            voice_name=self._voices[self.voice_languages[0]] if "piper" in self._engines else "",
             voice_language=self.voice_languages[0],
+            resumes=llm.remote_url is None,
             states=lambda: {engine: self._state(engine) for engine in self._engines},
             # Not on the bus: who listens there is in the room, and would take it for the room's.
             record=TurnRecorder(self._log_record),
@@ -308,6 +320,22 @@ class Daemon:
         stt = self.settings.stt
         language = None if stt.language == AUTO else stt.language
         return Hearing(self._whisper, language=language, names=self._names, house_names=self._house_names)
+
+    def remote_addresses(self) -> dict[EngineName, str]:
+        """Where the engines are that are on other machines."""
+        settings = self.settings
+        addresses: dict[EngineName, str | None] = {
+            "llama": settings.llm.remote_url,
+            "piper": settings.tts.remote,
+            "whisper": settings.stt.remote,
+        }
+        return {name: address for name, address in addresses.items() if address and name in self._engines}
+
+    async def probe(self, engine: EngineName) -> None:
+        """See whether an engine on another machine can be used. Raises EngineFailed and ConfigError."""
+        hosted = self._hosted(engine)
+        await hosted.start()
+        await hosted.close()
 
     def pid(self, engine: EngineName) -> int | None:
         """The process of an engine, while it has one of its own."""
@@ -398,8 +426,9 @@ class Daemon:
 
     def _state(self, engine: EngineName) -> str:
         hosted = self._hosted(engine)
-        is_up = isinstance(hosted, LocalEngine) or hosted.pid is not None
-        return "ready" if is_up else "restarting"
+        if hosted.is_up:
+            return "ready"
+        return "restarting" if isinstance(hosted, SupervisedEngine) else "unreachable"
 
     def _waking(self) -> tuple[Wakefulness, Hearing]:
         """When it listens by voice, and a hearing that leaves out what it is called by."""
@@ -438,8 +467,10 @@ class Daemon:
         return (await self.hearing().transcribe(sound, CancelFlag())).text
 
     @cached_property
-    def _llama(self) -> _Hosted[ChatRequest, ChatReply]:
-        llm, limits = self.settings.llm, self.settings.engines
+    def _llama(self) -> Hosted[ChatRequest, ChatReply]:
+        llm = self.settings.llm
+        if llm.remote_url is not None:
+            return self._remote_model(llm.remote_url)
         files = self._llama_files()
         engine = LlamaEngine(
             files.model,
@@ -453,28 +484,33 @@ class Daemon:
             snapshot_dir=self._folders.state / PROMPTS_FOLDER if llm.keep_prompts else None,
             constraint_engine=llm.constraint_engine,
         )
-        return self._host(
-            "llama",
-            engine,
-            EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
-        )
+        return self._host("llama", engine, self._llama_limits)
 
     @cached_property
-    def _whisper(self) -> _Hosted[TranscribeRequest, Transcript]:
+    def _whisper(self) -> Hosted[TranscribeRequest, Transcript]:
         stt, limits = self.settings.stt, self.settings.engines
+        bounds = EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s)
+        if stt.remote is not None:
+            # Here and below not at the top: who has the engines here does not wait for what it imports.
+            from edgevox.stt.wyoming import WyomingTranscriber
+
+            return WyomingTranscriber(stt.remote, model=stt.remote_model, limits=bounds)
         engine = WhisperEngine(
             self._store.path(stt.model),
             threads=_threads(stt.threads, self._plan.whisper),
         )
-        return self._host(
-            "whisper",
-            engine,
-            EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s),
-        )
+        return self._host("whisper", engine, bounds)
 
     @cached_property
-    def _piper(self) -> _Hosted[SynthesisRequest, Audio]:
+    def _piper(self) -> Hosted[SynthesisRequest, Audio]:
         tts, limits = self.settings.tts, self.settings.engines
+        bounds = EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s)
+        if tts.remote is not None:
+            from edgevox.tts.wyoming import WyomingSynthesizer
+
+            return WyomingSynthesizer(
+                tts.remote, voice=tts.remote_voice, languages=tts.remote_languages, limits=bounds
+            )
         paths = {language: self._store.path(voice) for language, voice in self._voices.items()}
         engine = PiperEngine(
             # The voice that most replies need is read at once, and speaks for languages that have none.
@@ -482,10 +518,24 @@ class Daemon:
             others=paths,
             threads=_threads(tts.threads, self._plan.piper),
         )
-        return self._host(
-            "piper",
-            engine,
-            EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s),
+        return self._host("piper", engine, bounds)
+
+    @property
+    def _llama_limits(self) -> EngineLimits:
+        limits = self.settings.engines
+        return EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s)
+
+    def _remote_model(self, url: str) -> RemoteModel:
+        from edgevox.llm.remote import RemoteModel, read_key
+
+        llm = self.settings.llm
+        return RemoteModel(
+            url,
+            llm.remote_model,
+            kind=llm.remote_kind,
+            key=read_key(llm, os.environ),
+            extra=json.loads(llm.remote_extra),
+            limits=self._llama_limits,
         )
 
     def _llama_files(self) -> ModelFiles:
@@ -505,11 +555,11 @@ class Daemon:
     @property
     def _adapter_id(self) -> str | None:
         """The preset's adapter: it is for the preset's model, not for a file of the user's own."""
-        return None if self.settings.llm.model or self._adapter_path else self.preset.adapter
+        return self.preset.adapter if self._llama_id and not self._adapter_path else None
 
     def _host(
         self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits
-    ) -> _Hosted[RequestT, ReplyT]:
+    ) -> Hosted[RequestT, ReplyT]:
         if self.settings.engines.in_process:
             return LocalEngine(engine)
         return SupervisedEngine(name, engine, limits=limits, publish=self.bus.publish)
@@ -517,9 +567,9 @@ class Daemon:
     def _hosted(
         self, engine: EngineName
     ) -> (
-        _Hosted[ChatRequest, ChatReply]
-        | _Hosted[TranscribeRequest, Transcript]
-        | _Hosted[SynthesisRequest, Audio]
+        Hosted[ChatRequest, ChatReply]
+        | Hosted[TranscribeRequest, Transcript]
+        | Hosted[SynthesisRequest, Audio]
     ):
         match engine:
             case "llama":
@@ -536,19 +586,23 @@ class Daemon:
             case "llama":
                 return self._llama_id, self._adapter_id
             case "whisper":
-                return (self.settings.stt.model,)
+                return (None if self.settings.stt.remote else self.settings.stt.model,)
             case "piper":
-                return tuple(self._voices.values())
+                return () if self.settings.tts.remote else tuple(self._voices.values())
             case _:
                 assert_never(engine)
 
     @property
     def _llama_id(self) -> str | None:
-        return None if self.settings.llm.model else self.preset.model
+        llm = self.settings.llm
+        return None if llm.model or llm.remote_url else self.preset.model
 
     @cached_property
     def _voices(self) -> Mapping[str, str]:
-        return chosen_voices(self.settings.tts, self._store.manifest)
+        tts = self.settings.tts
+        if tts.remote is not None:
+            return dict.fromkeys(tts.remote_languages, tts.remote_voice or _REMOTE_VOICE)
+        return chosen_voices(tts, self._store.manifest)
 
     # --- ending
 

@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.turn_log",
         "edgevox.bus",
         "edgevox.engine",
+        "edgevox.remote",
         "edgevox.control",
         "edgevox.service",
         "edgevox.new_process",

@@ -499,3 +499,59 @@ def test_a_recogniser_of_english_alone_is_not_set_to_another_language(folders: F
 def test_a_recogniser_of_english_alone_hears_english(folders: Folders, language: str) -> None:
     flags: dict[str, object] = {"stt.model": "whisper-tiny.en", "stt.language": language}
     assert load_settings(folders, environ={}, flags=flags).stt.language == language
+
+
+# --- engines on other machines
+
+
+def test_a_server_gets_the_preset_for_servers(folders: Folders) -> None:
+    write_config(folders, 'preset = "qwen3"')
+    settings = load_settings(folders, environ={}, flags={"llm.remote_url": "http://big:8080/v1/"})
+    assert (settings.preset, settings.llm.remote_url) == ("remote", "http://big:8080/v1")
+
+
+def test_a_preset_named_beside_a_server_holds_and_a_stronger_one_replaces_it(folders: Folders) -> None:
+    write_config(folders, 'preset = "qwen3"\n[llm]\nremote_url = "http://big/v1"')
+    settings = load_settings(folders, environ={})
+    assert (settings.preset, settings.llm.remote_url) == ("qwen3", "http://big/v1")
+    settings = load_settings(folders, environ={}, flags={"preset": "home"})
+    assert (settings.preset, settings.llm.remote_url) == ("home", None)
+
+
+def test_a_preset_of_ones_own_may_name_its_server(folders: Folders) -> None:
+    write_preset(folders, "mine", '[llm]\nremote_url = "http://big/v1"\n')
+    settings = load_settings(folders, environ={}, flags={"preset": "mine"})
+    assert (settings.preset, settings.llm.remote_url) == ("mine", "http://big/v1")
+
+
+def test_of_a_file_and_a_server_the_stronger_layer_decides(folders: Folders) -> None:
+    write_config(folders, '[llm]\nremote_url = "http://big/v1"')
+    settings = load_settings(folders, environ={}, flags={"llm.model": "/models/own.gguf"})
+    assert (settings.preset, settings.llm.remote_url) == ("generic", None)
+    write_config(folders, '[llm]\nremote_url = "http://big/v1"\nmodel = "/models/own.gguf"')
+    with pytest.raises(ConfigError, match="leave one out"):
+        load_settings(folders, environ={})
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ('[llm]\nremote_url = "big:8080"', "is no address"),
+        ('[llm]\nremote_url = "http://me:secret@big/v1"', "a key does not belong in an address"),
+        ('[llm]\nremote_extra = "[1]"', "no JSON object"),
+        ('[llm]\nremote_extra = "{"', "no JSON"),
+        ('[stt]\nremote = "big"', "is no address such as tcp://"),
+        ("[tts]\nremote_languages = []", "tts.remote_languages"),
+        ('[server]\nwyoming_peers = ["big"]', "no address of a machine"),
+    ],
+)
+def test_a_mistake_about_another_machine_is_named(folders: Folders, config: str, problem: str) -> None:
+    write_config(folders, config)
+    with pytest.raises(ConfigError, match=problem) as caught:
+        load_settings(folders, environ={})
+    assert "secret" not in caught.value.message
+
+
+def test_the_address_of_a_wyoming_server_may_be_short(folders: Folders) -> None:
+    settings = load_settings(folders, environ={"EDGEVOX_STT__REMOTE": "big:10300"})
+    assert settings.stt.remote == "tcp://big:10300"

@@ -7,12 +7,10 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from rich.markup import escape
 
@@ -21,9 +19,11 @@ from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.audio.portaudio import portaudio
 from edgevox.cli.context import Context
+from edgevox.cli.finding import Finding
 from edgevox.cli.history import retention
 from edgevox.cli.home_test import reached
 from edgevox.cli.loop import run_until_done
+from edgevox.cli.remote_check import forcing, remote_findings
 from edgevox.daemon import Daemon
 from edgevox.errors import EdgevoxError, StateError
 from edgevox.events import EngineName
@@ -32,27 +32,16 @@ from edgevox.memory import anonymous_bytes
 from edgevox.modelstore import open_store
 from edgevox.server.serving import port_is_free
 from edgevox.server.tokens import Tokens, token_file
+from edgevox.settings import LlmSettings
 from edgevox.settings.section import AUTO
 from edgevox.tools.home.homes import open_home
 from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import CancelFlag, Turn
 
-Verdict: TypeAlias = Literal["ok", "note", "problem"]
-
 _MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
 _ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
 _SENTENCE = "Please turn on the light in the kitchen."
 _ANYWHERE = "1, 2, 3."
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found; a note is worth knowing and nothing to mend."""
-
-    verdict: Verdict
-    part: str
-    detail: str
-    fix: str = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,17 +75,17 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
     yield from _check("home", lambda: _home(context))
     yield from _check("server", lambda: _server(context))
     yield from _tools(context)
-    yield _constraints(context.settings.llm.constraint_engine)
+    yield _constraints(context.settings.llm)
     store = open_store(context.folders)
     try:
         daemon = Daemon(context.settings, context.folders, store, _ENGINES)
     except EdgevoxError as error:
-        yield _problem("preset", error)
+        yield Finding.problem("preset", error)
         return
     try:
         missing = [model for model in daemon.needed_models() if not store.has(model)]
     except EdgevoxError as error:
-        yield _problem("models", error)
+        yield Finding.problem("models", error)
         return
     yield _languages(daemon)
     for model in daemon.needed_models():
@@ -104,10 +93,9 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
             yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
         else:
             yield Finding("ok", model, str(store.path(model)))
-    if missing or quick:
-        yield Finding(
-            "note", "engines", "not tried: " + ("some models are missing" if missing else "--quick")
-        )
+    unreachable = yield from _remote(daemon)
+    if missing or quick or unreachable:
+        yield Finding("note", "engines", "not tried: " + _why_not(missing, quick=quick))
         return
     yield from _engines(daemon)
 
@@ -116,11 +104,7 @@ def _check(part: str, examine: Callable[[], Finding]) -> Iterator[Finding]:
     try:
         yield examine()
     except EdgevoxError as error:
-        yield _problem(part, error)
-
-
-def _problem(part: str, error: EdgevoxError) -> Finding:
-    return Finding("problem", part, error.message, error.hint)
+        yield Finding.problem(part, error)
 
 
 def _settings(context: Context) -> Finding:
@@ -213,19 +197,34 @@ def _tools(context: Context) -> Iterator[Finding]:
         yield Finding("note", f"plugin {name}", f"is not there, but the settings have [plugins.{name}]")
 
 
-def _constraints(engine: str) -> Finding:
-    if engine == "llguidance":
+def _constraints(llm: LlmSettings) -> Finding:
+    if llm.remote_url is not None:
+        detail = "the server holds tool calls to their form, as far as it can"
+    elif llm.constraint_engine == "llguidance":
         detail = f"llguidance {version('llguidance')} holds tool calls to their form"
     else:
         detail = "llama.cpp's own sampler holds tool calls to their form (llm.constraint_engine)"
     return Finding("ok", "constraints", detail)
 
 
+def _remote(daemon: Daemon) -> Generator[Finding, None, bool]:
+    """Engines on other machines; gives back whether one cannot be used."""
+    findings = run_until_done(remote_findings(daemon))
+    yield from findings
+    return any(finding.verdict == "problem" for finding in findings)
+
+
+def _why_not(missing: list[str], *, quick: bool) -> str:
+    if missing:
+        return "some models are missing"
+    return "--quick" if quick else "a server cannot be used"
+
+
 def _engines(daemon: Daemon) -> Iterator[Finding]:
     try:
         yield from run_until_done(_try_engines(daemon))
     except EdgevoxError as error:
-        yield _problem("engines", error)
+        yield Finding.problem("engines", error)
 
 
 async def _try_engines(daemon: Daemon) -> list[Finding]:
@@ -246,6 +245,8 @@ async def _try_engines(daemon: Daemon) -> list[Finding]:
         findings.append(
             Finding("ok", "llama", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms")
         )
+        if daemon.settings.llm.remote_url is not None:
+            findings.append(await forcing(daemon))
         findings.append(_memory(daemon))
         return findings
 

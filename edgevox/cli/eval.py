@@ -18,15 +18,16 @@ from edgevox.cli.progress_line import ProgressLine
 from edgevox.cli.session import open_daemon
 from edgevox.daemon import Daemon
 from edgevox.data_files import data_path
+from edgevox.engine import EngineLimits
 from edgevox.errors import ConfigError, EdgevoxError, StateError
-from edgevox.eval import Case, RemoteModel, examine, read_suite
+from edgevox.eval import Case, examine, read_suite
 from edgevox.eval.heard_notes import HeardNotes
 from edgevox.eval.listening import Conditions, Listening, examine_heard, read_snrs, read_speeds
 from edgevox.eval.noise import NOISE_KINDS
-from edgevox.eval.remote import KEY_VARIABLE, WIRE_FORMAT
 from edgevox.eval.report import Examined, figures, rows, tables
 from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking, Speaking
 from edgevox.events import EngineName
+from edgevox.llm.remote import WIRE_FORMAT, RemoteModel, read_key
 from edgevox.llm.tool_choice import ToolChoicePolicy
 
 _SUITES = ("tests", "eval")
@@ -189,7 +190,8 @@ async def _examine_all(
         )
         if plan.remote is not None:
             assert plan.model is not None
-            await _examine(plan.model, _remote(plan, own), cases, examined, own)
+            async with _remote_model(plan, own) as model:
+                await _examine(plan.model, _remote(plan, model, own), cases, examined, own)
             continue
         daemon = open_daemon(own, ["llama"], adapter=plan.adapter)
         async with daemon:
@@ -228,10 +230,20 @@ def _local(plan: _Plan, daemon: Daemon) -> AskedModel:
     )
 
 
-def _remote(plan: _Plan, context: Context) -> AskedModel:
+def _remote_model(plan: _Plan, context: Context) -> RemoteModel:
     assert plan.remote is not None
-    assert plan.model is not None
-    model = RemoteModel(plan.remote, plan.model, os.environ.get(KEY_VARIABLE, ""))
+    llm, limits = context.settings.llm, context.settings.engines
+    return RemoteModel(
+        plan.remote,
+        plan.model,
+        kind=llm.remote_kind,
+        key=read_key(llm, os.environ),
+        extra=json.loads(llm.remote_extra),
+        limits=EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
+    )
+
+
+def _remote(plan: _Plan, model: RemoteModel, context: Context) -> AskedModel:
     sampling = context.settings.llm.sampling
     return AskedModel(model, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=sampling)
 

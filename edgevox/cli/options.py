@@ -9,6 +9,13 @@ from pathlib import Path
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", help="the model to use (edgevox presets list)")
     parser.add_argument("--model", dest="llm.model", type=Path, metavar="FILE", help="a GGUF file")
+    parser.add_argument(
+        "--remote",
+        dest="llm.remote_url",
+        metavar="URL",
+        help="a server that has the model, such as …:8080/v1",
+    )
+    parser.add_argument("--remote-model", dest="llm.remote_model", metavar="NAME", help="its name there")
     parser.add_argument("--threads", dest="llm.threads", type=int, metavar="N", help="processor threads")
     parser.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="longest reply")
     parser.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help="the same replies every time")

@@ -27,6 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="neither recognise nor speak: fewer models to load",
     )
 
+    parser.add_argument(
+        "--wyoming",
+        dest="server.wyoming",
+        action="store_const",
+        const=True,
+        help="ear and voice for Home Assistant, too",
+    )
+
 
 def run(_args: argparse.Namespace, context: Context) -> int:
     engines: list[EngineName] = ["llama"]

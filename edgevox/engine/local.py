@@ -23,6 +23,10 @@ class LocalEngine(Generic[RequestT, ReplyT]):
         self._engine = engine
         self._one_at_a_time = asyncio.Lock()
 
+    @property
+    def is_up(self) -> bool:
+        return True
+
     async def start(self) -> None:
         """Read the model. Raises ModelError."""
         await asyncio.to_thread(self._engine.load)

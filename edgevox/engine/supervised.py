@@ -48,6 +48,10 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         """The child's process id, while there is one."""
         return self._process.pid if self._process else None
 
+    @property
+    def is_up(self) -> bool:
+        return self._process is not None
+
     def does_the_same_as(self, other: SupervisedEngine[RequestT, ReplyT]) -> bool:
         """Whether it makes no difference which of the two does the work, but that one may run already."""
         # An engine that is not loaded is its settings: what a child would be given.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from edgevox.eval.examination import Result, examine
-from edgevox.eval.remote import RemoteModel
 from edgevox.eval.suite import Call, Case, Expectation, read_suite
 from edgevox.eval.summary import Rate, Summary, by_group, summarise
 
@@ -12,7 +11,6 @@ __all__ = [
     "Case",
     "Expectation",
     "Rate",
-    "RemoteModel",
     "Result",
     "Summary",
     "by_group",

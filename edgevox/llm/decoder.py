@@ -16,6 +16,7 @@ from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.native.constraints import Constrainer
 from edgevox.llm.native.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.native.sampler import Candidates, Sampler
+from edgevox.llm.oldest_turn import without_oldest_turn
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
 from edgevox.llm.prompt_writer import PromptWriter, WrittenPrompt
 from edgevox.llm.snapshots import LentSnapshots, SnapshotKey, SnapshotStore
@@ -29,7 +30,6 @@ from edgevox.types import (
     ChatReply,
     ChatRequest,
     FinishReason,
-    Message,
     NamedTool,
 )
 
@@ -167,7 +167,7 @@ class Decoder:
             prompt = self._writer.write(messages, request)
             if len(prompt.tokens) + _ROOM_FOR_REPLY_TOKENS <= self._context.context_tokens:
                 return self._thinking_first(prompt, request, rule), dropped
-            shorter = _without_oldest_turn(messages)
+            shorter = without_oldest_turn(messages)
             if shorter == messages:
                 raise ContextOverflow(
                     f"the question needs {len(prompt.tokens)} tokens, the context holds "
@@ -271,11 +271,3 @@ def _snapshot_key(engine: LlamaEngine, template: str) -> SnapshotKey | None:
         )
     except OSError:
         return None
-
-
-def _without_oldest_turn(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages without the first question and all that followed it, up to the next question."""
-    questions = [index for index, message in enumerate(messages) if message.role == "user"]
-    if len(questions) < 2:
-        return messages
-    return messages[: questions[0]] + messages[questions[1] :]

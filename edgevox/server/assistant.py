@@ -48,8 +48,9 @@ class Assistant:
     """The parts of a daemon that other programs may use. `name` is that of the model.
 
     Without `make_agent` and `executor` it has no tools of its own. `hearing` is asked for by language: None
-    is for finding out. `states` tells how its engines are. `record` is told what happens in turns in which
-    the assistant acts for a program, and `asking` are those who ask the person in the room.
+    is for finding out. A model that `resumes` can go on with a reply that was interrupted. `states` tells how
+    its engines are. `record` is told what happens in turns in which the assistant acts for a program, and
+    `asking` are those who ask the person in the room.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Assistant:
     voice: Callable[[float], Voice] | None = None
     voice_name: str = ""
     voice_language: str = ENGLISH
+    resumes: bool = True
     states: Callable[[], Mapping[str, str]] = dict
     record: Publish = lambda _event: None
     asking: Callable[[], Sequence[Asking]] = tuple

@@ -17,13 +17,22 @@ from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatReply, ChatRequest
 
 
 class ModelQueue(WorkQueue):
-    """A queue whose work is generations of `model`: they can be interrupted."""
+    """A queue whose work is generations of `model`: they can be interrupted, if it `resumes`.
+
+    A model that does not is on another machine: what it writes takes nothing from the person in the room.
+    """
 
     def __init__(
-        self, model: ChatModel, *, max_waiting: int, clock: Callable[[], float] = time.monotonic
+        self,
+        model: ChatModel,
+        *,
+        max_waiting: int,
+        resumes: bool = True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(max_waiting=max_waiting, clock=clock)
         self._model = model
+        self._resumes = resumes
         self._running: CancelFlag | None = None
         self.pauses = 0
 
@@ -64,7 +73,7 @@ class ModelQueue(WorkQueue):
 
     def _pause(self) -> None:
         super()._pause()
-        if self._running is not None:
+        if self._running is not None and self._resumes:
             self.pauses += 1
             self._running.set()
 

@@ -13,7 +13,9 @@ class Queues:
     """Everything that programs wait for. `hear` is to be told what happens in the room."""
 
     def __init__(self, assistant: Assistant, settings: ServerSettings) -> None:
-        self.model = ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting)
+        self.model = ModelQueue(
+            assistant.asked.model, max_waiting=settings.max_waiting, resumes=assistant.resumes
+        )
         self.hearing = WorkQueue(max_waiting=settings.max_audio_waiting)
         self.speaking = WorkQueue(max_waiting=settings.max_waiting)
 

@@ -5,6 +5,7 @@ from edgevox.settings.layers import load_settings, user_presets, variable_name
 from edgevox.settings.model import (
     DEFAULT_PRESET,
     GENERIC_PRESET,
+    REMOTE_PRESET,
     AudioSettings,
     EngineSettings,
     LlmSettings,
@@ -24,6 +25,7 @@ from edgevox.settings.wake_section import WakeSettings
 __all__ = [
     "DEFAULT_PRESET",
     "GENERIC_PRESET",
+    "REMOTE_PRESET",
     "AudioSettings",
     "EngineSettings",
     "HomeSettings",

@@ -16,6 +16,7 @@ from edgevox.settings.model import (
     DEFAULT_PRESET,
     GENERIC_PRESET,
     LAYERS,
+    REMOTE_PRESET,
     Settings,
     Source,
     SttSettings,
@@ -43,7 +44,8 @@ def load_settings(
     chosen = _settle_model(
         _from_user_file(folders.config_file, problems)
         | _from_environment(os.environ if environ is None else environ, problems)
-        | _from_flags(flags or {}, problems)
+        | _from_flags(flags or {}, problems),
+        problems,
     )
     preset = _from_preset(chosen.get("preset"), user_presets(folders), problems)
     if problems:
@@ -143,17 +145,26 @@ def _from_flags(flags: Mapping[str, object], problems: list[str]) -> dict[str, _
 # --- from layers to settings
 
 
-def _settle_model(chosen: dict[str, _Given]) -> dict[str, _Given]:
-    """`preset` and `llm.model` both choose a model: the stronger layer decides; in one they go together.
+# What chooses a model beside the preset, and the preset that it gets where none is named.
+_MODELS = {"llm.model": GENERIC_PRESET, "llm.remote_url": REMOTE_PRESET}
 
-    So a file of one's own gets the generic preset, unless its preset is named beside it, and `--preset qwen3`
-    is qwen3 whatever file the settings name.
+
+def _settle_model(chosen: dict[str, _Given], problems: list[str]) -> dict[str, _Given]:
+    """`preset`, `llm.model` and `llm.remote_url` all choose a model: the strongest layer decides.
+
+    In one layer a preset goes with either of the others. So a file of one's own gets the generic preset,
+    unless its preset is named beside it, and `--preset qwen3` is qwen3 whatever the settings name.
     """
-    preset, model = chosen.get("preset"), chosen.get("llm.model")
-    if model is None:
+    named = sorted((name for name in _MODELS if name in chosen), key=lambda name: _rank(chosen[name]))
+    if not named:
         return chosen
+    weaker, model = named[:-1], chosen[named[-1]]
+    if weaker and _rank(chosen[weaker[0]]) == _rank(model):
+        problems.append(f"{model.source}: llm.model and llm.remote_url choose a model each: leave one out")
+    chosen = {name: given for name, given in chosen.items() if name not in weaker}
+    preset = chosen.get("preset")
     if preset is None or _rank(preset) < _rank(model):
-        return chosen | {"preset": _Given(GENERIC_PRESET, model.source)}
+        return chosen | {"preset": _Given(_MODELS[named[-1]], model.source)}
     if _rank(preset) > _rank(model):
         return {name: given for name, given in chosen.items() if given is not model}
     return chosen

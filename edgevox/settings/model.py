@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from edgevox.languages import ENGLISH
+from edgevox.settings.addresses import HttpUrl, JsonText, TcpAddress
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
 from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
 from edgevox.settings.server_section import ServerSettings
@@ -22,6 +24,7 @@ LAYERS: tuple[Layer, ...] = get_args(Layer)
 
 DEFAULT_PRESET = "home"
 GENERIC_PRESET = "generic"
+REMOTE_PRESET = "remote"
 
 _INSTRUCTIONS = (
     "You are a voice assistant, and your replies are read aloud. Answer in one or two short, plain "
@@ -29,6 +32,7 @@ _INSTRUCTIONS = (
 )
 
 _Threads: TypeAlias = Annotated[int, Field(ge=1, le=256)] | Literal["auto"]
+RemoteKind: TypeAlias = Literal["openai", "anthropic"]
 EchoCancellation: TypeAlias = Literal["auto", "on", "off"]
 _ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 
@@ -51,6 +55,28 @@ class LlmSettings(Section):
         default=None,
         description="a GGUF file of your own, instead of the preset's",
         examples=["~/models/my-model.gguf"],
+    )
+    remote_url: HttpUrl | None = Field(
+        default=None,
+        description="a server that has the model: llama.cpp's, vLLM, Ollama, Anthropic, another EdgeVox",
+        examples=["http://localhost:8080/v1"],
+    )
+    remote_kind: RemoteKind = Field(default="openai", description="how that server is spoken to")
+    remote_model: Text | None = Field(
+        default=None,
+        description="the model's name there; not needed where there is one only",
+        examples=["qwen3:8b"],
+    )
+    remote_key_file: UserPath | None = Field(
+        default=None,
+        description="a file with the key for that server, which only you can read (chmod 600)",
+        examples=["~/.config/edgevox/remote_key"],
+    )
+    remote_key_variable: Text = Field(
+        default="EDGEVOX_REMOTE_KEY", description="the environment variable with the key, without a file"
+    )
+    remote_extra: JsonText = Field(
+        default="{}", description='more fields for every request there, as JSON: {"top_k": 20}'
     )
     context_tokens: int = Field(
         default=4096, ge=256, le=1_048_576, description="room for the conversation; more takes more memory"
@@ -116,6 +142,14 @@ class SttSettings(Section):
     )
     threads: _Threads = Field(default="auto", description="processor threads")
     names: tuple[str, ...] = Field(default=(), description="names it may hear and should spell like this")
+    remote: TcpAddress | None = Field(
+        default=None,
+        description="a Wyoming server that writes down what is said, instead of Whisper here",
+        examples=["tcp://localhost:10300"],
+    )
+    remote_model: Text | None = Field(
+        default=None, description="its model, where it has several", examples=["small-int8"]
+    )
 
 
 class TtsSettings(Section):
@@ -128,6 +162,17 @@ class TtsSettings(Section):
     )
     speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
     threads: _Threads = Field(default="auto", description="processor threads")
+    remote: TcpAddress | None = Field(
+        default=None,
+        description="a Wyoming server that speaks, instead of Piper here",
+        examples=["tcp://localhost:10200"],
+    )
+    remote_voice: Text | None = Field(
+        default=None, description="its voice, for the first of its languages", examples=["en_GB-alba-medium"]
+    )
+    remote_languages: tuple[Language, ...] = Field(
+        default=(ENGLISH,), min_length=1, description="what it speaks, the usual one first"
+    )
 
 
 class AudioSettings(Section):

@@ -39,7 +39,9 @@ def read_secret(path: Path) -> Secret | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", hint="run edgevox home setup again") from None
+        raise ConfigError(
+            f"{path} cannot be read: {error}", hint="check its permissions, or write it again"
+        ) from None
     if mode & _OTHERS:
         raise ConfigError(f"{path} can be read by other users", hint=f"chmod 600 {path}")
     return Secret(text) if text else None

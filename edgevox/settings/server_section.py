@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from edgevox.settings.addresses import Network
 from edgevox.settings.section import Section, Text
 
 
@@ -35,4 +36,16 @@ class ServerSettings(Section):
     )
     max_audio_waiting: int = Field(
         default=4, ge=0, le=1_000, description="sound files that wait to be written down, likewise"
+    )
+    wyoming: bool = Field(default=False, description="serve ear and voice to Home Assistant (Wyoming), too")
+    wyoming_host: Text = Field(
+        default="127.0.0.1", description='the address for that; "0.0.0.0" for other machines'
+    )
+    wyoming_port: int = Field(default=10300, ge=0, le=65_535, description="its port; 0: any that is free")
+    wyoming_peers: tuple[Network, ...] = Field(
+        default=(),
+        description="the other machines that may use it, as it knows no tokens: 192.168.1.5, 10.0.0.0/8",
+    )
+    wyoming_scopes: tuple[str, ...] = Field(
+        default=(), description='what the tools may do for them: "read", "act"; nothing: they cannot ask'
     )

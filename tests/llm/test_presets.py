@@ -12,7 +12,7 @@ from edgevox.folders import Folders
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.modelstore import DEFAULT_MODELS, load_manifest
-from edgevox.settings import DEFAULT_PRESET, GENERIC_PRESET, load_settings
+from edgevox.settings import DEFAULT_PRESET, GENERIC_PRESET, REMOTE_PRESET, load_settings
 
 SHIPPED = sorted(path.stem for path in data_path("presets").glob("*.toml"))
 PARSERS = {
@@ -58,7 +58,7 @@ def refusal(name: str, folder: Path | None = None) -> ConfigError:
 
 
 def test_every_model_has_its_preset() -> None:
-    assert sorted(SHIPPED) == sorted([*MODELS, GENERIC_PRESET])
+    assert sorted(SHIPPED) == sorted([*MODELS, GENERIC_PRESET, REMOTE_PRESET])
 
 
 @pytest.mark.parametrize("name", SHIPPED)

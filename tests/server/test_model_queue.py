@@ -290,3 +290,18 @@ async def test_a_client_that_goes_away_frees_its_place_within_a_second(stream: b
             base_url=f"{url}/v1", api_key="owner-token-for-tests", max_retries=0
         ) as chat:
             assert (await whole(chat, USER))[0].text == typist.text
+
+
+async def test_a_model_that_cannot_go_on_is_not_interrupted() -> None:
+    typist = Typist()
+    queue = ModelQueue(typist, max_waiting=4, resumes=False)
+    async with asyncio.timeout(BOUND_S), aclosing(queue.stream("a", REQUEST, CancelFlag())) as replies:
+        typist.letters.release()
+        assert await anext(replies) == ChatDelta("a")
+        queue.hear(SpeechStarted())
+        for _letter in typist.text:
+            typist.letters.release()
+        rest = [reply async for reply in replies]
+    queue.hear(SpeechDropped(reason="noise"))
+    assert [reply.text for reply in rest if isinstance(reply, ChatDelta)] == list("bcdefgh")
+    assert (len(typist.requests), queue.pauses) == (1, 0)

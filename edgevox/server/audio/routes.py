@@ -13,7 +13,7 @@ from edgevox.audio.files import decode_audio
 from edgevox.server.access import Access, connection_of
 from edgevox.server.assistant import Assistant
 from edgevox.server.audio.bodies import SpeechBody, TranscriptionBody
-from edgevox.server.audio.cutting import pieces
+from edgevox.server.audio.in_turns import heard_in, spoken
 from edgevox.server.audio.sound_writer import MEDIA_TYPES, SoundFormat, SoundWriter
 from edgevox.server.errors import ApiError, invalid
 from edgevox.server.event_stream import streamed
@@ -24,8 +24,7 @@ from edgevox.server.wire import read_body
 from edgevox.settings import ServerSettings
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import CancelFlag
-from edgevox.types import Audio, Transcript
-from edgevox.voice.hearing import Hearing
+from edgevox.types import Transcript
 from edgevox.voice.voice import Voice
 
 # What OpenAI calls its own: many programs cannot name another.
@@ -54,7 +53,9 @@ class AudioRoutes:
             _check(body.model, (self._assistant.hearing_name, *_HEARING_NAMES))
             audio = await asyncio.to_thread(decode_audio, body.content, max_s=self._settings.max_audio_s)
             hearing = self._assistant.hearing(body.language)
-            heard = await unless_gone(request.receive, self._heard(hearing, audio, caller.name))
+            heard = await unless_gone(
+                request.receive, heard_in(audio, hearing, self._queues.hearing, caller.name)
+            )
         text = " ".join(filter(None, (one.text.strip() for one in heard)))
         match body.response_format:
             case "text":
@@ -87,17 +88,6 @@ class AudioRoutes:
         # Once it sounds, there is no place in it for an error: it just ends.
         return await streamed(request, spoken, lambda _error: b"", media_type=MEDIA_TYPES[form])
 
-    async def _heard(self, hearing: Hearing, audio: Audio, who: str) -> list[Transcript]:
-        cancel = CancelFlag()
-        try:
-            heard = []
-            for piece in pieces(audio):
-                async with self._queues.hearing.turn(who):
-                    heard.append(await hearing.transcribe(piece, cancel))
-            return heard
-        finally:
-            cancel.set()
-
     async def _spoken(
         self, voice: Voice, text: str, form: SoundFormat, who: str
     ) -> AsyncGenerator[bytes, None]:
@@ -108,10 +98,8 @@ class AudioRoutes:
         try:
             with self._queues.speaking.place():
                 for sentence in (*splitter.feed(text), *splitter.finish()):
-                    async with (
-                        self._queues.speaking.turn(who),
-                        aclosing(voice.speak(sentence, cancel, language)) as sounds,
-                    ):
+                    sounds = spoken(sentence, voice, language, self._queues.speaking, who, cancel)
+                    async with aclosing(sounds):
                         async for sound in sounds:
                             writer = writer or SoundWriter(form, sound.rate_hz)
                             if written := writer.feed(sound):

@@ -1,0 +1,1 @@
+"""EdgeVox as a Wyoming server: ear, voice and tools for Home Assistant."""

@@ -1,0 +1,83 @@
+"""A recogniser on another machine, spoken to over Wyoming: what Home Assistant's add-ons speak."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from wyoming.asr import Transcribe
+from wyoming.asr import Transcript as Written
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+
+from edgevox.engine.limits import EngineLimits
+from edgevox.errors import ConfigError, EngineFailed
+from edgevox.remote.pcm import CHANNELS, WIDTH, pcm
+from edgevox.remote.replies import replies
+from edgevox.remote.wyoming_link import WyomingLink
+from edgevox.stt.utterance import NO_SPEECH
+from edgevox.turn import CancelFlag
+from edgevox.types import Busy, TranscribeRequest, Transcript
+
+_CHUNK_SAMPLES = 8_000
+
+
+class WyomingTranscriber:
+    """A Transcriber. `model` is the server's, where it has several. Raises ConfigError."""
+
+    def __init__(self, address: str, *, model: str | None = None, limits: EngineLimits | None = None) -> None:
+        self._link = WyomingLink(address, setting="stt.remote")
+        self._model = model
+        self._limits = limits or EngineLimits()
+
+    @property
+    def is_up(self) -> bool:
+        return self._link.is_up
+
+    async def start(self) -> None:
+        """Find the server. Raises EngineFailed, and ConfigError for one that cannot do this."""
+        programs = (await self._link.info()).asr
+        if not programs:
+            raise ConfigError(f"{self._link.address} recognises no speech", hint="check stt.remote")
+        names = [model.name for program in programs for model in program.models]
+        if self._model is not None and self._model not in names:
+            raise ConfigError(
+                f"{self._link.address} has no model {self._model}",
+                hint=f"set stt.remote_model to one of {', '.join(names[:12])}",
+            )
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+    async def stream(
+        self, request: TranscribeRequest, cancel: CancelFlag
+    ) -> AsyncGenerator[Transcript, None]:
+        """One transcript, nothing once `cancel` is set. Raises EngineFailed."""
+        given: AsyncGenerator[Transcript, None] = replies(
+            self._heard(request), cancel, self._limits, who=self._link.address
+        )
+        async for transcript in given:
+            yield transcript
+
+    async def _heard(self, request: TranscribeRequest) -> AsyncGenerator[Transcript | Busy, None]:
+        samples, rate_hz = request.audio.samples, request.audio.rate_hz
+        async with self._link.opened() as talk:
+            await talk.say(
+                Transcribe(self._model, request.language, transcript_names=list(request.names) or None)
+            )
+            await talk.say(AudioStart(rate_hz, WIDTH, CHANNELS))
+            for start in range(0, len(samples), _CHUNK_SAMPLES):
+                sound = pcm(samples[start : start + _CHUNK_SAMPLES])
+                await talk.say(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
+                yield Busy()
+            await talk.say(AudioStop())
+            while not Written.is_type((event := await talk.heard()).type):
+                yield Busy()
+        text, language = event.data.get("text"), event.data.get("language")
+        if not isinstance(text, str):
+            raise EngineFailed(f"{self._link.address} gave no transcript", hint="see its log")
+        text = text.strip()
+        yield Transcript(
+            text,
+            language if isinstance(language, str) else request.language or "",
+            request.audio.duration_s,
+            dropped=None if text else NO_SPEECH,
+        )

@@ -1,0 +1,95 @@
+"""A voice on another machine, spoken to over Wyoming."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+
+from wyoming.audio import AudioChunk, AudioStop
+from wyoming.tts import Synthesize, SynthesizeVoice
+
+from edgevox.engine.limits import EngineLimits
+from edgevox.errors import ConfigError, EngineFailed
+from edgevox.languages import ENGLISH
+from edgevox.remote.pcm import PcmReader, WrongSound
+from edgevox.remote.replies import replies
+from edgevox.remote.wyoming_link import WyomingLink
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, Busy, SynthesisRequest
+
+_log = logging.getLogger(__name__)
+
+
+class WyomingSynthesizer:
+    """A Synthesizer. `voice` is the server's, for the first of `languages`; for others it picks one itself.
+
+    Raises ConfigError for a wrong address.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        voice: str | None = None,
+        languages: tuple[str, ...] = (ENGLISH,),
+        limits: EngineLimits | None = None,
+    ) -> None:
+        self._link = WyomingLink(address, setting="tts.remote")
+        self._voice = voice
+        self._languages = languages
+        self._limits = limits or EngineLimits()
+        self._is_told_of_speed = False
+
+    @property
+    def is_up(self) -> bool:
+        return self._link.is_up
+
+    async def start(self) -> None:
+        """Find the server. Raises EngineFailed, and ConfigError for one that cannot do this."""
+        programs = (await self._link.info()).tts
+        if not programs:
+            raise ConfigError(f"{self._link.address} does not speak", hint="check tts.remote")
+        names = [voice.name for program in programs for voice in program.voices]
+        if self._voice is not None and self._voice not in names:
+            raise ConfigError(
+                f"{self._link.address} has no voice {self._voice}",
+                hint=f"set tts.remote_voice to one of {', '.join(names[:12])}",
+            )
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+    async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        """The sound of one sentence, as it comes. Raises EngineFailed."""
+        if not request.text:  # only to have the voice ready
+            return
+        if request.speed != 1.0 and not self._is_told_of_speed:
+            self._is_told_of_speed = True
+            _log.warning("%s: a Wyoming server cannot be told how fast to speak", self._link.address)
+        given: AsyncGenerator[Audio, None] = replies(
+            self._spoken(request), cancel, self._limits, who=self._link.address
+        )
+        async for piece in given:
+            yield piece
+
+    async def _spoken(self, request: SynthesisRequest) -> AsyncGenerator[Audio | Busy, None]:
+        reader = PcmReader()
+        async with self._link.opened() as talk:
+            await talk.say(Synthesize(request.text, self._chosen(request.language)))
+            while not AudioStop.is_type((event := await talk.heard()).type):
+                if not AudioChunk.is_type(event.type):
+                    yield Busy()
+                    continue
+                try:
+                    sound = reader.feed(AudioChunk.from_event(event))
+                except (WrongSound, KeyError, TypeError) as error:
+                    raise EngineFailed(
+                        f"{self._link.address} sends sound that cannot be read: {error}", hint="see its log"
+                    ) from None
+                if len(sound.samples):
+                    yield sound
+
+    def _chosen(self, language: str) -> SynthesizeVoice | None:
+        if language != self._languages[0]:
+            return SynthesizeVoice(language=language)
+        return SynthesizeVoice(name=self._voice) if self._voice is not None else None

@@ -1,0 +1,362 @@
+"""The Wyoming package's own client against our server, and our clients against it: sound, words and tools."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from wyoming.asr import Transcribe, Transcript
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.client import AsyncTcpClient
+from wyoming.error import Error
+from wyoming.event import Event
+from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, NotHandled
+from wyoming.info import Describe, Info
+from wyoming.ping import Ping, Pong
+from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeStopped
+
+from edgevox.errors import ConfigError, EngineFailed
+from edgevox.server.assistant import Assistant
+from edgevox.server.queues import Queues
+from edgevox.server.wyoming.offer import Offer
+from edgevox.server.wyoming.serving import may_connect, serving_wyoming
+from edgevox.settings import ServerSettings
+from edgevox.stt.wyoming import WyomingTranscriber
+from edgevox.testing import ToneSynthesizer
+from edgevox.tts.wyoming import WyomingSynthesizer
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, SynthesisRequest, TranscribeRequest
+from edgevox.types import Transcript as Heard
+from tests.server.house import Lamp, acting, model, talking, written
+from tests.server.test_audio import Stenographer, sounding, with_sound
+
+BOUND_S = 20.0
+RATE_HZ = 16_000
+
+
+@asynccontextmanager
+async def served(assistant: Assistant, **settings: Any) -> AsyncIterator[str]:
+    chosen = ServerSettings(**settings)
+    offer = Offer(assistant, Queues(assistant, chosen), chosen)
+    async with (
+        asyncio.timeout(BOUND_S),
+        serving_wyoming(offer, "127.0.0.1", 0, chosen.wyoming_peers) as address,
+    ):
+        yield address
+
+
+@asynccontextmanager
+async def client(assistant: Assistant, **settings: Any) -> AsyncIterator[AsyncTcpClient]:
+    async with served(assistant, **settings) as address:
+        made = AsyncTcpClient.from_uri(address)
+        assert isinstance(made, AsyncTcpClient)
+        await made.connect()
+        try:
+            yield made
+        finally:
+            await made.disconnect()
+
+
+async def heard(chat: AsyncTcpClient) -> Event:
+    event = await chat.read_event()
+    assert event is not None, "it has gone"
+    return event
+
+
+async def heard_until(chat: AsyncTcpClient, kind: str) -> list[Event]:
+    events = [await heard(chat)]
+    while events[-1].type != kind:
+        events.append(await heard(chat))
+    return events
+
+
+def chunk(seconds: float, rate_hz: int = RATE_HZ, width: int = 2, channels: int = 1) -> AudioChunk:
+    return AudioChunk(rate_hz, width, channels, bytes(int(seconds * rate_hz) * width * channels))
+
+
+async def send_sound(chat: AsyncTcpClient, *chunks: AudioChunk, language: str | None = None) -> None:
+    await chat.write_event(Transcribe(language=language).event())
+    first = chunks[0]
+    await chat.write_event(AudioStart(first.rate, first.width, first.channels).event())
+    for one in chunks:
+        await chat.write_event(one.event())
+    await chat.write_event(AudioStop().event())
+
+
+def everything(*lines: str) -> tuple[Assistant, Lamp]:
+    lamp = Lamp()
+    return with_sound(acting(model(lines), lamp), Stenographer(), ToneSynthesizer()), lamp
+
+
+# --- what there is
+
+
+async def test_it_says_what_it_has() -> None:
+    assistant, _lamp = everything()
+    async with client(assistant, wyoming_scopes=("read", "act")) as chat:
+        await chat.write_event(Describe().event())
+        info = Info.from_event(await heard(chat))
+    assert [one.name for one in info.asr[0].models] == ["ear"]
+    assert "de" in info.asr[0].models[0].languages
+    assert [one.name for one in info.tts[0].voices] == ["mouth"]
+    assert info.tts[0].supports_synthesize_streaming
+    assert (info.handle[0].supports_handled_streaming, info.handle[0].supports_home_control) == (True, True)
+
+
+async def test_it_does_not_offer_what_it_has_not_or_may_not() -> None:
+    lamp = Lamp()
+    async with client(acting(model([]), lamp)) as chat:
+        await chat.write_event(Describe().event())
+        info = Info.from_event(await heard(chat))
+    assert (info.asr, info.tts, info.handle) == ([], [], [])
+
+
+async def test_it_answers_a_ping_and_passes_over_what_it_does_not_know() -> None:
+    async with client(talking(model([]))) as chat:
+        await chat.write_event(Event("an-event-of-next-year"))
+        await chat.write_event(Ping("are you there").event())
+        assert Pong.from_event(await heard(chat)).text == "are you there"
+
+
+# --- speech to text
+
+
+async def test_speech_becomes_text_twice_over_one_connection() -> None:
+    ear = Stenographer()
+    async with client(sounding(ear, ToneSynthesizer())) as chat:
+        for seconds in (3, 5):
+            await send_sound(chat, *[chunk(1.0)] * seconds, language="en-US")
+            transcript = Transcript.from_event(await heard(chat))
+            assert (transcript.text, transcript.language) == (f"{seconds} s", "en")
+    assert [request.language for request in ear.requests] == ["en", "en"]
+
+
+@pytest.mark.parametrize(("rate_hz", "width", "channels"), [(48_000, 4, 2), (8_000, 1, 1), (22_050, 2, 1)])
+async def test_sound_of_other_forms_is_made_fit(rate_hz: int, width: int, channels: int) -> None:
+    ear = Stenographer()
+    async with client(sounding(ear, ToneSynthesizer())) as chat:
+        whole = chunk(2.0, rate_hz, width, channels)
+        halves = [
+            AudioChunk(rate_hz, width, channels, part) for part in (whole.audio[:1001], whole.audio[1001:])
+        ]
+        await send_sound(chat, *halves)
+        assert Transcript.from_event(await heard(chat)).text == "2 s"
+    assert ear.requests[0].audio.rate_hz == RATE_HZ
+    assert abs(ear.requests[0].audio.duration_s - 2.0) < 0.05
+
+
+# --- text to speech
+
+
+def sound_of(events: list[Event]) -> bytes:
+    return b"".join(event.payload or b"" for event in events if AudioChunk.is_type(event.type))
+
+
+async def test_text_becomes_speech() -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer())) as chat:
+        await chat.write_event(Synthesize("The light is on. The door is shut.").event())
+        events = await heard_until(chat, "audio-stop")
+    start = AudioStart.from_event(events[0])
+    assert (start.width, start.channels) == (2, 1)
+    assert np.abs(np.frombuffer(sound_of(events), "<i2")).max() > 1000
+
+
+async def test_text_in_pieces_is_spoken_sentence_by_sentence_and_not_twice() -> None:
+    text = "The light is on. The door is shut. Good night"
+    async with client(sounding(Stenographer(), ToneSynthesizer())) as chat:
+        await chat.write_event(SynthesizeStart().event())
+        await chat.write_event(SynthesizeChunk(text[:20]).event())
+        first = await heard_until(chat, "audio-stop")  # before the rest was sent
+        assert sound_of(first)
+        await chat.write_event(SynthesizeChunk(text[20:]).event())
+        await chat.write_event(Synthesize(text).event())
+        await chat.write_event(SynthesizeStop().event())
+        rest = await heard_until(chat, "synthesize-stopped")
+    assert [event.type for event in first + rest if event.type != "audio-chunk"] == [
+        *(["audio-start", "audio-stop"] * 3),
+        "synthesize-stopped",
+    ]
+    assert SynthesizeStopped.is_type(rest[-1].type)
+
+
+# --- tools
+
+
+async def test_it_acts_for_whoever_asks_where_it_may() -> None:
+    assistant, lamp = everything(written("switch_lamp", '{"on": true}'), "The lamp is on.")
+    async with client(assistant, wyoming_scopes=("act",)) as chat:
+        await chat.write_event(Transcript("Lamp on.").event())
+        events = await heard_until(chat, "handled-stop")
+    assert lamp.log == ["lamp on"]
+    assert HandledStart.is_type(events[0].type)
+    pieces = [HandledChunk.from_event(one).text for one in events if HandledChunk.is_type(one.type)]
+    (whole,) = [Handled.from_event(one).text for one in events if Handled.is_type(one.type)]
+    assert "".join(pieces) == whole
+    assert whole
+    assert HandledStop.is_type(events[-1].type)
+
+
+async def test_it_does_not_do_what_the_scopes_leave_out() -> None:
+    assistant, lamp = everything(written("switch_lamp", '{"on": true}'), "I may not.")
+    async with client(assistant, wyoming_scopes=("read",)) as chat:
+        await chat.write_event(Transcript("Lamp on.").event())
+        await heard_until(chat, "handled-stop")
+    assert lamp.log == []
+
+
+async def test_nobody_may_ask_without_scopes() -> None:
+    assistant, lamp = everything(written("switch_lamp", '{"on": true}'))
+    async with client(assistant) as chat:
+        await chat.write_event(Transcript("Lamp on.").event())
+        assert Error.from_event(await heard(chat)).code == "not_allowed"
+        assert await chat.read_event() is None
+    assert lamp.log == []
+
+
+async def test_a_model_that_fails_is_told_as_not_handled() -> None:
+    failing = acting(model([EngineFailed("the model died")]), Lamp())
+    async with client(failing, wyoming_scopes=("act",)) as chat:
+        await chat.write_event(Transcript("Lamp on.").event())
+        assert NotHandled.from_event(await heard(chat)).text == "the model died"
+
+
+# --- what goes wrong
+
+
+@pytest.mark.parametrize(
+    ("event", "code"),
+    [
+        (Synthesize("…").event(), "invalid_value"),
+        (Synthesize("a" * 20_001).event(), "invalid_value"),
+        (Event("synthesize"), "invalid_event"),
+        (Event("audio-chunk", {"rate": "fast", "width": 2, "channels": 1}), "audio_error"),
+        (Event("audio-chunk", {"rate": 16_000, "width": 3, "channels": 1}), "audio_error"),
+        (Event("transcribe", {"language": 7}), "invalid_event"),
+    ],
+)
+async def test_what_cannot_be_done_is_told_and_the_connection_ends(event: Event, code: str) -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer())) as chat:
+        await chat.write_event(event)
+        assert Error.from_event(await heard(chat)).code == code
+        assert await chat.read_event() is None
+
+
+async def test_a_sound_that_is_too_long_is_refused_while_it_comes() -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer()), max_audio_s=2) as chat:
+        for _second in range(3):
+            await chat.write_event(chunk(1.0).event())
+        assert "longer" in Error.from_event(await heard(chat)).text
+
+
+async def test_an_ear_that_is_not_there_says_so() -> None:
+    async with client(talking(model([]))) as chat:
+        await send_sound(chat, chunk(1.0))
+        assert Error.from_event(await heard(chat)).code == "audio_not_served"
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"[]\n",
+        b'{"type": 1}\n',
+        b'{"type": "ping", "data_length": "x"}\n',
+        b'{"type": "ping", "data_length": -1}\n',
+        b'{"type": "ping", "payload_length": 99999999999}\n',
+        b'{"type": "ping", "data_length": 2}\n[]',
+        b"[" * 70_000 + b"\n",
+        b"\xff\xfe\n",
+    ],
+)
+async def test_whoever_does_not_speak_wyoming_is_hung_up_on(nonsense: bytes) -> None:
+    async with served(talking(model([]))) as address:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+        writer.write(nonsense)
+        assert await _rest(reader) == b""
+        writer.close()
+
+
+async def _rest(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+
+
+async def test_whoever_goes_away_frees_the_engine() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    class Deaf(Stenographer):
+        async def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Heard, None]:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+                yield Heard("never", "en", 0.0)
+            finally:
+                ended.set()
+
+    async with served(sounding(Deaf(), ToneSynthesizer())) as address:
+        chat = AsyncTcpClient("127.0.0.1", int(address.rpartition(":")[2]))
+        await chat.connect()
+        await send_sound(chat, chunk(1.0))
+        await begun.wait()
+        await chat.disconnect()
+        await ended.wait()
+
+
+@pytest.mark.parametrize(
+    ("address", "peers", "may"),
+    [
+        ("127.0.0.1", (), True),
+        ("::1", (), True),
+        ("192.168.7.5", (), False),
+        ("192.168.7.5", ("10.0.0.0/8", "fd00::/8"), False),
+        ("192.168.7.5", ("192.168.7.0/24",), True),
+        ("::ffff:192.168.7.5", ("192.168.7.5",), True),
+        ("fe80::1%eth0", ("fe80::/64",), True),
+    ],
+)
+def test_other_machines_must_be_named(address: str, peers: tuple[str, ...], may: bool) -> None:
+    assert may_connect(address, peers) == may
+
+
+async def test_a_port_that_is_taken_is_named() -> None:
+    async with served(talking(model([]))) as address:
+        chosen = ServerSettings()
+        assistant = talking(model([]))
+        offer = Offer(assistant, Queues(assistant, chosen), chosen)
+        with pytest.raises(ConfigError, match="cannot listen"):
+            async with serving_wyoming(offer, "127.0.0.1", int(address.rpartition(":")[2])):
+                pass
+
+
+# --- our own clients
+
+
+async def test_our_ear_hears_through_our_server() -> None:
+    ear = Stenographer()
+    async with served(sounding(ear, ToneSynthesizer())) as address:
+        transcriber = WyomingTranscriber(address)
+        await transcriber.start()
+        audio = Audio(np.zeros(4 * RATE_HZ, dtype=np.float32), RATE_HZ)
+        request = TranscribeRequest(audio, "de", ("Mara",))
+        (transcript,) = [one async for one in transcriber.stream(request, CancelFlag())]
+    assert (transcript.text, transcript.language, transcript.duration_s) == ("4 s", "de", 4.0)
+
+
+async def test_our_voice_speaks_through_our_server() -> None:
+    async with served(sounding(Stenographer(), ToneSynthesizer())) as address:
+        synthesizer = WyomingSynthesizer(address, voice="mouth")
+        await synthesizer.start()
+        pieces = [piece async for piece in synthesizer.stream(SynthesisRequest("It is noon."), CancelFlag())]
+        assert [one async for one in synthesizer.stream(SynthesisRequest(""), CancelFlag())] == []
+    straight = [
+        piece async for piece in ToneSynthesizer().stream(SynthesisRequest("It is noon."), CancelFlag())
+    ]
+    samples, wanted = (np.concatenate([one.samples for one in many]) for many in (pieces, straight))
+    assert pieces[0].rate_hz == straight[0].rate_hz
+    assert np.allclose(samples, wanted, atol=1e-4)
