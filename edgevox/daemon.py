@@ -332,7 +332,7 @@ class Daemon:
 
     def _give_signs(self, pipeline: Pipeline, is_spoken_to: Callable[[], bool]) -> None:
         sounds = self.settings.sounds
-        if pipeline.mouth is not None and (sounds.chimes or sounds.acknowledge_after_s):
+        if pipeline.mouth is not None and (sounds.chimes or sounds.apologise or sounds.acknowledge_after_s):
             signs = Signs(
                 pipeline, pipeline.mouth, sounds, languages=self.languages, is_spoken_to=is_spoken_to
             )

@@ -1,4 +1,4 @@
-"""Signs of life for whoever waits for a reply: a soft tone, and after a while a few words."""
+"""Signs for whoever waits for a reply: a soft tone, after a while a few words, and an apology if none comes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 
-from edgevox.errors import DeviceUnavailable, EdgevoxError
+from edgevox.errors import DeviceUnavailable, EdgevoxError, EngineFailed
 from edgevox.events import (
     ConfirmationRequired,
     EndpointReached,
@@ -21,6 +21,7 @@ from edgevox.turn import CancelFlag
 from edgevox.types import Audio
 from edgevox.voice import chimes
 from edgevox.voice.acknowledgement import Acknowledgement
+from edgevox.voice.apology import Apology
 from edgevox.voice.mouth import Mouth
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.reply_languages import ReplyLanguages
@@ -74,6 +75,7 @@ class Signs:
         self._clock = clock
         self._sleep = sleep
         self._acknowledgement = Acknowledgement(mouth)
+        self._apology = Apology(mouth)
         self._wait: _Wait | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._prepare(self._languages.reply_to(""))
@@ -127,24 +129,33 @@ class Signs:
     # --- after it
 
     def _turn_ended(self, event: TurnEnded, wait: _Wait) -> None:
-        is_sayable = event.error_code != DeviceUnavailable.code
-        if event.outcome == "failed" and self._settings.chimes and is_sayable:
-            self._spawn(self._tell_failure())
-        self._prepare(wait.language)
+        language = wait.language or self._languages.reply_to("")
+        if event.outcome == "failed" and event.error_code != DeviceUnavailable.code:
+            is_engine = event.error_code == EngineFailed.code
+            words = self._apology.sound(language) if is_engine and self._settings.apologise else None
+            if words is None and self._settings.chimes:
+                words = self._tone(chimes.failed)
+            if words is not None:
+                self._spawn(self._tell_failure(words))
+        self._prepare(language)
 
-    async def _tell_failure(self) -> None:
+    async def _tell_failure(self, words: Audio) -> None:
+        if self._is_spoken_to():
+            return  # they say it again already
         try:
-            await self._mouth.interject((self._tone(chimes.failed),), CancelFlag())
+            await self._mouth.interject((words,), CancelFlag())
         except EdgevoxError:
             return  # the turn's end has said that it failed, where that can be read
 
     def _prepare(self, language: str) -> None:
-        if self._settings.acknowledge_after_s:
-            self._spawn(self._make_words(language))
+        self._spawn(self._make_words(language))
 
     async def _make_words(self, language: str) -> None:
         try:
-            await self._acknowledgement.prepare(language)
+            if self._settings.apologise:
+                await self._apology.prepare(language)
+            if self._settings.acknowledge_after_s:
+                await self._acknowledgement.prepare(language)
         except EdgevoxError:
             return  # nobody waits for this, and it is tried again after the next turn
 

@@ -17,7 +17,7 @@ from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.confirm import Agreement
 from edgevox.agents.conversation import Conversation
 from edgevox.bus import Bus
-from edgevox.errors import DeviceUnavailable, EdgevoxError, EngineFailed
+from edgevox.errors import DeviceUnavailable, EdgevoxError, EngineFailed, ModelError
 from edgevox.events import ConfirmationRequired, EndpointReached, Event, PlaybackStarted, TurnEnded
 from edgevox.settings import SoundSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
@@ -26,6 +26,7 @@ from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, ChatModel, ChatReply, ChatRequest, SynthesisRequest
 from edgevox.voice import Asking, Hearing, InstantWords, Pipeline, Signs, Voice
 from edgevox.voice.acknowledgement import PHRASES
+from edgevox.voice.apology import PHRASES as APOLOGIES
 from edgevox.voice.chimes import failed, heard
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.reply_languages import ReplyLanguages
@@ -197,7 +198,7 @@ class Scene:
         self.signs = Signs(
             self.pipeline,
             self.pipeline.mouth,
-            SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, **settings}),
+            SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, "apologise": False, **settings}),
             languages=languages,
             is_spoken_to=lambda: self.is_spoken_to,
             clock=self.hours,
@@ -586,3 +587,70 @@ async def test_nothing_is_left_of_them_when_they_are_closed() -> None:
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+# --- the apology
+
+
+class Mute(ToneSynthesizer):
+    """Dies once it has made what is made beforehand."""
+
+    async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        if request.text not in (*PHRASES["en"], APOLOGIES["en"]):
+            raise EngineFailed("piper is gone", hint="it is being restarted")
+        async for sound in super().stream(request, cancel):
+            yield sound
+
+
+async def fail(scene: Scene) -> None:
+    await settle()
+    with pytest.raises(EdgevoxError):
+        await over(scene.say())
+    await settle()
+
+
+async def test_whoever_lost_their_turn_to_an_engine_hears_an_apology() -> None:
+    scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
+    await fail(scene)
+    assert scene.played == [APOLOGIES["en"]]
+    assert not scene.conversation.messages(), "it is no part of the conversation"
+
+
+async def test_so_does_whoever_lost_it_to_the_voice_itself() -> None:
+    scene = Scene(ScriptedModel(["A lamp."]), apologise=True, synthesizer=Mute())
+    await fail(scene)
+    assert scene.played == [APOLOGIES["en"]]
+
+
+async def test_so_does_whoever_lost_it_before_they_were_understood() -> None:
+    scene = Scene(ScriptedModel([]), [EngineFailed("whisper is gone", hint="wait")], apologise=True)
+    await fail(scene)
+    assert scene.played == [APOLOGIES["en"]]
+
+
+async def test_it_is_said_in_the_language_of_the_reply_once_that_is_known() -> None:
+    gone = EngineFailed("llama is gone", hint="wait")
+    languages = ReplyLanguages(voices=("en", "de"))
+    scene = Scene(
+        ScriptedModel([gone, gone]), [WHAT, WHAT], language="de", languages=languages, apologise=True
+    )
+    await fail(scene)
+    await fail(scene)
+    assert scene.played == ["failed", APOLOGIES["de"]]
+
+
+async def test_whoever_says_it_again_already_is_not_talked_over() -> None:
+    scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
+    scene.is_spoken_to = True
+    await fail(scene)
+    assert scene.played == []
+
+
+async def test_what_is_no_fault_of_an_engine_is_a_tone() -> None:
+    scene = Scene(ScriptedModel([ModelError("too long", hint="say less")]), apologise=True)
+    await fail(scene)
+    assert scene.played == ["failed"]
+
+
+def test_every_language_that_has_words_for_waiting_has_an_apology() -> None:
+    assert APOLOGIES.keys() == PHRASES.keys()
