@@ -69,6 +69,8 @@ def status(resident: Resident) -> JsonObject:
     """How it is: what it does, its devices, its engines, the last turn, and what is wrong."""
     session = resident.session
     record = (session.daemon.last_record if session else None) or resident.last_record
+    if session:
+        session.daemon.try_to_record_again()
     problem = session.daemon.record_problem if session else None
     return dict(resident.board.facts()) | {
         "attention": session.loop.wakefulness.attention if session else None,

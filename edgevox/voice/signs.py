@@ -1,4 +1,4 @@
-"""Signs for whoever waits for a reply: a soft tone, after a while a few words, and an apology if none comes."""
+"""Signs for whoever waits for a reply: a tone, after a while a few words, and an apology if none comes."""
 
 from __future__ import annotations
 
