@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from edgevox.folders import Folders
 from edgevox.modelstore import ModelStore, load_manifest
 from edgevox.resident.resident import Resident
 from edgevox.settings import Settings, load_settings
-from edgevox.types import WHISPER_RATE_HZ, Audio
+from edgevox.types import WHISPER_RATE_HZ, Audio, Engine
 from edgevox.voice.apology import PHRASES
 from tests.resident.scripted import QuietRoom, ScriptedTrade
 from tests.resident.spoken_engines import RuleModel, RuleRecogniser, RuleVoice, seconds_of
@@ -73,7 +73,7 @@ class ProcessTrade(ScriptedTrade):
 
     def __init__(self, folders: Folders, *, work_s: float = 0.02, speed: float = 4.0) -> None:
         super().__init__(folders)
-        self.room = TalkingRoom(speed=speed)
+        self.room: TalkingRoom = TalkingRoom(speed=speed)
         self.work_s = work_s
 
     def settings(self) -> Settings:
@@ -82,20 +82,15 @@ class ProcessTrade(ScriptedTrade):
     def daemon(self, settings: Settings) -> Daemon:
         store = ModelStore(self.folders.models, load_manifest())
         daemon = Daemon(settings, self.folders, store, ("llama", "whisper", "piper"))
-        engines = {
+        engines: dict[str, Engine[Any, Any]] = {
             "llama": RuleModel(self.work_s),
             "whisper": RuleRecogniser(self.work_s),
             "piper": RuleVoice(self.work_s),
         }
         for name, engine in engines.items():
-            # Each has requests of its own, which a dictionary of them cannot say.
-            hosted: SupervisedEngine[object, object] = SupervisedEngine(
-                name,
-                engine,
-                limits=_LIMITS,
-                publish=daemon.bus.publish,  # type: ignore[arg-type]
+            vars(daemon)[f"_{name}"] = SupervisedEngine(
+                name, engine, limits=_LIMITS, publish=daemon.bus.publish
             )
-            vars(daemon)[f"_{name}"] = hosted
         return daemon
 
 
