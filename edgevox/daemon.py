@@ -253,7 +253,7 @@ class Daemon:
             wakefulness=wakefulness,
         )
         if ear.live:
-            self._give_signs(pipeline, lambda: loop.is_in_speech)
+            self._give_signs(pipeline, lambda: loop.is_in_speech, lambda: duplex() != "half")
         return loop
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
@@ -348,11 +348,18 @@ class Daemon:
             )
             await self._toolbox.start()
 
-    def _give_signs(self, pipeline: Pipeline, is_spoken_to: Callable[[], bool]) -> None:
+    def _give_signs(
+        self, pipeline: Pipeline, is_spoken_to: Callable[[], bool], hears_over_itself: Callable[[], bool]
+    ) -> None:
         sounds = self.settings.sounds
         if pipeline.mouth is not None and (sounds.chimes or sounds.apologise or sounds.acknowledge_after_s):
             signs = Signs(
-                pipeline, pipeline.mouth, sounds, languages=self.languages, is_spoken_to=is_spoken_to
+                pipeline,
+                pipeline.mouth,
+                sounds,
+                languages=self.languages,
+                is_spoken_to=is_spoken_to,
+                hears_over_itself=hears_over_itself,
             )
             self._signs.push_async_callback(signs.close)
             self._signs.enter_context(self.bus.listening(signs))

@@ -147,9 +147,12 @@ def on_terminal(context: Context, *, plain: bool) -> Shown:
                 view = live
             running.enter_context(daemon.bus.listening(view))
             running.enter_context(daemon.bus.listening(partial(_print_trouble, context)))
-            await running.enter_async_context(
-                keyboard(session.loop.pipeline, view.ask_again, on_enter=session.loop.wakefulness.talk)
-            )
+
+            def talk() -> None:
+                if not session.loop.wakefulness.talk():
+                    context.err.print("(muted: edgevox unmute)", style="dim")
+
+            await running.enter_async_context(keyboard(session.loop.pipeline, view.ask_again, on_enter=talk))
             yield
 
     return shown

@@ -210,7 +210,7 @@ async def _talk(resident: Resident, dialogue: Dialogue) -> JsonObject:
     try:
         with session.daemon.bus.subscription() as events:
             session.loop.wakefulness.talk()
-            await dialogue.tell("listening")
+            await dialogue.tell("listening", is_muted=was_muted)
             async with asyncio.timeout(_SPEAKS_WITHIN_S) as patience:
                 async for event in events:
                     match event:

@@ -13,7 +13,8 @@ class SoundSettings(Section):
     # Elsewhere a lamp shows that somebody was heard. Here a tone is all there is, and who has no sign says
     # it again, into the turn that is under way.
     chimes: bool = Field(
-        default=True, description="a soft tone when you were understood, another when nothing came of it"
+        default=True,
+        description="a soft tone when you were understood, others when it was called or nothing came of it",
     )
     chime_volume: float = Field(
         default=0.15, gt=0, le=1, description="how loud those are; 1 is as loud as the loudspeaker can"

@@ -140,6 +140,7 @@ async def test_talk_listens_once_although_it_is_muted(trade: ScriptedTrade) -> N
                     publish(ReplyDelta(turn_id="t", text="Hi."))
                     publish(TurnEnded(turn_id="t", outcome="answered", reply="Hi."))
         assert [note["kind"] for note in notes] == ["listening", "heard", "delta", "done"]
+        assert notes[0]["is_muted"], "whoever talks is told"
         assert trade.room.is_muted
 
 
@@ -228,6 +229,14 @@ def elsewhere(trade: ScriptedTrade, tmp_path: Path) -> ScriptedTrade:
     return trade
 
 
+def kept(state: Path) -> list[str]:
+    """The turns that are in the memory."""
+    file = MemoryFile.open_to_read(state)
+    assert file is not None
+    with closing(file):
+        return [turn.id for turn in file.turns()]
+
+
 async def assert_answers_and_complains(trade: ScriptedTrade) -> None:
     assert (await done(trade, Ask(text="Capital of France?")))["reply"] == "Paris is the capital."
     trouble = (await done(trade, Status()))["trouble"]
@@ -257,6 +266,9 @@ async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
         conversation = resident.session.daemon.conversation()
         turns = [(Message("user", f"question {n}"), Message("assistant", "answer")) for n in range(2)]
         conversation.keep(turns[0], turn_id="0")
+        async with asyncio.timeout(10):
+            while not kept(state):  # noqa: ASYNC110  (the thread that writes tells nobody)
+                await asyncio.sleep(0.01)
         shutil.rmtree(state)
         conversation.keep(turns[1], turn_id="1")
         status = await until(elsewhere, lambda status: status["last_trouble"] is not None)
@@ -264,8 +276,7 @@ async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
         await until(elsewhere, lambda status: status["trouble"] is None)
         assert conversation.messages() == (*turns[0], *turns[1])
     assert "memory.sqlite was deleted" in caplog.text
-    with closing(MemoryFile.open(state)) as file:
-        assert [turn.id for turn in file.turns()] == ["1"]
+    assert kept(state) == ["1"]
 
 
 async def test_on_a_full_disk_it_answers_and_says_what_is_wrong(

@@ -18,7 +18,14 @@ from edgevox.agents.confirm import Agreement
 from edgevox.agents.conversation import Conversation
 from edgevox.bus import Bus
 from edgevox.errors import DeviceUnavailable, EdgevoxError, EngineFailed, ModelError
-from edgevox.events import ConfirmationRequired, EndpointReached, Event, PlaybackStarted, TurnEnded
+from edgevox.events import (
+    AttentionChanged,
+    ConfirmationRequired,
+    EndpointReached,
+    Event,
+    PlaybackStarted,
+    TurnEnded,
+)
 from edgevox.settings import SoundSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import tool
@@ -27,10 +34,10 @@ from edgevox.types import Audio, ChatModel, ChatReply, ChatRequest, SynthesisReq
 from edgevox.voice import Asking, Hearing, InstantWords, Pipeline, Signs, Voice
 from edgevox.voice.acknowledgement import PHRASES
 from edgevox.voice.apology import PHRASES as APOLOGIES
-from edgevox.voice.chimes import failed, heard
+from edgevox.voice.chimes import called, failed, heard
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.reply_languages import ReplyLanguages
-from edgevox.voice.signs import AT_ONCE_S
+from edgevox.voice.signs import AFTER_CALL_S, AT_ONCE_S
 from tests.voice.recogniser import Recogniser
 from tests.voice.sounds import voiced
 from tests.voice.stage import BOUND_S, Ponderer
@@ -168,6 +175,7 @@ class Scene:
         self.words = InstantWords()
         self.asking = Asking(self.bus.publish, ways=frozenset({"keyboard"}))
         self.is_spoken_to = False
+        self.hears_over_itself = True
 
         @tool(side_effects=True, confirm="voice", question=lambda _arguments: QUESTION)
         async def unlock_door() -> str:
@@ -201,6 +209,7 @@ class Scene:
             SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, "apologise": False, **settings}),
             languages=languages,
             is_spoken_to=lambda: self.is_spoken_to,
+            hears_over_itself=lambda: self.hears_over_itself,
             clock=self.hours,
             sleep=self.hours.sleep,
         )
@@ -232,7 +241,7 @@ class Scene:
 
     def _name(self, sound: Audio) -> str:
         settings = SoundSettings()
-        for name, chime in (("heard", heard), ("failed", failed)):
+        for name, chime in (("heard", heard), ("failed", failed), ("called", called)):
             if np.array_equal(sound.samples, chime(settings.chime_volume).samples):
                 return name
         # A hundredth of a second per character.
@@ -654,3 +663,45 @@ async def test_what_is_no_fault_of_an_engine_is_a_tone() -> None:
 
 def test_every_language_that_has_words_for_waiting_has_an_apology() -> None:
     assert APOLOGIES.keys() == PHRASES.keys()
+
+
+# --- that it was called
+
+
+async def call(scene: Scene) -> None:
+    scene.bus.publish(AttentionChanged(attention="awake"))
+    await scene.hours.pass_by(AFTER_CALL_S)
+
+
+async def test_whoever_calls_and_waits_hears_that_it_listens() -> None:
+    scene = Scene(ScriptedModel([]))
+    scene.bus.publish(AttentionChanged(attention="awake"))
+    await scene.hours.pass_by(AFTER_CALL_S - 0.01)
+    assert scene.played == []
+    await scene.hours.pass_by(0.02)
+    assert scene.played == ["called"]
+
+
+async def test_whoever_goes_on_in_one_breath_is_not_talked_over() -> None:
+    scene = Scene(ScriptedModel([]))
+    scene.is_spoken_to = True
+    await call(scene)
+    assert scene.played == []
+
+
+async def test_where_it_would_not_hear_over_the_tone_there_is_none() -> None:
+    scene = Scene(ScriptedModel([]))
+    scene.hears_over_itself = False
+    await call(scene)
+    assert scene.played == []
+
+
+async def test_a_turn_that_keeps_it_awake_is_no_call() -> None:
+    model = Ponderer()
+    scene = Scene(model, acknowledge_after_s=0)
+    turn = scene.say()
+    await settle()
+    await call(scene)
+    model.may_answer.set()
+    await over(turn)
+    assert scene.played == ["heard", "At last."]
