@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test lint setup setup-dev wheel bench fuzz train-smoke
+.PHONY: run test lint setup setup-dev wheel bench fuzz soak train-smoke
 
 VENV := .venv/bin
 
@@ -29,6 +29,11 @@ BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode pre
 	tool_executor forced_calls cancels turn_memory command_turns pauses noise_report server_load server_overhead
 bench: setup-dev
 	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done
+
+# Hours of use in minutes, with faults: fails where a turn is lost from the records, or something hangs.
+TURNS := 1000
+soak: setup-dev
+	@$(VENV)/python -m tests.soak --turns $(TURNS)
 
 SECONDS := 600
 fuzz: setup-dev

@@ -2,6 +2,7 @@
 
 The real assistant on a real audio device (PulseAudio null sinks): processor time of all its processes, as a
 share of one core, over some seconds of silence and of room noise; with `--wake` asleep, until it is called.
+And how long it takes from nothing to listening, the first time and with the prompt's snapshot on the disk.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -71,29 +73,46 @@ def noise(folder: Path, seconds: float) -> Path:
     return path
 
 
+@contextmanager
+def listening(env: Mapping[str, str], options: Sequence[str]) -> Iterator[tuple[int, float]]:
+    """The assistant from when it listens: its process, and how many seconds that took."""
+    command = [sys.executable, "-m", "edgevox", "run", "--plain", *options]
+    started_s = time.monotonic()
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=dict(env)
+    ) as assistant:
+        assert assistant.stderr is not None
+        watchdog = threading.Timer(START_S, assistant.kill)
+        watchdog.start()
+        while "listening" not in (line := assistant.stderr.readline()):
+            if not line:
+                raise RuntimeError("the assistant does not start: edgevox run --plain says why")
+        watchdog.cancel()
+        try:
+            yield assistant.pid, time.monotonic() - started_s
+        finally:
+            assistant.send_signal(signal.SIGINT)
+
+
 def measure(seconds: float, options: Sequence[str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as scratch, NullSinks() as room:
         env = os.environ | room.environment | {"EDGEVOX_STATE_DIR": scratch, "EDGEVOX_CONFIG_DIR": scratch}
-        command = [sys.executable, "-m", "edgevox", "run", "--plain", *options]
-        with subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env
-        ) as assistant:
-            assert assistant.stderr is not None
-            watchdog = threading.Timer(START_S, assistant.kill)
-            watchdog.start()
-            while "listening" not in assistant.stderr.readline():
-                pass
-            watchdog.cancel()
-            try:
-                wait_until_prepared(assistant.pid)
-                silence = share(assistant.pid, seconds)
-                playing = threading.Thread(target=room.speak, args=(noise(Path(scratch), seconds + 2),))
-                playing.start()
-                hiss = share(assistant.pid, seconds)
-                playing.join()
-            finally:
-                assistant.send_signal(signal.SIGINT)
-    return {"silence_percent": round(silence, 2), "noise_percent": round(hiss, 2)}
+        with listening(env, options) as (pid, first_start_s):
+            wait_until_prepared(pid)
+            silence = share(pid, seconds)
+            playing = threading.Thread(target=room.speak, args=(noise(Path(scratch), seconds + 2),))
+            playing.start()
+            hiss = share(pid, seconds)
+            playing.join()
+        # The prompt that was evaluated lies on the disk now.
+        with listening(env, options) as (_pid, start_s):
+            pass
+    return {
+        "silence_percent": round(silence, 2),
+        "noise_percent": round(hiss, 2),
+        "first_start_s": round(first_start_s, 1),
+        "start_with_snapshot_s": round(start_s, 1),
+    }
 
 
 def main() -> None:

@@ -54,6 +54,10 @@ class Subscription:
             self.lost += 1
         self._queue.put_nowait(event)
 
+    async def next(self) -> Event:
+        """The oldest event that was not read yet; it may be cancelled without losing one."""
+        return await self._queue.get()
+
     async def __aiter__(self) -> AsyncIterator[Event]:
         while True:
             yield await self._queue.get()

@@ -6,12 +6,12 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.acting import Publish
@@ -30,7 +30,7 @@ from edgevox.bus import Bus
 from edgevox.engine import EngineLimits, Hosted, LocalEngine, SupervisedEngine
 from edgevox.engine.threads import plan_threads
 from edgevox.errors import ConfigError, StateError
-from edgevox.events import EngineName
+from edgevox.events import EngineName, StateChanged
 from edgevox.folders import Folders
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.llamacpp import LlamaEngine
@@ -116,7 +116,7 @@ class Daemon:
                 hint="name a file in llm.model (--model), or a server in llm.remote_url (--remote)",
             )
         self.last_record: TurnRecord | None = None
-        self.record_problem: StateError | None = None
+        self._log_problem: StateError | None = None
         self._folders = folders
         self._memory: ConversationStore | None = None
         self._toolbox: Toolbox | None = None
@@ -181,6 +181,18 @@ class Daemon:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._close()
+
+    @property
+    def record_problem(self) -> StateError | None:
+        """What keeps turns from being recorded or remembered now, if anything does."""
+        return self._log_problem or (self._memory.problem if self._memory else None)
+
+    def try_to_record_again(self) -> None:
+        """Find out whether there is room again for what could not be kept."""
+        if self._log_problem is not None:
+            self._note_log(self._log.catch_up)
+        if self._memory is not None:
+            self._memory.try_again()
 
     def conversation(self) -> Conversation:
         """The conversation that goes on from one run to the next, as far as the settings let it."""
@@ -252,7 +264,7 @@ class Daemon:
             wakefulness=wakefulness,
         )
         if ear.live:
-            self._give_signs(pipeline, lambda: loop.is_in_speech)
+            self._give_signs(pipeline, lambda: loop.is_in_speech, lambda: duplex() != "half")
         return loop
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
@@ -346,8 +358,14 @@ class Daemon:
 
     async def _open_state(self) -> None:
         """What is read from disk while the engines start: the memory, the tools and their plugins."""
+        loop = asyncio.get_running_loop()
+
+        def memory_changed(problem: StateError | None) -> None:  # from any thread
+            with suppress(RuntimeError):  # the last turn is written when the loop is closed already
+                loop.call_soon_threadsafe(self._tell_state, "memory", problem)
+
         self._memory = await asyncio.to_thread(
-            ConversationStore.open, self._folders.state, self.settings.memory
+            ConversationStore.open, self._folders.state, self.settings.memory, on_change=memory_changed
         )
         if "llama" in self._engines and self.preset.calls_tools and self.settings.tools.enabled:
             transcribe = self._transcribe if "whisper" in self._engines else None
@@ -361,11 +379,18 @@ class Daemon:
             )
             await self._toolbox.start()
 
-    def _give_signs(self, pipeline: Pipeline, is_spoken_to: Callable[[], bool]) -> None:
+    def _give_signs(
+        self, pipeline: Pipeline, is_spoken_to: Callable[[], bool], hears_over_itself: Callable[[], bool]
+    ) -> None:
         sounds = self.settings.sounds
-        if pipeline.mouth is not None and (sounds.chimes or sounds.acknowledge_after_s):
+        if pipeline.mouth is not None and (sounds.chimes or sounds.apologise or sounds.acknowledge_after_s):
             signs = Signs(
-                pipeline, pipeline.mouth, sounds, languages=self.languages, is_spoken_to=is_spoken_to
+                pipeline,
+                pipeline.mouth,
+                sounds,
+                languages=self.languages,
+                is_spoken_to=is_spoken_to,
+                hears_over_itself=hears_over_itself,
             )
             self._signs.push_async_callback(signs.close)
             self._signs.enter_context(self.bus.listening(signs))
@@ -611,10 +636,22 @@ class Daemon:
         self._log_record(record)
 
     def _log_record(self, record: TurnRecord) -> None:
+        self._note_log(partial(self._log.append, record))
+
+    def _note_log(self, write: Callable[[], None]) -> None:
+        before = self._log_problem
         try:
-            self._log.append(record)
+            write()
         except StateError as error:
-            self.record_problem = error
+            self._log_problem = error
+        else:
+            self._log_problem = None
+        if (before is None) != (self._log_problem is None):
+            self._tell_state("records", self._log_problem)
+
+    def _tell_state(self, part: Literal["records", "memory"], problem: StateError | None) -> None:
+        detail, hint = (problem.message, problem.hint) if problem else ("", "")
+        self.bus.publish(StateChanged(part=part, detail=detail, hint=hint))
 
     async def _close(self) -> None:
         await self._signs.aclose()
@@ -624,7 +661,6 @@ class Daemon:
             await self._toolbox.stop()
         if self._memory is not None:
             await asyncio.to_thread(self._memory.close)
-            self.record_problem = self.record_problem or self._memory.problem
         for name in ("_llama", "_whisper", "_piper"):
             hosted = self.__dict__.get(name)  # a cached property that was never asked for has no engine
             if hosted is not None:

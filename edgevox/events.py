@@ -251,6 +251,15 @@ class EngineChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StateChanged(Event):
+    """What should be kept cannot be, as `detail` says; or, without a detail, it can be again."""
+
+    part: Literal["records", "memory"]
+    detail: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SoundChanged(Event):
     """A microphone or a loudspeaker went away, came back, or is another one now; `name` is its own."""
 

@@ -1,19 +1,28 @@
-"""The log of turns: one JSON line each in the state folder, never larger than its cap."""
+"""The log of turns: one JSON line each in the state folder, never larger than its cap.
+
+What cannot be written is written later, without its words: nobody could delete those meanwhile.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import errno
 import json
+import logging
 import math
 import os
+from collections import deque
 from pathlib import Path
 
 from edgevox.errors import StateError
 from edgevox.metrics import StageSpan, TurnRecord
 
+log = logging.getLogger(__name__)
+
 FILE_NAME = "turns.jsonl"
 _OLDER_SUFFIX = ".1"
+_MOST_WAITING = 1000
 
 
 class TurnLog:
@@ -24,18 +33,36 @@ class TurnLog:
         self._older = folder / (FILE_NAME + _OLDER_SUFFIX)
         self._max_bytes = max_bytes
         self._keep_text = keep_text
+        self._has_written = False
+        self._waiting: deque[TurnRecord] = deque(maxlen=_MOST_WAITING)
+        """What could not be written yet."""
 
     def append(self, record: TurnRecord) -> None:
-        """Raises StateError when the folder cannot be written."""
-        if not self._keep_text:
-            record = dataclasses.replace(record, heard="", reply="")
-        line = json.dumps(dataclasses.asdict(record), ensure_ascii=False) + "\n"
+        """Raises StateError when the folder cannot be written; the record waits then."""
+        try:
+            self.catch_up()
+            self._write(record if self._keep_text else _wordless(record))
+        except StateError:
+            self._waiting.append(_wordless(record))
+            raise
+
+    def catch_up(self) -> None:
+        """Write what is still waiting. Raises StateError."""
+        while self._waiting:
+            self._write(self._waiting[0])
+            self._waiting.popleft()
+
+    def _write(self, record: TurnRecord) -> None:
+        line = json.dumps(dataclasses.asdict(record), ensure_ascii=False).encode() + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._path.exists() and self._path.stat().st_size + len(line.encode()) > self._max_bytes // 2:
+            is_there = self._path.exists()
+            if self._has_written and not is_there:
+                log.warning("%s was deleted: it is begun anew", self._path)
+            if is_there and self._path.stat().st_size + len(line) > self._max_bytes // 2:
                 self._path.replace(self._older)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(line)
+            _append(self._path, line)
+            self._has_written = True
         except OSError as error:
             raise StateError(
                 f"the turn could not be recorded in {self._path}: {error.strerror}",
@@ -65,6 +92,19 @@ class TurnLog:
                 if record := _parse(line):
                     return record
         return None
+
+
+def _append(path: Path, line: bytes) -> None:
+    """The whole line or nothing of it. Raises OSError."""
+    with path.open("ab", buffering=0) as file:
+        size = file.tell()
+        if file.write(line) < len(line):
+            os.ftruncate(file.fileno(), size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _wordless(record: TurnRecord) -> TurnRecord:
+    return dataclasses.replace(record, heard="", reply="")
 
 
 def _lines(path: Path) -> list[str]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,34 @@ def test_lines_that_cannot_be_read_go_with_the_first_that_is_deleted(tmp_path: P
     assert log.delete(from_s=log.moments()["1"] + 1) == 1
     assert log.last() == at(1, 1)
     assert (tmp_path / FILE_NAME).read_text(encoding="utf-8").count("\n") == 1
+
+
+def test_what_could_not_be_written_is_written_later_without_its_words(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.write_text("a file where the folder should be")
+    log = TurnLog(state, max_bytes=100_000)
+    for number in (1, 2):
+        with pytest.raises(StateError):
+            log.append(numbered(number))
+    state.unlink()
+    log.append(numbered(3))
+    lines = [json.loads(line) for line in (state / FILE_NAME).read_text(encoding="utf-8").splitlines()]
+    assert [(line["turn_id"], line["reply"]) for line in lines] == [("1", ""), ("2", ""), ("3", "A täst.")]
+
+
+def test_a_line_for_which_there_is_no_room_leaves_nothing_of_itself(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=100_000)
+    log.append(numbered(1))
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 20, hard))
+    try:
+        with pytest.raises(StateError, match="No space left"):
+            log.append(numbered(2))
+        assert (tmp_path / FILE_NAME).read_bytes() == whole
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    log.catch_up()
+    last = log.last()
+    assert last is not None
+    assert last.turn_id == "2"

@@ -6,6 +6,7 @@ must not wait for it.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -21,29 +22,50 @@ from edgevox.agents.memory_file import MemoryFile
 from edgevox.errors import StateError
 from edgevox.settings import MemorySettings
 
+log = logging.getLogger(__name__)
+
 _WRITE_WITHIN_S = 5.0
 
 _Job: TypeAlias = Callable[[MemoryFile], None]
+OnChange: TypeAlias = Callable[[StateError | None], None]
+"""Told, from any thread, of what goes wrong, and with None that it is well again."""
 
 
 class ConversationStore:
     """All conversations. Where nothing can be kept they work just the same, and end with the process.
 
-    `problem` is the first thing that went wrong, if any. Close it, so that the last turn is written.
+    `problem` is the first thing that is wrong, if any; a full disk is so until there is room again. Close
+    it, so that the last turn is written.
     """
 
-    def __init__(self, settings: MemorySettings, *, clock: Clock = time.time) -> None:
+    def __init__(
+        self,
+        settings: MemorySettings,
+        *,
+        clock: Clock = time.time,
+        on_change: OnChange = lambda _problem: None,
+    ) -> None:
         """A store without a file; `open` makes one that lasts."""
         self.problem: StateError | None = None
+        self._may_pass = False
+        """Whether the problem is over as soon as something can be written."""
+        self._on_change = on_change
         self._settings = settings
         self._clock = clock
         self._conversations: dict[str, Conversation] = {}
         self._journal: _FileJournal | None = None
 
     @classmethod
-    def open(cls, folder: Path, settings: MemorySettings, *, clock: Clock = time.time) -> ConversationStore:
+    def open(
+        cls,
+        folder: Path,
+        settings: MemorySettings,
+        *,
+        clock: Clock = time.time,
+        on_change: OnChange = lambda _problem: None,
+    ) -> ConversationStore:
         """The memory in the state folder, once what is too old is deleted there. Blocks for milliseconds."""
-        store = cls(settings, clock=clock)
+        store = cls(settings, clock=clock, on_change=on_change)
         try:
             if settings.enabled:
                 store._open(folder)
@@ -72,6 +94,11 @@ class ConversationStore:
             )
         return self._conversations[name]
 
+    def try_again(self) -> None:
+        """Find out whether what went wrong is over. Returns at once."""
+        if self._journal and self._may_pass:
+            self._journal.probe()
+
     def flush(self) -> None:
         """Wait until what has been kept is on the disk, or the disk takes too long. Blocks."""
         if self._journal:
@@ -99,7 +126,7 @@ class ConversationStore:
                     hint="edgevox forget --all deletes both",
                 )
             )
-        self._journal = _FileJournal(file, file.reader(), self._report)
+        self._journal = _FileJournal(file, file.reader(), self._write_ended)
 
     def _recent(self, name: str, max_turns: int) -> tuple[tuple[KeptTurn, ...], Summary | None]:
         """What a conversation goes on from: the turns since its last long silence."""
@@ -123,31 +150,51 @@ class ConversationStore:
         return tuple(recent), summary if goes_on else None
 
     def _report(self, error: StateError) -> None:
-        self.problem = self.problem or error
+        if self.problem is None:
+            self.problem = error
+            self._on_change(error)
+
+    def _write_ended(self, error: StateError | None) -> None:
+        """Something was written, or could not be."""
+        if error is not None:
+            self._may_pass = self._may_pass or self.problem is None
+            self._report(error)
+        elif self._may_pass:
+            self._may_pass = False
+            self.problem = None
+            self._on_change(None)
 
 
 class _FileJournal:
     """Hands turns to the thread that alone writes; reads, which never wait in SQLite's WAL, are done here."""
 
-    def __init__(self, file: MemoryFile, reader: MemoryFile, report: Callable[[StateError], None]) -> None:
+    def __init__(self, file: MemoryFile, reader: MemoryFile, write_ended: OnChange) -> None:
         self.reader = reader
         self._file = file
-        self._report = report
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._old_reader: MemoryFile | None = None
+        """Of the file that was deleted: whoever uses it in this moment may end."""
+        self._write_ended = write_ended
+        self._jobs: SimpleQueue[_Job | threading.Event | None] = SimpleQueue()
         self._unwritten: set[str] = set()
         self._known_forgettings = 0
+        self._forgettings_before = 0
+        """Those of the files before this one."""
         self._thread = threading.Thread(target=self._write, name="memory", daemon=True)
         self._thread.start()
 
     def flush(self) -> None:
         written = threading.Event()
-        self._jobs.put(lambda _file: written.set())
+        self._jobs.put(written)
         written.wait(_WRITE_WITHIN_S)
 
     def close(self) -> None:
-        self.reader.close()  # first: only a connection that may write can empty the log when it is the last
+        for reader in filter(None, (self._old_reader, self.reader)):
+            reader.close()  # first: only a connection that may write can empty the log when it is the last
         self._jobs.put(None)
         self._thread.join(_WRITE_WITHIN_S)
+
+    def probe(self) -> None:
+        self._jobs.put(lambda file: file.probe())
 
     def write_turn(self, turn: KeptTurn) -> None:
         self._unwritten.add(turn.id)
@@ -168,9 +215,9 @@ class _FileJournal:
 
     def forgettings(self) -> int:
         try:
-            self._known_forgettings = self.reader.forgettings()
+            self._known_forgettings = self._forgettings_before + self.reader.forgettings()
         except StateError as error:
-            self._report(error)
+            self._write_ended(error)
         return self._known_forgettings
 
     def surviving(self, turn_ids: Collection[str]) -> Collection[str]:
@@ -178,13 +225,38 @@ class _FileJournal:
         try:
             return self.reader.surviving(turn_ids) | unwritten
         except StateError as error:
-            self._report(error)
+            self._write_ended(error)
             return unwritten  # what may have been deleted is not told again
 
     def _write(self) -> None:
         while (job := self._jobs.get()) is not None:
+            if isinstance(job, threading.Event):
+                job.set()
+                continue
             try:
+                if self._file.is_deleted:
+                    self._begin_anew()
                 job(self._file)
             except StateError as error:  # the disk may be full now and free for the next turn
-                self._report(error)
+                self._write_ended(error)
+            else:
+                self._write_ended(None)
         self._file.close()
+
+    def _begin_anew(self) -> None:
+        """Somebody has deleted the file: what is said from now on is kept in another. Raises StateError.
+
+        What was in it is not written again. The conversation that is under way goes on.
+        """
+        path = self._file.path
+        file = MemoryFile.open(path.parent)
+        log.warning("%s was deleted: it is begun anew", path)
+        self._write_ended(
+            StateError(f"{path} was deleted: it is begun anew", hint="what was said before is gone")
+        )
+        if self._old_reader is not None:
+            self._old_reader.close()
+        self._forgettings_before = self._known_forgettings
+        self._old_reader, self.reader = self.reader, file.reader()
+        self._file.close()
+        self._file = file

@@ -73,6 +73,12 @@ class MemoryFile:
         self.set_aside: Path | None = None
         """Where the file that was there before lies now, if it was broken."""
         self._connection = connection
+        self._inode = _inode(path)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the file is not in its place any more: SQLite goes on with what nobody will find again."""
+        return _inode(self.path) != self._inode
 
     @classmethod
     def open(cls, folder: Path) -> MemoryFile:
@@ -160,6 +166,11 @@ class MemoryFile:
                 f"the turns are deleted, but another program reads {self.path}: their bytes are still there",
                 hint="end that program, or run the command again",
             )
+
+    def probe(self) -> None:
+        """Change nothing, and find out whether something could be changed."""
+        with self._changing():
+            self._connection.execute("UPDATE forgettings SET times = times")
 
     # --- reading
 
@@ -278,6 +289,13 @@ class MemoryFile:
             yield
         except _TROUBLE as error:
             raise _unusable(self.path, error) from error
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _set_aside(path: Path) -> Path:

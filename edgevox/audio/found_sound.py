@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 from edgevox.audio.devices import Device
 from edgevox.audio.duplex import Duplex, cancel_echo
 from edgevox.audio.microphone import Microphone
+from edgevox.audio.recorder import open_recorder
 from edgevox.audio.speaker import Speaker
 from edgevox.errors import DeviceUnavailable
 from edgevox.settings import AudioSettings
@@ -62,7 +63,7 @@ def find_sound(settings: AudioSettings, *, speaks: bool) -> FoundSound:
     speaker: Speaker | None = None
     microphone_problem = speaker_problem = ""
     try:
-        microphone = Microphone(settings.microphone)
+        microphone = Microphone(settings.microphone, opened_by=open_recorder)
     except DeviceUnavailable as error:
         microphone_problem = str(error)
     try:

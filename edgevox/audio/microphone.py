@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.audio.devices import Device, find_device, gone
+from edgevox.audio.devices import Device, Direction, find_device, gone
 from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.levels import SILENCE_DBFS, dbfs
 from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
-from edgevox.audio.stream import Stream, open_stream
+from edgevox.audio.stream import Callback, open_stream
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
 # How long whoever listens may be busy before sound is lost.
@@ -24,6 +24,29 @@ _RING_S = 10.0
 _DEVICE_BUFFER_S = 0.1
 # A device gives sound all the time, silence included: one that gives none for so long is gone.
 _GONE_AFTER_S = 3.0
+
+
+class InputStream(Protocol):
+    """Open but at rest until `start`."""
+
+    @property
+    def channels(self) -> int: ...
+    def start(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Opener(Protocol):
+    """Opens an input stream. Raises DeviceUnavailable."""
+
+    async def __call__(
+        self,
+        device: Device,
+        direction: Direction,
+        callback: Callback,
+        *,
+        block_frames: int = 0,
+        latency_s: float,
+    ) -> InputStream: ...
 
 
 class Microphone:
@@ -36,8 +59,15 @@ class Microphone:
     """Time passes while nobody reads: what is not fetched is lost in the end."""
 
     def __init__(
-        self, device: str | None = None, *, rate_hz: int = WHISPER_RATE_HZ, block_ms: int = 20
+        self,
+        device: str | None = None,
+        *,
+        rate_hz: int = WHISPER_RATE_HZ,
+        block_ms: int = 20,
+        opened_by: Opener = open_stream,
     ) -> None:
+        """`opened_by` says in which process PortAudio records."""
+        self._opened_by = opened_by
         self.device: Device = find_device(device, "input")
         self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS
@@ -46,7 +76,7 @@ class Microphone:
         """Takes out what the loudspeaker plays, at 16 kHz; its `level` is that of the last block."""
         self._device_block = self.device.rate_hz * block_ms // 1000
         self._blocks = Blocks(Resampler(self.device.rate_hz, rate_hz), rate_hz * block_ms // 1000)
-        self._stream: Stream | None = None
+        self._stream: InputStream | None = None
         self._channels = 1
         self._ring = Ring(round(_RING_S * self.device.rate_hz))
         self._overflows = 0
@@ -70,7 +100,7 @@ class Microphone:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        stream = await open_stream(
+        stream = await self._opened_by(
             self.device,
             "input",
             self._on_sound,

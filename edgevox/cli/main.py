@@ -32,6 +32,7 @@ COMMANDS = {
     "ask": Command("ask", "ask one question and print the answer"),
     "say": Command("say", "speak a text, or write it to a WAV file"),
     "status": Command("status", "show how the assistant that runs is"),
+    "top": Command("top", "watch it: what it hears, does and says, and how long that takes"),
     "mute": Command("mute", "have the assistant that runs not listen"),
     "unmute": Command("unmute", "have it listen again"),
     "talk": Command("talk", "have it listen to what you say next, muted or not"),

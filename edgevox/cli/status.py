@@ -55,3 +55,5 @@ def _lines(status: JsonObject) -> Iterator[tuple[str, str, bool]]:
         yield "last turn", answered, last["outcome"] != "failed"
     if trouble := status["trouble"]:
         yield "trouble", f"{trouble['message']} → {trouble['hint']}", False
+    elif last_trouble := status["last_trouble"]:
+        yield "was wrong", f"{last_trouble['at']}: {last_trouble['message']}", True

@@ -28,7 +28,7 @@ from edgevox.control.instance import only_instance
 from edgevox.control.lasting_server import lasting_server
 from edgevox.daemon import Daemon
 from edgevox.errors import EdgevoxError, ModelMissing, SoundStuck, StateError
-from edgevox.events import EngineChanged, EngineName, Event, SoundChanged, TurnEnded
+from edgevox.events import EngineChanged, EngineName, Event, SoundChanged, StateChanged, TurnEnded
 from edgevox.modelstore import open_store
 from edgevox.new_process import begin_anew
 from edgevox.resident.resident import Resident, Session
@@ -146,19 +146,24 @@ def on_terminal(context: Context, *, plain: bool) -> Shown:
                 running.enter_context(live.showing())
                 view = live
             running.enter_context(daemon.bus.listening(view))
-            running.enter_context(daemon.bus.listening(partial(_print_sound, context)))
-            await running.enter_async_context(
-                keyboard(session.loop.pipeline, view.ask_again, on_enter=session.loop.wakefulness.talk)
-            )
+            running.enter_context(daemon.bus.listening(partial(_print_trouble, context)))
+
+            def talk() -> None:
+                if not session.loop.wakefulness.talk():
+                    context.err.print("(muted: edgevox unmute)", style="dim")
+
+            await running.enter_async_context(keyboard(session.loop.pipeline, view.ask_again, on_enter=talk))
             yield
 
     return shown
 
 
-def _print_sound(context: Context, event: Event) -> None:
+def _print_trouble(context: Context, event: Event) -> None:
     match event:
         case SoundChanged(device="microphone", is_there=True):
             context.err.print("listening")
+        case StateChanged(detail=detail, hint=hint) if detail:
+            context.err.print(f"{detail}\n  → {hint}", style="yellow", markup=False, soft_wrap=True)
         case SoundChanged(is_there=False, detail=detail):
             context.err.print(f"{detail}; it is looked for", style="yellow", markup=False, soft_wrap=True)
         case _:
@@ -182,5 +187,9 @@ def _log_event(event: Event) -> None:
         case EngineChanged(engine=engine, state=state, detail=detail):
             level = logging.WARNING if state in ("restarting", "failed") else logging.INFO
             log.log(level, "%s is %s %s", engine, state, detail)
+        case StateChanged(detail=detail, hint=hint) if detail:
+            log.error("%s (%s)", detail, hint)
+        case StateChanged(part=part):
+            log.info("the %s can be kept again", part)
         case _:
             pass

@@ -31,7 +31,9 @@ async def _talk(context: Context) -> JsonObject:
         async for note in talking.notes():
             match note["kind"]:
                 case "listening":
-                    context.err.print("listening …")
+                    context.err.print(
+                        "listening … (muted again after this)" if note["is_muted"] else "listening …"
+                    )
                 case "heard":
                     context.err.print(f"you › {note['text']}", markup=False, soft_wrap=True)
                 case "done":

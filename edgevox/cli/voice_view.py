@@ -196,12 +196,14 @@ class LiveView(PlainView):
             self._err.print(waterfall(record))
 
     def _status(self) -> Text:
-        loudness = 1 - max(self._level_dbfs(), _QUIETEST_DBFS) / _QUIETEST_DBFS
-        filled = round(loudness * _METER_CHARS)
         pulse = "●" if int(time.monotonic() * 2) % 2 else "○"
         return Text.assemble(
-            (f"{pulse} {self._state:<14}", "cyan"),
-            ("▮" * filled, "green"),
-            ("▯" * (_METER_CHARS - filled), "dim"),
-            ("  Ctrl-C ends", "dim"),
+            (f"{pulse} {self._state:<14}", "cyan"), meter(self._level_dbfs()), ("  Ctrl-C ends", "dim")
         )
+
+
+def meter(level_dbfs: float) -> Text:
+    """How loud it is, as a bar."""
+    loudness = 1 - max(level_dbfs, _QUIETEST_DBFS) / _QUIETEST_DBFS
+    filled = round(loudness * _METER_CHARS)
+    return Text.assemble(("▮" * filled, "green"), ("▯" * (_METER_CHARS - filled), "dim"))

@@ -33,6 +33,12 @@ class Status(_Request):
     do: Literal["status"] = "status"
 
 
+class Watch(_Request):
+    """Tell what happens, until the connection is closed."""
+
+    do: Literal["watch"] = "watch"
+
+
 class Mute(_Request):
     """Do not listen."""
 
@@ -82,7 +88,7 @@ class Say(_Request):
     where: Literal["loudspeaker", "here"] = "loudspeaker"
 
 
-Request: TypeAlias = Status | Mute | Unmute | Talk | Stop | Reload | Ask | Say
+Request: TypeAlias = Status | Watch | Mute | Unmute | Talk | Stop | Reload | Ask | Say
 
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="do")])
 

@@ -19,8 +19,9 @@ from typing import cast
 
 from edgevox.engine.frames import (
     FLAG_BYTES,
-    FLAG_SLOTS,
     LENGTH,
+    PULSE_OFFSET,
+    SHARED_BYTES,
     Failed,
     Finished,
     Load,
@@ -32,6 +33,7 @@ from edgevox.engine.frames import (
     encode,
     flag_slot,
 )
+from edgevox.engine.pulse import Heart
 from edgevox.errors import EdgevoxError, EngineFailed
 from edgevox.turn import CancelFlag
 from edgevox.types import Engine
@@ -45,7 +47,7 @@ def main(socket_fd: int, flags_fd: int) -> None:
     # Ctrl-C reaches the whole process group; the parent decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)
-    flags = mmap.mmap(flags_fd, FLAG_SLOTS * FLAG_BYTES)
+    flags = mmap.mmap(flags_fd, SHARED_BYTES)
     requests: queue.SimpleQueue[ParentFrame] = queue.SimpleQueue()
     threading.Thread(target=_read_frames, args=(connection, requests), daemon=True).start()
 
@@ -57,11 +59,15 @@ def main(socket_fd: int, flags_fd: int) -> None:
     except EdgevoxError as error:
         connection.sendall(encode(Failed(None, error)))
         return
+    heart = Heart(flags, PULSE_OFFSET)
+    heart.start()
     connection.sendall(encode(Ready()))
     while True:
         frame = requests.get()
         assert isinstance(frame, Run)
+        heart.is_working = True
         _answer(engine, frame, connection, flags)
+        heart.is_working = False
 
 
 def _answer(engine: Engine[object, object], run: Run, connection: socket.socket, flags: mmap.mmap) -> None:

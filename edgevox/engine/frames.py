@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from edgevox.engine.pulse import PULSE
 from edgevox.errors import EdgevoxError
 
 LENGTH = struct.Struct("!I")
@@ -19,6 +20,9 @@ MAX_FRAME_BYTES = 256 * 1024 * 1024
 # One cancel flag per request, so that a late cancel cannot hit the next one. Two bytes each, see CancelFlag.
 FLAG_SLOTS = 64
 FLAG_BYTES = 2
+# Behind the flags, in the same memory.
+PULSE_OFFSET = FLAG_SLOTS * FLAG_BYTES
+SHARED_BYTES = PULSE_OFFSET + PULSE.size
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,3 +12,5 @@ class EngineLimits:
     start_s: float = 60.0
     first_reply_s: float = 60.0
     next_reply_s: float = 20.0
+    pulse_s: float = 2.0
+    """How long a child may give no sign that it gets on, at work or not: see pulse.py."""

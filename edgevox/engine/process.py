@@ -12,14 +12,15 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import AsyncGenerator
-from typing import Any, NoReturn, cast
+from collections.abc import AsyncGenerator, Iterator
+from typing import IO, Any, NoReturn, cast
 
 from edgevox.engine.frames import (
     FLAG_BYTES,
-    FLAG_SLOTS,
     LENGTH,
     MAX_FRAME_BYTES,
+    PULSE_OFFSET,
+    SHARED_BYTES,
     ChildFrame,
     Failed,
     Finished,
@@ -32,6 +33,7 @@ from edgevox.engine.frames import (
     flag_slot,
 )
 from edgevox.engine.limits import EngineLimits
+from edgevox.engine.pulse import BEAT_S, Pulse
 from edgevox.errors import EngineFailed
 from edgevox.turn import CancelFlag
 from edgevox.types import Busy
@@ -63,14 +65,26 @@ class EngineProcess:
         self._tasks = [asyncio.create_task(self._read_frames()), asyncio.create_task(self._read_stderr())]
         self.gone = asyncio.Event()
         self.broken = False
-        self.epitaph = ""
+        self.epitaph = f"{name} stopped while it had nothing to do"
+        self._has_hung = False
 
     @classmethod
     async def spawn(cls, name: str, engine: object) -> EngineProcess:
+        """Begin to load the engine. Raises EngineFailed where there is no room for a process."""
+        try:
+            return await cls._spawn(name, engine)
+        except OSError as error:
+            raise EngineFailed(
+                f"the {name} engine cannot be started: {error.strerror or error}",
+                hint="it is tried again; close other programs, or use a smaller model",
+            ) from error
+
+    @classmethod
+    async def _spawn(cls, name: str, engine: object) -> EngineProcess:
         ours, theirs = socket.socketpair()
-        with tempfile.TemporaryFile() as shared, theirs:
-            os.ftruncate(shared.fileno(), FLAG_SLOTS * FLAG_BYTES)
-            flags = mmap.mmap(shared.fileno(), FLAG_SLOTS * FLAG_BYTES)
+        with contextlib.ExitStack() as on_failure, _shared_memory(name) as shared, theirs:
+            on_failure.enter_context(ours)
+            flags = mmap.mmap(shared.fileno(), SHARED_BYTES)
             fds = (theirs.fileno(), shared.fileno())
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -82,6 +96,7 @@ class EngineProcess:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             )
+            on_failure.pop_all()
         connection = await _Connection.open(ours)
         connection.send(encode(Load(engine)))
         return cls(name, process, connection, flags)
@@ -94,11 +109,11 @@ class EngineProcess:
     def alive(self) -> bool:
         return not self.broken and self._process.returncode is None
 
-    async def wait_ready(self, timeout_s: float) -> None:
+    async def wait_ready(self, limits: EngineLimits) -> None:
         """Wait until the model is read. Raises what loading raised, or EngineFailed."""
-        match await self._receive(timeout_s, "did not finish loading"):
+        match await self._receive(limits.start_s, "did not finish loading"):
             case Ready():
-                return
+                self._tasks.append(asyncio.create_task(self._feel_pulse(limits.pulse_s)))
             case Failed(error=error):
                 self.broken = True
                 raise error
@@ -158,6 +173,8 @@ class EngineProcess:
                 item = await self._inbox.get()
         except TimeoutError:
             self._give_up(f"{complaint} within {timeout_s:g} s")
+        if isinstance(item, _Gone) and self._has_hung:
+            self._give_up("hung: it did nothing any more")
         if isinstance(item, _Gone):
             returncode = await self._process.wait()
             how = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
@@ -180,10 +197,32 @@ class EngineProcess:
         self._inbox.put_nowait(_Gone())
         self.gone.set()
 
+    async def _feel_pulse(self, silent_s: float) -> None:
+        """End a child that gives no sign of life; whoever waits for it then sees that it has gone."""
+        pulse = Pulse(self._flags, PULSE_OFFSET, silent_s=silent_s)
+        while pulse.look():  # noqa: ASYNC110  (what a stopped process does not do tells nobody)
+            await asyncio.sleep(BEAT_S)
+        self._has_hung = True
+        self.epitaph = f"{self._name} hung while it had nothing to do"
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
     async def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         async for line in self._process.stderr:
             self._last_words.append(line.decode(errors="replace").rstrip())
+
+
+@contextlib.contextmanager
+def _shared_memory(name: str) -> Iterator[IO[bytes]]:
+    # A file on a disk that is full has no room for its pages: whoever writes to them is killed.
+    if sys.platform == "linux":
+        memory: IO[bytes] = os.fdopen(os.memfd_create(f"edgevox-{name}"), "w+b")
+    else:
+        memory = tempfile.TemporaryFile()  # noqa: SIM115  (below)
+    with memory:
+        os.ftruncate(memory.fileno(), SHARED_BYTES)
+        yield memory
 
 
 class _Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import pickle
 from collections.abc import AsyncGenerator, Callable
@@ -19,6 +20,9 @@ from edgevox.types import Engine, ReplyT, RequestT
 log = logging.getLogger(__name__)
 
 Publish: TypeAlias = Callable[[Event], None]
+
+# Where memory is short, an engine may find room once something else has ended.
+_TRY_AGAIN_S = (1.0, 2.0, 5.0, 15.0, 30.0)
 
 
 class SupervisedEngine(Generic[RequestT, ReplyT]):
@@ -68,9 +72,13 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
             if self._process is not None and self._process.alive:
                 return
             self._change("starting")
-            process = await EngineProcess.spawn(self.name, self._engine)
             try:
-                await process.wait_ready(self._limits.start_s)
+                process = await EngineProcess.spawn(self.name, self._engine)
+            except EngineFailed as error:
+                self._change("failed", str(error))
+                raise
+            try:
+                await process.wait_ready(self._limits)
             except (EngineFailed, ModelError) as error:
                 self._change("failed", str(error))
                 await process.kill()
@@ -124,11 +132,15 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
             self._revival = asyncio.create_task(self._revive())
 
     async def _revive(self) -> None:
-        try:
-            await self.start()
-        except (EngineFailed, ModelError) as error:
-            # The next request tries again, and its turn tells the user.
-            log.error("%s did not come back: %s", self.name, error)
+        """Have it back, however often that is tried: a request tries for itself, and tells its user."""
+        for wait_s in itertools.chain(_TRY_AGAIN_S, itertools.repeat(_TRY_AGAIN_S[-1])):
+            try:
+                await self.start()
+            except (EngineFailed, ModelError) as error:
+                log.error("%s did not come back: %s", self.name, error)
+            else:
+                return
+            await asyncio.sleep(wait_s)
 
     def _change(self, state: EngineState, detail: str = "") -> None:
         self._publish(EngineChanged(engine=self.name, state=state, detail=detail))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import time
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from edgevox.events import (
     SoundDevice,
     SpeechDropped,
     SpeechStarted,
+    StateChanged,
     TranscriptionStarted,
     TurnEnded,
 )
@@ -55,6 +57,7 @@ class StatusBoard:
     _started_s: float = field(default_factory=time.monotonic)
     _engines: dict[str, _Engine] = field(default_factory=dict)
     _devices: dict[SoundDevice, _Device] = field(default_factory=dict)
+    _last_trouble: JsonObject | None = None
     _ringing: set[str] = field(default_factory=set)
 
     def __call__(self, event: Event) -> None:
@@ -85,6 +88,8 @@ class StatusBoard:
                 engine = self._engines.setdefault(name, _Engine(state))
                 engine.state, engine.detail = state, detail
                 engine.restarts += state == "restarting"
+            case StateChanged(detail=detail) if detail:
+                self._last_trouble = {"at": _now(), "message": detail}
             case SoundChanged(device=kind, is_there=is_there, name=name, detail=detail):
                 self._devices[kind] = _Device(is_there, name, detail)
             case _:
@@ -105,7 +110,12 @@ class StatusBoard:
             "engines": {name: _of(engine) for name, engine in self._engines.items()},
             "turns": self.turns,
             "failed_turns": self.failed_turns,
+            "last_trouble": self._last_trouble,
         }
+
+
+def _now() -> str:
+    return dt.datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def _of(entry: _Engine | _Device) -> JsonObject:

@@ -6,10 +6,11 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from edgevox.agents.confirm import Agreement
-from edgevox.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute
+from edgevox.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute, Watch
 from edgevox.control.server import Dialogue
 from edgevox.control.sound import sound_notes
 from edgevox.errors import ControlError, OtherSettings
@@ -23,6 +24,7 @@ from edgevox.events import (
     TurnEnded,
     TurnStarted,
 )
+from edgevox.resident.watching import watch
 from edgevox.settings import Settings
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import CancelFlag, Turn
@@ -43,6 +45,8 @@ async def answer(resident: Resident, request: Request, dialogue: Dialogue) -> Js
     match request:
         case Status():
             return status(resident)
+        case Watch():
+            return await watch(resident, dialogue, partial(status, resident))
         case Mute():
             resident.mute(is_muted=True)
             return {}
@@ -69,6 +73,8 @@ def status(resident: Resident) -> JsonObject:
     """How it is: what it does, its devices, its engines, the last turn, and what is wrong."""
     session = resident.session
     record = (session.daemon.last_record if session else None) or resident.last_record
+    if session:
+        session.daemon.try_to_record_again()
     problem = session.daemon.record_problem if session else None
     return dict(resident.board.facts()) | {
         "attention": session.loop.wakefulness.attention if session else None,
@@ -204,7 +210,7 @@ async def _talk(resident: Resident, dialogue: Dialogue) -> JsonObject:
     try:
         with session.daemon.bus.subscription() as events:
             session.loop.wakefulness.talk()
-            await dialogue.tell("listening")
+            await dialogue.tell("listening", is_muted=was_muted)
             async with asyncio.timeout(_SPEAKS_WITHIN_S) as patience:
                 async for event in events:
                     match event:

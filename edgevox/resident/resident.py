@@ -38,6 +38,10 @@ class Sound(Ear, Loudspeaker, Protocol):
     def duplex(self) -> Duplex:
         """How the two go along now."""
 
+    @property
+    def level_dbfs(self) -> float:
+        """How loud the last block was."""
+
     def mute(self) -> None: ...
     def unmute(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Two soft tones that say something without a word: you were understood, and nothing came of it."""
+"""Soft tones that say something without a word: I listen, you were understood, nothing came of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from edgevox.voice.ring_sound import RATE_HZ
 # rings, which is not to be taken for it.
 HEARD_HZ = (880.0,)
 FAILED_HZ = (622.3, 466.2)
+# The same fourth, as somebody asks "yes?".
+CALLED_HZ = (466.2, 622.3)
 
 # The reply may have to wait for the end of the first: it is as short as a tone that does not click can be.
 _HEARD_S = 0.09
@@ -22,6 +24,12 @@ _FAILED_S = 0.14
 _EDGE_S = 0.03
 # An octave above, or it sounds like a hearing test.
 _OVERTONE = 0.25
+
+
+@cache
+def called(volume: float) -> Audio:
+    """It was called, and listens."""
+    return _tones(CALLED_HZ, _FAILED_S, volume)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -17,6 +18,7 @@ from edgevox.agents.forgetting import forget_all, forget_since
 from edgevox.agents.kept_turn import KeptTurn
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.memory_file import FILE_NAME, MemoryFile
+from edgevox.errors import StateError
 from edgevox.settings import MemorySettings
 from edgevox.types import Message, ToolCall
 
@@ -352,7 +354,7 @@ def test_a_folder_that_cannot_be_written_is_reported_and_the_conversation_works(
         assert "EDGEVOX_STATE_DIR" in store.problem.hint
 
 
-def test_a_write_that_fails_is_reported_once_and_the_next_is_tried(tmp_path: Path, clock: Clock) -> None:
+def test_a_write_that_fails_is_reported_until_the_next_succeeds(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         other = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
         other.execute("CREATE TRIGGER full BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'full'); END")
@@ -365,9 +367,56 @@ def test_a_write_that_fails_is_reported_once_and_the_next_is_tried(tmp_path: Pat
         other.close()
         conversation.keep(numbered(3), turn_id="3")
         assert conversation.messages() == (*numbered(1), *numbered(2), *numbered(3))
-    assert store.problem is first
     assert "full" in str(first)
+    assert store.problem is None
     assert "3" in [turn.id for turn in all_turns(tmp_path)]
+
+
+def test_a_file_that_is_deleted_is_begun_anew_and_the_conversation_goes_on(
+    tmp_path: Path, clock: Clock
+) -> None:
+    changes: list[StateError | None] = []
+    folder = tmp_path / "state"
+    with ConversationStore.open(folder, MemorySettings(), clock=clock, on_change=changes.append) as store:
+        conversation = store.conversation()
+        conversation.keep(numbered(1), turn_id="1")
+        store.flush()
+        shutil.rmtree(folder)
+        conversation.keep(numbered(2), turn_id="2")
+        store.flush()
+        assert store.problem is None
+        conversation.keep(numbered(3), turn_id="3")
+        assert conversation.messages() == (*numbered(1), *numbered(2), *numbered(3))
+    assert [change and "was deleted" in change.message for change in changes] == [True, None]
+    assert [turn.id for turn in all_turns(folder)] == ["3", "2"]
+
+
+def test_what_is_forgotten_in_the_new_file_is_not_told_again(tmp_path: Path, clock: Clock) -> None:
+    folder = tmp_path / "state"
+    with opened(folder, clock) as store:
+        conversation = store.conversation()
+        conversation.keep(numbered(1), turn_id="1")
+        store.flush()
+        shutil.rmtree(folder)
+        conversation.keep(numbered(2), turn_id="2")
+        store.flush()
+        with closing(MemoryFile.open(folder)) as file:
+            file.delete()
+        assert conversation.messages() == ()
+
+
+def test_room_that_is_there_again_is_found_without_a_turn(tmp_path: Path, clock: Clock) -> None:
+    with opened(tmp_path, clock) as store:
+        other = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+        other.execute("CREATE TRIGGER full BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'full'); END")
+        store.conversation().keep(numbered(1))
+        store.flush()
+        assert store.problem is not None
+        other.execute("DROP TRIGGER full")
+        other.close()
+        store.try_again()
+        store.flush()
+        assert store.problem is None
 
 
 def test_of_a_reply_that_was_cut_off_only_what_was_heard_is_written(tmp_path: Path, clock: Clock) -> None:

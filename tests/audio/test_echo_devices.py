@@ -11,8 +11,10 @@ import pytest
 
 from edgevox.audio.duplex import cancel_echo
 from edgevox.audio.echo import EchoLevel
-from edgevox.audio.microphone import Microphone
+from edgevox.audio.microphone import Microphone, Opener
+from edgevox.audio.recorder import open_recorder
 from edgevox.audio.speaker import Speaker
+from edgevox.audio.stream import open_stream
 from edgevox.testing import NullSinks
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
@@ -51,8 +53,9 @@ async def levels_of_a_reply(microphone: Microphone, speaker: Speaker) -> list[Ec
     return levels
 
 
-async def test_the_assistant_does_not_hear_itself(echoing_room: NullSinks) -> None:
-    speaker, microphone = Speaker(lead_in_ms=200), Microphone()
+@pytest.mark.parametrize("opened_by", [open_stream, open_recorder], ids=["here", "in a process of its own"])
+async def test_the_assistant_does_not_hear_itself(echoing_room: NullSinks, opened_by: Opener) -> None:
+    speaker, microphone = Speaker(lead_in_ms=200), Microphone(opened_by=opened_by)
     cancel_echo("on", microphone, speaker)
     async with microphone:
         levels = await levels_of_a_reply(microphone, speaker)

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import write_wav
-from edgevox.audio.microphone import Microphone
+from edgevox.audio.microphone import Microphone, Opener
+from edgevox.audio.recorder import open_recorder
+from edgevox.audio.stream import open_stream
 from edgevox.errors import DeviceUnavailable
 from edgevox.testing import NullSinks
 from edgevox.types import Audio
@@ -63,8 +65,9 @@ def assert_complete(recording: Samples) -> None:
         assert likeness(SOUND[moment], there[moment]) > 0.95
 
 
-async def test_what_is_spoken_into_it_is_heard(room: NullSinks, sound_file: Path) -> None:
-    async with Microphone() as microphone, speaking(room, sound_file):
+@pytest.mark.parametrize("opened_by", [open_stream, open_recorder], ids=["here", "in a process of its own"])
+async def test_what_is_spoken_into_it_is_heard(room: NullSinks, sound_file: Path, opened_by: Opener) -> None:
+    async with Microphone(opened_by=opened_by) as microphone, speaking(room, sound_file):
         assert_complete(await listen(microphone, 2.5))
         assert microphone.dropped_samples == 0
 
@@ -86,8 +89,11 @@ async def test_the_level_follows_the_sound(room: NullSinks, sound_file: Path) ->
     assert min(levels) == -100
 
 
-async def test_a_listener_that_is_busy_for_a_second_loses_nothing(room: NullSinks, sound_file: Path) -> None:
-    async with Microphone() as microphone, speaking(room, sound_file):
+@pytest.mark.parametrize("opened_by", [open_stream, open_recorder], ids=["here", "in a process of its own"])
+async def test_a_listener_that_is_busy_for_a_second_loses_nothing(
+    room: NullSinks, sound_file: Path, opened_by: Opener
+) -> None:
+    async with Microphone(opened_by=opened_by) as microphone, speaking(room, sound_file):
         before = await listen(microphone, 0.3)
         busy_for(1.0)
         assert microphone.delay_s > 0.9

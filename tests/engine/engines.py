@@ -31,6 +31,10 @@ class Echo:
                 case "work":
                     time.sleep(0.3)
                     yield Busy()
+                case "spin":
+                    until_s = time.monotonic() + 2.0
+                    while time.monotonic() < until_s:
+                        pass
                 case "hang":
                     time.sleep(3600)
                 case "raise":

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -18,6 +19,7 @@ from edgevox.turn import CancelFlag
 from tests.engine.engines import DiesLoading, Echo, Unloadable
 
 LIMITS = EngineLimits(start_s=30, first_reply_s=30, next_reply_s=30)
+FELT = EngineLimits(start_s=60, first_reply_s=60, next_reply_s=60, pulse_s=1.0)
 IMPATIENT = EngineLimits(start_s=30, first_reply_s=0.5, next_reply_s=0.5)
 BOUND_S = 30
 
@@ -86,6 +88,60 @@ async def test_a_stopped_process_counts_as_hung() -> None:
         os.kill(engine.pid, signal.SIGSTOP)
         with pytest.raises(EngineFailed):
             await answer(engine, "hello")
+        assert await answer(engine, "back") == ["back"]
+
+
+@pytest.mark.parametrize("how", ["hang", "stop"])
+async def test_an_engine_without_a_pulse_is_replaced_long_before_its_limits(how: str) -> None:
+    async with echo(FELT) as engine:
+        assert engine.pid is not None
+        if how == "stop":
+            os.kill(engine.pid, signal.SIGSTOP)
+        with pytest.raises(EngineFailed, match="hung"):
+            await answer(engine, "hang")
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_an_engine_that_works_for_long_has_a_pulse() -> None:
+    async with echo(FELT) as engine:
+        first = engine.pid
+        assert await answer(engine, "spin hello") == ["hello"]
+        assert engine.pid == first
+
+
+async def test_an_idle_engine_that_is_stopped_comes_back_by_itself() -> None:
+    bus = Bus()
+    async with echo(FELT, publish=bus.publish) as engine:
+        assert engine.pid is not None
+        with bus.subscription() as events:
+            os.kill(engine.pid, signal.SIGSTOP)
+            async with asyncio.timeout(BOUND_S):
+                changes = [event async for event in take_until_ready(events)]
+        assert [change.state for change in changes] == ["restarting", "starting", "ready"]
+        assert "hung" in changes[0].detail
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_an_engine_that_finds_no_memory_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.engine.supervised._TRY_AGAIN_S", (0.05,))
+    spawn = asyncio.create_subprocess_exec
+    refusals = [OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))] * 2
+
+    async def spawn_later(*args: Any, **how: Any) -> Any:
+        if refusals:
+            raise refusals.pop()
+        return await spawn(*args, **how)
+
+    bus = Bus()
+    async with echo(publish=bus.publish) as engine:
+        assert engine.pid is not None
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", spawn_later)
+        with bus.subscription() as events:
+            os.kill(engine.pid, signal.SIGKILL)
+            async with asyncio.timeout(BOUND_S):
+                changes = [event async for event in take_until_ready(events)]
+        assert [change.state for change in changes].count("failed") == 2
+        assert "Cannot allocate memory" in changes[2].detail
         assert await answer(engine, "back") == ["back"]
 
 

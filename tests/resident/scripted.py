@@ -33,6 +33,7 @@ class QuietRoom(MemorySpeaker):
     dropped_samples = 0
     delay_s = 0.0
     duplex: Duplex = "half"
+    level_dbfs = -60.0
 
     def __init__(self) -> None:
         super().__init__()

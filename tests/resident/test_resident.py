@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import resource
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from edgevox.agents.memory_file import MemoryFile
 from edgevox.control.client import request
 from edgevox.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute
 from edgevox.control.sound import sound_of
@@ -25,7 +27,7 @@ from edgevox.events import (
     TurnEnded,
 )
 from edgevox.folders import Folders
-from edgevox.types import JsonObject
+from edgevox.types import JsonObject, Message
 from tests.resident.scripted import ScriptedTrade, living
 
 
@@ -37,6 +39,14 @@ def trade(folders: Folders) -> ScriptedTrade:
 async def done(trade: ScriptedTrade, wanted: Request) -> JsonObject:
     async with request(trade.folders.runtime, wanted) as asking:
         return await asking.done()
+
+
+async def until(trade: ScriptedTrade, is_so: Callable[[JsonObject], bool]) -> JsonObject:
+    """The status as soon as it is so."""
+    async with asyncio.timeout(10):
+        while not is_so(status := await done(trade, Status())):  # noqa: ASYNC110  (it has to be asked)
+            await asyncio.sleep(0.01)
+    return status
 
 
 async def test_status_says_how_everything_is(trade: ScriptedTrade) -> None:
@@ -130,6 +140,7 @@ async def test_talk_listens_once_although_it_is_muted(trade: ScriptedTrade) -> N
                     publish(ReplyDelta(turn_id="t", text="Hi."))
                     publish(TurnEnded(turn_id="t", outcome="answered", reply="Hi."))
         assert [note["kind"] for note in notes] == ["listening", "heard", "delta", "done"]
+        assert notes[0]["is_muted"], "whoever talks is told"
         assert trade.room.is_muted
 
 
@@ -218,6 +229,14 @@ def elsewhere(trade: ScriptedTrade, tmp_path: Path) -> ScriptedTrade:
     return trade
 
 
+def kept(state: Path) -> list[str]:
+    """The turns that are in the memory."""
+    file = MemoryFile.open_to_read(state)
+    assert file is not None
+    with closing(file):
+        return [turn.id for turn in file.turns()]
+
+
 async def assert_answers_and_complains(trade: ScriptedTrade) -> None:
     assert (await done(trade, Ask(text="Capital of France?")))["reply"] == "Paris is the capital."
     trouble = (await done(trade, Status()))["trouble"]
@@ -238,9 +257,46 @@ async def test_a_state_folder_that_is_deleted_is_made_again(elsewhere: ScriptedT
     assert (elsewhere.folders.state / "turns.jsonl").exists()
 
 
+async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
+    elsewhere: ScriptedTrade, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = elsewhere.folders.state
+    async with living(elsewhere) as resident:
+        assert resident.session is not None
+        conversation = resident.session.daemon.conversation()
+        turns = [(Message("user", f"question {n}"), Message("assistant", "answer")) for n in range(2)]
+        conversation.keep(turns[0], turn_id="0")
+        async with asyncio.timeout(10):
+            while not kept(state):  # noqa: ASYNC110  (the thread that writes tells nobody)
+                await asyncio.sleep(0.01)
+        shutil.rmtree(state)
+        conversation.keep(turns[1], turn_id="1")
+        status = await until(elsewhere, lambda status: status["last_trouble"] is not None)
+        assert "memory.sqlite was deleted" in status["last_trouble"]["message"]
+        await until(elsewhere, lambda status: status["trouble"] is None)
+        assert conversation.messages() == (*turns[0], *turns[1])
+    assert "memory.sqlite was deleted" in caplog.text
+    assert kept(state) == ["1"]
+
+
 async def test_on_a_full_disk_it_answers_and_says_what_is_wrong(
     elsewhere: ScriptedTrade,
 ) -> None:
     async with living(elsewhere):
         with full_disk():
             await assert_answers_and_complains(elsewhere)
+
+
+async def test_when_there_is_room_again_every_turn_is_recorded(elsewhere: ScriptedTrade) -> None:
+    async with living(elsewhere) as resident:
+        with full_disk():
+            await assert_answers_and_complains(elsewhere)
+            assert resident.session is not None
+            messages = (Message("user", "question"), Message("assistant", "answer"))
+            resident.session.daemon.conversation().keep(messages, turn_id="lost")
+            await until(elsewhere, lambda status: "memory" in status["last_trouble"]["message"])
+        status = await until(elsewhere, lambda status: status["trouble"] is None)
+        assert status["last_trouble"] is not None
+        await done(elsewhere, Ask(text="And of Italy?"))
+    lines = (elsewhere.folders.state / "turns.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["reply"] for line in lines] == ["", "Rome."]

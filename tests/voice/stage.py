@@ -26,7 +26,7 @@ from edgevox.types import (
     TranscribeRequest,
     Transcript,
 )
-from edgevox.voice import Interruption, Pipeline, VoiceLoop
+from edgevox.voice import Interruption, Pipeline, VoiceLoop, Wakefulness
 from tests.voice.sounds import silent, voiced
 
 BOUND_S = 10
@@ -97,10 +97,22 @@ class Stage:
         """Returns when an event of this kind has been published."""
         await self._moments[kind].wait()
 
-    async def play(self, pipeline: Pipeline, interruption: Interruption | None = None) -> None:
+    async def play(
+        self,
+        pipeline: Pipeline,
+        interruption: Interruption | None = None,
+        wakefulness: Wakefulness | None = None,
+    ) -> None:
         async with asyncio.timeout(BOUND_S):
-            segmenter = Segmenter(AudioSettings())
-            await VoiceLoop(self, segmenter, pipeline, self.note, interruption=lambda: interruption).run()
+            loop = VoiceLoop(
+                self,
+                Segmenter(AudioSettings()),
+                pipeline,
+                self.note,
+                interruption=lambda: interruption,
+                wakefulness=wakefulness,
+            )
+            await loop.run()
 
 
 def _utterance(seconds: float) -> np.ndarray:

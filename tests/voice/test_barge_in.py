@@ -14,7 +14,7 @@ from edgevox.events import Event, PlaybackStarted, SpeechStarted, TranscriptionS
 from edgevox.testing import ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
-from edgevox.voice import Hearing, InstantWords, Interruption, Pipeline, Voice
+from edgevox.voice import Hearing, InstantWords, Interruption, Pipeline, Voice, Wakefulness
 from tests.voice.stage import BOUND_S, HeldSpeaker, Listener, Stage, after
 from tests.voice.test_interruption import cough
 from tests.voice.test_spoken_answer import House
@@ -91,6 +91,20 @@ async def test_what_was_said_over_the_reply_is_heard_from_its_first_word() -> No
     await stage.play(talk.pipeline, Interruption())
     assert talk.listener.heard[1].duration_s > 1.2
     assert sum(isinstance(event, SpeechStarted) for event in stage.events) == 2
+
+
+async def test_who_interrupts_is_heard_to_the_end_although_nobody_may_follow_up() -> None:
+    stage = Stage(cues=[after(PlaybackStarted)], aside_s=2.5, turns=2)
+    talk = Talk(stage, ["tell me a story", "is the door locked"])
+    wakefulness = Wakefulness("word", follow_up_s=0.0)
+    wakefulness.talk()
+    await stage.play(talk.pipeline, Interruption(), wakefulness)
+    assert [(record.outcome, record.heard) for record in stage.records] == [
+        ("interrupted", "tell me a story"),
+        ("answered", "is the door locked"),
+    ]
+    assert talk.listener.heard[1].duration_s > 2.5
+    assert wakefulness.attention == "asleep", "and then it has to be called again"
 
 
 async def test_without_an_interruption_nobody_is_heard_over_the_reply() -> None:

@@ -17,8 +17,15 @@ from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.confirm import Agreement
 from edgevox.agents.conversation import Conversation
 from edgevox.bus import Bus
-from edgevox.errors import DeviceUnavailable, EdgevoxError, EngineFailed
-from edgevox.events import ConfirmationRequired, EndpointReached, Event, PlaybackStarted, TurnEnded
+from edgevox.errors import DeviceUnavailable, EdgevoxError, EngineFailed, ModelError
+from edgevox.events import (
+    AttentionChanged,
+    ConfirmationRequired,
+    EndpointReached,
+    Event,
+    PlaybackStarted,
+    TurnEnded,
+)
 from edgevox.settings import SoundSettings
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import tool
@@ -26,10 +33,11 @@ from edgevox.turn import CancelFlag, Turn
 from edgevox.types import Audio, ChatModel, ChatReply, ChatRequest, SynthesisRequest
 from edgevox.voice import Asking, Hearing, InstantWords, Pipeline, Signs, Voice
 from edgevox.voice.acknowledgement import PHRASES
-from edgevox.voice.chimes import failed, heard
+from edgevox.voice.apology import PHRASES as APOLOGIES
+from edgevox.voice.chimes import called, failed, heard
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.reply_languages import ReplyLanguages
-from edgevox.voice.signs import AT_ONCE_S
+from edgevox.voice.signs import AFTER_CALL_S, AT_ONCE_S
 from tests.voice.recogniser import Recogniser
 from tests.voice.sounds import voiced
 from tests.voice.stage import BOUND_S, Ponderer
@@ -167,6 +175,7 @@ class Scene:
         self.words = InstantWords()
         self.asking = Asking(self.bus.publish, ways=frozenset({"keyboard"}))
         self.is_spoken_to = False
+        self.hears_over_itself = True
 
         @tool(side_effects=True, confirm="voice", question=lambda _arguments: QUESTION)
         async def unlock_door() -> str:
@@ -197,9 +206,10 @@ class Scene:
         self.signs = Signs(
             self.pipeline,
             self.pipeline.mouth,
-            SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, **settings}),
+            SoundSettings.model_validate({"acknowledge_after_s": AFTER_S, "apologise": False, **settings}),
             languages=languages,
             is_spoken_to=lambda: self.is_spoken_to,
+            hears_over_itself=lambda: self.hears_over_itself,
             clock=self.hours,
             sleep=self.hours.sleep,
         )
@@ -231,7 +241,7 @@ class Scene:
 
     def _name(self, sound: Audio) -> str:
         settings = SoundSettings()
-        for name, chime in (("heard", heard), ("failed", failed)):
+        for name, chime in (("heard", heard), ("failed", failed), ("called", called)):
             if np.array_equal(sound.samples, chime(settings.chime_volume).samples):
                 return name
         # A hundredth of a second per character.
@@ -586,3 +596,112 @@ async def test_nothing_is_left_of_them_when_they_are_closed() -> None:
         turn.cancel()
         await asyncio.gather(turn, return_exceptions=True)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+# --- the apology
+
+
+class Mute(ToneSynthesizer):
+    """Dies once it has made what is made beforehand."""
+
+    async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        if request.text not in (*PHRASES["en"], APOLOGIES["en"]):
+            raise EngineFailed("piper is gone", hint="it is being restarted")
+        async for sound in super().stream(request, cancel):
+            yield sound
+
+
+async def fail(scene: Scene) -> None:
+    await settle()
+    with pytest.raises(EdgevoxError):
+        await over(scene.say())
+    await settle()
+
+
+async def test_whoever_lost_their_turn_to_an_engine_hears_an_apology() -> None:
+    scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
+    await fail(scene)
+    assert scene.played == [APOLOGIES["en"]]
+    assert not scene.conversation.messages(), "it is no part of the conversation"
+
+
+async def test_so_does_whoever_lost_it_to_the_voice_itself() -> None:
+    scene = Scene(ScriptedModel(["A lamp."]), apologise=True, synthesizer=Mute())
+    await fail(scene)
+    assert scene.played == [APOLOGIES["en"]]
+
+
+async def test_so_does_whoever_lost_it_before_they_were_understood() -> None:
+    scene = Scene(ScriptedModel([]), [EngineFailed("whisper is gone", hint="wait")], apologise=True)
+    await fail(scene)
+    assert scene.played == [APOLOGIES["en"]]
+
+
+async def test_it_is_said_in_the_language_of_the_reply_once_that_is_known() -> None:
+    gone = EngineFailed("llama is gone", hint="wait")
+    languages = ReplyLanguages(voices=("en", "de"))
+    scene = Scene(
+        ScriptedModel([gone, gone]), [WHAT, WHAT], language="de", languages=languages, apologise=True
+    )
+    await fail(scene)
+    await fail(scene)
+    assert scene.played == ["failed", APOLOGIES["de"]]
+
+
+async def test_whoever_says_it_again_already_is_not_talked_over() -> None:
+    scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
+    scene.is_spoken_to = True
+    await fail(scene)
+    assert scene.played == []
+
+
+async def test_what_is_no_fault_of_an_engine_is_a_tone() -> None:
+    scene = Scene(ScriptedModel([ModelError("too long", hint="say less")]), apologise=True)
+    await fail(scene)
+    assert scene.played == ["failed"]
+
+
+def test_every_language_that_has_words_for_waiting_has_an_apology() -> None:
+    assert APOLOGIES.keys() == PHRASES.keys()
+
+
+# --- that it was called
+
+
+async def call(scene: Scene) -> None:
+    scene.bus.publish(AttentionChanged(attention="awake"))
+    await scene.hours.pass_by(AFTER_CALL_S)
+
+
+async def test_whoever_calls_and_waits_hears_that_it_listens() -> None:
+    scene = Scene(ScriptedModel([]))
+    scene.bus.publish(AttentionChanged(attention="awake"))
+    await scene.hours.pass_by(AFTER_CALL_S - 0.01)
+    assert scene.played == []
+    await scene.hours.pass_by(0.02)
+    assert scene.played == ["called"]
+
+
+async def test_whoever_goes_on_in_one_breath_is_not_talked_over() -> None:
+    scene = Scene(ScriptedModel([]))
+    scene.is_spoken_to = True
+    await call(scene)
+    assert scene.played == []
+
+
+async def test_where_it_would_not_hear_over_the_tone_there_is_none() -> None:
+    scene = Scene(ScriptedModel([]))
+    scene.hears_over_itself = False
+    await call(scene)
+    assert scene.played == []
+
+
+async def test_a_turn_that_keeps_it_awake_is_no_call() -> None:
+    model = Ponderer()
+    scene = Scene(model, acknowledge_after_s=0)
+    turn = scene.say()
+    await settle()
+    await call(scene)
+    model.may_answer.set()
+    await over(turn)
+    assert scene.played == ["heard", "At last."]

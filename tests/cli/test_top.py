@@ -1,0 +1,126 @@
+"""`edgevox top` on a terminal of its own, and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from edgevox.control.client import request
+from edgevox.control.protocol import Ask, Reload
+from edgevox.events import EngineChanged, SoundChanged, ToolFinished, ToolStarted
+from edgevox.folders import Folders
+from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
+from tests.cli.terminal import on_a_terminal
+from tests.resident.scripted import ScriptedTrade, living
+
+NOT_RUNNING = 7
+INTERRUPTED = 130
+
+
+@pytest.fixture
+def trade(folders: Folders) -> ScriptedTrade:
+    return ScriptedTrade(folders, ["Paris is the capital.", "Rome."])
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return environment(tmp_path, TERM="xterm-256color", LINES="40", COLUMNS="100", **NO_NETWORK)
+
+
+async def ask(trade: ScriptedTrade) -> None:
+    async with request(trade.folders.runtime, Ask(text="What is the capital of France?")) as asking:
+        await asking.done()
+
+
+def last_screen(shown: str) -> str:
+    """What stood there in the end, without colours."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+
+
+async def test_a_person_sees_what_goes_on_and_leaves_with_q(
+    trade: ScriptedTrade, env: dict[str, str]
+) -> None:
+    async with living(trade, within_s=BOUND_S) as resident:
+        assert resident.session is not None
+        publish = resident.session.daemon.bus.publish
+        with on_a_terminal(env, "top") as terminal:
+            await asyncio.to_thread(terminal.until, "listening")
+            publish(EngineChanged(engine="llama", state="restarting", detail="it died"))
+            publish(EngineChanged(engine="llama", state="ready"))
+            publish(SoundChanged(device="microphone", is_there=True, name="desk"))
+            publish(ToolStarted(turn_id="t", call_id="1", name="turn_on", arguments='{"name":"lamp"}'))
+            publish(ToolFinished(turn_id="t", call_id="1", name="turn_on", code=None, elapsed_s=0.012))
+            await ask(trade)
+            for text in ("Paris is the capital.", "turn_on", "12 ms", "restarted 1 times", "desk", "total"):
+                await asyncio.to_thread(terminal.until, text)
+            terminal.type("q")
+            assert await asyncio.to_thread(terminal.end) == 0
+    shown = last_screen(terminal.shown)
+    assert "you › What is the capital of France?" in shown
+    assert "▯" in shown, "the level"
+    assert terminal.shown.rstrip().endswith("\x1b[?25h\x1b[?1049l"), "the cursor and the screen are back"
+
+
+async def test_it_goes_on_over_a_reload_and_ends_with_the_assistant(
+    trade: ScriptedTrade, env: dict[str, str]
+) -> None:
+    with ExitStack() as shown:
+        async with living(trade, within_s=BOUND_S):
+            terminal = shown.enter_context(on_a_terminal(env, "top"))
+            await asyncio.to_thread(terminal.until, "listening")
+            trade.folders.config.mkdir()
+            trade.folders.config_file.write_text("[tts]\nspeed = 1.5\n")
+            async with request(trade.folders.runtime, Reload()) as reloading:
+                assert (await reloading.done())["changed"] == ["tts.speed"]
+            await asyncio.sleep(0.5)  # it looks for the new session ten times a second
+            await ask(trade)
+            await asyncio.to_thread(terminal.until, "Paris is the capital.")
+        assert await asyncio.to_thread(terminal.end) == NOT_RUNNING
+    assert "the assistant ended" in terminal.shown
+
+
+async def test_without_a_terminal_each_happening_is_a_line(
+    trade: ScriptedTrade, env: Mapping[str, str]
+) -> None:
+    async with living(trade, within_s=BOUND_S) as resident:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "edgevox", "top",
+            env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(BOUND_S):
+                while not _watchers(resident):  # noqa: ASYNC110  (nothing tells)
+                    await asyncio.sleep(0.02)
+                await ask(trade)
+                assert await process.stdout.readline() == b"you \xe2\x80\xba What is the capital of France?\n"
+                assert await process.stdout.readline() == b"edgevox \xe2\x80\xba Paris is the capital.\n"
+            process.send_signal(signal.SIGINT)
+            _, err = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+    assert process.returncode == INTERRUPTED
+    assert b"total" in err
+    assert b"\x1b" not in err
+
+
+def _watchers(resident: object) -> int:
+    session = getattr(resident, "session", None)
+    assert session is not None
+    # Whoever watches is one listener more than the recorder, the board and the signs.
+    return len(session.daemon.bus._listeners) - 3
+
+
+def test_where_none_runs_that_is_said(env: Mapping[str, str]) -> None:
+    result = edgevox("top", env=env)
+    assert result.returncode == NOT_RUNNING
+    assert "not running" in result.stderr

@@ -1,0 +1,127 @@
+"""Engines that die or hang under a conversation: it goes on, within the bound, and says that it is sorry."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from edgevox.events import (
+    EndpointReached,
+    EngineChanged,
+    EngineName,
+    Event,
+    PlaybackStarted,
+    SynthesisStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnEvent,
+)
+from edgevox.folders import Folders
+from edgevox.resident.resident import Resident
+from edgevox.types import JsonObject
+from tests.resident.scripted import living
+from tests.resident.talking import Happenings, ProcessTrade, happenings, strike
+from tests.voice.sounds import silent, voiced
+
+pytestmark = pytest.mark.slow
+
+WITHIN_S = 15.0
+"""The bound is 5 s; a machine that tests something else beside it may take three times as long."""
+BOUND_S = 120.0
+QUESTION = np.concatenate([voiced(0.6), silent(1.5)])
+
+# In the middle of its work in a turn that has begun.
+MOMENTS: dict[EngineName, type[TurnEvent]] = {
+    "whisper": EndpointReached,
+    "llama": SynthesisStarted,
+    "piper": PlaybackStarted,
+}
+
+
+@pytest.fixture
+def trade(folders: Folders) -> ProcessTrade:
+    return ProcessTrade(folders, work_s=0.3)
+
+
+def records(folders: Folders) -> list[JsonObject]:
+    text = (folders.state / "turns.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+async def ask(trade: ProcessTrade, seen: Happenings) -> TurnEnded:
+    trade.room.say(QUESTION)
+    return await seen.next(TurnEnded)
+
+
+async def struck(resident: Resident, seen: Happenings, name: EngineName, how: signal.Signals) -> float:
+    """Strike in the next turn; how long it took until the engine was there again and did its work.
+
+    That is to understand what was said, or else the turn is lost and over.
+    """
+    await seen.next(MOMENTS[name])
+    struck_s = strike(resident, name, how)
+
+    def is_back(event: Event) -> bool:
+        return isinstance(event, EngineChanged) and event.engine == name and event.state == "ready"
+
+    def is_done(event: Event) -> bool:
+        return isinstance(event, TranscriptReady | TurnEnded)
+
+    def first(is_it: Callable[[Event], bool]) -> float | None:
+        return next((event.at_s for event in seen.events if event.at_s > struck_s and is_it(event)), None)
+
+    await seen.until(lambda: first(is_back) is not None and first(is_done) is not None)
+    return max(first(is_back) or 0.0, first(is_done) or 0.0) - struck_s
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
+@pytest.mark.parametrize("name", ["llama", "whisper", "piper"])
+async def test_an_engine_that_fails_costs_seconds_and_an_apology(
+    trade: ProcessTrade, name: EngineName, how: signal.Signals
+) -> None:
+    async with living(trade, within_s=BOUND_S) as resident:
+        with happenings(resident) as seen:
+            assert (await ask(trade, seen)).reply.startswith("I know of 1 questions.")
+            trade.room.has_apologised()
+
+            striking = asyncio.create_task(struck(resident, seen, name, how))
+            await asyncio.sleep(0)
+            lost = await ask(trade, seen)
+            assert await striking < WITHIN_S
+            if name == "whisper":
+                # It is asked again behind the endpoint, for what was said is still there.
+                assert lost.outcome == "answered"
+            else:
+                assert (lost.outcome, lost.error_code) == ("failed", "engine_failed")
+                assert ("hung" in lost.error) == (how is signal.SIGSTOP)
+
+            after = await ask(trade, seen)
+            # What was written before its voice died was said to somebody, as far as anybody knows.
+            known = 2 if name == "llama" else 3
+            assert after.reply.startswith(f"I know of {known} questions."), "the conversation is kept"
+            assert trade.room.has_apologised() == (lost.outcome == "failed")
+    kept = records(trade.folders)
+    assert [record["turn_id"] for record in kept] == [event.turn_id for event in seen.of(TurnEnded)]
+    assert [record["outcome"] for record in kept] == ["answered", lost.outcome, "answered"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
+async def test_engines_that_fail_while_nobody_speaks_cost_nothing(
+    trade: ProcessTrade, how: signal.Signals
+) -> None:
+    async with living(trade, within_s=BOUND_S) as resident:
+        with happenings(resident) as seen:
+            names: tuple[EngineName, ...] = ("llama", "whisper", "piper")
+            for name in names:
+                strike(resident, name, how)
+            async with asyncio.timeout(WITHIN_S):
+                await seen.until(
+                    lambda: {e.engine for e in seen.of(EngineChanged) if e.state == "ready"} == set(names)
+                )
+            assert (await ask(trade, seen)).outcome == "answered"
+            assert not trade.room.has_apologised()

@@ -1,0 +1,156 @@
+"""What goes wrong in the soak, one thing after the other, and how it is put right."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeAlias, get_args
+
+from edgevox.control.client import request
+from edgevox.control.instance import SOCKET_NAME
+from edgevox.control.protocol import Ask, Mute, Reload, Request, Status, Stop, Unmute, Watch, write_request
+from edgevox.errors import ControlError, EngineFailed
+from edgevox.events import EndpointReached, EngineName, Event, PlaybackStarted, SynthesisStarted, TurnStarted
+from edgevox.resident.resident import Resident
+from edgevox.types import JsonObject
+from tests.soak.ledger import Ledger
+from tests.soak.room import SoakTrade
+
+Undo: TypeAlias = Callable[[], Awaitable[None]]
+
+_MOMENTS: tuple[type[Event], ...] = (TurnStarted, EndpointReached, SynthesisStarted, PlaybackStarted)
+# More than an engine's process shares with its parent, less than a record after a few turns.
+_FULL_BYTES = 4096
+
+
+class Faults:
+    """Each fault is a coroutine that does it, and returns what puts it right after the turn."""
+
+    def __init__(self, trade: SoakTrade, resident: Resident, ledger: Ledger, chance: random.Random) -> None:
+        self._trade = trade
+        self._resident = resident
+        self._ledger = ledger
+        self._chance = chance
+        self.kinds: dict[str, Callable[[], Awaitable[Undo]]] = {
+            "engine killed": lambda: self._strike(signal.SIGKILL),
+            "engine hung": lambda: self._strike(signal.SIGSTOP),
+            "microphone pulled out": self._unplug,
+            "disk full": self._fill_disk,
+            "state folder deleted": self._delete_state,
+            "client vanished": self._vanish,
+            "question by socket": self._ask,
+            "settings reloaded": self._reload,
+            "muted and unmuted": self._mute,
+            "told to stop": self._stop,
+        }
+
+    async def _strike(self, how: signal.Signals) -> Undo:
+        """Hit an engine: now, or at a moment of the turn that comes."""
+        engine: EngineName = self._chance.choice(get_args(EngineName))
+        moment = self._chance.choice((None, *_MOMENTS))
+
+        def hit() -> None:
+            self._ledger.on_event = lambda _event: None
+            session = self._resident.session
+            pid = session.daemon.pid(engine) if session else None
+            if pid is not None:
+                os.kill(pid, how)
+
+        if moment is None:
+            hit()
+        else:
+            self._ledger.on_event = lambda event: hit() if isinstance(event, moment) else None
+        return self._nothing
+
+    async def _unplug(self) -> Undo:
+        room = self._trade.soak_room
+        room.is_plugged_in = False
+
+        async def plug_in() -> None:
+            room.is_plugged_in = True
+            room.server.tell()
+
+        return plug_in
+
+    async def _fill_disk(self) -> Undo:
+        """No file grows beyond a page, in this whole process: a mount cannot be made everywhere."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_FULL_BYTES, hard))
+
+        async def empty() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            await self._do(Status())  # whoever looks has what was lost written
+
+        return empty
+
+    async def _delete_state(self) -> Undo:
+        self._ledger.collect()
+        shutil.rmtree(self._trade.folders.state)
+        return self._nothing
+
+    async def _vanish(self) -> Undo:
+        """Clients that end in the middle of a request or an answer, or cannot be understood."""
+        lines = (
+            write_request(Watch()),
+            write_request(Ask(text="Is anybody there?")),
+            b'{"v": 1, "do"',
+            b"\0\n",
+        )
+        path = str(self._trade.folders.runtime / SOCKET_NAME)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.setblocking(False)
+            loop = asyncio.get_running_loop()
+            await loop.sock_connect(client, path)
+            await loop.sock_sendall(client, self._chance.choice(lines))
+            await asyncio.sleep(self._chance.random() * 0.1)
+        return self._nothing
+
+    async def _ask(self) -> Undo:
+        with suppress(EngineFailed):  # that is in the books as well
+            await self._do(Ask(text="What is four?"))
+        return self._nothing
+
+    async def _reload(self) -> Undo:
+        speed = self._chance.choice((0.9, 1.0, 1.1, 1.2))
+        follow_up_s = self._chance.choice((3.0, 5.0))
+        folders = self._trade.folders
+        folders.config.mkdir(parents=True, exist_ok=True)
+        folders.config_file.write_text(f"[tts]\nspeed = {speed}\n[wake]\nfollow_up_s = {follow_up_s}\n")
+        with suppress(ControlError):  # the one before is still under way
+            await self._do(Reload())
+        return self._nothing
+
+    async def _mute(self) -> Undo:
+        await self._do(Mute())
+        await asyncio.sleep(self._chance.random() * 0.2)
+        await self._do(Unmute())
+        return self._nothing
+
+    async def _stop(self) -> Undo:
+        moment = self._chance.choice(_MOMENTS)
+        told: set[asyncio.Task[JsonObject]] = set()
+
+        def tell(event: Event) -> None:
+            if isinstance(event, moment):
+                self._ledger.on_event = lambda _event: None
+                told.add(asyncio.create_task(self._do(Stop())))
+
+        self._ledger.on_event = tell
+
+        async def is_told() -> None:
+            await asyncio.gather(*told, return_exceptions=True)
+
+        return is_told
+
+    async def _nothing(self) -> None: ...
+
+    async def _do(self, wanted: Request) -> JsonObject:
+        async with request(self._trade.folders.runtime, wanted) as asking:
+            return await asking.done()
