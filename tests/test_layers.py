@@ -47,6 +47,7 @@ MAY_CATCH_ALL = {
     "edgevox.tools.executor",
     "edgevox.tools.running",
     "edgevox.tools.plugins",
+    "edgevox.tools.mcp.life",
     "edgevox.hooks",
 }
 # Only this file may import what is under the GPL.

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
+from edgevox.settings.mcp_section import McpSettings
 from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
 from edgevox.settings.server_section import ServerSettings
 from edgevox.settings.sound_section import SoundSettings
@@ -275,6 +276,7 @@ class Settings(Section):
     mqtt: MqttSettings = MqttSettings()
     ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
     server: ServerSettings = ServerSettings()
     plugins: PluginTables = PluginTables()
 
