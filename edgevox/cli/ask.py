@@ -17,7 +17,8 @@ from edgevox.agents import AgentResult
 from edgevox.cli.context import Context
 from edgevox.cli.keyboard import keyboard, print_question
 from edgevox.cli.loop import run_until_done
-from edgevox.cli.options import add_model_options
+from edgevox.cli.mcp_approval import approve_servers
+from edgevox.cli.options import add_mcp_options, add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, EdgevoxError
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or the name of a tool"
     )
     add_model_options(parser)
+    add_mcp_options(parser)
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
@@ -60,6 +62,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     text = " ".join(args.text)
     try:
         form = _Form(args)
+        if not form.is_given:
+            approve_servers(context)
         daemon = open_daemon(context, ["llama"])
         asking = (
             _ask_in_form(daemon, text, form, turn) if form.is_given else _ask(daemon, context, text, turn)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -125,42 +125,51 @@ class McpServers:
         own = (name for name in self._registry.names if name not in of_servers)
         return (*own, *self._relevant.names(sentence))
 
-    def start(self) -> None:
-        """Begin all approved servers; none is waited for."""
-        if self._beginning is None and any(server.is_approved for server in self._servers):
-            self._beginning = asyncio.create_task(self._begin())
-            for server in self._servers:
+    def start(self, names: Collection[str] | None = None) -> None:
+        """Begin every approved server, or those of these names; none is waited for."""
+        chosen = [
+            server
+            for server in self._servers
+            if server.is_approved and (names is None or server.spec.id in names)
+        ]
+        if self._beginning is None and chosen:
+            self._beginning = asyncio.create_task(self._begin(chosen))
+            for server in chosen:
                 server.beginning = self._beginning
 
-    async def _begin(self) -> None:
+    async def _begin(self, chosen: Sequence[_Server]) -> None:
         kind, starts = await asyncio.to_thread(_life_and_starts)
-        for server in self._servers:
-            if server.is_approved:
-                server.life = kind(
-                    server.spec,
-                    partial(self._listed, server),
-                    starts=starts,
-                    refresh_s=self._settings.tool_refresh_s,
-                    start_timeout_s=self._settings.start_timeout_s,
-                    answer_s=self._answer_s,
-                    first_pause_s=self._first_pause_s,
-                )
-                server.life.start()
+        for server in chosen:
+            server.life = kind(
+                server.spec,
+                partial(self._listed, server),
+                starts=starts,
+                refresh_s=self._settings.tool_refresh_s,
+                start_timeout_s=self._settings.start_timeout_s,
+                answer_s=self._answer_s,
+                first_pause_s=self._first_pause_s,
+            )
+            server.life.start()
 
     async def settled(self, timeout_s: float) -> None:
         """Wait until every server has answered or failed to, but no longer than this.
 
         A server whose tools are known from before is not waited for: a call of one waits for itself.
         """
-        if self._beginning is not None and any(
-            server.is_approved and not server.definitions for server in self._servers
-        ):
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(timeout_s):
-                    await asyncio.shield(self._beginning)
-                    for server in self._servers:
-                        if server.life is not None and not server.definitions:
-                            await server.life.known()
+        await self._known([server for server in self._servers if not server.definitions], timeout_s)
+
+    async def answered(self, timeout_s: float) -> None:
+        """The same for all of them."""
+        await self._known(self._servers, timeout_s)
+
+    async def _known(self, servers: Sequence[_Server], timeout_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                for server in servers:
+                    if server.beginning is not None:
+                        await asyncio.shield(server.beginning)
+                        assert server.life is not None
+                        await server.life.known()
 
     async def stop(self) -> None:
         """End all servers side by side, in bounded time."""
