@@ -94,7 +94,8 @@ async def started(folders: Folders, what: str, expected: int) -> AsyncIterator[t
     start.making_s = time.perf_counter() - began_s
     await toolbox.start()
     start.start_s = time.perf_counter() - began_s
-    await toolbox.executor.dispatch(ToolCall("1", "get_time", "{}"))
+    result = await toolbox.executor.dispatch(ToolCall("1", "get_current_time", "{}"))
+    assert not result.is_error, result.content
     start.first_home_call_s = time.perf_counter() - began_s
     async with asyncio.timeout(READY_S):
         while (ready := sum(report.status == "ready" for report in toolbox.mcp.reports())) < expected:  # noqa: ASYNC110

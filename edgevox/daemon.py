@@ -293,7 +293,7 @@ class Daemon:
             ConversationStore.open, self._folders.state, self.settings.memory
         )
         if "llama" in self._engines and self.preset.calls_tools and self.settings.tools.enabled:
-            transcribe = self._transcribe if "whisper" in self._engines else None
+            transcribe = self.transcribe if "whisper" in self._engines else None
             self._toolbox = await asyncio.to_thread(
                 Toolbox, self.settings, self._folders, transcribe=transcribe
             )
@@ -387,7 +387,8 @@ class Daemon:
         tools = [self._toolbox.registry.get(name) for name in wanted if name in self._toolbox.registry]
         return tuple(tool.examples[0] for tool in tools)
 
-    async def _transcribe(self, path: Path) -> str:
+    async def transcribe(self, path: Path) -> str:
+        """What is said in a sound file. Raises AudioError and EngineFailed."""
         sound = await asyncio.to_thread(read_audio, path)
         return (await self.hearing().transcribe(sound, CancelFlag())).text
 

@@ -59,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--mcp-config", dest="mcp.config", metavar="FILE", help="another file than mcp.json")
     serve = actions.add_parser("serve", help="be an MCP server: say, listen, ask, transcribe, home tools")
     add_model_options(serve)
+    # Its own servers are not passed on; and one of them might be itself.
+    serve.set_defaults(**{"mcp.enabled": False})
     serve.add_argument("--no-audio", action="store_true", help="neither say, listen nor transcribe")
 
 

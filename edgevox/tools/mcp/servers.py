@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 ServerStatus: TypeAlias = Literal["unapproved", "starting", "ready", "away", "stopped"]
 
+OWNER_PREFIX = "mcp "
+"""Before the name of a server: whose its tools are in the registry."""
+
 ANSWER_S = 10.0
 FIRST_PAUSE_S = 1.0
 
@@ -61,7 +64,7 @@ class _Server:
 
     @property
     def owner(self) -> str:
-        return f"mcp {self.spec.id}"
+        return f"{OWNER_PREFIX}{self.spec.id}"
 
     @property
     def is_away(self) -> bool:
