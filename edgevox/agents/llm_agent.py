@@ -326,4 +326,20 @@ class LLMAgent:
         return registry.names if self._offered is None or callable(self._offered) else self._offered
 
     def _names_for(self, sentence: str) -> Sequence[str] | None:
-        return self._offered(sentence) if callable(self._offered) else self._offered
+        if not callable(self._offered):
+            return self._offered
+        names = self._offered(sentence)
+        if not sentence or stands_alone(sentence):
+            return names
+        # "And tomorrow?" has no word of the tool that it is about.
+        again = (name for name in self._last_called() if name in self._executor.registry)
+        return tuple(dict.fromkeys((*names, *again)))
+
+    def _last_called(self) -> list[str]:
+        """The names of the tools that were called in the last turn."""
+        called: list[str] = []
+        for message in reversed(self._conversation.messages()):
+            if message.role == "user":
+                break
+            called = [*(call.name for call in message.tool_calls), *called]
+        return called

@@ -83,6 +83,7 @@ def as_tool(definition: Definition, name: str, call: Call, *, server_id: str) ->
         run=run,
         side_effects=not definition.only_reads,
         confirm=definition.confirm,
+        acts_elsewhere=True,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, assert_never
 
@@ -36,7 +36,7 @@ from edgevox import __version__
 from edgevox.errors import ToolError
 from edgevox.tools.mcp.config import HttpServer, ServerSpec, StdioServer, with_variables
 from edgevox.tools.mcp.definition import Definition
-from edgevox.tools.mcp.flow import Flood, Flow
+from edgevox.tools.mcp.flow import MAX_MESSAGE_BYTES, Flood, Flow
 from edgevox.tools.mcp.stdio import Process, stdio_transport
 
 MAX_TOOLS = 500
@@ -145,11 +145,11 @@ def _transport(
 async def _http_transport(
     spec: HttpServer, process: Process, on_end: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams, None]:
-    timeout = httpx2.Timeout(30.0, read=300.0)
     async with (
-        create_mcp_http_client(headers=with_variables(spec.headers), timeout=timeout) as http,
+        create_mcp_http_client(headers=with_variables(spec.headers)) as http,
         streamable_http_client(spec.url, http_client=http) as (received, outbox),
     ):
+        http.event_hooks = {"response": [_bound]}
         inbox, counted = anyio.create_memory_object_stream[Any](0)
 
         async def count() -> None:
@@ -173,6 +173,31 @@ async def _http_transport(
             counting.cancel()
             await asyncio.gather(counting, return_exceptions=True)
             counted.close()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of an answer, up to the size that a message may have."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > MAX_MESSAGE_BYTES:
+                raise httpx2.ReadError(f"its answer has more than {MAX_MESSAGE_BYTES:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    # A stream of events has no end, and the SDK bounds each of them.
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
 
 
 def _definition(tool: Tool) -> Definition:

@@ -106,6 +106,16 @@ async def test_of_many_tools_only_those_that_fit_are_in_the_prompt_and_the_usual
     assert (talk.usual_tools, talk.client == look.client) == (None, False)
 
 
+async def test_what_points_back_finds_the_tool_of_the_turn_before(folders: Folders) -> None:
+    servers = [raw("none", None, name) for name in ("alpha", "beta", "gamma")]
+    async with toolbox_with(folders, *servers, max_offered=4) as toolbox:
+        model = ScriptedModel([written("beta_look"), "All is well.", "Yes."])
+        one = agent(toolbox, model)
+        await one.run("Look around with beta, please.")
+        await one.run("And tomorrow?")
+    assert "beta_look" in tools_of(model.requests[2])
+
+
 async def test_tools_of_a_server_that_is_away_are_not_offered(folders: Folders) -> None:
     async with toolbox_with(folders, raw("none", None, "good"), raw("crashing", None, "bad")) as toolbox:
         [good, bad] = toolbox.mcp.reports()
