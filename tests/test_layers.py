@@ -34,7 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
-    ("edgevox.eval", "edgevox.server"),
+    ("edgevox.eval", "edgevox.server", "edgevox.adapters"),
     ("edgevox.daemon", "edgevox.testing"),
     ("edgevox.cli", "edgevox.__main__"),
 )
