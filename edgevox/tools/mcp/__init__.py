@@ -1,4 +1,4 @@
 """Tools of MCP servers: which servers there are, what of them was approved, and their life.
 
-Nothing here imports the SDK: it takes a second, and only `link.py` and `serving` need it.
+The SDK takes a second to import: only `life`, `link` and `stdio` do, and those are for a server that starts.
 """

@@ -132,6 +132,8 @@ def configured_servers(settings: McpSettings, folders: Folders) -> tuple[ServerS
     path = config_file(settings, folders)
     if settings.config is not None and not path.exists():
         raise ConfigError(f"there is no file {path}", hint="--mcp-config takes a file like mcp.json")
+    if settings.args and settings.command is None:
+        raise ConfigError("mcp.args is set without mcp.command", hint="--mcp-command names the program")
     servers = read_servers(path)
     if settings.command is not None:
         one = StdioServer(_id_of(settings.command, servers), settings.command, settings.args)

@@ -7,16 +7,14 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import anyio
 import httpx2
 from mcp import Client, MCPError
-from mcp.client._transport import TransportStreams
 from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import (
     CONNECTION_CLOSED,
     AudioContent,
@@ -39,7 +37,12 @@ from edgevox.tools.mcp.definition import Definition
 from edgevox.tools.mcp.flow import MAX_MESSAGE_BYTES, Flood, Flow
 from edgevox.tools.mcp.stdio import Process, stdio_transport
 
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
 MAX_TOOLS = 500
+# A stream of events may be silent for long; everything else answers soon.
+_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 _MAX_PAGES = 50
 
 
@@ -146,10 +149,13 @@ async def _http_transport(
     spec: HttpServer, process: Process, on_end: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams, None]:
     async with (
-        create_mcp_http_client(headers=with_variables(spec.headers)) as http,
+        httpx2.AsyncClient(
+            headers=with_variables(spec.headers),
+            timeout=_TIMEOUT,
+            event_hooks={"response": [_bound]},
+        ) as http,
         streamable_http_client(spec.url, http_client=http) as (received, outbox),
     ):
-        http.event_hooks = {"response": [_bound]}
         inbox, counted = anyio.create_memory_object_stream[Any](0)
 
         async def count() -> None:

@@ -74,7 +74,7 @@ class _Server:
         if self.beginning is not None:
             await asyncio.shield(self.beginning)
         if self.life is None:
-            raise ToolError(f"{self.spec.id} is not running")
+            raise ToolError(f"{self.spec.id} is not running{f': {self.problem}' if self.problem else ''}")
         return await self.life.call(name, arguments)
 
 
@@ -141,7 +141,12 @@ class McpServers:
                 server.beginning = self._beginning
 
     async def _begin(self, chosen: Sequence[_Server]) -> None:
-        kind, starts = await asyncio.to_thread(_life_and_starts)
+        try:
+            kind, starts = await asyncio.to_thread(_life_and_starts)
+        except ImportError as error:
+            for server in chosen:
+                server.problem = f"the MCP SDK cannot be used: {error}"
+            return
         for server in chosen:
             server.life = kind(
                 server.spec,
@@ -171,8 +176,8 @@ class McpServers:
                 for server in servers:
                     if server.beginning is not None:
                         await asyncio.shield(server.beginning)
-                        assert server.life is not None
-                        await server.life.known()
+                        if server.life is not None:
+                            await server.life.known()
 
     async def stop(self) -> None:
         """End all servers side by side, in bounded time."""

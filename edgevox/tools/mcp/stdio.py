@@ -13,10 +13,10 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client._transport import TransportStreams
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
@@ -24,6 +24,9 @@ from mcp.types import jsonrpc_message_adapter
 from edgevox.errors import ConfigError
 from edgevox.tools.mcp.config import StdioServer, with_variables
 from edgevox.tools.mcp.flow import MAX_MESSAGE_BYTES, Flood, Flow, Nonsense
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
 
 _log = logging.getLogger(__name__)
 

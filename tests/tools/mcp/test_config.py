@@ -109,6 +109,11 @@ def test_a_file_that_is_named_must_be_there(folders: Folders) -> None:
         configured_servers(McpSettings(config=folders.config / "no.json"), folders)
 
 
+def test_arguments_without_a_program_are_a_mistake(folders: Folders) -> None:
+    with pytest.raises(ConfigError, match=r"without mcp\.command"):
+        configured_servers(McpSettings(args=("x",)), folders)
+
+
 def test_adding_and_removing_leaves_the_rest_as_it_is(tmp_path: Path) -> None:
     path = written(tmp_path / "mcp.json", USUAL)
     add_server(path, StdioServer("time", "mcp-time", ("--utc",), {"A": "b"}))
