@@ -47,7 +47,6 @@ class ServerLife:
         self.spec = spec
         self.state: State = "stopped"
         self.reason = ""
-        self.restarts = 0
         self._on_tools = on_tools
         self._starts = starts
         self._refresh_s = refresh_s
@@ -74,6 +73,8 @@ class ServerLife:
             return
         self._stopping.set()
         self._nudge.set()
+        if self._link is None:
+            task.cancel()  # it is still being waited for
         if not (await asyncio.wait((task,), timeout=_STOP_S))[0]:
             task.cancel()
             await asyncio.wait((task,), timeout=_STOP_S)
@@ -123,7 +124,6 @@ class ServerLife:
             await self._pause(failures)
             if self._stopping.is_set():
                 return
-            self.restarts += 1
 
     async def _live(self) -> None:
         """From the start of the server to its end, or to ours."""
@@ -135,8 +135,11 @@ class ServerLife:
             try:
                 await self._stay(link)
             except LinkLost as error:
-                raise LinkLost(link.problem or str(error)) from error
+                # Ending it takes a moment, in which nobody should call it.
+                self._away(reason := link.problem or str(error))
+                raise LinkLost(reason) from error
             finally:
+                self._link = None
                 watching.cancel()
                 await asyncio.gather(watching, return_exceptions=True)
 

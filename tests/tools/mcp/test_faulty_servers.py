@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from edgevox.settings import McpSettings
+from edgevox.tools import ToolRegistry
+from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import StdioServer
+from edgevox.tools.mcp.servers import McpServers
 from tests.tools.mcp.running import logged, raw, running, starts, until
 
 
@@ -41,6 +44,19 @@ async def test_a_silent_server_is_given_up_and_holds_nobody_up(tmp_path: Path) -
         assert (await home.call("good_look")).content == '"done"'
         await until(lambda: home.report("bad").status == "away")
         assert home.report("bad").reason == "it did not answer within 1 s"
+
+
+async def test_stopping_does_not_wait_for_a_silent_server() -> None:
+    patient = McpSettings(start_timeout_s=60.0)
+    approvals = Approvals()
+    spec = raw("silent")
+    approvals.approve(spec)
+    servers = McpServers([spec], approvals, ToolRegistry(), patient)
+    servers.start()
+    await servers.settled(0.5)
+    began_s = time.monotonic()
+    await servers.stop()
+    assert time.monotonic() - began_s < 4.0
 
 
 async def test_a_slow_server_is_waited_for() -> None:
