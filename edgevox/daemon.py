@@ -23,6 +23,7 @@ from edgevox.audio.duplex import Duplex
 from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
+from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.bus import Bus
 from edgevox.engine import EngineLimits, LocalEngine, SupervisedEngine
 from edgevox.engine.threads import plan_threads
@@ -65,6 +66,7 @@ from edgevox.types import (
 from edgevox.voice import (
     Asking,
     Bell,
+    CalledHearing,
     Ear,
     Hearing,
     InstantWords,
@@ -76,6 +78,8 @@ from edgevox.voice import (
     Signs,
     Voice,
     VoiceLoop,
+    Wakefulness,
+    WakePhrase,
 )
 
 _Hosted: TypeAlias = SupervisedEngine[RequestT, ReplyT] | LocalEngine[RequestT, ReplyT]
@@ -116,6 +120,19 @@ class Daemon:
             folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text
         )
         self._recording = self.bus.listening(TurnRecorder(self._record))
+
+    def take_over(self, before: Daemon) -> None:
+        """Have the engines of another daemon, as they run, where this one's would be the same.
+
+        That one ends without them. This one has not begun.
+        """
+        for name in self._engines:
+            old, new = before.__dict__.get(f"_{name}"), self._hosted(name)
+            if not isinstance(old, SupervisedEngine) or not isinstance(new, SupervisedEngine):
+                continue
+            if new.does_the_same_as(old):
+                old.publish_to(self.bus.publish)
+                self.__dict__[f"_{name}"] = before.__dict__.pop(f"_{name}")
 
     def needed_models(self) -> tuple[str, ...]:
         """The ids of the models that must be in the store before the daemon starts."""
@@ -163,6 +180,7 @@ class Daemon:
         self,
         loudspeaker: Loudspeaker | None = None,
         conversation: Conversation | None = None,
+        hearing: Hearing | None = None,
     ) -> Pipeline:
         """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker.
 
@@ -173,7 +191,7 @@ class Daemon:
             self._agent(conversation, asking),
             preset=self.preset.name,
             publish=self.bus.publish,
-            hearing=self.hearing() if "whisper" in self._engines else None,
+            hearing=hearing or (self.hearing() if "whisper" in self._engines else None),
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
             asking=asking,
@@ -202,21 +220,29 @@ class Daemon:
         return self._piper
 
     def voice_loop(
-        self, ear: Ear, loudspeaker: Loudspeaker | None = None, duplex: Duplex = "half"
+        self,
+        ear: Ear,
+        loudspeaker: Loudspeaker | None = None,
+        duplex: Callable[[], Duplex] = lambda: "half",
     ) -> VoiceLoop:
-        """The conversation by voice; `duplex` says whether it can be interrupted."""
-        pipeline = self.pipeline(loudspeaker, self.conversation())
-        segmenter = Segmenter(self.settings.audio)
-        if ear.live:
-            self._give_signs(pipeline, lambda: segmenter.is_in_speech)
-        return VoiceLoop(
+        """The conversation by voice; `duplex` says whether it can be interrupted at this moment.
+
+        Raises ConfigError where the wake word cannot be used.
+        """
+        wakefulness, hearing = self._waking()
+        pipeline = self.pipeline(loudspeaker, self.conversation(), hearing)
+        loop = VoiceLoop(
             ear,
-            segmenter,
+            Segmenter(self.settings.audio),
             pipeline,
             self.bus.publish,
             self.ringer(pipeline),
-            interruption=_interruption(duplex, self.settings.audio.vad_aggressiveness),
+            interruption=_Interruptions(duplex, self.settings.audio.vad_aggressiveness).now,
+            wakefulness=wakefulness,
         )
+        if ear.live:
+            self._give_signs(pipeline, lambda: loop.is_in_speech)
+        return loop
 
     def ringer(self, pipeline: Pipeline) -> Ringer | None:
         """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
@@ -371,6 +397,23 @@ class Daemon:
         hosted = self._hosted(engine)
         is_up = isinstance(hosted, LocalEngine) or hosted.pid is not None
         return "ready" if is_up else "restarting"
+
+    def _waking(self) -> tuple[Wakefulness, Hearing]:
+        """When it listens by voice, and a hearing that leaves out what it is called by."""
+        wake, hearing, publish = self.settings.wake, self.hearing(), self.bus.publish
+        match wake.mode:
+            case "off":
+                return Wakefulness(publish=publish), hearing
+            case "word":
+                detector = WakeWordDetector(wake.model or wake.word, wake.threshold)
+                wakefulness = Wakefulness("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = WakePhrase(detector.word.spoken)
+            case "phrase":
+                wakefulness = Wakefulness("phrase", follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = WakePhrase(wake.phrase, wake.threshold)
+            case _:
+                assert_never(wake.mode)
+        return wakefulness, CalledHearing(hearing, phrase, wakefulness)
 
     def _names(self) -> tuple[str, ...]:
         of_home = self._told_home.names() if self._told_home else ()
@@ -530,16 +573,30 @@ class Daemon:
         self._recording.__exit__(None, None, None)
 
 
-def _interruption(duplex: Duplex, aggressiveness: int) -> Interruption | None:
-    match duplex:
-        case "half":
-            return None
-        case "device":
-            return Interruption(aggressiveness=aggressiveness)
-        case EchoCanceller() as canceller:
-            return Interruption(lambda: canceller.level, aggressiveness)
-        case _:
-            assert_never(duplex)
+class _Interruptions:
+    """What notices that somebody interrupts: another one for each way in which sound goes both ways."""
+
+    def __init__(self, duplex: Callable[[], Duplex], aggressiveness: int) -> None:
+        self._duplex = duplex
+        self._aggressiveness = aggressiveness
+        self._of: Duplex = "half"
+        self._last: Interruption | None = None
+
+    def now(self) -> Interruption | None:
+        if (duplex := self._duplex()) is not self._of:
+            self._of, self._last = duplex, self._made_for(duplex)
+        return self._last
+
+    def _made_for(self, duplex: Duplex) -> Interruption | None:
+        match duplex:
+            case "half":
+                return None
+            case "device":
+                return Interruption(aggressiveness=self._aggressiveness)
+            case EchoCanceller() as canceller:
+                return Interruption(lambda: canceller.level, self._aggressiveness)
+            case _:
+                assert_never(duplex)
 
 
 def _threads(wanted: int | str, planned: int) -> int:

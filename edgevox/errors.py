@@ -3,7 +3,8 @@
 EdgevoxError
 ├ ConfigError            a setting, a preset or a command line that cannot be used
 ├ AudioError             sound could not be read, recorded or played
-│ └ DeviceUnavailable    no such microphone or loudspeaker, or no PortAudio
+│ ├ DeviceUnavailable    no such microphone or loudspeaker, or no PortAudio
+│ └ SoundStuck           PortAudio hangs: only a new process hears again
 ├ ModelError             a model cannot be used
 │ ├ ModelMissing         not downloaded, or not to be had
 │ ├ ModelDownloadFailed  no network, the hub refused, the disk is full
@@ -12,6 +13,10 @@ EdgevoxError
 │ └ GrammarRejected      a grammar that llama.cpp cannot compile
 ├ EngineFailed           a native engine died or stopped answering (it is being restarted)
 ├ StateError             the state folder cannot be written
+├ ControlError           the assistant that runs cannot be spoken to, or refuses
+│ ├ NotRunning           there is none
+│ ├ AlreadyRunning       there is one, and there can be only one
+│ └ OtherSettings        it does not work the way it is asked to
 └ ToolError              a tool could not do its work; its message is for the model and the user
   ├ UnknownTool          no tool of that name
   ├ InvalidArguments     arguments that do not fit the tool's schema
@@ -60,6 +65,10 @@ class DeviceUnavailable(AudioError):
     code = "device_unavailable"
 
 
+class SoundStuck(AudioError):
+    code = "sound_stuck"
+
+
 class ModelError(EdgevoxError):
     code = "model_error"
     exit_code = 3
@@ -93,6 +102,23 @@ class EngineFailed(EdgevoxError):
 class StateError(EdgevoxError):
     code = "state_error"
     exit_code = 6
+
+
+class ControlError(EdgevoxError):
+    code = "control_error"
+    exit_code = 7
+
+
+class NotRunning(ControlError):
+    code = "not_running"
+
+
+class AlreadyRunning(ControlError):
+    code = "already_running"
+
+
+class OtherSettings(ControlError):
+    code = "other_settings"
 
 
 class ToolError(EdgevoxError):

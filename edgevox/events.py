@@ -13,6 +13,8 @@ EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "interrupted", "cancelled", "failed"]
+SoundDevice: TypeAlias = Literal["microphone", "loudspeaker"]
+Attention: TypeAlias = Literal["asleep", "awake", "muted"]
 RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
 RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
 
@@ -35,6 +37,13 @@ class TurnEvent(Event):
 class TurnStarted(TurnEvent):
     source: TurnSource
     preset: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionChanged(Event):
+    """Whether what is said is taken for a command from now on: asleep, it has to be called first."""
+
+    attention: Attention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,4 +247,14 @@ class EngineChanged(Event):
 
     engine: str
     state: EngineState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoundChanged(Event):
+    """A microphone or a loudspeaker went away, came back, or is another one now; `name` is its own."""
+
+    device: SoundDevice
+    is_there: bool
+    name: str = ""
     detail: str = ""

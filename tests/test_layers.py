@@ -30,12 +30,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "edgevox.turn_log",
         "edgevox.bus",
         "edgevox.engine",
+        "edgevox.control",
+        "edgevox.service",
+        "edgevox.new_process",
     ),
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
     ("edgevox.eval", "edgevox.server", "edgevox.adapters"),
     ("edgevox.daemon", "edgevox.testing"),
+    ("edgevox.resident",),
     ("edgevox.cli", "edgevox.__main__"),
 )
 SIBLINGS_APART = LAYERS[2]

@@ -202,8 +202,8 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         (
             "[zzz]\nyyy = 1",
             2,
-            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, sounds, engines, records,"
-            " memory, home, mqtt, ring, tools, mcp, server, plugins",
+            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, sounds, wake, engines,"
+            " records, memory, home, mqtt, ring, tools, mcp, server, plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),
         ("llm = 3", 1, "llm is a section: write [llm], and its settings below"),
@@ -214,6 +214,11 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         ("[llm]\nmax_tokens = 0", 2, "llm.max_tokens must be a whole number of at least 1, not 0"),
         ('[stt]\nnames = "Mara"', 2, 'stt.names must be a list of texts, not "Mara"'),
         ("[tts]\nspeed = 2025-01-01", 2, 'tts.speed must be a number from 0.25 to 4, not "2025-01-01"'),
+        (
+            "[wake]\nthreshold = 2",
+            2,
+            'wake.threshold must be "strict" or "normal" or "eager" or a number above 0 and up to 1, not 2',
+        ),
         ("[llm]\nmodel = 3", 2, "llm.model must be the path of a file, not 3"),
         ('[tts]\nenabled = "yes"', 2, 'tts.enabled must be true or false, not "yes"'),
         (

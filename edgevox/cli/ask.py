@@ -20,6 +20,7 @@ from edgevox.cli.loop import run_until_done
 from edgevox.cli.mcp_approval import approve_servers
 from edgevox.cli.options import add_mcp_options, add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
+from edgevox.cli.with_running import ask_running
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, EdgevoxError
 from edgevox.events import ConfirmationRequired, Event
@@ -63,6 +64,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     try:
         form = _Form(args)
         if not form.is_given:
+            if (answer := run_until_done(ask_running(context, text))) is not None:
+                return _print_answer(context, answer, as_json=args.json)
             approve_servers(context)
         daemon = open_daemon(context, ["llama"])
         asking = (
@@ -82,6 +85,19 @@ def run(args: argparse.Namespace, context: Context) -> int:
             if line:
                 context.write(line)
     return report_unrecorded(context, daemon)
+
+
+def _print_answer(context: Context, answer: JsonObject, *, as_json: bool) -> int:
+    """What the assistant that runs has answered, in the same form as one's own."""
+    if as_json:
+        fields = {key: value for key, value in answer.items() if key != "kind"}
+        context.write(json.dumps(fields | {"error": None}, ensure_ascii=False))
+        return 0
+    calls = [f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]]
+    for line in (answer["reply"], *calls):
+        if line:
+            context.write(line)
+    return 0
 
 
 class _Form:

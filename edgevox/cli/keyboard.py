@@ -62,11 +62,12 @@ async def keyboard(
     other: Callable[[str | None], None] = lambda _line: None,
     *,
     begin: asyncio.Event | None = None,
+    on_enter: Callable[[], object] = lambda: None,
 ) -> AsyncIterator[None]:
     """Read the terminal while the block runs, once `begin` is set; lines not for the turn go to `other`.
 
-    After the last line that is None. Without a terminal nothing is read: a program cannot say yes for its
-    user.
+    After the last line that is None. `on_enter` is for Enter alone. Without a terminal nothing is read: a
+    program cannot say yes for its user.
     """
     if not sys.stdin.isatty():
         yield
@@ -77,8 +78,10 @@ async def keyboard(
         with pipeline.asking.answerable("keyboard"):
             if begin is not None:
                 await begin.wait()
-            async for line in stdin_lines(lambda: None):
-                if not typed.take(line):
+            async for line in stdin_lines(lambda: None, keeps_blank=True):
+                if not line:
+                    on_enter()
+                elif not typed.take(line):
                     other(line)
         typed.end()
         other(None)

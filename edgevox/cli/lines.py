@@ -11,8 +11,13 @@ from collections.abc import AsyncGenerator, Callable
 _CHUNK_BYTES = 65536
 
 
-async def stdin_lines(on_prompt: Callable[[], None]) -> AsyncGenerator[str, None]:
-    """Every line that is not blank, until the end of the input; `on_prompt` is called when one is wanted."""
+async def stdin_lines(
+    on_prompt: Callable[[], None], *, keeps_blank: bool = False
+) -> AsyncGenerator[str, None]:
+    """Every line until the end of the input; `on_prompt` is called when one is wanted.
+
+    Blank ones are left out, unless they are to be kept.
+    """
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -31,6 +36,6 @@ async def stdin_lines(on_prompt: Callable[[], None]) -> AsyncGenerator[str, None
     threading.Thread(target=read, name="stdin", daemon=True).start()
     on_prompt()
     while (line := await lines.get()) is not None:
-        if line.strip():
+        if line.strip() or keeps_blank:
             yield line.strip()
             on_prompt()

@@ -8,9 +8,10 @@ import os
 import stat
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
-from edgevox.audio.duplex import Duplex, cancel_echo
 from edgevox.audio.microphone import Microphone
 from edgevox.audio.speaker import Speaker
 from edgevox.audio.wav_microphone import WavMicrophone
@@ -21,7 +22,8 @@ from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.mcp_approval import approve_servers
 from edgevox.cli.options import add_mcp_options, add_model_options
-from edgevox.cli.session import open_daemon, report_unrecorded
+from edgevox.cli.session import open_daemon, report_unrecorded, serve_too
+from edgevox.cli.stay import on_terminal, stay
 from edgevox.cli.voice_view import LiveView, PlainView, print_ring
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
@@ -36,6 +38,7 @@ from edgevox.events import (
     RingTrouble,
     TurnEnded,
 )
+from edgevox.settings.wake_section import WakeMode
 from edgevox.turn import Turn
 from edgevox.voice import Loudspeaker, Pipeline
 
@@ -45,6 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mcp_options(parser)
     parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="edgevox devices lists them")
     parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="likewise")
+    parser.add_argument(
+        "--wake",
+        dest="wake.mode",
+        nargs="?",
+        const="word",
+        choices=get_args(WakeMode),
+        help="listen only when called: by the wake word, or by your phrase; off: always listen",
+    )
     parser.add_argument("--text", action="store_true", help="take lines of text, do not listen")
     parser.add_argument("--input", type=Path, metavar="FILE", help="listen to a sound file, then end")
     parser.add_argument("--output", type=Path, metavar="FILE.wav", help="speak into a file")
@@ -63,9 +74,11 @@ def run(args: argparse.Namespace, context: Context) -> int:
         raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     ear = _ear(args, context)
-    duplex: Duplex = "half"
-    if isinstance(ear, Microphone) and isinstance(speaker, Speaker):
-        duplex = cancel_echo(context.settings.audio.echo_cancellation, ear, speaker)
+    if isinstance(ear, Microphone) and not args.output:
+        silent = {} if speaker else {"tts.enabled": False}
+        return stay(
+            replace(context, flags={**context.flags, **silent}), on_terminal(context, plain=args.plain)
+        )
     engines: list[EngineName] = ["llama"]
     if speaker:
         engines.append("piper")
@@ -76,7 +89,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if ear is None:
         exit_code = run_until_done(_take_lines(daemon, context, speaker))
     else:
-        exit_code = run_until_done(_listen(daemon, context, ear, speaker, duplex, plain=args.plain))
+        exit_code = run_until_done(_listen(daemon, context, ear, speaker, plain=args.plain))
     if isinstance(speaker, WavSpeaker):
         speaker.save()
     return exit_code or report_unrecorded(context, daemon)
@@ -114,15 +127,6 @@ def _something_is_piped_in() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-async def _serve_too(daemon: Daemon, context: Context, running: AsyncExitStack) -> None:
-    """Serve other programs as well, where the settings want it."""
-    if context.settings.server.enabled:
-        # Not at the top: who talks without a server does not wait for what it imports.
-        from edgevox.cli.served import served
-
-        await running.enter_async_context(served(daemon, context))
-
-
 # --- by voice
 
 
@@ -131,7 +135,6 @@ async def _listen(
     context: Context,
     ear: Microphone | WavMicrophone,
     speaker: Loudspeaker | None,
-    duplex: Duplex,
     *,
     plain: bool,
 ) -> int:
@@ -140,7 +143,7 @@ async def _listen(
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
-        await _serve_too(daemon, context, running)
+        await serve_too(daemon, context, running)
         if isinstance(ear, Microphone):
             await running.enter_async_context(ear)
             if context.err.is_terminal and not plain:
@@ -150,9 +153,11 @@ async def _listen(
             else:
                 context.err.print("listening")
         running.enter_context(daemon.bus.listening(view))
-        loop = daemon.voice_loop(ear, speaker, duplex)
+        loop = daemon.voice_loop(ear, speaker)
         if isinstance(ear, Microphone):
-            await running.enter_async_context(keyboard(loop.pipeline, view.ask_again))
+            await running.enter_async_context(
+                keyboard(loop.pipeline, view.ask_again, on_enter=loop.wakefulness.talk)
+            )
         await loop.run()
     return EngineFailed.exit_code if view.failed else 0
 
@@ -166,7 +171,7 @@ async def _take_lines(daemon: Daemon, context: Context, speaker: Loudspeaker | N
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
-        await _serve_too(daemon, context, running)
+        await serve_too(daemon, context, running)
         running.enter_context(daemon.bus.listening(lambda event: _print_reply(context, event)))
         pipeline = daemon.pipeline(speaker, daemon.conversation())
         pipeline.rest()

@@ -13,6 +13,7 @@ from edgevox.audio.speaker import Speaker
 from edgevox.cli.context import Context
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.session import open_daemon
+from edgevox.cli.with_running import say_running
 from edgevox.daemon import Daemon
 from edgevox.errors import ConfigError
 from edgevox.tts.sentences import SentenceSplitter
@@ -31,6 +32,13 @@ def run(args: argparse.Namespace, context: Context) -> int:
     text = sys.stdin.read() if args.text == ["-"] else " ".join(args.text)
     if not any(char.isalnum() for char in text):
         raise ConfigError("there is nothing to say in that text", hint='edgevox say "Hello."')
+    is_wanted_here = args.output is not None
+    sounds = run_until_done(say_running(context, text, is_wanted_here=is_wanted_here))
+    if sounds is not None:
+        if is_wanted_here:
+            write_wav(args.output, sounds)
+            context.err.print(f"wrote {args.output}")
+        return 0
     # Asked before anything is downloaded: without a loudspeaker the way out is -o.
     speaker = None if args.output else context.speaker()
     daemon = open_daemon(context, ["piper"])

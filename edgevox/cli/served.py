@@ -16,7 +16,7 @@ from edgevox.server.tokens import Tokens, token_file
 @asynccontextmanager
 async def served(daemon: Daemon, context: Context) -> AsyncIterator[str]:
     """Serve a daemon that has started, inside the block. Raises ConfigError."""
-    settings = context.settings.server
+    settings = daemon.settings.server
     tokens = Tokens.open(context.folders)
     assistant = daemon.assistant()
     queues = Queues(assistant, settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from edgevox.cli.context import Context
@@ -39,3 +40,12 @@ def report_unrecorded(context: Context, daemon: Daemon) -> int:
         return 0
     context.complain(problem)
     return problem.exit_code
+
+
+async def serve_too(daemon: Daemon, context: Context, running: AsyncExitStack) -> None:
+    """Serve other programs as well, where the settings want it."""
+    if daemon.settings.server.enabled:
+        # Not at the top: who talks without a server does not wait for what it imports.
+        from edgevox.cli.served import served
+
+        await running.enter_async_context(served(daemon, context))

@@ -15,6 +15,8 @@ from rich.text import Text
 from edgevox.cli.waterfall import one_line, waterfall
 from edgevox.events import (
     AnswerHeard,
+    Attention,
+    AttentionChanged,
     ConfirmationDecided,
     ConfirmationRequired,
     EngineChanged,
@@ -40,6 +42,7 @@ _REFRESH_HZ = 10
 _METER_CHARS = 20
 _QUIETEST_DBFS = -60.0
 _ASKING = "yes or no?"
+_AT_REST: Mapping[Attention, str] = {"awake": "listening", "asleep": "asleep", "muted": "muted"}
 _HOW_IT_ENDED: Mapping[RingEnd, str] = {
     "stopped": "was stopped",
     "snoozed": "rings again in {minutes} min",
@@ -94,6 +97,8 @@ class PlainView:
             case TurnEnded(outcome="failed", error=error, hint=hint):
                 self.failed = True
                 self._err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
+            case AttentionChanged(attention=attention):
+                self._tell_attention(attention)
             case EngineChanged(engine=engine, state="restarting", detail=detail):
                 self._err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
             case _:
@@ -105,6 +110,9 @@ class PlainView:
 
     def _line(self, who: str, text: str) -> None:
         self._out.print(f"[bold]{who} ›[/] {escape(text)}", soft_wrap=True)
+
+    def _tell_attention(self, attention: Attention) -> None:
+        self._err.print(f"({_AT_REST[attention]})", style="dim")
 
     def _timings(self) -> None:
         if record := self._last_record():
@@ -136,7 +144,7 @@ class LiveView(PlainView):
     ) -> None:
         super().__init__(out, err, last_record)
         self._level_dbfs = level_dbfs
-        self._state = "listening"
+        self._at_rest = self._state = _AT_REST["awake"]
         self._is_asking = False
         self._ringing: set[str] = set()
 
@@ -171,12 +179,17 @@ class LiveView(PlainView):
                 self._state = "ringing"
             case RingEnded():
                 self._ringing.discard(event.ring_id)
-                self._state = "ringing" if self._ringing else "listening"
+                self._state = "ringing" if self._ringing else self._at_rest
             case TurnEnded() | SpeechDropped():
-                self._state = "ringing" if self._ringing else "listening"
+                self._state = "ringing" if self._ringing else self._at_rest
             case _:
                 pass
         super().__call__(event)
+
+    def _tell_attention(self, attention: Attention) -> None:
+        if self._state == self._at_rest:
+            self._state = _AT_REST[attention]
+        self._at_rest = _AT_REST[attention]
 
     def _timings(self) -> None:
         if record := self._last_record():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import pickle
 from collections.abc import AsyncGenerator, Callable
 from typing import Generic, TypeAlias
 
@@ -46,6 +47,16 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
     def pid(self) -> int | None:
         """The child's process id, while there is one."""
         return self._process.pid if self._process else None
+
+    def does_the_same_as(self, other: SupervisedEngine[RequestT, ReplyT]) -> bool:
+        """Whether it makes no difference which of the two does the work, but that one may run already."""
+        # An engine that is not loaded is its settings: what a child would be given.
+        mine, others = pickle.dumps(self._engine), pickle.dumps(other._engine)
+        return mine == others and self._limits == other._limits
+
+    def publish_to(self, publish: Publish) -> None:
+        """Tell somebody else from now on."""
+        self._publish = publish
 
     async def start(self) -> None:
         """Have a child with the model loaded. Raises ModelError, or EngineFailed when it dies loading."""

@@ -20,6 +20,7 @@ from edgevox.settings.model import (
 )
 from edgevox.settings.server_section import ServerSettings
 from edgevox.settings.sound_section import SoundSettings
+from edgevox.settings.wake_section import WakeSettings
 
 __all__ = [
     "DEFAULT_PRESET",
@@ -41,6 +42,7 @@ __all__ = [
     "SttSettings",
     "ToolSettings",
     "TtsSettings",
+    "WakeSettings",
     "load_settings",
     "user_presets",
     "variable_name",

@@ -14,6 +14,7 @@ from edgevox.settings.mcp_section import McpSettings
 from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
 from edgevox.settings.server_section import ServerSettings
 from edgevox.settings.sound_section import SoundSettings
+from edgevox.settings.wake_section import WakeSettings
 from edgevox.types import Sampling
 
 Layer: TypeAlias = Literal["default", "preset", "file", "environment", "flag"]
@@ -269,6 +270,7 @@ class Settings(Section):
     tts: TtsSettings = TtsSettings()
     audio: AudioSettings = AudioSettings()
     sounds: SoundSettings = SoundSettings()
+    wake: WakeSettings = WakeSettings()
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
     memory: MemorySettings = MemorySettings()

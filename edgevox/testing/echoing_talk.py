@@ -111,13 +111,14 @@ async def echoing_talk(
         talk.hear(samples, heard_at_s, after_hole)
 
     speaker.tap = tap
+    interruption = Interruption(lambda: canceller.level)
     async with microphone:
         loop = VoiceLoop(
             microphone,
             Segmenter(AudioSettings()),
             pipeline,
             publish,
-            interruption=Interruption(lambda: canceller.level),
+            interruption=lambda: interruption,
         )
         running = asyncio.create_task(loop.run())
         try:

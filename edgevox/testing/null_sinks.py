@@ -111,6 +111,16 @@ class NullSinks:
         """What `pactl` answers: `control("unload-module", "module-remap-source")` unplugs the microphone."""
         return self._run("pactl", *words)
 
+    def kill_server(self) -> None:
+        """Let the sound server die, as in a crash."""
+        assert self._server is not None
+        self._server.kill()
+        self._server.wait()
+
+    def start_server(self) -> None:
+        """Have the sound server back. Raises DeviceUnavailable."""
+        self._start()
+
     @property
     def _variables(self) -> dict[str, str]:
         return dict(os.environ) | self.environment

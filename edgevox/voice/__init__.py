@@ -12,10 +12,13 @@ from edgevox.voice.reply_languages import ReplyLanguages
 from edgevox.voice.ringing import Ringer
 from edgevox.voice.signs import Signs
 from edgevox.voice.voice import Voice
+from edgevox.voice.wake_phrase import CalledHearing, WakePhrase
+from edgevox.voice.wakefulness import Wakefulness
 
 __all__ = [
     "Asking",
     "Bell",
+    "CalledHearing",
     "Ear",
     "Hearing",
     "InstantWords",
@@ -28,4 +31,6 @@ __all__ = [
     "Signs",
     "Voice",
     "VoiceLoop",
+    "WakePhrase",
+    "Wakefulness",
 ]

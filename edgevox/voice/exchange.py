@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from edgevox.errors import EdgevoxError
@@ -14,6 +14,7 @@ from edgevox.types import Audio
 from edgevox.voice.asking import Listening
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.pipeline import Pipeline
+from edgevox.voice.wakefulness import Wakefulness
 
 Publish: TypeAlias = Callable[[Event], None]
 
@@ -43,16 +44,25 @@ class Exchange:
     `is_speaking` says whether somebody speaks again.
     """
 
-    def __init__(self, pipeline: Pipeline, publish: Publish, is_speaking: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        publish: Publish,
+        is_speaking: Callable[[], bool],
+        wakefulness: Wakefulness | None = None,
+    ) -> None:
         self._pipeline = pipeline
         self._publish = publish
         self._is_speaking = is_speaking
+        self._wakefulness = wakefulness or Wakefulness()
         self._turns: list[asyncio.Task[None]] = []
         """The turn under way, and those that wait for it."""
         self._aside: asyncio.Task[None] | None = None
         """What somebody said while a turn was under way is being transcribed."""
         self._reading: asyncio.Task[None] | None = None
         """The answer to a question is being transcribed."""
+        self._overheard: asyncio.Task[None] | None = None
+        """What somebody said is being transcribed, to know whether it was said to the assistant."""
 
     @property
     def is_in_turn(self) -> bool:
@@ -72,7 +82,9 @@ class Exchange:
     def take(self, said: Said, *, interrupts: bool) -> None:
         """An utterance; one that `interrupts` has ended the turn that is under way."""
         listening = self._pipeline.asking.listening
-        if interrupts or not self.is_in_turn:
+        if not interrupts and not self._wakefulness.is_awake:
+            self._overheard = asyncio.create_task(self._overhear(said, self._overheard))
+        elif interrupts or not self.is_in_turn:
             self._answer_next(said)
         elif listening is not None:
             if self.is_reading:
@@ -96,7 +108,7 @@ class Exchange:
 
     async def waits(self) -> None:
         """Returns when no turn is under way, or one waits for an answer that is still to be heard."""
-        for task in (self._aside, self._reading):
+        for task in (self._aside, self._reading, self._overheard):
             if task is not None:
                 await task
         if self._has_turns:
@@ -106,14 +118,14 @@ class Exchange:
 
     async def end(self) -> None:
         """Nobody will say anything more; returns when everything is answered."""
-        while self._has_turns or self.is_understanding:
+        while self._has_turns or self.is_understanding or _is_at_work(self._overheard):
             await self.waits()
             if listening := self._pipeline.asking.listening:
                 listening.hear_nothing()
 
     async def close(self) -> None:
         """Break off what is under way."""
-        tasks = [task for task in (*self._turns, self._aside, self._reading) if task is not None]
+        tasks = [*self._turns, *filter(None, (self._aside, self._reading, self._overheard))]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -131,7 +143,7 @@ class Exchange:
         if before is not None:
             await asyncio.wait((before,))
         try:
-            await self._pipeline.hear(
+            result = await self._pipeline.hear(
                 said.audio,
                 said.early.turn if said.early else Turn(),
                 last_voiced_s=said.last_voiced_s,
@@ -140,6 +152,20 @@ class Exchange:
             )
         except EdgevoxError:
             return  # its TurnEnded has said what happened and what to do
+        if result is not None:
+            self._wakefulness.note_reply_ended()
+
+    async def _overhear(self, said: Said, before: asyncio.Task[None] | None) -> None:
+        """Answer what was said if it turns out to begin with the phrase; else nobody learns of it."""
+        early = said.early or self._pipeline.transcribe_early(said.audio)
+        if before is not None:
+            await asyncio.wait((before,))
+        heard = await early.transcript()
+        if heard is not None and heard.text:
+            self._answer_next(replace(said, early=early))
+        else:
+            early.abandon()
+            self._publish(SpeechDropped(reason=(heard and heard.dropped) or "not understood"))
 
     async def _hear_answer(self, listening: Listening, said: Said) -> None:
         text = await self._pipeline.words_in(said.audio, said.early)

@@ -13,12 +13,14 @@ from edgevox.audio import segmenter as segments
 from edgevox.events import Event, SpeechDropped, SpeechStarted
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
+from edgevox.voice.attentive import AttentiveSegmenter
 from edgevox.voice.early import EarlyTranscription
 from edgevox.voice.exchange import LONGEST_ASIDE_S, Exchange, Said
 from edgevox.voice.interruption import Interruption
 from edgevox.voice.patience import AFTER_UNFINISHED, completeness, hangovers
 from edgevox.voice.pipeline import Pipeline
 from edgevox.voice.ringing import Ringer
+from edgevox.voice.wakefulness import Wakefulness
 
 Publish: TypeAlias = Callable[[Event], None]
 
@@ -44,9 +46,9 @@ class Ear(Protocol):
 
 
 class VoiceLoop:
-    """With an `interruption`, whoever speaks over the assistant stops it, and is heard from their first word;
-    without one it is half duplex: while the assistant speaks, what is heard is let go. Until it has asked a
-    question to its end, it cannot be interrupted, and after that it listens for the answer.
+    """Where there is an `interruption`, whoever speaks over the assistant stops it, and is heard from their
+    first word; without one it is half duplex: while the assistant speaks, what is heard is let go. Until it
+    has asked a question to its end, it cannot be interrupted, and after that it listens for the answer.
 
     What is said while it works in silence is acted on at once, if it needs no model, else answered next.
     While the pause that ends an utterance still lasts, it is transcribed already: the words say how long that
@@ -62,24 +64,27 @@ class VoiceLoop:
         pipeline: Pipeline,
         publish: Publish,
         ringer: Ringer | None = None,
-        interruption: Interruption | None = None,
+        interruption: Callable[[], Interruption | None] = lambda: None,
+        wakefulness: Wakefulness | None = None,
     ) -> None:
         self._ear = ear
         self._ringer = ringer
         self._interruption = interruption
+        """Asked each time: with another microphone it can be another one."""
         self._is_sounding = False
         """Whether the assistant was heard in the block before."""
         self._has_floor = False
         """Whether somebody has spoken over it, and still speaks."""
         self._has_interrupted = False
         """Whether they have ended a turn with it."""
-        self._segmenter = segmenter
+        self.wakefulness = wakefulness or Wakefulness()
+        self._segmenter = AttentiveSegmenter(segmenter, self.wakefulness, self._is_engaged)
         self.pipeline = pipeline
         self._publish = publish
         self._early: EarlyTranscription | None = None
         self._paused: Audio | None = None
         """What is to be transcribed early, when the recogniser is free."""
-        self._exchange = Exchange(pipeline, publish, lambda: segmenter.is_in_speech)
+        self._exchange = Exchange(pipeline, publish, lambda: segmenter.is_in_speech, self.wakefulness)
         self._listening: Listening | None = None
         self._listened_s = 0.0
 
@@ -106,6 +111,11 @@ class VoiceLoop:
         if self._ringer is None or not self._ear.live:
             return nullcontext()
         return self._ringer.at_work(self._is_spoken_to)
+
+    @property
+    def is_in_speech(self) -> bool:
+        """Whether somebody says something to the assistant."""
+        return self._segmenter.is_in_speech
 
     # --- hearing
 
@@ -138,7 +148,7 @@ class VoiceLoop:
 
     def _hear_over(self, block: Audio) -> None:
         """Hear a block in which the assistant sounds."""
-        interruption = self._interruption
+        interruption = self._interruption()
         if interruption is None:
             self._forget_speech()
             return
@@ -178,7 +188,7 @@ class VoiceLoop:
     def _fell_silent(self) -> None:
         """The assistant can no longer be heard; somebody may have begun to speak before that."""
         self._is_sounding = False
-        interruption = self._interruption
+        interruption = self._interruption()
         if interruption is not None and interruption.is_suspected and not self._has_floor:
             for block in interruption.heard():
                 self._segment(block)
@@ -248,6 +258,11 @@ class VoiceLoop:
         self._exchange.take(said, interrupts=interrupts)
 
     # --- where it stands
+
+    def _is_engaged(self) -> bool:
+        """Whether nobody has to call: something goes on that may be spoken to."""
+        is_ringing = self.pipeline.bell is not None and self.pipeline.bell.is_ringing
+        return self._exchange.is_in_turn or self._has_floor or self._listening is not None or is_ringing
 
     def _is_spoken_to(self) -> bool:
         """Whether somebody is speaking, or what they said is still being understood outside a turn."""

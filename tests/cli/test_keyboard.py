@@ -15,7 +15,7 @@ import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.confirm import Agreement
-from edgevox.cli.keyboard import Keyboard
+from edgevox.cli.keyboard import Keyboard, keyboard
 from edgevox.events import Event, InstantWordHeard, ModelStarted
 from edgevox.tools.confirmation import PendingConfirmation
 from edgevox.tools.home.agenda import Due
@@ -119,6 +119,25 @@ async def test_stop_ends_the_turn_that_is_under_way_and_other_lines_wait() -> No
         result = await answering
     assert result.finish_reason == "cancelled"
     assert [event.word for event in desk.events if isinstance(event, InstantWordHeard)] == ["stop"]
+
+
+async def test_enter_alone_is_a_key_and_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    person, terminal = pty.openpty()
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+    entered: list[bool] = []
+    desk = Desk()
+    with os.fdopen(terminal) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        async with (
+            asyncio.timeout(BOUND_S),
+            keyboard(
+                desk.pipeline, desk.told.append, lines.put_nowait, on_enter=lambda: entered.append(True)
+            ),
+        ):
+            os.write(person, b"\n  \nhello\n\x04")
+            assert [await lines.get(), await lines.get()] == ["hello", None]
+    os.close(person)
+    assert len(entered) == 2
 
 
 @pytest.mark.engine

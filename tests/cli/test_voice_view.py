@@ -8,6 +8,7 @@ from rich.console import Console
 from edgevox.cli.voice_view import LiveView, PlainView
 from edgevox.events import (
     AnswerHeard,
+    AttentionChanged,
     ConfirmationDecided,
     ConfirmationRequired,
     Event,
@@ -17,6 +18,7 @@ from edgevox.events import (
     RingEnded,
     RingStarted,
     RingTrouble,
+    SpeechDropped,
     TranscriptReady,
     TurnEnded,
     TurnStarted,
@@ -77,6 +79,10 @@ def test_a_stop_is_shown_once_whether_it_is_a_turn_or_ends_one() -> None:
         ([PlaybackStarted(turn_id="t"), PlaybackFinished(turn_id="t")], "speaking"),
         ([RING, TurnEnded(turn_id="t", outcome="answered", reply="It is noon.")], "ringing"),
         ([RING, RingEnded(ring_id="a", kind="alarm", how="stopped")], "listening"),
+        ([AttentionChanged(attention="asleep")], "asleep"),
+        ([AttentionChanged(attention="asleep"), SpeechDropped(reason="not spoken to me")], "asleep"),
+        ([AttentionChanged(attention="asleep"), AttentionChanged(attention="awake")], "listening"),
+        ([PlaybackStarted(turn_id="t"), AttentionChanged(attention="muted")], "speaking"),
     ],
 )
 def test_the_live_line_says_what_is_going_on(events: list[Event], state: str) -> None:

@@ -100,7 +100,7 @@ class Stage:
     async def play(self, pipeline: Pipeline, interruption: Interruption | None = None) -> None:
         async with asyncio.timeout(BOUND_S):
             segmenter = Segmenter(AudioSettings())
-            await VoiceLoop(self, segmenter, pipeline, self.note, interruption=interruption).run()
+            await VoiceLoop(self, segmenter, pipeline, self.note, interruption=lambda: interruption).run()
 
 
 def _utterance(seconds: float) -> np.ndarray:

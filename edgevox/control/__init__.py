@@ -1,0 +1,1 @@
+"""The control socket: how commands speak to the assistant that runs."""

@@ -1,0 +1,82 @@
+"""A phrase that has to come first: found in the transcript, whatever the recogniser makes of its spelling."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from difflib import SequenceMatcher
+
+from edgevox.errors import ConfigError
+from edgevox.settings.wake_section import Threshold, ThresholdName
+from edgevox.turn import CancelFlag
+from edgevox.types import Audio, Transcript
+from edgevox.voice.hearing import Hearing
+from edgevox.voice.instant_words import plain_words
+from edgevox.voice.wakefulness import Wakefulness
+
+NOT_CALLED = "not spoken to me"
+ONLY_CALLED = "only called"
+
+# How much of the letters must agree: "hey Jarves" is 0.89 of "hey jarvis", "okay now" 0.67 of "okay nabu".
+_LIKENESS: Mapping[ThresholdName, float] = {"strict": 0.9, "normal": 0.75, "eager": 0.65}
+# A recogniser may write one word as two or three: "compute her" is hardly less like it than "compute".
+_MOST_MORE_WORDS = 2
+_HARDLY = 0.05
+# What people say before a name, whether it is part of the phrase or not.
+_GREETINGS = frozenset({"hey", "hi", "hello", "okay", "ok", "oh", "so", "um", "uh"})
+
+
+class WakePhrase:
+    """A phrase, and how much what was heard must be like it."""
+
+    def __init__(self, phrase: str, threshold: Threshold = "normal") -> None:
+        """Raises ConfigError."""
+        words = plain_words(phrase)
+        if not words:
+            raise ConfigError(f"{phrase!r} cannot be said", hint="wake.phrase is a word, or a few of them")
+        self._letters = "".join(words)
+        self._most_words = len(words) + _MOST_MORE_WORDS
+        self._is_greeting = words[0] in _GREETINGS
+        self._likeness = _LIKENESS[threshold] if isinstance(threshold, str) else threshold
+
+    def rest_of(self, text: str) -> str | None:
+        """What follows the phrase at the beginning of `text`; None where it does not begin with it."""
+        words = list(re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", text))
+        while words and not self._is_greeting and words[0].group().casefold() in _GREETINGS:
+            del words[0]
+        if not words or words[0].group()[0].casefold() != self._letters[0]:
+            return None
+        ends = [word.end() for word in words[: self._most_words]]
+        likenesses = [self._likeness_of(text[words[0].start() : end]) for end in ends]
+        best = max(likenesses)
+        if best < self._likeness:
+            return None
+        least = best if best == 1 else max(self._likeness, best - _HARDLY)
+        longest = max(place for place, likeness in enumerate(likenesses) if likeness >= least)
+        return re.sub(r"^[\W_]+", "", text[ends[longest] :])
+
+    def _likeness_of(self, text: str) -> float:
+        return SequenceMatcher(None, "".join(plain_words(text)), self._letters, autojunk=False).ratio()
+
+
+class CalledHearing(Hearing):
+    """Hears what is said to the assistant: without the phrase before it, and nothing where nobody called."""
+
+    def __init__(self, hearing: Hearing, phrase: WakePhrase, wakefulness: Wakefulness) -> None:
+        self._hearing = hearing
+        self._phrase = phrase
+        self._wakefulness = wakefulness
+
+    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
+        is_called = self._wakefulness.is_awake
+        heard = await self._hearing.transcribe(audio, cancel)
+        if not heard.text:
+            return heard
+        rest = self._phrase.rest_of(heard.text)
+        if rest is None:
+            # Nobody keeps what was not meant for the assistant.
+            return heard if is_called else dataclasses.replace(heard, text="", dropped=NOT_CALLED)
+        if self._wakefulness.is_listening and not cancel.is_set():
+            self._wakefulness.call()
+        return dataclasses.replace(heard, text=rest, dropped=None if rest else ONLY_CALLED)

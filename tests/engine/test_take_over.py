@@ -1,0 +1,67 @@
+"""Engines that go on from one daemon to the next: with real processes, whose work is a test's."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from edgevox.daemon import Daemon
+from edgevox.engine import EngineLimits, SupervisedEngine
+from edgevox.events import EngineChanged, Event
+from edgevox.folders import Folders
+from edgevox.modelstore import ModelStore, load_manifest
+from edgevox.settings import load_settings
+from edgevox.turn import CancelFlag
+from tests.engine.engines import Echo, Unloadable
+
+BOUND_S = 60
+
+
+@pytest.fixture
+def daemons(folders: Folders) -> tuple[Daemon, Daemon]:
+    """Two, each with an engine that echoes where the language model is, and nothing else."""
+    settings = load_settings(folders, flags={"tools.enabled": False}, environ={})
+    store = ModelStore(folders.models, load_manifest())
+    both = Daemon(settings, folders, store, ["llama"]), Daemon(settings, folders, store, ["llama"])
+    for daemon in both:
+        vars(daemon)["_llama"] = echo(daemon)
+    return both
+
+
+def echo(daemon: Daemon) -> SupervisedEngine[str, str]:
+    return SupervisedEngine("llama", Echo(), publish=daemon.bus.publish)
+
+
+def test_engines_are_the_same_when_their_settings_are() -> None:
+    engine = SupervisedEngine[str, str]("a", Echo())
+    assert engine.does_the_same_as(SupervisedEngine("a", Echo()))
+    assert not engine.does_the_same_as(SupervisedEngine("a", Unloadable()))
+    assert not engine.does_the_same_as(SupervisedEngine("a", Echo(), limits=EngineLimits(start_s=1)))
+
+
+async def test_an_engine_that_is_the_same_goes_on_as_it_runs(daemons: tuple[Daemon, Daemon]) -> None:
+    before, after = daemons
+    events: list[Event] = []
+    async with asyncio.timeout(BOUND_S):
+        async with before:
+            pid = before.pid("llama")
+            assert pid is not None
+            after.take_over(before)
+        with after.bus.listening(events.append):
+            async with after:
+                assert after.pid("llama") == pid
+                engine = vars(after)["_llama"]
+                assert [reply async for reply in engine.stream("hello", CancelFlag())]
+    assert [event.state for event in events if isinstance(event, EngineChanged)] == ["stopped"]
+
+
+async def test_an_engine_that_is_another_is_loaded_anew(daemons: tuple[Daemon, Daemon]) -> None:
+    before, after = daemons
+    vars(after)["_llama"] = SupervisedEngine[str, str]("llama", Echo(), limits=EngineLimits(start_s=30))
+    async with asyncio.timeout(BOUND_S):
+        async with before:
+            pid = before.pid("llama")
+            after.take_over(before)
+        async with after:
+            assert after.pid("llama") not in (None, pid)
