@@ -368,7 +368,7 @@ class Daemon:
             ConversationStore.open, self._folders.state, self.settings.memory, on_change=memory_changed
         )
         if "llama" in self._engines and self.preset.calls_tools and self.settings.tools.enabled:
-            transcribe = self._transcribe if "whisper" in self._engines else None
+            transcribe = self.transcribe if "whisper" in self._engines else None
             self._toolbox = await asyncio.to_thread(
                 Toolbox, self.settings, self._folders, transcribe=transcribe
             )
@@ -401,6 +401,7 @@ class Daemon:
             "edgevox",
             instructions=self._told_home or llm.instructions,
             tools=toolbox.executor if toolbox else (),
+            offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
             hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=self._llama,
@@ -434,6 +435,7 @@ class Daemon:
             "edgevox",
             instructions=FollowedBy(self._told_home or self.settings.llm.instructions, instructions),
             tools=toolbox.executor,
+            offered=toolbox.mcp.offered if toolbox.mcp.reports() else None,
             hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks),
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
@@ -487,7 +489,8 @@ class Daemon:
         tools = [self._toolbox.registry.get(name) for name in wanted if name in self._toolbox.registry]
         return tuple(tool.examples[0] for tool in tools)
 
-    async def _transcribe(self, path: Path) -> str:
+    async def transcribe(self, path: Path) -> str:
+        """What is said in a sound file. Raises AudioError and EngineFailed."""
         sound = await asyncio.to_thread(read_audio, path)
         return (await self.hearing().transcribe(sound, CancelFlag())).text
 

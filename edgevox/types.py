@@ -121,7 +121,8 @@ class ChatRequest:
     one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
     With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
     `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later. Where the
-    system prompt is made for this question, `usual_system` is the one that others have: it is worth keeping.
+    system prompt or the tools are chosen for this question, `usual_system` and `usual_tools` are those that
+    others have: they are worth keeping.
     `begun` is what of the reply was written before it was interrupted: it goes on from there.
     """
 
@@ -138,6 +139,7 @@ class ChatRequest:
     client: str = ""
     prompt_only: bool = False
     usual_system: str | None = None
+    usual_tools: tuple[JsonObject, ...] | None = None
     begun: str = ""
 
 

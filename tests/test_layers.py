@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts"),
     ("edgevox.agents",),
     ("edgevox.voice",),
-    ("edgevox.eval", "edgevox.server"),
+    ("edgevox.eval", "edgevox.server", "edgevox.adapters"),
     ("edgevox.daemon", "edgevox.testing"),
     ("edgevox.resident",),
     ("edgevox.cli", "edgevox.__main__"),
@@ -52,6 +52,7 @@ MAY_CATCH_ALL = {
     "edgevox.tools.executor",
     "edgevox.tools.running",
     "edgevox.tools.plugins",
+    "edgevox.tools.mcp.life",
     "edgevox.hooks",
 }
 # Only this file may import what is under the GPL.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from edgevox.agents.reply import Reply
-from edgevox.llm.tool_choice import ToolChoicePolicy, plan_hop
+from edgevox.llm.tool_choice import HopPlan, ToolChoicePolicy, plan_hop
 from edgevox.tools import ToolRegistry
 from edgevox.types import ChatModel, ChatRequest, Message, Sampling, ToolChoice, ToolsAs
 
@@ -31,11 +31,19 @@ class AskedModel:
         hop: int = 0,
         choice: ToolChoice = "auto",
         offered: Sequence[str] | None = None,
+        usually: Sequence[str] | None = None,
         client: str = "",
     ) -> ChatRequest:
-        """The request for generation number `hop` of a turn, with all tools or those of `offered`."""
-        schemas = tools.openai_schemas(offered, with_examples=self.tools_as == "lines")
-        plan = plan_hop(schemas, policy=self.policy, hop=hop, choice=choice)
+        """The request for generation number `hop` of a turn, with all tools or those of `offered`.
+
+        `usually` are the tools that are offered where the sentence needs no others.
+        """
+
+        def planned(names: Sequence[str] | None) -> HopPlan:
+            schemas = tools.openai_schemas(names, with_examples=self.tools_as == "lines")
+            return plan_hop(schemas, policy=self.policy, hop=hop, choice=choice)
+
+        plan = planned(offered)
         return ChatRequest(
             tuple(messages),
             tools=plan.tools,
@@ -47,6 +55,7 @@ class AskedModel:
             tools_as=self.tools_as,
             parallel_calls=True,
             client=client,
+            usual_tools=None if usually is None else planned(usually).tools,
         )
 
     def reply(self, numbers: Iterator[int]) -> Reply:

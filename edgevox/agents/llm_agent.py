@@ -6,9 +6,10 @@ The turn's story is `_turn`. The person always gets a sentence, and the conversa
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from edgevox.agents.acting import Acting, Publish
 from edgevox.agents.asked_model import AskedModel
@@ -42,6 +43,9 @@ from edgevox.types import (
 
 MAX_ITERATIONS = 6
 
+Offer: TypeAlias = Callable[[str], Sequence[str]]
+"""The names of the tools that a model is told of when it is asked this."""
+
 _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
 NO_MORE_TOOLS = (
     "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
@@ -63,8 +67,9 @@ class AgentResult:
 class LLMAgent:
     """A language model with instructions, tools and a memory. One turn at a time.
 
-    `offered` are the names of the tools that the model is told of; without them it is all. A model that
-    `takes_notes` can summarise what its prompt has no room for. `client` is as in ChatRequest.
+    `offered` are the names of the tools that the model is told of, or gives them for a sentence ("" for what
+    is told whatever is asked); without them it is all. A model that `takes_notes` can summarise what its
+    prompt has no room for. `client` is as in ChatRequest.
     """
 
     def __init__(
@@ -78,7 +83,7 @@ class LLMAgent:
         max_iterations: int = MAX_ITERATIONS,
         *,
         model: ChatModel,
-        offered: Sequence[str] | None = None,
+        offered: Sequence[str] | Offer | None = None,
         parsers: tuple[str, ...] = (),
         sampling: Sampling | None = None,
         stop: tuple[str, ...] = (),
@@ -155,6 +160,7 @@ class LLMAgent:
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = begun[0].content
         work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
+        work.offered = self._names_for(sentence)
         work.answer_in = answer_in
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
@@ -230,6 +236,7 @@ class LLMAgent:
             work.hints.append(NO_MORE_TOOLS)
         request = self._request(
             work.told,
+            work.offered,
             (*work.messages, *(Message("user", hint) for hint in (*work.hints, *work.reminders))),
             # A call that is to be written again is a first hop anew.
             hop=0 if work.forced_choice else work.run.hop,
@@ -279,27 +286,60 @@ class LLMAgent:
 
     def _next_prompt(self) -> ChatRequest:
         """What can be evaluated of the next turn before its sentence is known."""
-        return replace(self._request(Told.of(self._instructions), ()), prompt_only=True)
+        request = self._request(Told.of(self._instructions), self._names_for(""), ())
+        return replace(request, prompt_only=True)
 
     def _request(
-        self, told: Told, messages: Sequence[Message], *, hop: int = 0, choice: ToolChoice = "auto"
+        self,
+        told: Told,
+        offered: Sequence[str] | None,
+        messages: Sequence[Message],
+        *,
+        hop: int = 0,
+        choice: ToolChoice = "auto",
     ) -> ChatRequest:
         system = (Message("system", told.system),) if told.system else ()
-        # Behind other instructions all is evaluated anew: where the past is not needed, it is left out, and
-        # what is known of the usual prompt stays in its own place in the model's memory.
-        is_past_needed = told.is_usual or not stands_alone(messages[0].content)
+        usually = self._names_for("")
+        if offered is not None and callable(self._offered):
+            # A server may have taken a tool away since the turn began.
+            offered = tuple(name for name in offered if name in self._executor.registry)
+        is_usual = told.is_usual and offered == usually
+        # Behind other instructions or tools all is evaluated anew: where the past is not needed, it is left
+        # out, and what is known of the usual prompt stays in its own place in the model's memory.
+        is_past_needed = is_usual or not stands_alone(messages[0].content)
         request = self._model.request(
             (*system, *(self._conversation.messages() if is_past_needed else ()), *messages),
             self._executor.registry,
             hop=hop,
             choice=choice,
-            offered=self._offered,
-            client=self._client if told.is_usual else f"{self._client} aside",
+            offered=offered,
+            usually=None if offered == usually else usually,
+            client=self._client if is_usual else f"{self._client} aside",
         )
-        return request if told.is_usual else replace(request, usual_system=told.usual)
+        return request if is_usual else replace(request, usual_system=told.usual)
 
     def _tell(self, event: Event, turn: Turn) -> None:
         turn.gate.when_open(lambda: self._publish(event))
 
     def _names(self) -> Sequence[str]:
-        return self._executor.registry.names if self._offered is None else self._offered
+        registry = self._executor.registry
+        return registry.names if self._offered is None or callable(self._offered) else self._offered
+
+    def _names_for(self, sentence: str) -> Sequence[str] | None:
+        if not callable(self._offered):
+            return self._offered
+        names = self._offered(sentence)
+        if not sentence or stands_alone(sentence):
+            return names
+        # "And tomorrow?" has no word of the tool that it is about.
+        again = (name for name in self._last_called() if name in self._executor.registry)
+        return tuple(dict.fromkeys((*names, *again)))
+
+    def _last_called(self) -> list[str]:
+        """The names of the tools that were called in the last turn."""
+        called: list[str] = []
+        for message in reversed(self._conversation.messages()):
+            if message.role == "user":
+                break
+            called = [*(call.name for call in message.tool_calls), *called]
+        return called

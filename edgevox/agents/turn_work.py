@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from edgevox.agents.instructions import Told
 from edgevox.agents.reply import call_numbers
 from edgevox.hooks import Run
@@ -22,6 +24,8 @@ class TurnWork:
         self.run = run
         self.messages = messages
         self.told = told
+        self.offered: Sequence[str] | None = None
+        """The names of the tools that the model is told of in this turn; None for all."""
         self.hints: list[str] = []
         self.answer_in: str | None = None
         """The code of the language that the model is told to answer in."""

@@ -17,7 +17,8 @@ from edgevox.agents import AgentResult
 from edgevox.cli.context import Context
 from edgevox.cli.keyboard import keyboard, print_question
 from edgevox.cli.loop import run_until_done
-from edgevox.cli.options import add_model_options
+from edgevox.cli.mcp_approval import approve_servers
+from edgevox.cli.options import add_mcp_options, add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.cli.with_running import ask_running
 from edgevox.daemon import Daemon
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or the name of a tool"
     )
     add_model_options(parser)
+    add_mcp_options(parser)
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
@@ -61,8 +63,10 @@ def run(args: argparse.Namespace, context: Context) -> int:
     text = " ".join(args.text)
     try:
         form = _Form(args)
-        if not form.is_given and (answer := run_until_done(ask_running(context, text))) is not None:
-            return _print_answer(context, answer, as_json=args.json)
+        if not form.is_given:
+            if (answer := run_until_done(ask_running(context, text))) is not None:
+                return _print_answer(context, answer, as_json=args.json)
+            approve_servers(context)
         daemon = open_daemon(context, ["llama"])
         asking = (
             _ask_in_form(daemon, text, form, turn) if form.is_given else _ask(daemon, context, text, turn)

@@ -35,6 +35,7 @@ from edgevox.server.tokens import Tokens, token_file
 from edgevox.settings import LlmSettings
 from edgevox.settings.section import AUTO
 from edgevox.tools.home.homes import open_home
+from edgevox.tools.mcp.config import configured_servers
 from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import CancelFlag, Turn
 
@@ -195,6 +196,19 @@ def _tools(context: Context) -> Iterator[Finding]:
                 yield Finding("problem", part, f"was disabled when it last ran: {report.trouble}", report.fix)
     for name in toolbox.plugins.unknown_tables():
         yield Finding("note", f"plugin {name}", f"is not there, but the settings have [plugins.{name}]")
+    yield from _check("MCP servers", lambda: _servers(context))
+    for server in toolbox.mcp.reports():
+        fix = f"edgevox mcp approve {server.id}"
+        if server.status == "unapproved":
+            yield Finding("note", f"MCP server {server.id}", "is not approved, and not started", fix)
+        if server.waiting:
+            changed = ", ".join(server.waiting)
+            yield Finding("note", f"MCP server {server.id}", f"has changed {changed}: not offered", fix)
+
+
+def _servers(context: Context) -> Finding:
+    servers = configured_servers(context.settings.mcp, context.folders)
+    return Finding("ok", "MCP servers", ", ".join(server.id for server in servers) or "none")
 
 
 def _constraints(llm: LlmSettings) -> Finding:

@@ -43,6 +43,7 @@ COMMANDS = {
     "demo": Command("demo", "a spoken question through the whole loop, and where its time went"),
     "home": Command("home", "show what is in the home, and how it is"),
     "tools": Command("tools", "list what the assistant can do, and do it without the model"),
+    "mcp": Command("mcp", "list, add, try and remove MCP servers, or be one"),
     "plugins": Command("plugins", "list the plugins, or begin a new one"),
     "stats": Command("stats", "show which tools are chosen and how long they take"),
     "setup": Command("setup", "choose a microphone and a loudspeaker, and try both"),

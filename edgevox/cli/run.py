@@ -20,7 +20,8 @@ from edgevox.cli.context import Context
 from edgevox.cli.keyboard import keyboard, print_question
 from edgevox.cli.lines import stdin_lines
 from edgevox.cli.loop import run_until_done
-from edgevox.cli.options import add_model_options
+from edgevox.cli.mcp_approval import approve_servers
+from edgevox.cli.options import add_mcp_options, add_model_options
 from edgevox.cli.session import open_daemon, report_unrecorded, serve_too
 from edgevox.cli.stay import on_terminal, stay
 from edgevox.cli.voice_view import LiveView, PlainView, print_ring
@@ -44,6 +45,7 @@ from edgevox.voice import Loudspeaker, Pipeline
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
+    add_mcp_options(parser)
     parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="edgevox devices lists them")
     parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="likewise")
     parser.add_argument(
@@ -82,6 +84,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
         engines.append("piper")
     if ear:
         engines.append("whisper")
+    approve_servers(context)
     daemon = open_daemon(context, engines)
     if ear is None:
         exit_code = run_until_done(_take_lines(daemon, context, speaker))

@@ -8,7 +8,8 @@ from contextlib import AsyncExitStack
 
 from edgevox.cli.context import Context
 from edgevox.cli.loop import run_until_done
-from edgevox.cli.options import add_model_options
+from edgevox.cli.mcp_approval import approve_servers
+from edgevox.cli.options import add_mcp_options, add_model_options
 from edgevox.cli.served import served
 from edgevox.cli.session import open_daemon, report_unrecorded
 from edgevox.daemon import Daemon
@@ -17,6 +18,7 @@ from edgevox.events import EngineName
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
+    add_mcp_options(parser)
     parser.add_argument("--host", dest="server.host", metavar="ADDRESS", help="the address to listen on")
     parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="its port")
     parser.add_argument(
@@ -40,6 +42,7 @@ def run(_args: argparse.Namespace, context: Context) -> int:
     engines: list[EngineName] = ["llama"]
     if context.settings.server.audio:
         engines += ["whisper", "piper"]
+    approve_servers(context)
     daemon = open_daemon(context, engines)
     run_until_done(_serve(daemon, context))
     return report_unrecorded(context, daemon)

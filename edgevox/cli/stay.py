@@ -22,6 +22,7 @@ from edgevox.audio.lasting_sound import LastingSound
 from edgevox.cli.context import Context
 from edgevox.cli.keyboard import keyboard
 from edgevox.cli.loop import run_until_done
+from edgevox.cli.mcp_approval import approve_servers
 from edgevox.cli.session import open_daemon, serve_too
 from edgevox.cli.voice_view import LiveView, PlainView
 from edgevox.control.instance import only_instance
@@ -44,6 +45,7 @@ Shown: TypeAlias = Callable[[Session], AbstractAsyncContextManager[None]]
 def stay(context: Context, shown: Shown) -> int:
     """Listen until a signal ends it. Raises AlreadyRunning, and what keeps it from starting."""
     with _instance(context) as listening:
+        approve_servers(context)
         daemon = open_daemon(context, engines(context.settings))
         run_until_done(_live(HomeTrade(context, shown), daemon, listening))
     return 0

@@ -78,9 +78,12 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 
 async def _call(call: ToolCall, toolbox: Toolbox, context: Context) -> ToolResult:
-    owners = [report.name for report in toolbox.plugins.reports() if call.name in report.tools]
-    # A tool that nobody has may be one that a plugin brings when it starts.
-    await toolbox.start(owners if call.name in toolbox.registry else None)
+    if call.name in toolbox.registry:
+        plugins = [report.name for report in toolbox.plugins.reports() if call.name in report.tools]
+        servers = [report.id for report in toolbox.mcp.reports() if call.name in report.tools]
+        await toolbox.start(plugins, servers)
+    else:  # it may be one that a plugin or a server brings when it starts
+        await toolbox.start()
     try:
         result = await toolbox.executor.dispatch(call)
         if result.confirmation is not None:

@@ -18,7 +18,7 @@ from edgevox.tools.answers import decide_yes_no
 from edgevox.types import Audio, JsonObject
 
 # What makes a difference to an answer, and to a voice.
-_FOR_ASK = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "memory.", "records.")
+_FOR_ASK = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "mcp.", "memory.", "records.")
 _FOR_SAY = ("tts.",)
 _SHORT = {"y": "yes", "n": "no"}
 

@@ -83,20 +83,21 @@ class PromptWriter:
         system = tuple(message for message in messages[:1] if message.role == "system")
         if request.usual_system is not None:
             system = (Message("system", request.usual_system),)
+        tools = request.tools if request.usual_tools is None else request.usual_tools
         key = (request.thinking, request.wire_format, request.tools_as)
         known = self._fixed.get(key)
-        if known is None or known.system != system or known.tools != request.tools:
+        if known is None or known.system != system or known.tools != tools:
             text = stable_prefix(
                 self._template,
                 self._abilities,
                 system,
-                tools=request.tools,
+                tools=tools,
                 thinking=request.thinking,
                 wire_format=request.wire_format,
                 tools_as=request.tools_as,
             )
             tokens = self._with_bos(self._vocabulary.tokenize(text, special=True))
-            known = self._fixed[key] = _FixedPart(system, request.tools, tokens)
+            known = self._fixed[key] = _FixedPart(system, tools, tokens)
             if len(self._fixed) > _PREFIXES_KEPT:
                 self._fixed.popitem(last=False)
         return known.tokens

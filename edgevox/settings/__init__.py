@@ -2,6 +2,7 @@
 
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
 from edgevox.settings.layers import load_settings, user_presets, variable_name
+from edgevox.settings.mcp_section import McpSettings
 from edgevox.settings.model import (
     DEFAULT_PRESET,
     GENERIC_PRESET,
@@ -30,6 +31,7 @@ __all__ = [
     "EngineSettings",
     "HomeSettings",
     "LlmSettings",
+    "McpSettings",
     "MemorySettings",
     "MqttSettings",
     "PluginTables",

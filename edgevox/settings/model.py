@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from edgevox.languages import ENGLISH
 from edgevox.settings.addresses import HttpUrl, JsonText, TcpAddress
 from edgevox.settings.home_sections import HomeSettings, MqttSettings, RingSettings
+from edgevox.settings.mcp_section import McpSettings
 from edgevox.settings.section import Language, LanguageOrAuto, Seconds, Section, Text, UserPath
 from edgevox.settings.server_section import ServerSettings
 from edgevox.settings.sound_section import SoundSettings
@@ -322,6 +323,7 @@ class Settings(Section):
     mqtt: MqttSettings = MqttSettings()
     ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
     server: ServerSettings = ServerSettings()
     plugins: PluginTables = PluginTables()
 

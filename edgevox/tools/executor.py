@@ -289,6 +289,7 @@ class ToolExecutor:
                     return _error(call, _CODES.get(kind, "tool_error"), message)
                 return _error(call, "internal_error", f"internal_error: {kind}: {message}".removesuffix(": "))
             case Stopped(why, left_behind):
+                left_behind = left_behind or tool.acts_elsewhere
                 within = f" within {self._timeout_of(tool):g} s" if why == "timeout" else ""
                 then = "it may still happen" if left_behind else "it was stopped"
                 result = _error(call, why, f"{why}: {tool.name} did not answer{within}; {then}")

@@ -11,6 +11,8 @@ from edgevox.tools.tool import Tool
 from edgevox.types import JsonObject
 
 BUILT_IN = "edgevox"
+# Where the tools are chosen for each sentence, every choice is another answer.
+_MAX_KEPT = 64
 
 
 class ToolRegistry:
@@ -79,6 +81,8 @@ class ToolRegistry:
         wanted = None if names is None else tuple(names)
         key = (with_examples, wanted)
         if key not in self._schemas:
+            if len(self._schemas) >= _MAX_KEPT:
+                self._schemas.clear()
             tools = self._tools.values() if wanted is None else map(self.get, wanted)
             self._schemas[key] = tuple(
                 tool.exemplified_schema if with_examples else tool.openai_schema for tool in tools

@@ -51,7 +51,8 @@ class Tool:
     `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
     and `question` how to ask for it. `scope` is the permission a caller needs. `memoize_s` says for how long
     an answer stays true for the same arguments. `has_known_words` says that the home model was trained on
-    the tool, so that its examples need not stand in the prompt.
+    the tool, so that its examples need not stand in the prompt. With `acts_elsewhere` it runs in another
+    program: what was given up may still happen there.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Tool:
     confirm: ConfirmLevel | None = None
     examples: tuple[str, ...] = ()
     has_known_words: bool = False
+    acts_elsewhere: bool = False
     scope: str = ""
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None

@@ -1,4 +1,4 @@
-"""The tools of one installation, put together from its settings: home, documents, sound files, plugins."""
+"""The tools of one installation, put together from its settings: home, documents, plugins, MCP servers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import time
 from collections.abc import Collection, Iterable
 from types import TracebackType
 
-from edgevox.errors import StateError
+from edgevox.errors import ConfigError, StateError
 from edgevox.folders import Folders
 from edgevox.hooks import Hook
-from edgevox.settings import Settings
+from edgevox.settings import McpSettings, Settings
 from edgevox.tools.confirmation import ConfirmationRule
 from edgevox.tools.corpus import NAMES as CORPUS_TOOLS
 from edgevox.tools.corpus import corpus_tools
@@ -23,6 +23,10 @@ from edgevox.tools.home.agenda.alarms import FILE_NAME as ALARMS_FILE
 from edgevox.tools.home.agenda.steady_clock import SteadyClock
 from edgevox.tools.home.agenda.timers import FILE_NAME as TIMERS_FILE
 from edgevox.tools.home.homes import open_home
+from edgevox.tools.mcp.approvals import FILE_NAME as APPROVALS_FILE
+from edgevox.tools.mcp.approvals import Approvals
+from edgevox.tools.mcp.config import ServerSpec, configured_servers
+from edgevox.tools.mcp.servers import McpServers
 from edgevox.tools.plugin_sources import PluginSource, plugin_sources
 from edgevox.tools.plugin_troubles import FILE_NAME as TROUBLES_FILE
 from edgevox.tools.plugins import Plugins, StartTroubles
@@ -31,6 +35,8 @@ from edgevox.tools.stats import ToolStats
 from edgevox.tools.tool import Tool
 from edgevox.tools.transcribe import NAME as TRANSCRIBE_TOOL
 from edgevox.tools.transcribe import Transcribe, transcribe_tool
+
+MCP_WAIT_S = 3.0
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +76,13 @@ class Toolbox:
             start_timeout_s=self._settings.plugin_timeout_s,
             troubles=StartTroubles(folders.state / TROUBLES_FILE),
         )
+        self.mcp = McpServers(
+            self._mcp_servers(settings.mcp, folders),
+            Approvals(folders.state / APPROVALS_FILE),
+            self.registry,
+            settings.mcp,
+            adjust=self._adjusted,
+        )
         self.executor = ToolExecutor(
             self.registry,
             rule=ConfirmationRule(
@@ -95,13 +108,19 @@ class Toolbox:
         named = (*tools.disabled, *tools.timeouts_s, *tools.confirm_tools)
         return tuple(dict.fromkeys(name for name in named if name not in known))
 
-    async def start(self, plugins: Collection[str] | None = None) -> None:
-        """Reach the home and start every plugin, or those of these names; bounded, and without raising."""
-        await asyncio.gather(self.home.start(), self.plugins.start(plugins))
+    async def start(
+        self, plugins: Collection[str] | None = None, servers: Collection[str] | None = None
+    ) -> None:
+        """Reach the home and start every plugin and server, or those of these names; without raising.
+
+        It is bounded: what a server brings too late is offered later.
+        """
+        self.mcp.start(servers)
+        await asyncio.gather(self.home.start(), self.plugins.start(plugins), self.mcp.settled(MCP_WAIT_S))
 
     async def stop(self) -> None:
-        """Stop the plugins, leave the home, keep the counts; in bounded time, and without raising."""
-        await self.plugins.stop()
+        """Stop plugins and servers, leave the home, keep the counts; in bounded time, and without raising."""
+        await asyncio.gather(self.plugins.stop(), self.mcp.stop())
         await self.home.close()
         try:
             await asyncio.to_thread(self.stats.save)
@@ -118,6 +137,13 @@ class Toolbox:
         await self.stop()
 
     # --- which tools
+
+    def _mcp_servers(self, settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
+        try:
+            return configured_servers(settings, folders)
+        except ConfigError as error:
+            _log.warning("no MCP server is started: %s (%s)", error.message, error.hint)
+            return ()
 
     def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
         tools = self._settings

@@ -1,0 +1,103 @@
+"""What a person has agreed to: which servers may be started, and which of their tools, as they are described.
+
+A server is approved by its exact command. The tools that it has when it is first asked are approved with it;
+from then on a tool that is new or not as it was waits, and is not offered, until the person agrees again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from pydantic import BaseModel
+
+from edgevox.tools.home.state_file import StateFile
+from edgevox.tools.mcp.config import ServerSpec, identity
+from edgevox.tools.mcp.definition import Definition
+
+FILE_NAME = "mcp_approved.json"
+
+
+class _Approved(BaseModel):
+    server: str
+    shown: str
+    tools: dict[str, Definition] | None = None
+    waiting: dict[str, Definition] = {}
+
+
+class _Content(BaseModel):
+    approved: dict[str, _Approved] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A tool that waits. `before` is what was approved under its name; None for a new one."""
+
+    now: Definition
+    before: Definition | None
+
+
+class Approvals:
+    """Kept in the state folder; without a path, in memory. Everything here raises StateError."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._file = StateFile(path, _Content)
+
+    def is_approved(self, spec: ServerSpec) -> bool:
+        return identity(spec) in self._file.read().approved
+
+    def tools(self, spec: ServerSpec) -> Mapping[str, Definition] | None:
+        """The approved tools by name; None before the server was first asked."""
+        approved = self._file.read().approved.get(identity(spec))
+        return None if approved is None or approved.tools is None else MappingProxyType(approved.tools)
+
+    def changes(self, spec: ServerSpec) -> tuple[Change, ...]:
+        """What waits for a person to agree to it."""
+        approved = self._file.read().approved.get(identity(spec))
+        if approved is None:
+            return ()
+        known = approved.tools or {}
+        return tuple(Change(now, known.get(name)) for name, now in approved.waiting.items())
+
+    def approve(self, spec: ServerSpec) -> None:
+        """The person has seen the command, and agrees."""
+        with self._file.changing() as content:
+            content.approved.setdefault(identity(spec), _Approved(server=spec.id, shown=spec.shown))
+
+    def withdraw(self, server_id: str) -> None:
+        """Forget whatever was approved under this name."""
+        with self._file.changing() as content:
+            content.approved = {
+                key: approved for key, approved in content.approved.items() if approved.server != server_id
+            }
+
+    def accept(self, spec: ServerSpec) -> None:
+        """The person has seen what changed, and agrees."""
+        with self._file.changing() as content:
+            if approved := content.approved.get(identity(spec)):
+                approved.tools = {**(approved.tools or {}), **approved.waiting}
+                approved.waiting = {}
+
+    def compare(self, spec: ServerSpec, listed: Iterable[Definition]) -> tuple[Definition, ...]:
+        """Those of the listed tools that are as approved. The others wait; the first list is approved."""
+        now = {definition.name: definition for definition in listed}
+        approved = self._file.read().approved.get(identity(spec))
+        if approved is None:
+            return ()
+        if approved.tools is None:
+            self._keep(spec, tools=now, waiting={})
+            return tuple(now.values())
+        waiting = {name: one for name, one in now.items() if approved.tools.get(name) != one}
+        if waiting != approved.waiting:
+            self._keep(spec, tools=approved.tools, waiting=waiting)
+        return tuple(one for name, one in now.items() if name not in waiting)
+
+    def _keep(
+        self, spec: ServerSpec, *, tools: dict[str, Definition], waiting: dict[str, Definition]
+    ) -> None:
+        with self._file.changing() as content:
+            if approved := content.approved.get(identity(spec)):
+                approved.tools = tools
+                approved.waiting = waiting

@@ -1,0 +1,277 @@
+"""Which MCP servers there are: the file `mcp.json` in its usual shape, or one command of the settings.
+
+{"mcpServers": {"files": {"command": "mcp-server-files", "args": ["~"], "env": {"TOKEN": "${MY_TOKEN}"}},
+                "wiki": {"url": "https://wiki.example/mcp", "headers": {"Authorization": "Bearer ${WIKI}"}}}}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from yarl import URL
+
+from edgevox.errors import ConfigError
+from edgevox.folders import Folders
+from edgevox.settings import McpSettings
+
+FILE_NAME = "mcp.json"
+_SERVERS = "mcpServers"
+_ONE_SERVER = "mcp"
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
+_TELLS_A_SECRET = re.compile(r"token|key|secret|passw|auth|cookie|credential", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A program that is started here and spoken to through its standard input and output.
+
+    `env` is what it gets beside a few harmless variables; ${NAME} in it stands for a variable of ours.
+    """
+
+    id: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+
+    @property
+    def shown(self) -> str:
+        """The exact command, as a shell would take it; what looks like a secret is left out."""
+        variables = [f"{name}={_shown_value(name, value)}" for name, value in sorted(self.env.items())]
+        where = (f"(in {self.cwd})",) if self.cwd else ()
+        return " ".join((*variables, shlex.join((self.command, *self.args)), *where))
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that runs elsewhere, at a streamable HTTP address. ${NAME} in headers as above."""
+
+    id: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """The exact address and the headers that it is sent."""
+        headers = [f"{name}: {_shown_value(name, value)}" for name, value in sorted(self.headers.items())]
+        return f"{self.url} ({', '.join(headers)})" if headers else self.url
+
+
+ServerSpec: TypeAlias = StdioServer | HttpServer
+
+
+def prefix_of(server_id: str) -> str:
+    """What stands before the names of a server's tools where there are several servers."""
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', server_id)}_"
+
+
+def identity(spec: ServerSpec) -> str:
+    """Changes with anything that is approved in a server: its name, its command, what it is given."""
+    text = json.dumps([type(spec).__name__, asdict(spec)], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def with_variables(values: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The values with ${NAME} replaced. Raises ConfigError for a variable that is not set."""
+    known = os.environ if environ is None else environ
+
+    def value_of(match: re.Match[str]) -> str:
+        try:
+            return known[match.group(1)]
+        except KeyError:
+            raise ConfigError(
+                f"the variable {match.group(1)} is not set", hint=f"set it, or take it out of {FILE_NAME}"
+            ) from None
+
+    return {name: _VARIABLE.sub(value_of, value) for name, value in values.items()}
+
+
+# --- reading
+
+
+class _Entry(BaseModel):
+    """One server as people write it; keys of other programs are passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    command: str | None = Field(default=None, min_length=1)
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str | None = Field(default=None, min_length=1)
+    headers: dict[str, str] = {}
+    type: str | None = None
+    disabled: bool = False
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    servers: dict[str, _Entry] = Field(default={}, alias="mcpServers")
+
+
+def config_file(settings: McpSettings, folders: Folders) -> Path:
+    return settings.config or folders.config / FILE_NAME
+
+
+def configured_servers(settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
+    """The servers of the settings. Raises ConfigError."""
+    if not settings.enabled:
+        return ()
+    path = config_file(settings, folders)
+    if settings.config is not None and not path.exists():
+        raise ConfigError(f"there is no file {path}", hint="--mcp-config takes a file like mcp.json")
+    if settings.args and settings.command is None:
+        raise ConfigError("mcp.args is set without mcp.command", hint="--mcp-command names the program")
+    servers = read_servers(path)
+    if settings.command is not None:
+        one = StdioServer(_id_of(settings.command, servers), settings.command, settings.args)
+        return (*servers, one)
+    return servers
+
+
+def read_servers(path: Path) -> tuple[ServerSpec, ...]:
+    """The servers of a file that are not disabled; none where there is no file. Raises ConfigError."""
+    try:
+        read = _File.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check its rights") from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise ConfigError(
+            f"{path}: {where + ': ' if where else ''}{fault['msg']}",
+            hint="docs/guide/mcp.md shows what belongs there",
+        ) from error
+    servers = tuple(
+        _spec(path, server_id, entry) for server_id, entry in read.servers.items() if not entry.disabled
+    )
+    prefixes: dict[str, str] = {}
+    for server in servers:
+        other = prefixes.setdefault(prefix_of(server.id).casefold(), server.id)
+        if other != server.id:
+            raise ConfigError(
+                f"{path}: the tools of {other} and {server.id} would have the same names",
+                hint="rename one of the servers",
+            )
+    return servers
+
+
+def _spec(path: Path, server_id: str, entry: _Entry) -> ServerSpec:
+    check_id(server_id)
+    match entry:
+        case _Entry(command=str(command), url=None):
+            cwd = str(Path(entry.cwd).expanduser()) if entry.cwd else None
+            return StdioServer(server_id, command, entry.args, entry.env, cwd)
+        case _Entry(command=None, url=str(url)) if entry.type != "sse":
+            return HttpServer(server_id, _checked_url(url), entry.headers)
+        case _Entry(command=None, url=str()):
+            raise ConfigError(
+                f"{path}: {server_id} is spoken to by server-sent events, which MCP has given up",
+                hint="ask for its streamable HTTP address",
+            )
+    raise ConfigError(
+        f'{path}: {server_id} needs either a "command" or a "url"', hint="docs/guide/mcp.md shows both"
+    )
+
+
+def check_id(server_id: str) -> None:
+    """Raises ConfigError for what cannot be a server's name."""
+    if _ID.fullmatch(server_id) is None:
+        raise ConfigError(
+            f"{server_id!r} cannot be a server's name", hint="a letter, then letters, digits, - and _"
+        )
+
+
+def _checked_url(text: str) -> str:
+    try:
+        url = URL(text)
+    except ValueError as error:
+        raise ConfigError(f"{text} is no address: {error}", hint="such as https://host/mcp") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigError(f"{text} is no address of a server", hint="such as https://host/mcp")
+    return text
+
+
+def _id_of(command: str, others: tuple[ServerSpec, ...]) -> str:
+    """A name for the one server of the settings: that of its program, if it is one and free."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", Path(command).stem)[:32]
+    taken = {prefix_of(other.id).casefold() for other in others}
+    is_usable = _ID.fullmatch(name) is not None and prefix_of(name).casefold() not in taken
+    return name if is_usable else _ONE_SERVER
+
+
+def _shown_value(name: str, value: str) -> str:
+    is_hidden = _TELLS_A_SECRET.search(name) and _VARIABLE.search(value) is None
+    return "…" if is_hidden else shlex.quote(value)
+
+
+# --- writing
+
+
+def add_server(path: Path, spec: ServerSpec) -> None:
+    """Write a server into the file, beside what is there. Raises ConfigError when its name is taken."""
+    check_id(spec.id)
+    content, servers = _content(path)
+    if spec.id in servers:
+        raise ConfigError(
+            f"{path} has a server {spec.id} already", hint=f"edgevox mcp remove {spec.id}, or another name"
+        )
+    match spec:
+        case StdioServer():
+            entry: dict[str, Any] = {"command": spec.command, "args": list(spec.args)}
+            entry |= {"env": dict(spec.env)} if spec.env else {}
+            entry |= {"cwd": spec.cwd} if spec.cwd else {}
+        case HttpServer():
+            entry = {"url": _checked_url(spec.url)}
+            entry |= {"headers": dict(spec.headers)} if spec.headers else {}
+    servers[spec.id] = entry
+    _write(path, content)
+
+
+def remove_server(path: Path, server_id: str) -> None:
+    """Take a server out of the file. Raises ConfigError when it is not there."""
+    content, servers = _content(path)
+    if server_id not in servers:
+        raise ConfigError(f"{path} has no server {server_id}", hint="edgevox mcp list shows what there is")
+    del servers[server_id]
+    _write(path, content)
+
+
+def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """All that is in the file, and in it the table of servers."""
+    read_servers(path)  # what is broken is not written over
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return content, content.setdefault(_SERVERS, {})
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Only its user can read it: tokens may stand in it.
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+        temporary.replace(path)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="make its folder writable"
+        ) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,287 @@
+"""The MCP servers of an installation: which run, what they bring to the registry, and what of it is offered.
+
+What is offered is always what was approved: tools are in the registry from the start, before their server has
+answered, and those that are not as they were are taken out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from edgevox.errors import ConfigError, StateError, ToolError
+from edgevox.settings import McpSettings
+from edgevox.tools.mcp.approvals import Approvals
+from edgevox.tools.mcp.config import ServerSpec, prefix_of
+from edgevox.tools.mcp.definition import Definition, as_tool, offered_name
+from edgevox.tools.mcp.relevant import RelevantTools
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from edgevox.tools.mcp.life import ServerLife
+
+ServerStatus: TypeAlias = Literal["unapproved", "starting", "ready", "away", "stopped"]
+
+OWNER_PREFIX = "mcp "
+"""Before the name of a server: whose its tools are in the registry."""
+
+ANSWER_S = 10.0
+FIRST_PAUSE_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """One server as a person wants to see it: `waiting` are tools that changed, `left_out` are of no use."""
+
+    id: str
+    shown: str
+    status: ServerStatus
+    tools: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Server:
+    spec: ServerSpec
+    is_approved: bool
+    life: ServerLife | None = None
+    beginning: asyncio.Task[None] | None = None
+    definitions: tuple[Definition, ...] = ()
+    names: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def owner(self) -> str:
+        return f"{OWNER_PREFIX}{self.spec.id}"
+
+    @property
+    def is_away(self) -> bool:
+        return self.life is not None and self.life.state == "away"
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> object:
+        if self.beginning is not None:
+            await asyncio.shield(self.beginning)
+        if self.life is None:
+            raise ToolError(f"{self.spec.id} is not running{f': {self.problem}' if self.problem else ''}")
+        return await self.life.call(name, arguments)
+
+
+class McpServers:
+    """The servers of `specs`, of which the approved ones are started. Their tools are in `registry`.
+
+    `adjust` is as for plugins. A server that does not answer within `answer_s` is begun anew, after
+    `first_pause_s` and then ever longer pauses. Making one raises nothing; what goes wrong is in `reports()`.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[ServerSpec],
+        approvals: Approvals,
+        registry: ToolRegistry,
+        settings: McpSettings | None = None,
+        *,
+        adjust: Callable[[Tool], Tool | None] = lambda tool: tool,
+        answer_s: float = ANSWER_S,
+        first_pause_s: float = FIRST_PAUSE_S,
+    ) -> None:
+        self._approvals = approvals
+        self._registry = registry
+        self._settings = settings or McpSettings()
+        self._adjust = adjust
+        self._answer_s = answer_s
+        self._first_pause_s = first_pause_s
+        self._has_prefixes = len(specs) > 1
+        self._beginning: asyncio.Task[None] | None = None
+        self._relevant: RelevantTools | None = None
+        self._relevant_of: tuple[Tool, ...] = ()
+        self._servers = [_Server(spec, self._is_approved(spec)) for spec in specs]
+        for server in self._servers:
+            if server.is_approved:
+                self._offer_approved(server)
+
+    def reports(self) -> tuple[ServerReport, ...]:
+        return tuple(self._report(server) for server in self._servers)
+
+    def offered(self, sentence: str) -> tuple[str, ...]:
+        """The names of all tools that a model is told of for this sentence: those of servers are chosen.
+
+        Those of a server that is away are left out. With "" what is told whatever is asked.
+        """
+        of_servers = {name for server in self._servers for name in server.names}
+        away = {name for server in self._servers if server.is_away for name in server.names}
+        here = tuple(tool for tool in self._registry if tool.name in of_servers - away)
+        if self._relevant is None or self._relevant_of != here:
+            self._relevant = RelevantTools(here, max_tools=self._settings.max_offered)
+            self._relevant_of = here
+        own = (name for name in self._registry.names if name not in of_servers)
+        return (*own, *self._relevant.names(sentence))
+
+    def start(self, names: Collection[str] | None = None) -> None:
+        """Begin every approved server, or those of these names; none is waited for."""
+        chosen = [
+            server
+            for server in self._servers
+            if server.is_approved and (names is None or server.spec.id in names)
+        ]
+        if self._beginning is None and chosen:
+            self._beginning = asyncio.create_task(self._begin(chosen))
+            for server in chosen:
+                server.beginning = self._beginning
+
+    async def _begin(self, chosen: Sequence[_Server]) -> None:
+        try:
+            kind, starts = await asyncio.to_thread(_life_and_starts)
+        except ImportError as error:
+            for server in chosen:
+                server.problem = f"the MCP SDK cannot be used: {error}"
+            return
+        for server in chosen:
+            server.life = kind(
+                server.spec,
+                partial(self._listed, server),
+                starts=starts,
+                refresh_s=self._settings.tool_refresh_s,
+                start_timeout_s=self._settings.start_timeout_s,
+                answer_s=self._answer_s,
+                first_pause_s=self._first_pause_s,
+            )
+            server.life.start()
+
+    async def settled(self, timeout_s: float) -> None:
+        """Wait until every server has answered or failed to, but no longer than this.
+
+        A server whose tools are known from before is not waited for: a call of one waits for itself.
+        """
+        await self._known([server for server in self._servers if not server.definitions], timeout_s)
+
+    async def answered(self, timeout_s: float) -> None:
+        """The same for all of them."""
+        await self._known(self._servers, timeout_s)
+
+    async def _known(self, servers: Sequence[_Server], timeout_s: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                for server in servers:
+                    if server.beginning is not None:
+                        await asyncio.shield(server.beginning)
+                        if server.life is not None:
+                            await server.life.known()
+
+    async def stop(self) -> None:
+        """End all servers side by side, in bounded time."""
+        if self._beginning is not None:
+            await self._beginning
+        await asyncio.gather(*(server.life.stop() for server in self._servers if server.life))
+
+    # --- their tools
+
+    def _is_approved(self, spec: ServerSpec) -> bool:
+        try:
+            return self._approvals.is_approved(spec)
+        except StateError as error:
+            _log.warning("%s", error.message)
+            return False
+
+    def _offer_approved(self, server: _Server) -> None:
+        try:
+            known = self._approvals.tools(server.spec)
+            waiting = {change.now.name for change in self._approvals.changes(server.spec)}
+        except StateError as error:
+            server.problem = error.message
+            return
+        server.waiting = tuple(sorted(waiting))
+        if known is not None:
+            definitions = tuple(one for name, one in known.items() if name not in waiting)
+            self._offer(server, definitions, self._made(server, definitions))
+
+    async def _listed(self, server: _Server, listed: tuple[Definition, ...]) -> None:
+        """The server was asked for its tools: those as approved are offered."""
+        try:
+            approved = await asyncio.to_thread(self._approvals.compare, server.spec, listed)
+            changes = await asyncio.to_thread(self._approvals.changes, server.spec)
+        except StateError as error:
+            server.problem = error.message
+            return
+        waiting = tuple(sorted(change.now.name for change in changes))
+        if waiting != server.waiting and waiting:
+            _log.warning(
+                "the server %s has changed %s: edgevox mcp approve %s shows how, and asks",
+                server.spec.id,
+                ", ".join(waiting),
+                server.spec.id,
+            )
+        server.waiting = waiting
+        if approved != server.definitions:
+            # Checking hundreds of schemas takes a second: not on the loop.
+            made = await asyncio.to_thread(self._made, server, approved)
+            self._offer(server, approved, made)
+
+    def _made(self, server: _Server, definitions: tuple[Definition, ...]) -> list[Tool]:
+        server.left_out = {}
+        prefix = prefix_of(server.spec.id)
+        made: dict[str, Tool] = {}
+        for definition in definitions:
+            name = offered_name(definition.name, prefix if self._has_prefixes else "")
+            if not self._has_prefixes and self._is_taken(name, server):
+                name = offered_name(definition.name, prefix)
+            if name in made:
+                server.left_out[definition.name] = f"another of its tools is called {name} here"
+                continue
+            try:
+                tool = self._adjust(as_tool(definition, name, server.call, server_id=server.spec.id))
+            except ConfigError as error:
+                server.left_out[definition.name] = error.message
+                continue
+            if tool is not None:
+                made[name] = tool
+        return list(made.values())
+
+    def _is_taken(self, name: str, server: _Server) -> bool:
+        return name in self._registry and self._registry.owner(name) != server.owner
+
+    def _offer(self, server: _Server, definitions: tuple[Definition, ...], tools: Iterable[Tool]) -> None:
+        self._registry.remove_owner(server.owner)
+        names: list[str] = []
+        for tool in tools:
+            try:
+                self._registry.add(tool, owner=server.owner)
+            except ConfigError as error:
+                server.left_out[tool.name] = error.message
+            else:
+                names.append(tool.name)
+        server.definitions = definitions
+        server.names = tuple(names)
+
+    def _report(self, server: _Server) -> ServerReport:
+        life = server.life
+        status: ServerStatus = "unapproved"
+        if server.is_approved:
+            status = life.state if life is not None else "stopped"
+        return ServerReport(
+            server.spec.id,
+            server.spec.shown,
+            status,
+            tools=server.names,
+            waiting=server.waiting,
+            left_out=dict(server.left_out),
+            reason=server.problem or (life.reason if life is not None else ""),
+        )
+
+
+def _life_and_starts() -> tuple[type[ServerLife], Any]:
+    # Not at the top: the SDK takes a second to import, and most installations have no server.
+    from edgevox.tools.mcp.life import ServerLife, Starts
+
+    return ServerLife, Starts()

@@ -1,0 +1,62 @@
+"""A small home, and a model on a server, for agents of other frameworks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from edgevox import tool
+from edgevox.adapters.bridge import Bridge
+from edgevox.agents import LLMAgent
+from edgevox.agents.confirm import Agreement
+from edgevox.testing import ScriptedModel
+from edgevox.tools import Tool, ToolRegistry
+from edgevox.tools.confirmation import PendingConfirmation
+from edgevox.turn import Turn
+from tests.server.house import OWNER, PARSERS, served, talking, written
+
+TEMPERATURE = written("get_temperature", '{"room": "kitchen"}')
+
+
+@contextmanager
+def bridged(log: list[str]) -> Iterator[Bridge]:
+    """Two tools: one reads, one needs a yes that nobody gives."""
+
+    @tool
+    async def get_temperature(room: str, unit: str | None = None) -> str:
+        """The temperature of a room.
+
+        Args:
+            room: its name
+        """
+        log.append(f"read {room}")
+        return f"21 degrees in the {room}"
+
+    @tool(side_effects=True, confirm="voice")
+    def unlock_door() -> str:
+        """Unlock the door."""
+        log.append("unlocked")
+        return "done"
+
+    with Bridge(ToolRegistry([get_temperature, unlock_door])) as bridge:
+        yield bridge
+
+
+@asynccontextmanager
+async def model_server(*lines: str) -> AsyncIterator[tuple[dict[str, Any], ScriptedModel]]:
+    """Where an OpenAI client finds the server, and the model behind it."""
+    model = ScriptedModel(list(lines))
+    async with served(talking(model)) as url:
+        yield {"base_url": f"{url}/v1", "api_key": OWNER}, model
+
+
+async def answered(theirs: Tool, *lines: str, yes: bool = False) -> tuple[str, ScriptedModel]:
+    """What EdgeVox says when its model uses a framework's tool; the person says yes, or is not there."""
+
+    async def confirm(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
+        return Agreement(granted=yes)
+
+    model = ScriptedModel(list(lines))
+    agent = LLMAgent("edgevox", tools=[theirs], hooks=(), model=model, parsers=PARSERS, confirm=confirm)
+    return (await agent.run("How much is it?")).reply, model
