@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import aiohttp
+
 from benchmarks.hardware import describe
-from edgevox.agents.conversation import Conversation
 from edgevox.daemon import Daemon
 from edgevox.events import SpeechStarted
 from edgevox.folders import Folders, user_folders
@@ -49,6 +50,8 @@ COMMANDS = (
     "Which lights are on?",
     "Close the curtains.",
 )
+# Everything is loaded and read, and the conversation is as long as it becomes.
+WARM_UP_TURNS = 4
 SPEECH_S = 1.5
 # Between an answer and the next sentence: sometimes hardly time for a breath.
 BREATHS_S = (1.5, 6.0)
@@ -98,7 +101,8 @@ async def measure(
         room = Room(daemon, breaths_s)
         with daemon.bus.listening(queues.hear):
             async with serving(app, "127.0.0.1", 0) as url:
-                await room.converse(2)  # everything is loaded and read once
+                await room.converse(WARM_UP_TURNS)
+                await _asked_once(url)
                 idle = await room.converse(idle_turns)
                 crowd = asyncio.create_task(_crowd(url, load_s))
                 await asyncio.sleep(min(5.0, load_s / 4))
@@ -123,7 +127,9 @@ class Room:
 
     async def converse(self, turns: int) -> list[TurnRecord]:
         """So many turns, each with a breath before it."""
-        pipeline = self._pipeline = self._pipeline or self._daemon.pipeline(conversation=Conversation())
+        pipeline = self._pipeline = self._pipeline or self._daemon.pipeline(
+            conversation=self._daemon.conversation()
+        )
         pipeline.rest()
         records = []
         for _ in range(turns):
@@ -142,6 +148,17 @@ class Room:
     async def close(self) -> None:
         if self._pipeline is not None:
             await self._pipeline.close()
+
+
+async def _asked_once(url: str) -> None:
+    """Programs have a memory of their own in the model, made for the first of them."""
+    messages = [{"role": "user", "content": "Hello."}]
+    body = {"model": "default", "messages": messages, "tool_choice": "none", "max_tokens": 4}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/chat/completions", json=body) as answer,
+    ):
+        answer.raise_for_status()
 
 
 async def _crowd(url: str, seconds: float) -> dict[str, Any]:

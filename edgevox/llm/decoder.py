@@ -22,16 +22,7 @@ from edgevox.llm.prompt_writer import PromptWriter, WrittenPrompt
 from edgevox.llm.snapshots import LentSnapshots, SnapshotKey, SnapshotStore
 from edgevox.llm.templates import CHATML, ChatTemplate
 from edgevox.turn import CancelFlag
-from edgevox.types import (
-    API_CLIENT,
-    Busy,
-    ChatDelta,
-    ChatDone,
-    ChatReply,
-    ChatRequest,
-    FinishReason,
-    NamedTool,
-)
+from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
 
 # Less room than this for an answer is no room: old turns go first.
 _ROOM_FOR_REPLY_TOKENS = 64
@@ -42,8 +33,7 @@ _THINK = "<think>"
 class Decoder:
     """A loaded model with everything that is kept from one request to the next.
 
-    Programs have a memory of their own, made for the first of them: in the room's, attention would go over
-    their tokens as well, and a turn behind two of their prompts of 500 took 1.7 times as long.
+    `lent` are the prefixes on disk, for who keeps none there itself.
     """
 
     def __init__(
@@ -61,8 +51,22 @@ class Decoder:
         self._candidates = candidates
         self._constrainer = constrainer
         self._lent = lent
-        self._programs: tuple[LlamaContext, PrefixCache] | None = None
         self._grammars = GrammarCache()
+
+    def beside(self) -> Decoder:
+        """Another on the same model: nothing that is kept of one's requests takes the place of the other's.
+
+        Raises ModelError where there is no memory for it.
+        """
+        context = self._context.beside()
+        return Decoder(
+            context,
+            self._writer.beside(),
+            PrefixCache(context, self._lent),
+            self._candidates,
+            self._constrainer.beside(),
+            self._lent,
+        )
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
@@ -76,28 +80,29 @@ class Decoder:
         except Aborted:
             yield ChatDone(finish, 0, 0, 0)
             return
-        context, cache = self._memory_of(request.client)
-        context.watch(cancel)
+        self._context.watch(cancel)
         known = generated = 0
         stopped_at: str | None = None
         if prompt.reasoning and not request.begun:
             yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
         try:
-            track, known = cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
+            track, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
             resumed = max(len(track.tokens), prompt.fixed_tokens)
-            for _step in cache.read(track, prompt.tokens, prompt.fixed_tokens):
+            for _step in self._cache.read(track, prompt.tokens, prompt.fixed_tokens):
                 yield Busy()
             generation = Generation(
                 prompt.tokens,
                 track=track,
-                cache=cache,
-                context=context,
+                cache=self._cache,
+                context=self._context,
                 sampler=Sampler(self._candidates, request.sampling, banned=self._banned(request)),
                 constrainer=self._constrainer,
                 rule=rule,
                 stop=request.stop,
                 reasoning=prompt.reasoning,
-                limit_tokens=min(request.sampling.max_tokens, context.context_tokens - len(prompt.tokens)),
+                limit_tokens=min(
+                    request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)
+                ),
                 cancel=cancel,
                 begun=self._begun(request, prompt),
             )
@@ -111,23 +116,14 @@ class Decoder:
                 if cancel.is_set():
                     # Back to where a batch of the prompt began, so that asking again gives the same answer.
                     batches = (len(prompt.tokens) - 1 - resumed) // BATCH_TOKENS
-                    cache.cut(track, resumed + batches * BATCH_TOKENS)
+                    self._cache.cut(track, resumed + batches * BATCH_TOKENS)
         except Aborted:
             finish = "cancelled"
         except NoRoom:
             finish = "length"
         warnings = rule.grammar.warnings if rule is not None else ()
         yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings, stopped_at)
-        cache.save()
-
-    def _memory_of(self, client: str) -> tuple[LlamaContext, PrefixCache]:
-        """Raises ModelError where there is no memory for programs."""
-        if not client.startswith(API_CLIENT):
-            return self._context, self._cache
-        if self._programs is None:
-            context = self._context.beside()
-            self._programs = context, PrefixCache(context, self._lent)
-        return self._programs
+        self._cache.save()
 
     def _prepare(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Evaluate the beginning that every next question shares."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -45,6 +46,12 @@ class PromptWriter:
         self._vocabulary = vocabulary
         self._control_tokens = tuple(vocabulary.control_tokens.values())
         self._fixed: OrderedDict[tuple[bool, str | None, ToolsAs], _FixedPart] = OrderedDict()
+
+    def beside(self) -> PromptWriter:
+        """Another for the same model, which knows other beginnings."""
+        other = copy.copy(self)
+        other._fixed = OrderedDict()
+        return other
 
     @property
     def thinks(self) -> bool:

@@ -31,17 +31,18 @@ class Secret:
         raise TypeError("a secret stays in its process")
 
 
-def read_secret(path: Path) -> Secret | None:
-    """The secret in that file; None where there is no file. Raises ConfigError when others could read it."""
+def read_secret(path: Path, hint: str = "check its permissions, or write it again") -> Secret | None:
+    """The secret in that file; None where there is no file.
+
+    Raises ConfigError when others could read it, or nobody can: `hint` then says what to do.
+    """
     try:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error}", hint="check its permissions, or write it again"
-        ) from None
+        raise ConfigError(f"{path} cannot be read: {error}", hint=hint) from None
     if mode & _OTHERS:
         raise ConfigError(f"{path} can be read by other users", hint=f"chmod 600 {path}")
     return Secret(text) if text else None

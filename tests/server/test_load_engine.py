@@ -22,7 +22,7 @@ async def test_the_first_word_in_the_room_does_not_wait_for_fifty_programs(
     # One thread: several wait for each other in a loop, and would tell how busy the machine is otherwise.
     daemon = daemon_in(folders, store, **{"llm.threads": 1})
     async with asyncio.timeout(BOUND_S):
-        load = await measure(daemon, load_s=15.0, idle_turns=3, breaths_s=(1.0, 2.0))
+        load = await measure(daemon, load_s=12.0, idle_turns=3, breaths_s=(0.5, 1.5))
     told = load.figures()
     assert load.ratio < 3 * RATIO_BAR, told
     assert {int(status) for status in load.crowd["statuses"]} <= {200, 429}, told

@@ -6,6 +6,7 @@ when that pick is not.
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -58,6 +59,12 @@ class Constrainer:
         self._candidates = candidates
         self._engine = engine
         self._compiled: OrderedDict[CallGrammar, _Compiled] = OrderedDict()
+
+    def beside(self) -> Constrainer:
+        """Another for the same vocabulary, which keeps other grammars."""
+        other = copy.copy(self)
+        other._compiled = OrderedDict()
+        return other
 
     def start(self, grammar: CallGrammar) -> Constraint:
         """The constraint at its beginning. Raises GrammarRejected when no engine can compile the grammar."""

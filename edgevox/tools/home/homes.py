@@ -20,6 +20,7 @@ from edgevox.tools.home.local_lists import WithLocalLists
 _log = logging.getLogger(__name__)
 
 SET_UP = "Run edgevox home setup."
+_SET_UP_AGAIN = "run edgevox home setup again"
 
 
 def token_file(folders: Folders) -> Path:
@@ -51,14 +52,14 @@ def _real_home(settings: Settings, folders: Folders) -> ConnectedHome:
         case "home_assistant":
             from edgevox.tools.home.home_assistant import HomeAssistantHome
 
-            url, token = settings.home.url, read_secret(token_file(folders))
+            url, token = settings.home.url, read_secret(token_file(folders), _SET_UP_AGAIN)
             if url is None or token is None:
                 return MissingHome(f"Home Assistant is not set up yet. {SET_UP}")
             return HomeAssistantHome(url, token, timeout_s=timeout_s)
         case "mqtt":
             from edgevox.tools.home.mqtt import Broker, MqttHome
 
-            mqtt, password = settings.mqtt, read_secret(password_file(folders))
+            mqtt, password = settings.mqtt, read_secret(password_file(folders), _SET_UP_AGAIN)
             broker = Broker(password=password, **mqtt.model_dump())
             return MqttHome(broker, timeout_s=timeout_s)
         case "demo":
