@@ -165,6 +165,8 @@ class EngineProcess:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        with contextlib.suppress(BufferError):  # a flag that somebody still holds keeps its memory
+            self._flags.close()
 
     async def _receive(self, timeout_s: float, complaint: str) -> ChildFrame | _Cancelled:
         try:
