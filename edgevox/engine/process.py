@@ -165,6 +165,7 @@ class EngineProcess:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()  # they hold this object, and it them
         with contextlib.suppress(BufferError):  # a flag that somebody still holds keeps its memory
             self._flags.close()
 
