@@ -165,6 +165,9 @@ class EngineProcess:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()  # they hold this object, and it them
+        with contextlib.suppress(BufferError):  # a flag that somebody still holds keeps its memory
+            self._flags.close()
 
     async def _receive(self, timeout_s: float, complaint: str) -> ChildFrame | _Cancelled:
         try:

@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.hardware import describe
@@ -29,6 +30,13 @@ def growth(result: Result) -> dict[str, float]:
     }
 
 
+def _written(report: dict[str, object], result: Result) -> str:
+    """JSON with a line for each sample."""
+    head = json.dumps({name: value for name, value in report.items() if name != "samples"}, indent=2)
+    samples = ",\n".join(f"    {json.dumps(asdict(sample))}" for sample in result.samples)
+    return f'{head[:-2]},\n  "samples": [\n{samples}\n  ]\n}}\n'
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=1000)
@@ -41,7 +49,7 @@ def main() -> int:
         result = asyncio.run(soak(Path(folder), turns=args.turns, within_s=args.within_s, seed=args.seed))
     report = {"hardware": describe(), "growth": growth(result), **result.as_json()}
     if args.json:
-        args.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        args.json.write_text(_written(report, result), encoding="utf-8")
     print(json.dumps({**report, "samples": f"{len(result.samples)} of them"}, indent=2))
     return 1 if result.complaints or result.turns < args.turns else 0
 

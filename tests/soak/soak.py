@@ -7,6 +7,7 @@ voice loop, the socket, the records, the memory and the settings are the real on
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 import threading
 import time
@@ -81,6 +82,7 @@ async def soak(folder: Path, *, turns: int, within_s: float, seed: int = 1) -> R
             if ledger.turns >= len(result.samples) * _SAMPLE_EVERY_TURNS:
                 result.samples.append(_sample(trade, ledger))
         await soaking.settle()
+        gc.collect()  # the last sample is what is really held
         result.samples.append(_sample(trade, ledger))
     ledger.collect()
     result.turns, result.outcomes, result.faults = ledger.turns, dict(ledger.outcomes), dict(faults)
