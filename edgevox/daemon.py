@@ -29,6 +29,7 @@ from edgevox.engine.threads import plan_threads
 from edgevox.errors import StateError
 from edgevox.events import EngineName
 from edgevox.folders import Folders
+from edgevox.languages import ENGLISH
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.merged_copy import merge_on_first_use
@@ -417,6 +418,7 @@ class Daemon:
         engine = WhisperEngine(
             self._store.path(stt.model),
             threads=_threads(stt.threads, self._plan.whisper),
+            adapter=self._store.path(self._hearing_id) if self._hearing_id else None,
         )
         return self._host(
             "whisper",
@@ -488,11 +490,17 @@ class Daemon:
             case "llama":
                 return self._llama_id, self._adapter_id
             case "whisper":
-                return (self.settings.stt.model,)
+                return self.settings.stt.model, self._hearing_id
             case "piper":
                 return tuple(self._voices.values())
             case _:
                 assert_never(engine)
+
+    @property
+    def _hearing_id(self) -> str | None:
+        """The adapter of the recogniser, which has learnt English alone."""
+        stt = self.settings.stt
+        return self._store.manifest.adapter_of(stt.model) if stt.adapted and stt.language == ENGLISH else None
 
     @property
     def _llama_id(self) -> str | None:
