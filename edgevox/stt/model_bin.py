@@ -29,7 +29,7 @@ class ModelBin:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Raises ModelError where the file cannot be read, or is no model of the version that is known here."""
+        """Raises ModelError where the file cannot be read, or is no model of the known version."""
         try:
             reader = _Reader(path.read_bytes())
             version = reader.number()

@@ -1,7 +1,7 @@
-"""Learns a LoRA adapter for Whisper: `python -m training.hearing.learn --model FOLDER --rows … --clips … --out …`.
+"""Learns a LoRA adapter for Whisper: `python -m training.hearing.learn --help`.
 
-Each step says other clips into other rooms. The decoder is asked as the product asks it: the home's names before,
-timestamps around the words, 8 s of window and behind it the encoding of silence.
+Each step hears other clips in other rooms. The decoder is asked as the product asks it: the home's names
+before, timestamps around the words, 8 s of window and behind it the encoding of silence.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn import functional
 
+from edgevox.stt.adapter import write_adapter
 from edgevox.stt.model_bin import ModelBin
 from training.hearing.sound import SILENCE, Clips, Room
-from training.hearing.whisper import Whisper, as_tensors, new_adapter
+from training.hearing.whisper import Whisper, as_tensors, linear_maps, new_adapter
 
 _START = (50258, 50259, 50359)
 _END, _FIRST_TIME = 50257, 50364
@@ -29,6 +30,7 @@ _WINDOW_POSITIONS = 400
 _ATTENDED = (500, 500, 500, 550, 600)
 _FULL_EVERY = 10
 _NOTHING = -100
+_STRENGTH = 2.0
 
 
 def batch_tokens(
@@ -60,7 +62,7 @@ def learn(options: argparse.Namespace) -> None:
     learnt = new_adapter(weights, options.rank, seed=options.seed)
     for value in learnt.values():
         value.requires_grad_(requires_grad=True)
-    model = Whisper(weights, learnt, strength=2.0)
+    model = Whisper(weights, learnt, strength=_STRENGTH)
     optimiser = torch.optim.AdamW(learnt.values(), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0)
     silence = torch.full((1, mel.shape[0], 3000), SILENCE, device=device, dtype=dtype)
     order = np.random.default_rng(options.seed)
@@ -79,7 +81,7 @@ def learn(options: argparse.Namespace) -> None:
         features, ends_s = room.features(torch.from_numpy(which).to(device))
         features = features.to(dtype)
         if is_full:
-            heard = model.encode(F.pad(features, (0, 2200), value=SILENCE))
+            heard = model.encode(functional.pad(features, (0, 2200), value=SILENCE))
         else:
             with torch.no_grad():
                 tail = model.encode(silence)
@@ -89,7 +91,7 @@ def learn(options: argparse.Namespace) -> None:
         read, wanted = batch_tokens([rows[clips.rows[each]] for each in which], ends_s.tolist(), device)
         known = model.decode(read, heard)
         counts = wanted != _NOTHING
-        loss = F.cross_entropy(model.logits(known[counts]).float(), wanted[counts])
+        loss = functional.cross_entropy(model.logits(known[counts]).float(), wanted[counts])
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(learnt.values(), 1.0)
@@ -100,9 +102,11 @@ def learn(options: argparse.Namespace) -> None:
             print(f"{time.monotonic() - began_s:6.1f} s, step {step}: {loss.item():.4f}", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     kept = {name: value.detach().half().cpu().numpy() for name, value in learnt.items()}
-    np.savez(options.out / "adapter.npz", **kept)
+    factors = {f"{name}/weight": (kept[f"{name}.a"], kept[f"{name}.b"]) for name in linear_maps(weights)}
+    write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.kept * options.rank)
     record = {
-        "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch, "steps": step,
+        "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch,
+        "kept": options.kept, "steps": step,
         "seconds": round(time.monotonic() - began_s), "clips": len(clips.rows),
         "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu", "losses": losses,
     }  # fmt: skip
@@ -122,6 +126,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=32)
     parser.add_argument("--rate", type=float, default=8e-4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept", type=float, default=0.6, help="the share of what was learnt that is kept")
     learn(parser.parse_args())
 
 

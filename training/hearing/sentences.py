@@ -1,8 +1,8 @@
-"""What the recogniser learns to write: sentences for a home, as they are said and as Whisper would write them.
+"""What the recogniser learns to write: sentences for a home, as they are said, and as Whisper writes.
 
-`python -m training.hearing.sentences --model WHISPER_FOLDER --count 48000 --out rows.jsonl`. A row is
-`{"say": …, "prompt": [tokens], "text": [tokens]}`: the prompt holds the names of the home, as the product has it.
-No sentence of `tests/eval` is among them.
+`python -m training.hearing.sentences --model WHISPER_FOLDER --count 60000 --out rows.jsonl --mel mel.npy`. A
+row is `{"say": …, "prompt": [tokens], "text": [tokens]}`: the prompt holds the names of the home, as in the
+product. No sentence of `tests/eval` is among them. `mel.npy` is what the learning needs of faster-whisper.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from faster_whisper.feature_extractor import FeatureExtractor
 from faster_whisper.tokenizer import Tokenizer
-from tokenizers import Tokenizer as TokenFile
 
 from edgevox.eval.word_errors import words_of
 from edgevox.stt.recogniser import names_prompt
+from edgevox.stt.vocabulary import read_tokens
 from edgevox.tools.home.told_home import ToldHome
 from edgevox.tts.speakable import speakable
 from training.asides import aside
@@ -97,12 +99,14 @@ def _suite_sentences() -> frozenset[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.hearing.sentences", description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="the folder of whisper-base")
-    parser.add_argument("--count", type=int, default=48_000)
+    parser.add_argument("--count", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--mel", type=Path, required=True, help="a file for Whisper's filters")
     options = parser.parse_args()
+    np.save(options.mel, FeatureExtractor().mel_filters)
     tokenizer = Tokenizer(
-        TokenFile.from_file(str(options.model / "tokenizer.json")),
+        read_tokens(options.model / "tokenizer.json"),
         multilingual=True,
         task="transcribe",
         language="en",

@@ -1,7 +1,7 @@
 """Whisper in plain PyTorch, in CTranslate2's own layout: its weights frozen, an adapter beside them.
 
-The attention's three maps are one matrix there, so an adapter that is learnt here is added to the deployed file
-without any rearranging.
+The attention's three maps are one matrix there, so an adapter that is learnt here is added to the deployed
+file without any rearranging.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 _HEADS = 8
 
@@ -28,8 +28,10 @@ class Whisper:
 
     def encode(self, features: Tensor) -> Tensor:
         """Features (batch, 80, frames) to states (batch, frames / 2, width)."""
-        known = F.gelu(F.conv1d(features, *self._pair("encoder/conv1"), padding=1))
-        known = F.gelu(F.conv1d(known, *self._pair("encoder/conv2"), stride=2, padding=1)).transpose(1, 2)
+        known = functional.gelu(functional.conv1d(features, *self._pair("encoder/conv1"), padding=1))
+        known = functional.gelu(
+            functional.conv1d(known, *self._pair("encoder/conv2"), stride=2, padding=1)
+        ).transpose(1, 2)
         known = known + self.weights["encoder/position_encodings/encodings"][: known.shape[1]]
         for layer in layers(self.weights, "encoder"):
             known = known + self._self_attention(layer, known, is_causal=False)
@@ -38,7 +40,7 @@ class Whisper:
 
     def decode(self, tokens: Tensor, heard: Tensor) -> Tensor:
         """The states behind each token; `logits` makes words of them."""
-        known = F.embedding(tokens, self.weights["decoder/embeddings/weight"])
+        known = functional.embedding(tokens, self.weights["decoder/embeddings/weight"])
         known = known + self.weights["decoder/position_encodings/encodings"][: tokens.shape[1]]
         for layer in layers(self.weights, "decoder"):
             known = known + self._self_attention(layer, known, is_causal=True)
@@ -50,7 +52,7 @@ class Whisper:
         return self._norm("decoder/layer_norm", known)
 
     def logits(self, known: Tensor) -> Tensor:
-        return F.linear(known, self.weights["decoder/embeddings/weight"])
+        return functional.linear(known, self.weights["decoder/embeddings/weight"])
 
     def _self_attention(self, layer: str, known: Tensor, *, is_causal: bool) -> Tensor:
         normed = self._norm(f"{layer}/self_attention/layer_norm", known)
@@ -60,17 +62,17 @@ class Whisper:
 
     def _ffn(self, layer: str, known: Tensor) -> Tensor:
         inner = self._linear(f"{layer}/ffn/linear_0", self._norm(f"{layer}/ffn/layer_norm", known))
-        return self._linear(f"{layer}/ffn/linear_1", F.gelu(inner))
+        return self._linear(f"{layer}/ffn/linear_1", functional.gelu(inner))
 
     def _linear(self, name: str, known: Tensor) -> Tensor:
-        mapped = F.linear(known, *self._pair(name))
+        mapped = functional.linear(known, *self._pair(name))
         if f"{name}.a" not in self.learnt:
             return mapped
-        low = F.linear(known, self.learnt[f"{name}.a"].to(known.dtype))
-        return mapped + F.linear(low, self.learnt[f"{name}.b"].to(known.dtype)) * self.strength
+        low = functional.linear(known, self.learnt[f"{name}.a"].to(known.dtype))
+        return mapped + functional.linear(low, self.learnt[f"{name}.b"].to(known.dtype)) * self.strength
 
     def _norm(self, name: str, known: Tensor) -> Tensor:
-        return F.layer_norm(
+        return functional.layer_norm(
             known, known.shape[-1:], self.weights[f"{name}/gamma"], self.weights[f"{name}/beta"], eps=1e-5
         )
 
@@ -120,4 +122,4 @@ def as_tensors(
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, *, is_causal: bool = False) -> Tensor:
     split = [part.unflatten(-1, (_HEADS, -1)).transpose(1, 2) for part in (query, key, value)]
-    return F.scaled_dot_product_attention(*split, is_causal=is_causal).transpose(1, 2).flatten(2)
+    return functional.scaled_dot_product_attention(*split, is_causal=is_causal).transpose(1, 2).flatten(2)
