@@ -1,9 +1,9 @@
 """Says sentences with four engines, and in throats that none of them has.
 
 `python -m training.hearing.voices --rows rows.jsonl --piper VOICE.onnx --out FOLDER`. Needs espeak-ng,
-flite and pico2wave on the path. Rows with phonemes are Piper's, the others are shared out. What `edgevox eval --speech`
-measures with is left out: espeak-ng's plain American voice, and Piper's voice as it is. Each process writes
-`FOLDER/NN.i16`, 16 kHz samples one behind the other, and `NN.json`, the row and the length of each.
+flite and pico2wave on the path. Rows with phonemes are Piper's, the others are shared out. What
+`edgevox eval --speech` measures with is left out: espeak-ng's plain American voice, and Piper's voice as it
+is. Each process writes `FOLDER/NN.i16`, 16 kHz samples one behind the other, and `NN.json`, the row and the length of each.
 """
 
 from __future__ import annotations
