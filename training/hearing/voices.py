@@ -3,7 +3,8 @@
 `python -m training.hearing.voices --rows rows.jsonl --piper VOICE.onnx --out FOLDER`. Needs espeak-ng,
 flite and pico2wave on the path. Rows with phonemes are Piper's, the others are shared out. What
 `edgevox eval --speech` measures with is left out: espeak-ng's plain American voice, and Piper's voice as it
-is. Each process writes `FOLDER/NN.i16`, 16 kHz samples one behind the other, and `NN.json`, the row and the length of each.
+is. Each process writes `FOLDER/NN.i16`, 16 kHz samples one behind the other, and `NN.json`, the row and the
+length of each.
 """
 
 from __future__ import annotations
