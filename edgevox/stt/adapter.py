@@ -1,11 +1,15 @@
-"""What a Whisper model has learnt since: a LoRA adapter, added to its weights while they are read.
+"""What a Whisper model has learnt since: a LoRA adapter, added to its weights when it is read.
 
-A weight becomes W + (alpha / rank) · B·A. The model's own file stays as it is, and no copy is kept.
+A weight becomes W + (alpha / rank) · B·A. The model's own file stays as it is, and the changed copy is gone
+once it was read.
 """
 
 from __future__ import annotations
 
-import io
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -40,14 +44,28 @@ def adapted(model: ModelBin, adapter: Path) -> ModelBin:
     return ModelBin(model.spec, model.revision, variables, model.aliases)
 
 
-def adapted_files(model_dir: Path, adapter: Path) -> dict[str, bytes]:
-    """The files of a model's folder as CTranslate2 takes them from memory. Raises ModelError."""
+@contextmanager
+def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
+    """The folder to read the model from: its own, or one that is gone afterwards. Raises ModelError."""
+    if adapter is None:
+        yield model_dir
+        return
     model = adapted(ModelBin.read(model_dir / "model.bin"), adapter)
-    content = io.BytesIO()
-    model.write(content)
-    names = ("config.json", "tokenizer.json", "vocabulary.txt", "vocabulary.json", "preprocessor_config.json")
-    files = {name: path.read_bytes() for name in names if (path := model_dir / name).is_file()}
-    return files | {"model.bin": content.getvalue()}
+    # Not from memory, which CTranslate2 can do: it keeps the 145 MB as long as the model.
+    with tempfile.TemporaryDirectory(prefix="edgevox-whisper-") as folder:
+        for path in model_dir.iterdir():
+            if path.name != "model.bin" and path.is_file():
+                shutil.copy(path, folder)
+        try:
+            with (Path(folder) / "model.bin").open("wb") as file:
+                model.write(file)
+        except OSError as error:
+            raise ModelError(
+                f"the recogniser cannot be written to {folder}: {error.strerror}",
+                hint="make room there, or set stt.adapted = false",
+            ) from error
+        del model
+        yield Path(folder)
 
 
 def write_adapter(

@@ -17,7 +17,7 @@ from faster_whisper.transcribe import get_suppressed_tokens
 from numpy.typing import NDArray
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
-from edgevox.stt.adapter import adapted_files
+from edgevox.stt.adapter import adapted_folder
 from edgevox.stt.attempt import Attempt
 from edgevox.stt.ladder import Window
 from edgevox.stt.vocabulary import read_tokens
@@ -53,11 +53,9 @@ class Recogniser:
     ) -> Recogniser:
         """Raises ModelMissing when a file is not there, ModelError when the files cannot be used."""
         _check_files(model_dir)
-        files = adapted_files(model_dir, adapter) if adapter else None
         try:
-            model = WhisperModel(
-                str(model_dir), device="cpu", compute_type="int8", cpu_threads=threads, files=files
-            )
+            with adapted_folder(model_dir, adapter) as folder:
+                model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
             model.hf_tokenizer = read_tokens(model_dir / "tokenizer.json")
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"Whisper cannot load {model_dir.name}: {error}", hint=_HINT) from error
