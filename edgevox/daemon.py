@@ -32,6 +32,7 @@ from edgevox.engine.threads import plan_threads
 from edgevox.errors import ConfigError, StateError
 from edgevox.events import EngineName, StateChanged
 from edgevox.folders import Folders
+from edgevox.languages import ENGLISH
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.merged_copy import merge_on_first_use
@@ -526,6 +527,7 @@ class Daemon:
         engine = WhisperEngine(
             self._store.path(stt.model),
             threads=_threads(stt.threads, self._plan.whisper),
+            adapter=self._store.path(self._hearing_id) if self._hearing_id else None,
         )
         return self._host("whisper", engine, bounds)
 
@@ -614,11 +616,17 @@ class Daemon:
             case "llama":
                 return self._llama_id, self._adapter_id
             case "whisper":
-                return (None if self.settings.stt.remote else self.settings.stt.model,)
+                return () if self.settings.stt.remote else (self.settings.stt.model, self._hearing_id)
             case "piper":
                 return () if self.settings.tts.remote else tuple(self._voices.values())
             case _:
                 assert_never(engine)
+
+    @property
+    def _hearing_id(self) -> str | None:
+        """The adapter of the recogniser, which has learnt English alone."""
+        stt = self.settings.stt
+        return self._store.manifest.adapter_of(stt.model) if stt.adapted and stt.language == ENGLISH else None
 
     @property
     def _llama_id(self) -> str | None:

@@ -29,7 +29,10 @@ def daemon_with(folders: Folders, *engines: EngineName, **flags: object) -> Daem
 def test_every_voice_that_is_named_has_to_be_there(folders: Folders) -> None:
     daemon = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
     assert daemon.needed_models() == (ENGLISH, GERMAN)
-    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).needed_models() == ("whisper-base",)
+    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).needed_models() == (
+        "whisper-base",
+        "edgevox-hearing-base",
+    )
 
 
 async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders: Folders) -> None:

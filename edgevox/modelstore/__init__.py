@@ -25,7 +25,13 @@ from edgevox.modelstore.progress import (
 )
 from edgevox.modelstore.store import ModelStore, open_store
 
-DEFAULT_MODELS = ("smollm2-135m-instruct", "edgevox-home-135m", "whisper-base", "piper-en_US-joe-medium")
+DEFAULT_MODELS = (
+    "smollm2-135m-instruct",
+    "edgevox-home-135m",
+    "whisper-base",
+    "edgevox-hearing-base",
+    "piper-en_US-joe-medium",
+)
 
 __all__ = [
     "DEFAULT_MODELS",

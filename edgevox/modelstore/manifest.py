@@ -95,7 +95,7 @@ class ModelFile(_Strict):
 
 
 class ModelEntry(_Strict):
-    """One model. `note` is what a user must know before using it, `base` the llm that an adapter is for.
+    """One model. `note` is what a user must know before using it, `base` what an adapter is for.
 
     `language` is what a voice speaks, English where that is not said.
     """
@@ -166,6 +166,10 @@ class Manifest(_Strict):
         entry = self._by_id.get(model_id)
         return entry.kind if entry else None
 
+    def adapter_of(self, model_id: str) -> str | None:
+        """The id of the first adapter that is for that model; None where there is none."""
+        return next((entry.id for entry in self.models if entry.base == model_id), None)
+
     def joined_with(self, other: Manifest) -> Manifest:
         """Both manifests in one; where an id is in both, `other` counts."""
         return Manifest(models=tuple({**self._by_id, **other._by_id}.values()))
@@ -178,10 +182,10 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
         return manifest
     joined = manifest.joined_with(read_manifest(user_file))
     for entry in joined.models:
-        if entry.base is not None and joined.kind(entry.base) != "llm":
+        if entry.base is not None and joined.kind(entry.base) not in ("llm", "stt"):
             raise ConfigError(
-                f"{user_file}: the adapter {entry.id} is for {entry.base}, which is no language model",
-                hint="base must be the id of a model of kind llm: edgevox models list shows them",
+                f"{user_file}: the adapter {entry.id} is for {entry.base}, which is no model that takes one",
+                hint="base must be the id of a model of kind llm or stt: edgevox models list shows them",
             )
     return joined
 

@@ -141,6 +141,9 @@ class SttSettings(Section):
     language: LanguageOrAuto = Field(
         default="en", description='the language spoken, such as "de", or "auto" to find out'
     )
+    adapted: bool = Field(
+        default=True, description="with what it has learnt of homes: whisper-base in English"
+    )
     threads: _Threads = Field(default="auto", description="processor threads")
     names: tuple[str, ...] = Field(default=(), description="names it may hear and should spell like this")
     remote: TcpAddress | None = Field(

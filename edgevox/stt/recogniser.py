@@ -17,8 +17,10 @@ from faster_whisper.transcribe import get_suppressed_tokens
 from numpy.typing import NDArray
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
+from edgevox.stt.adapter import adapted_folder
 from edgevox.stt.attempt import Attempt
 from edgevox.stt.ladder import Window
+from edgevox.stt.vocabulary import read_tokens
 from edgevox.stt.windows import WindowEncoder
 from edgevox.types import WHISPER_RATE_HZ
 
@@ -46,11 +48,15 @@ class Recogniser:
         self._encoded: tuple[NDArray[np.float32], Window, StorageView] | None = None
 
     @classmethod
-    def load(cls, model_dir: Path, *, threads: int, beam_size: int) -> Recogniser:
+    def load(
+        cls, model_dir: Path, *, threads: int, beam_size: int, adapter: Path | None = None
+    ) -> Recogniser:
         """Raises ModelMissing when a file is not there, ModelError when the files cannot be used."""
         _check_files(model_dir)
         try:
-            model = WhisperModel(str(model_dir), device="cpu", compute_type="int8", cpu_threads=threads)
+            with adapted_folder(model_dir, adapter) as folder:
+                model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
+            model.hf_tokenizer = read_tokens(model_dir / "tokenizer.json")
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"Whisper cannot load {model_dir.name}: {error}", hint=_HINT) from error
         return cls(model, beam_size=beam_size)

@@ -19,12 +19,20 @@ class WhisperEngine:
     """An Engine[TranscribeRequest, Transcript] on a folder that holds a CTranslate2 model.
 
     `language` is what is spoken where a request does not say; None listens for it at every utterance.
+    `adapter` is what the model has learnt since, a LoRA adapter.
     """
 
     def __init__(
-        self, model_dir: Path, *, threads: int = 2, language: str | None = None, beam_size: int = 1
+        self,
+        model_dir: Path,
+        *,
+        threads: int = 2,
+        language: str | None = None,
+        beam_size: int = 1,
+        adapter: Path | None = None,
     ) -> None:
         self.model_dir = model_dir
+        self.adapter = adapter
         self.threads = threads
         self.language = language
         self.beam_size = beam_size
@@ -39,7 +47,9 @@ class WhisperEngine:
         from edgevox.stt.speech_gate import SpeechGate
 
         self._gate = SpeechGate(_LONGEST_PIECE_S)
-        self._decoder = Recogniser.load(self.model_dir, threads=self.threads, beam_size=self.beam_size)
+        self._decoder = Recogniser.load(
+            self.model_dir, threads=self.threads, beam_size=self.beam_size, adapter=self.adapter
+        )
 
     def run(self, request: TranscribeRequest, cancel: CancelFlag) -> Iterator[Transcript]:
         """Yield one transcript, nothing once `cancel` is set. Raises ConfigError for an unknown language."""

@@ -137,9 +137,9 @@ def test_an_adapter_belongs_to_a_language_model(tmp_path: Path) -> None:
     assert (entry.kind, entry.base) == ("adapter", "smollm2-135m-instruct")
 
 
-@pytest.mark.parametrize("base", ["whisper-base", "no-such-model"])
+@pytest.mark.parametrize("base", ["piper-en_US-joe-medium", "no-such-model"])
 def test_an_adapter_for_something_else_is_refused(tmp_path: Path, base: str) -> None:
-    with pytest.raises(ConfigError, match=f"polite is for {base}, which is no language model"):
+    with pytest.raises(ConfigError, match=f"polite is for {base}, which is no model that takes one"):
         load_manifest(manifest_file(tmp_path, ADAPTER.replace("BASE", base)))
 
 

@@ -1,0 +1,56 @@
+"""What a Whisper model has learnt since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edgevox.data_files import data_path
+from edgevox.errors import ModelError
+from edgevox.stt.adapter import adapted, write_adapter
+from edgevox.stt.model_bin import ModelBin
+
+A = np.array([[1, 2, 3]], np.float16)
+B = np.array([[1], [10]], np.float16)
+
+
+def model() -> ModelBin:
+    return ModelBin(
+        "WhisperSpec", 3, {"a/weight": np.zeros((2, 3), np.float16), "a/bias": np.ones(2, np.float16)}, ()
+    )
+
+
+def adapter(path: Path, name: str = "a/weight", a: np.ndarray = A) -> Path:
+    file = path / "adapter.gguf"
+    write_adapter(file, {name: (a, B)}, alpha=0.5)
+    return file
+
+
+def test_the_factors_are_added_as_strongly_as_the_file_says(tmp_path: Path) -> None:
+    changed = adapted(model(), adapter(tmp_path)).variables
+    np.testing.assert_array_equal(changed["a/weight"], np.array([[0.5, 1, 1.5], [5, 10, 15]], np.float16))
+    np.testing.assert_array_equal(changed["a/bias"], np.ones(2))
+
+
+def test_an_adapter_of_another_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="does not fit the model at b/weight"):
+        adapted(model(), adapter(tmp_path, "b/weight"))
+    with pytest.raises(ModelError, match="does not fit the model at a/weight"):
+        adapted(model(), adapter(tmp_path, a=np.ones((1, 4), np.float16)))
+
+
+def test_a_file_that_is_no_adapter_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adapter.gguf").write_bytes(b"not a GGUF file" * 10)
+    with pytest.raises(ModelError, match="not a LoRA adapter"):
+        adapted(model(), tmp_path / "adapter.gguf")
+
+
+def test_the_shipped_adapter_fits_the_default_recogniser(whisper_base_dir: Path) -> None:
+    base = ModelBin.read(whisper_base_dir / "model.bin")
+    changed = adapted(base, data_path("models", "edgevox-hearing-base.lora.gguf")).variables
+    differ = {name for name, value in changed.items() if value is not base.variables[name]}
+    assert differ == {
+        name for name in changed if "/layer_" in name and "/linear_" in name and name.endswith("/weight")
+    }
