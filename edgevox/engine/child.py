@@ -35,6 +35,7 @@ from edgevox.engine.frames import (
 )
 from edgevox.engine.pulse import Heart
 from edgevox.errors import EdgevoxError, EngineFailed
+from edgevox.memory import give_back_freed
 from edgevox.turn import CancelFlag
 from edgevox.types import Engine
 
@@ -59,6 +60,7 @@ def main(socket_fd: int, flags_fd: int) -> None:
     except EdgevoxError as error:
         connection.sendall(encode(Failed(None, error)))
         return
+    give_back_freed()
     heart = Heart(flags, PULSE_OFFSET)
     heart.start()
     connection.sendall(encode(Ready()))

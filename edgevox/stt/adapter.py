@@ -1,14 +1,17 @@
-"""What a Whisper model has learnt since: a LoRA adapter, added to its weights when it is read.
+"""What a Whisper model has learnt since: a LoRA adapter, added to the weights of a copy.
 
-A weight becomes W + (alpha / rank) · B·A. The model's own file stays as it is, and the changed copy is gone
-once it was read.
+A weight becomes W + (alpha / rank) · B·A. The model's own file stays as it is.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +25,10 @@ from edgevox.stt.model_bin import ModelBin
 _A, _B = ".lora_a", ".lora_b"
 _ALPHA = "adapter.lora.alpha"
 _ARCHITECTURE = "whisper"
-_HINT = 'an adapter fits only the model that it was trained on; stt.adapter = "" does without'
+_HINT = "an adapter fits only the model that it was trained on; stt.adapted = false does without"
+_MODEL = "model.bin"
+_KEPT = "adapted-"
+_MADE_WITHIN_S = 120
 
 
 def adapted(model: ModelBin, adapter: Path) -> ModelBin:
@@ -46,26 +52,82 @@ def adapted(model: ModelBin, adapter: Path) -> ModelBin:
 
 @contextmanager
 def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
-    """The folder to read the model from: its own, or one that is gone afterwards. Raises ModelError."""
+    """The folder to read the model from: its own, or a copy with the adapter in it. Raises ModelError.
+
+    The copy is made once and kept beside the model. One that cannot be read is gone, and made anew next time.
+    """
     if adapter is None:
         yield model_dir
         return
-    model = adapted(ModelBin.read(model_dir / "model.bin"), adapter)
-    # Not from memory, which CTranslate2 can do: it keeps the 145 MB as long as the model.
-    with tempfile.TemporaryDirectory(prefix="edgevox-whisper-") as folder:
-        for path in model_dir.iterdir():
-            if path.name != "model.bin" and path.is_file():
-                shutil.copy(path, folder)
-        try:
-            with (Path(folder) / "model.bin").open("wb") as file:
-                model.write(file)
-        except OSError as error:
-            raise ModelError(
-                f"the recogniser cannot be written to {folder}: {error.strerror}",
-                hint="make room there, or set stt.adapted = false",
-            ) from error
-        del model
-        yield Path(folder)
+    kept = model_dir / f"{_KEPT}{_digest(model_dir / _MODEL, adapter)}"
+    if not _is_whole(kept / _MODEL, model_dir / _MODEL):
+        _make(model_dir, adapter, kept)
+    try:
+        yield kept
+    except (RuntimeError, ValueError):
+        shutil.rmtree(kept, ignore_errors=True)
+        raise
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the model with the adapter in it: the names of both files, and of the new one."""
+    model, adapter, target = map(Path, arguments)
+    try:
+        changed = adapted(ModelBin.read(model), adapter)
+        with target.open("wb") as file:
+            changed.write(file)
+            os.fsync(file.fileno())
+    except ModelError as error:
+        print(error.message, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{target} cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _make(model_dir: Path, adapter: Path, kept: Path) -> None:
+    try:
+        for old in model_dir.glob(f"{_KEPT}*"):
+            shutil.rmtree(old)
+        with tempfile.TemporaryDirectory(dir=model_dir, ignore_cleanup_errors=True) as scratch:
+            folder = Path(scratch) / kept.name
+            folder.mkdir()
+            for path in model_dir.iterdir():
+                if path.name != _MODEL and path.is_file():
+                    shutil.copy(path, folder)
+            _write(model_dir / _MODEL, adapter, folder / _MODEL)
+            folder.rename(kept)
+    except OSError as error:
+        raise ModelError(
+            f"the recogniser's copy cannot be kept in {model_dir}: {error.strerror}",
+            hint="make room there, or set stt.adapted = false",
+        ) from error
+
+
+def _write(model: Path, adapter: Path, target: Path) -> None:
+    """In a process of its own: what adding needs of memory would stay with the one that transcribes."""
+    command = [sys.executable, "-m", "edgevox.stt.adapter", str(model), str(adapter), str(target)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_MADE_WITHIN_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise ModelError(f"{adapter.name} was not added within {_MADE_WITHIN_S} s", hint=_HINT) from error
+    if done.returncode:
+        raise ModelError(done.stderr.strip() or f"{adapter.name} could not be added", hint=_HINT)
+
+
+def _digest(model: Path, adapter: Path) -> str:
+    """Another one for another adapter, and for a model that was fetched again."""
+    try:
+        found = model.stat()
+        content = adapter.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{adapter} cannot be read: {error.strerror}", hint=_HINT) from error
+    return hashlib.sha256(content + f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
+
+
+def _is_whole(copy: Path, model: Path) -> bool:
+    return copy.is_file() and copy.stat().st_size == model.stat().st_size
 
 
 def write_adapter(
@@ -83,3 +145,7 @@ def write_adapter(
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

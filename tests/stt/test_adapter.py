@@ -9,7 +9,7 @@ import pytest
 
 from edgevox.data_files import data_path
 from edgevox.errors import ModelError
-from edgevox.stt.adapter import adapted, write_adapter
+from edgevox.stt.adapter import adapted, adapted_folder, write_adapter
 from edgevox.stt.model_bin import ModelBin
 
 A = np.array([[1, 2, 3]], np.float16)
@@ -45,6 +45,62 @@ def test_a_file_that_is_no_adapter_is_refused(tmp_path: Path) -> None:
     (tmp_path / "adapter.gguf").write_bytes(b"not a GGUF file" * 10)
     with pytest.raises(ModelError, match="not a LoRA adapter"):
         adapted(model(), tmp_path / "adapter.gguf")
+
+
+@pytest.fixture
+def model_dir(tmp_path: Path) -> Path:
+    folder = tmp_path / "whisper"
+    folder.mkdir()
+    with (folder / "model.bin").open("wb") as file:
+        model().write(file)
+    (folder / "config.json").write_text("{}")
+    return folder
+
+
+def test_the_copy_is_made_once_and_is_all_that_is_left(tmp_path: Path, model_dir: Path) -> None:
+    with adapted_folder(model_dir, adapter(tmp_path)) as folder:
+        assert ModelBin.read(folder / "model.bin").variables["a/weight"][1, 2] == 15
+        assert (folder / "config.json").read_text() == "{}"
+    made_ns = (folder / "model.bin").stat().st_mtime_ns
+    with adapted_folder(model_dir, tmp_path / "adapter.gguf") as again:
+        assert again == folder
+        assert (again / "model.bin").stat().st_mtime_ns == made_ns
+    assert sorted(path.name for path in model_dir.iterdir()) == sorted(
+        ["config.json", "model.bin", folder.name]
+    )
+
+
+def test_another_adapter_takes_the_place_of_the_copy(tmp_path: Path, model_dir: Path) -> None:
+    with adapted_folder(model_dir, adapter(tmp_path)) as before:
+        pass
+    with adapted_folder(model_dir, adapter(tmp_path, a=2 * A)) as folder:
+        assert ModelBin.read(folder / "model.bin").variables["a/weight"][1, 2] == 30
+    assert not before.exists()
+
+
+def test_a_copy_that_cannot_be_read_is_made_anew(tmp_path: Path, model_dir: Path) -> None:
+    file = adapter(tmp_path)
+    copy = adapted_folder(model_dir, file)
+    broken = copy.__enter__() / "model.bin"
+    broken.write_bytes(bytes(broken.stat().st_size))
+    error = RuntimeError("as CTranslate2 has it")
+    assert not copy.__exit__(type(error), error, None)
+    with adapted_folder(model_dir, file) as folder:
+        assert ModelBin.read(folder / "model.bin").variables["a/weight"][1, 2] == 15
+
+
+def test_without_an_adapter_the_model_is_read_as_it_is(model_dir: Path) -> None:
+    with adapted_folder(model_dir, None) as folder:
+        assert folder == model_dir
+
+
+def test_why_it_cannot_be_added_is_said(tmp_path: Path, model_dir: Path) -> None:
+    with (
+        pytest.raises(ModelError, match="does not fit the model at b/weight"),
+        adapted_folder(model_dir, adapter(tmp_path, "b/weight")),
+    ):
+        pass
+    assert sorted(path.name for path in model_dir.iterdir()) == ["config.json", "model.bin"]
 
 
 def test_the_shipped_adapter_fits_the_default_recogniser(whisper_base_dir: Path) -> None:
