@@ -31,6 +31,7 @@ from edgevox.llm.remote import WIRE_FORMAT, RemoteModel, read_key
 from edgevox.llm.tool_choice import ToolChoicePolicy
 
 _SUITES = ("tests", "eval")
+_MISHEARD = "misheard"
 _SEED = 1
 # The suite brings the tools; what is kept of prompts is for the assistant's own; a slow answer is an answer.
 _SETTINGS: Mapping[str, object] = {
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     examined: list[Examined] = []
     try:
         if args.speech:
-            cases = run_until_done(_hear_all(args, cases, context))
+            cases = run_until_done(_hear_all(args, _sayable(cases, context), context))
         run_until_done(_examine_all(plans, cases, examined, context))
     except KeyboardInterrupt:
         _report(args, examined, context)
@@ -110,6 +111,16 @@ def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
         step = len(found) / args.limit
         found = [found[int(number * step)] for number in range(args.limit)]
     return tuple(found)
+
+
+def _sayable(cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
+    """Those that somebody could have said: what a recogniser wrote is not said a second time."""
+    said = tuple(case for case in cases if case.category != _MISHEARD)
+    if len(said) < len(cases):
+        context.err.print(
+            f"left out: {len(cases) - len(said)} of the category {_MISHEARD}, which nobody says"
+        )
+    return said
 
 
 def _positive(text: str) -> int:

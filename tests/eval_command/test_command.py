@@ -179,7 +179,8 @@ def test_the_default_model_is_asked_five_rows(tmp_path: Path) -> None:
 def test_a_command_that_is_spoken_reaches_the_model(tmp_path: Path) -> None:
     rows, notes = tmp_path / "rows.jsonl", tmp_path / "heard.jsonl"
     words = ("--speech", "--voices", "piper", "--speeds", "1.0", "--snr", "clean,20")
-    suite = write(tmp_path, row(utterance="turn on the kitchen light"))
+    nobody_says = row(id="1", category="misheard", utterance="turn on the kitten light")
+    suite = write(tmp_path, row(utterance="turn on the kitchen light"), nobody_says)
     with RemoteServer(_on_or_joke).running() as server:
         for _time in range(2):  # the second time from the notes
             done = edgevox(
