@@ -5,6 +5,7 @@ The turn's story is `_turn`. The person always gets a sentence, and the conversa
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -34,6 +35,7 @@ from edgevox.types import (
     ChatModel,
     ChatRequest,
     FinishReason,
+    JsonObject,
     Message,
     Sampling,
     ToolCall,
@@ -62,6 +64,13 @@ class AgentResult:
     results: tuple[ToolResult, ...] = ()
     heard: str | None = None
     """What was heard of the reply, where the turn ended before it was spoken to its end."""
+
+    def told(self) -> JsonObject:
+        """As programs are told of it."""
+        calls = [
+            {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)} for call in self.calls
+        ]
+        return {"reply": self.reply, "tool_calls": calls, "finish_reason": self.finish_reason}
 
 
 class LLMAgent:

@@ -197,12 +197,7 @@ def _answer(daemon: Daemon, turn: Turn, result: AgentResult) -> dict[str, object
     return {
         "turn_id": turn.id,
         "preset": daemon.preset.name,
-        "reply": result.reply,
-        "tool_calls": [
-            {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)}
-            for call in result.calls
-        ],
-        "finish_reason": result.finish_reason,
+        **result.told(),
         "error": None,
         "timings_ms": daemon.last_record.timings_ms if daemon.last_record is not None else {},
     }

@@ -137,12 +137,7 @@ async def _ask(session: Session, request: Ask, dialogue: Dialogue) -> JsonObject
     return {
         "turn_id": turn.id,
         "preset": daemon.preset.name,
-        "reply": result.reply,
-        "tool_calls": [
-            {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)}
-            for call in result.calls
-        ],
-        "finish_reason": result.finish_reason,
+        **result.told(),
         "timings_ms": record.timings_ms if record and record.turn_id == turn.id else {},
     }
 
