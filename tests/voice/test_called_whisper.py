@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from edgevox.audio.wav_microphone import WavMicrophone
 from edgevox.engine import SupervisedEngine
 from edgevox.events import Event, TranscriptReady
 from edgevox.settings import AudioSettings
-from edgevox.stt.whisper import WhisperEngine
 from edgevox.testing import ScriptedModel
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
@@ -30,17 +28,6 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 BOUND_S = 120
 COMMAND = "turn on the kitchen lights"
-
-
-@pytest.fixture
-async def whisper(
-    whisper_base_dir: Path,
-) -> AsyncIterator[SupervisedEngine[TranscribeRequest, Transcript]]:
-    engine = SupervisedEngine("whisper", WhisperEngine(whisper_base_dir, language="en"))
-    async with asyncio.timeout(BOUND_S):
-        await engine.start()
-    yield engine
-    await engine.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,6 @@ from edgevox.engine import SupervisedEngine
 from edgevox.events import TranscriptionStarted
 from edgevox.metrics import TurnRecord
 from edgevox.settings import AudioSettings
-from edgevox.stt.whisper import WhisperEngine
 from edgevox.testing import ScriptedModel
 from edgevox.turn import CancelFlag
 from edgevox.types import Transcriber, TranscribeRequest, Transcript
@@ -31,17 +30,6 @@ pytestmark = pytest.mark.engine
 
 BOUND_S = 120
 COMMAND = "Please turn on the light in the kitchen."
-
-
-@pytest.fixture
-async def whisper(
-    whisper_base_dir: Path,
-) -> AsyncIterator[SupervisedEngine[TranscribeRequest, Transcript]]:
-    engine = SupervisedEngine("whisper", WhisperEngine(whisper_base_dir, language="en"))
-    async with asyncio.timeout(BOUND_S):
-        await engine.start()
-    yield engine
-    await engine.close()
 
 
 @dataclass
