@@ -33,7 +33,6 @@ from edgevox.events import (
     TurnStarted,
 )
 from edgevox.settings import AudioSettings
-from edgevox.stt.whisper import WhisperEngine
 from edgevox.testing import NullSinks, ScriptedModel
 from edgevox.tools.home import Alarms, DemoHome, Timers, home_names, home_tools
 from edgevox.tts.piper import PiperEngine
@@ -64,14 +63,6 @@ def room() -> Iterator[NullSinks]:
         look_again()
         yield sinks
     look_again()
-
-
-@pytest.fixture
-async def whisper(whisper_base_dir: Path) -> AsyncIterator[SupervisedEngine[TranscribeRequest, Transcript]]:
-    engine = SupervisedEngine("whisper", WhisperEngine(whisper_base_dir, language="en"))
-    await engine.start()
-    yield engine
-    await engine.close()
 
 
 @pytest.fixture
