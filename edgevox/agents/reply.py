@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
+from edgevox.agents.foresight import Foresight
 from edgevox.hooks import ModelReply
 from edgevox.llm.hooks_slm import speakable_chars
 from edgevox.llm.tool_parsers import ParseDelta, StreamingToolParser, ToolCallItem
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
+
+Foresee: TypeAlias = Callable[[str], None]
 
 
 class Reply:
@@ -28,13 +31,21 @@ class Reply:
         self.problems: list[str] = []
         self.done = ChatDone("cancelled", 0, 0, 0)  # a model that is cancelled may just end
 
-    async def spoken(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[str, None]:
-        """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError."""
+    async def spoken(
+        self, request: ChatRequest, cancel: CancelFlag, foresee: Foresee = lambda _text: None
+    ) -> AsyncGenerator[str, None]:
+        """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError.
+
+        `foresee` is told what the reply will probably begin with, where that is known before it may be said.
+        """
+        foresight = Foresight()
         parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
         async with aclosing(self._model.stream(request, cancel)) as replies:
             async for reply in replies:
                 match reply:
                     case ChatDelta():
+                        if foreseen := foresight.feed(reply.text):
+                            foresee(foreseen)
                         piece = self._take(parser.feed(reply.text))
                     case ChatDone():
                         self.done = reply
