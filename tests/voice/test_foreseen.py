@@ -103,8 +103,9 @@ async def test_a_turn_that_never_comes_leaves_nothing_at_work() -> None:
             cancel.add_listener(stopped.set)
             await stopped.wait()
             self.has_ended = True
-            for nothing in ():
-                yield nothing
+            nothing: tuple[Audio, ...] = ()
+            for nothing_at_all in nothing:
+                yield nothing_at_all
 
     synthesizer = Endless()
     scene = Scene(synthesizer)
