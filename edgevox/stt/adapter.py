@@ -21,13 +21,18 @@ from numpy.typing import NDArray
 
 from edgevox.errors import ModelError
 from edgevox.stt.model_bin import ModelBin
+from edgevox.stt.vocabulary import whole_rules
 
 _A, _B = ".lora_a", ".lora_b"
 _ALPHA = "adapter.lora.alpha"
 _ARCHITECTURE = "whisper"
 _HINT = "an adapter fits only the model that it was trained on; stt.adapted = false does without"
 _MODEL = "model.bin"
+_TOKENS = "tokenizer.json"
+_CONFIG = "config.json"
 _KEPT = "adapted-"
+# A copy that is made in another way has another name.
+_WAY = b"int8, all rules"
 _MADE_WITHIN_S = 120
 
 
@@ -60,7 +65,7 @@ def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
         yield model_dir
         return
     kept = model_dir / f"{_KEPT}{_digest(model_dir / _MODEL, adapter)}"
-    if not _is_whole(kept / _MODEL, model_dir / _MODEL):
+    if not (kept / _MODEL).is_file():
         _make(model_dir, adapter, kept)
     try:
         yield kept
@@ -70,10 +75,10 @@ def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the model with the adapter in it: the names of both files, and of the new one."""
+    """Write the model with the adapter in it, in 8 bits: the names of both files, and of the new one."""
     model, adapter, target = map(Path, arguments)
     try:
-        changed = adapted(ModelBin.read(model), adapter)
+        changed = adapted(ModelBin.read(model), adapter).in_int8()
         with target.open("wb") as file:
             changed.write(file)
             os.fsync(file.fileno())
@@ -94,7 +99,9 @@ def _make(model_dir: Path, adapter: Path, kept: Path) -> None:
             folder = Path(scratch) / kept.name
             folder.mkdir()
             for path in model_dir.iterdir():
-                if path.name != _MODEL and path.is_file():
+                if path.name == _TOKENS:
+                    (folder / _TOKENS).write_text(whole_rules(path.read_text("utf-8")), encoding="utf-8")
+                elif path.name == _CONFIG or path.name.startswith("vocabulary."):
                     shutil.copy(path, folder)
             _write(model_dir / _MODEL, adapter, folder / _MODEL)
             folder.rename(kept)
@@ -123,11 +130,7 @@ def _digest(model: Path, adapter: Path) -> str:
         content = adapter.read_bytes()
     except OSError as error:
         raise ModelError(f"{adapter} cannot be read: {error.strerror}", hint=_HINT) from error
-    return hashlib.sha256(content + f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
-
-
-def _is_whole(copy: Path, model: Path) -> bool:
-    return copy.is_file() and copy.stat().st_size == model.stat().st_size
+    return hashlib.sha256(_WAY + content + f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
 
 
 def write_adapter(

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 from ctranslate2 import StorageView
-from faster_whisper import WhisperModel
+from ctranslate2.models import Whisper
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 from numpy.typing import NDArray
+from tokenizers import Tokenizer as Tokens
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
 from edgevox.stt.adapter import adapted_folder
@@ -40,10 +41,11 @@ _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches
 class Recogniser:
     """Whisper through CTranslate2, with the short windows of edgevox.stt.windows."""
 
-    def __init__(self, model: WhisperModel, *, beam_size: int) -> None:
+    def __init__(self, model: Whisper, tokens: Tokens, encoder: WindowEncoder, *, beam_size: int) -> None:
         self._model = model
+        self._tokens = tokens
+        self._encoder = encoder
         self._beam_size = beam_size
-        self._encoder = WindowEncoder.of(model)
         self._tokenizers: dict[str, Tokenizer] = {}
         self._encoded: tuple[NDArray[np.float32], Window, StorageView] | None = None
 
@@ -55,17 +57,17 @@ class Recogniser:
         _check_files(model_dir)
         try:
             with adapted_folder(model_dir, adapter) as folder:
-                model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
-            model.hf_tokenizer = read_tokens(model_dir / "tokenizer.json")
+                model = Whisper(str(folder), device="cpu", compute_type="int8", intra_threads=threads)
+                tokens = read_tokens(folder / "tokenizer.json")
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"Whisper cannot load {model_dir.name}: {error}", hint=_HINT) from error
-        return cls(model, beam_size=beam_size)
+        return cls(model, tokens, WindowEncoder.of(model, folder), beam_size=beam_size)
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
         """Hear which language is spoken; English where the model knows no other."""
-        if not self._model.model.is_multilingual:
+        if not self._model.is_multilingual:
             return _ENGLISH
-        ((likeliest, _), *_) = self._model.model.detect_language(self._encode(samples, window))[0]
+        ((likeliest, _), *_) = self._model.detect_language(self._encode(samples, window))[0]
         return str(likeliest).removeprefix("<|").removesuffix("|>")
 
     def attempt(
@@ -77,7 +79,7 @@ class Recogniser:
         # Decoded with timestamps: a decoder that says when the speech ends does not start it again.
         prompt = [*names_prompt(tokenizer, names, language), *tokenizer.sot_sequence]
         most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * speech_s))
-        (result,) = self._model.model.generate(
+        (result,) = self._model.generate(
             self._encode(samples, window),
             [prompt],
             beam_size=self._beam_size,
@@ -106,25 +108,31 @@ class Recogniser:
 
     def _tokenizer(self, language: str) -> Tokenizer:
         if language not in self._tokenizers:
-            multilingual = self._model.model.is_multilingual
-            if language not in self._model.supported_languages:
-                known = 'a code such as "en"' if multilingual else '"en", or a model without .en in its name'
-                raise ConfigError(
-                    f"this Whisper model does not know the language {language!r}", hint=f"use {known}"
-                )
-            self._tokenizers[language] = Tokenizer(
-                self._model.hf_tokenizer, multilingual, task="transcribe", language=language
+            multilingual = self._model.is_multilingual
+            known = 'a code such as "en"' if multilingual else '"en", or a model without .en in its name'
+            refused = ConfigError(
+                f"this Whisper model does not know the language {language!r}", hint=f"use {known}"
             )
+            if not multilingual and language != _ENGLISH:
+                raise refused
+            try:
+                self._tokenizers[language] = Tokenizer(
+                    self._tokens, multilingual, task="transcribe", language=language
+                )
+            except ValueError as error:
+                raise refused from error
         return self._tokenizers[language]
 
 
-def names_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str) -> list[int]:
+def names_prompt(
+    tokenizer: Tokenizer, names: Sequence[str], language: str, *, most_tokens: int = MOST_NAME_TOKENS
+) -> list[int]:
     """Make the names into what was said before: whole names, as many as fit."""
     tokens: list[int] = []
     spelt = map(_as_in_a_sentence, names) if language == _ENGLISH else names
     for name in dict.fromkeys(stripped for name in spelt if (stripped := name.strip())):
         more = tokenizer.encode(f", {name}" if tokens else f" {name}")
-        if len(tokens) + len(more) > MOST_NAME_TOKENS:
+        if len(tokens) + len(more) > most_tokens:
             break
         tokens += more
     if not tokens:
@@ -145,9 +153,7 @@ def _check_files(model_dir: Path) -> None:
         raise ModelMissing(
             f"there is no Whisper model in {model_dir}: the vocabulary is not there", hint=_HINT
         )
-    for name in ("config.json", "tokenizer.json"):
-        try:
-            # The tokenizer's own reader raises a bare Exception.
-            json.loads((model_dir / name).read_bytes())
-        except ValueError as error:
-            raise ModelError(f"{name} in {model_dir} is damaged: {error}", hint=_HINT) from error
+    try:
+        json.loads((model_dir / "config.json").read_bytes())
+    except ValueError as error:
+        raise ModelError(f"config.json in {model_dir} is damaged: {error}", hint=_HINT) from error
