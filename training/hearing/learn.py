@@ -1,7 +1,8 @@
 """Learns a LoRA adapter for Whisper: `python -m training.hearing.learn --help`.
 
-Each step hears other clips in other rooms. The decoder is asked as the product asks it: the home's names
-before, timestamps around the words, 8 s of window and behind it the encoding of silence.
+Each step hears other clips in other rooms, all of about the same length. The decoder is asked as the product
+asks it: the home's names before, the window a little longer than the speech. It learns to see the end there,
+without timestamps and without a tail of silence, and does not forget the longer windows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import json
 import math
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,29 +20,54 @@ from torch import Tensor
 from torch.nn import functional
 
 from edgevox.stt.adapter import write_adapter
+from edgevox.stt.ladder import FULL_WINDOW_S
 from edgevox.stt.model_bin import ModelBin
 from training.hearing.sound import SILENCE, Clips, Room
 from training.hearing.whisper import Whisper, as_tensors, linear_maps, new_adapter
 
 _START = (50258, 50259, 50359)
-_END, _FIRST_TIME = 50257, 50364
+_END, _NO_TIMES, _FIRST_TIME = 50257, 50363, 50364
 _PER_S = 50
-_WINDOW_POSITIONS = 400
-# A margin of at least 2 s behind the 8 s that are encoded, 6 s behind longer speech; sometimes all 30 s.
-_ATTENDED = (500, 500, 500, 550, 600)
-_FULL_EVERY = 10
+_PARTS = 16
+_FULL_POSITIONS = 1500
 _NOTHING = -100
 _STRENGTH = 2.0
+LEAST_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How one step asks: seconds behind the longest speech, seconds encoded at least, seconds of tail."""
+
+    margin_s: float
+    least_s: float
+    tail_s: float
+    timestamps: bool
+
+    @classmethod
+    def drawn(cls, chance: np.random.Generator) -> Asked:
+        """Mostly as short as can be; sometimes as without an adapter, and sometimes all 30 s."""
+        timestamps = bool(chance.random() < 0.15)
+        kind = chance.random()
+        if kind < 0.08:
+            return cls(0.0, float(FULL_WINDOW_S), 0.0, timestamps)
+        if kind < 0.16:
+            return cls(0.5, 8.0, 2.0, timestamps)
+        tail_s = float(chance.choice((0.0, 0.0, 0.0, 1.0, 2.0)))
+        return cls(float(chance.uniform(0.0, 1.2)), LEAST_S, tail_s, timestamps)
 
 
 def batch_tokens(
-    rows: list[dict[str, list[int]]], ends_s: list[float], device: torch.device
+    rows: list[dict[str, list[int]]], ends_s: list[float] | None, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """What the decoder reads, and what it should say behind each of it."""
+    """What the decoder reads, and what it should say behind each of it; ends are told for timestamps."""
     inputs, targets = [], []
-    for row, end_s in zip(rows, ends_s, strict=True):
+    for number, row in enumerate(rows):
         before = [*row["prompt"], *_START]
-        said = [_FIRST_TIME, *row["text"], _FIRST_TIME + round(end_s * _PER_S), _END]
+        if ends_s is None:
+            before, said = [*before, _NO_TIMES], [*row["text"], _END]
+        else:
+            said = [_FIRST_TIME, *row["text"], _FIRST_TIME + round(ends_s[number] * _PER_S), _END]
         inputs.append(torch.tensor([*before, *said[:-1]]))
         targets.append(torch.tensor([_NOTHING] * (len(before) - 1) + said))
     pad = torch.nn.utils.rnn.pad_sequence
@@ -64,8 +91,9 @@ def learn(options: argparse.Namespace) -> None:
         value.requires_grad_(requires_grad=True)
     model = Whisper(weights, learnt, strength=_STRENGTH)
     optimiser = torch.optim.AdamW(learnt.values(), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0)
-    silence = torch.full((1, mel.shape[0], 3000), SILENCE, device=device, dtype=dtype)
-    order = np.random.default_rng(options.seed)
+    silence = torch.full((1, mel.shape[0], 2 * _FULL_POSITIONS), SILENCE, device=device, dtype=dtype)
+    chance = np.random.default_rng(options.seed)
+    parts = clips.by_length(min(_PARTS, len(clips.rows)))
     print(f"{len(clips.rows)} clips, {len(clips.samples) / 16000 / 3600:.1f} hours", flush=True)
     step, losses = 0, []
     while True:
@@ -76,19 +104,21 @@ def learn(options: argparse.Namespace) -> None:
         rate = options.rate * min(1.0, (step + 1) / 50) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
             group["lr"] = rate
-        is_full = step % _FULL_EVERY == _FULL_EVERY - 1
-        which = order.integers(len(clips.rows), size=options.batch // (3 if is_full else 1))
-        features, ends_s = room.features(torch.from_numpy(which).to(device))
-        features = features.to(dtype)
-        if is_full:
-            heard = model.encode(functional.pad(features, (0, 2200), value=SILENCE))
-        else:
+        asked = Asked.drawn(chance)
+        size = options.batch // (6 if asked.least_s == FULL_WINDOW_S else 1)
+        which = chance.choice(parts[int(chance.integers(len(parts)))], size=size)
+        features, ends_s = room.features(
+            torch.from_numpy(which).to(device), margin_s=asked.margin_s, least_s=asked.least_s
+        )
+        heard = model.encode(features.to(dtype))
+        if asked.tail_s:
             with torch.no_grad():
                 tail = model.encode(silence)
-            attended = _ATTENDED[int(order.integers(len(_ATTENDED)))]
-            tail = tail[:, _WINDOW_POSITIONS:attended].expand(len(which), -1, -1)
-            heard = torch.cat([model.encode(features), tail], dim=1)
-        read, wanted = batch_tokens([rows[clips.rows[each]] for each in which], ends_s.tolist(), device)
+            at = heard.shape[1]
+            tail = tail[:, at : at + round(asked.tail_s * _PER_S)].expand(size, -1, -1)
+            heard = torch.cat([heard, tail], dim=1)
+        told = [rows[clips.rows[each]] for each in which]
+        read, wanted = batch_tokens(told, ends_s.tolist() if asked.timestamps else None, device)
         known = model.decode(read, heard)
         counts = wanted != _NOTHING
         loss = functional.cross_entropy(model.logits(known[counts]).float(), wanted[counts])
@@ -103,10 +133,10 @@ def learn(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     kept = {name: value.detach().half().cpu().numpy() for name, value in learnt.items()}
     factors = {f"{name}/weight": (kept[f"{name}.a"], kept[f"{name}.b"]) for name in linear_maps(weights)}
-    write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.kept * options.rank)
+    write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.rank)
     record = {
         "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch,
-        "kept": options.kept, "steps": step,
+        "steps": step,
         "seconds": round(time.monotonic() - began_s), "clips": len(clips.rows),
         "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu", "losses": losses,
     }  # fmt: skip
@@ -126,7 +156,6 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=32)
     parser.add_argument("--rate", type=float, default=8e-4)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kept", type=float, default=0.6, help="the share of what was learnt that is kept")
     learn(parser.parse_args())
 
 
