@@ -9,7 +9,8 @@ import pytest
 
 from edgevox.data_files import data_path
 from edgevox.errors import ModelError
-from edgevox.stt.adapter import adapted, adapted_folder, write_adapter
+from edgevox.stt.adapter import adapted, adapted_folder, asking_of, write_adapter
+from edgevox.stt.ladder import UNTAUGHT, Asking
 from edgevox.stt.model_bin import ModelBin
 
 A = np.array([[1, 2, 3]], np.float16)
@@ -52,6 +53,16 @@ def test_a_file_that_is_no_adapter_is_refused(tmp_path: Path) -> None:
     (tmp_path / "adapter.gguf").write_bytes(b"not a GGUF file" * 10)
     with pytest.raises(ModelError, match="not a LoRA adapter"):
         adapted(model(), tmp_path / "adapter.gguf")
+
+
+def test_an_adapter_says_how_the_model_wants_to_be_asked(tmp_path: Path) -> None:
+    asking = Asking(margin_s=0.3, least_s=2.0, tail_s=0.0, least_seen_s=0.5, timestamps=False, name_tokens=64)
+    write_adapter(tmp_path / "adapter.gguf", {"a/weight": (A, B)}, alpha=1.0, asking=asking)
+    assert asking_of(tmp_path / "adapter.gguf") == asking
+    assert asking_of(adapter(tmp_path)) == asking_of(None) == UNTAUGHT
+    (tmp_path / "adapter.gguf").write_bytes(b"not a GGUF file" * 10)
+    with pytest.raises(ModelError, match="not a LoRA adapter"):
+        asking_of(tmp_path / "adapter.gguf")
 
 
 @pytest.fixture

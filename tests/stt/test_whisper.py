@@ -12,7 +12,7 @@ import pytest
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
 from edgevox.stt import recogniser
-from edgevox.stt.ladder import windows_for
+from edgevox.stt.ladder import UNTAUGHT
 from edgevox.stt.speech_gate import at_whisper_rate
 from edgevox.stt.utterance import NO_SPEECH
 from edgevox.stt.whisper import WhisperEngine
@@ -175,7 +175,7 @@ def test_a_decoding_that_is_cut_off_is_known_not_to_have_ended(
     monkeypatch.setattr(recogniser, "_TOKENS_PER_S", 0)
     decoder = recogniser.Recogniser.load(whisper_base_dir, threads=1, beam_size=1)
     samples = at_whisper_rate(speak("turn off the lights in the living room"))
-    cut_off = decoder.attempt(samples, next(windows_for(3.0)), language="en", names=names)
+    cut_off = decoder.attempt(samples, next(UNTAUGHT.windows_for(3.0)), language="en", names=names)
     assert cut_off.fault() == "no end"
 
 

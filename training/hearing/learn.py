@@ -11,7 +11,6 @@ import argparse
 import json
 import math
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,60 +18,43 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from edgevox.stt.adapter import write_adapter
-from edgevox.stt.ladder import FULL_WINDOW_S
+from edgevox.stt.adapter import read_adapter, write_adapter
 from edgevox.stt.model_bin import ModelBin
-from training.hearing.sound import SILENCE, Clips, Room
+from training.hearing.sound import Clips, Room
 from training.hearing.whisper import Whisper, as_tensors, linear_maps, new_adapter
 
-_START = (50258, 50259, 50359)
-_END, _NO_TIMES, _FIRST_TIME = 50257, 50363, 50364
-_PER_S = 50
-_PARTS = 16
-_FULL_POSITIONS = 1500
+# English, as it is said, without timestamps.
+_START = (50258, 50259, 50359, 50363)
+_END = 50257
 _NOTHING = -100
 _STRENGTH = 2.0
-LEAST_S = 2.0
+_PARTS = 16
+# The window behind the longest speech of a step, and the least of it; sometimes it is all 30 s.
+_MARGIN_S, _LEAST_S = (0.0, 1.2), 2.0
+_FULL_SHARE, _FULL_S = 0.08, 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How one step asks: seconds behind the longest speech, seconds encoded at least, seconds of tail."""
-
-    margin_s: float
-    least_s: float
-    tail_s: float
-    timestamps: bool
-
-    @classmethod
-    def drawn(cls, chance: np.random.Generator) -> Asked:
-        """Mostly as short as can be; sometimes as without an adapter, and sometimes all 30 s."""
-        timestamps = bool(chance.random() < 0.15)
-        kind = chance.random()
-        if kind < 0.08:
-            return cls(0.0, float(FULL_WINDOW_S), 0.0, timestamps)
-        if kind < 0.16:
-            return cls(0.5, 8.0, 2.0, timestamps)
-        tail_s = float(chance.choice((0.0, 0.0, 0.0, 1.0, 2.0)))
-        return cls(float(chance.uniform(0.0, 1.2)), LEAST_S, tail_s, timestamps)
-
-
-def batch_tokens(
-    rows: list[dict[str, list[int]]], ends_s: list[float] | None, device: torch.device
-) -> tuple[Tensor, Tensor]:
-    """What the decoder reads, and what it should say behind each of it; ends are told for timestamps."""
+def batch_tokens(rows: list[dict[str, list[int]]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """What the decoder reads, and what it should say behind each of it."""
     inputs, targets = [], []
-    for number, row in enumerate(rows):
-        before = [*row["prompt"], *_START]
-        if ends_s is None:
-            before, said = [*before, _NO_TIMES], [*row["text"], _END]
-        else:
-            said = [_FIRST_TIME, *row["text"], _FIRST_TIME + round(ends_s[number] * _PER_S), _END]
+    for row in rows:
+        before, said = [*row["prompt"], *_START], [*row["text"], _END]
         inputs.append(torch.tensor([*before, *said[:-1]]))
         targets.append(torch.tensor([_NOTHING] * (len(before) - 1) + said))
     pad = torch.nn.utils.rnn.pad_sequence
     read = pad(inputs, batch_first=True, padding_value=_END)
     return read.to(device), pad(targets, batch_first=True, padding_value=_NOTHING).to(device)
+
+
+def _known(adapter: Path, device: torch.device) -> dict[str, Tensor]:
+    """What was learnt before, as strong as that file says."""
+    alpha, factors = read_adapter(adapter)
+    known: dict[str, Tensor] = {}
+    for name, (a, b) in factors.items():
+        whole = name.removesuffix("/weight")
+        known[f"{whole}.a"] = torch.from_numpy(a).to(device)
+        known[f"{whole}.b"] = torch.from_numpy(b * (alpha / len(a) / _STRENGTH)).to(device)
+    return known
 
 
 def learn(options: argparse.Namespace) -> None:
@@ -87,11 +69,12 @@ def learn(options: argparse.Namespace) -> None:
     mel = torch.from_numpy(np.load(options.mel)).to(device, torch.float32)
     room = Room(clips, mel, seed=options.seed)
     learnt = new_adapter(weights, options.rank, seed=options.seed)
+    if options.start:
+        learnt |= _known(options.start, device)
     for value in learnt.values():
         value.requires_grad_(requires_grad=True)
     model = Whisper(weights, learnt, strength=_STRENGTH)
     optimiser = torch.optim.AdamW(learnt.values(), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0)
-    silence = torch.full((1, mel.shape[0], 2 * _FULL_POSITIONS), SILENCE, device=device, dtype=dtype)
     chance = np.random.default_rng(options.seed)
     parts = clips.by_length(min(_PARTS, len(clips.rows)))
     print(f"{len(clips.rows)} clips, {len(clips.samples) / 16000 / 3600:.1f} hours", flush=True)
@@ -104,21 +87,17 @@ def learn(options: argparse.Namespace) -> None:
         rate = options.rate * min(1.0, (step + 1) / 50) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
             group["lr"] = rate
-        asked = Asked.drawn(chance)
-        size = options.batch // (6 if asked.least_s == FULL_WINDOW_S else 1)
-        which = chance.choice(parts[int(chance.integers(len(parts)))], size=size)
-        features, ends_s = room.features(
-            torch.from_numpy(which).to(device), margin_s=asked.margin_s, least_s=asked.least_s
+        is_full = chance.random() < _FULL_SHARE
+        which = chance.choice(
+            parts[int(chance.integers(len(parts)))], size=options.batch // (6 if is_full else 1)
+        )
+        features = room.features(
+            torch.from_numpy(which).to(device),
+            margin_s=chance.uniform(*_MARGIN_S),
+            least_s=_FULL_S if is_full else _LEAST_S,
         )
         heard = model.encode(features.to(dtype))
-        if asked.tail_s:
-            with torch.no_grad():
-                tail = model.encode(silence)
-            at = heard.shape[1]
-            tail = tail[:, at : at + round(asked.tail_s * _PER_S)].expand(size, -1, -1)
-            heard = torch.cat([heard, tail], dim=1)
-        told = [rows[clips.rows[each]] for each in which]
-        read, wanted = batch_tokens(told, ends_s.tolist() if asked.timestamps else None, device)
+        read, wanted = batch_tokens([rows[clips.rows[each]] for each in which], device)
         known = model.decode(read, heard)
         counts = wanted != _NOTHING
         loss = functional.cross_entropy(model.logits(known[counts]).float(), wanted[counts])
@@ -136,7 +115,7 @@ def learn(options: argparse.Namespace) -> None:
     write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.rank)
     record = {
         "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch,
-        "steps": step,
+        "steps": step, "start": options.start and options.start.name,
         "seconds": round(time.monotonic() - began_s), "clips": len(clips.rows),
         "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu", "losses": losses,
     }  # fmt: skip
@@ -150,6 +129,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True)
     parser.add_argument("--clips", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--start", type=Path, help="an adapter of the same rank to go on from")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--batch", type=int, default=256)

@@ -27,7 +27,7 @@ class Clips:
     """All clips one behind the other, and where each of them, of a row, begins and how long it is."""
 
     samples: Tensor
-    rows: Tensor
+    rows: list[int]
     starts: Tensor
     lengths: Tensor
 
@@ -46,7 +46,7 @@ class Clips:
         ends = torch.tensor(lengths).cumsum(0)
         samples = torch.from_numpy(np.concatenate(sounds)).to(device)
         measured = torch.tensor(lengths)
-        return cls(samples, torch.tensor(rows), (ends - measured).to(device), measured.to(device))
+        return cls(samples, rows, (ends - measured).to(device), measured.to(device))
 
 
 class Room:
@@ -58,8 +58,8 @@ class Room:
         self._device = clips.samples.device
         self._chance = torch.Generator(device=self._device).manual_seed(seed)
 
-    def features(self, which: Tensor, *, margin_s: float, least_s: float) -> tuple[Tensor, Tensor]:
-        """Features (batch, 80, frames) of the clips, and the second at which each one's speech ends.
+    def features(self, which: Tensor, *, margin_s: float, least_s: float) -> Tensor:
+        """Features (batch, 80, frames) of the clips.
 
         The window ends `margin_s` behind the longest of them, and holds `least_s` at least.
         """
@@ -75,7 +75,7 @@ class Room:
         spoken = self._coloured(spoken)
         inside = at < (lengths + trail.long())[:, None]
         mixed = (spoken + self._noise(spoken, is_speech)) * inside
-        return self._masked(log_mel(mixed, self._mel)), (lead + lengths) / RATE_HZ
+        return self._masked(log_mel(mixed, self._mel))
 
     def _noise(self, spoken: Tensor, is_speech: Tensor) -> Tensor:
         batch, length = spoken.shape
