@@ -1,49 +1,55 @@
 """What a Whisper model has learnt since: a LoRA adapter, added to the weights of a copy.
 
-A weight becomes W + (alpha / rank) · B·A. The model's own file stays as it is.
+A weight becomes W + (alpha / rank) · B·A. The model's own file stays as it is. The adapter's file says as
+well how the model wants to be asked then.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from gguf import GGUFReader, GGUFWriter
 from numpy.typing import NDArray
 
 from edgevox.errors import ModelError
+from edgevox.stt.ladder import UNTAUGHT, Asking
 from edgevox.stt.model_bin import ModelBin
+from edgevox.stt.vocabulary import whole_rules
 
 _A, _B = ".lora_a", ".lora_b"
 _ALPHA = "adapter.lora.alpha"
+_ASKING = "edgevox.asking."
 _ARCHITECTURE = "whisper"
 _HINT = "an adapter fits only the model that it was trained on; stt.adapted = false does without"
 _MODEL = "model.bin"
+_TOKENS = "tokenizer.json"
+_CONFIG = "config.json"
 _KEPT = "adapted-"
+# A copy that is made in another way has another name.
+_WAY = b"int8, all rules"
 _MADE_WITHIN_S = 120
+
+Factors: TypeAlias = Mapping[str, tuple[NDArray[np.floating], NDArray[np.floating]]]
 
 
 def adapted(model: ModelBin, adapter: Path) -> ModelBin:
     """The model with the adapter in its weights. Raises ModelError where the two do not fit."""
-    try:
-        reader = GGUFReader(adapter)
-        alpha = float(reader.fields[_ALPHA].contents())
-    except (OSError, ValueError, IndexError, KeyError) as error:
-        raise ModelError(f"{adapter} is not a LoRA adapter: {error}", hint=_HINT) from error
-    factors = {tensor.name: np.asarray(tensor.data, np.float32) for tensor in reader.tensors}
+    alpha, factors = read_adapter(adapter)
     variables = dict(model.variables)
-    for name in (name.removesuffix(_A) for name in factors if name.endswith(_A)):
-        a, b = factors[name + _A], factors.get(name + _B)
+    for name, (a, b) in factors.items():
         weight = variables.get(name)
-        if b is None or weight is None or b.shape[-1] != len(a) or weight.shape != (len(b), a.shape[-1]):
+        if weight is None or b.shape[-1] != len(a) or weight.shape != (len(b), a.shape[-1]):
             raise ModelError(f"{adapter.name} does not fit the model at {name}", hint=_HINT)
         added = np.float32(alpha / len(a)) * (b @ a)
         variables[name] = (weight.astype(np.float32) + added).astype(weight.dtype)
@@ -60,7 +66,7 @@ def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
         yield model_dir
         return
     kept = model_dir / f"{_KEPT}{_digest(model_dir / _MODEL, adapter)}"
-    if not _is_whole(kept / _MODEL, model_dir / _MODEL):
+    if not (kept / _MODEL).is_file():
         _make(model_dir, adapter, kept)
     try:
         yield kept
@@ -70,10 +76,10 @@ def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the model with the adapter in it: the names of both files, and of the new one."""
+    """Write the model with the adapter in it, in 8 bits: the names of both files, and of the new one."""
     model, adapter, target = map(Path, arguments)
     try:
-        changed = adapted(ModelBin.read(model), adapter)
+        changed = adapted(ModelBin.read(model), adapter).in_int8()
         with target.open("wb") as file:
             changed.write(file)
             os.fsync(file.fileno())
@@ -94,7 +100,9 @@ def _make(model_dir: Path, adapter: Path, kept: Path) -> None:
             folder = Path(scratch) / kept.name
             folder.mkdir()
             for path in model_dir.iterdir():
-                if path.name != _MODEL and path.is_file():
+                if path.name == _TOKENS:
+                    (folder / _TOKENS).write_text(whole_rules(path.read_text("utf-8")), encoding="utf-8")
+                elif path.name == _CONFIG or path.name.startswith("vocabulary."):
                     shutil.copy(path, folder)
             _write(model_dir / _MODEL, adapter, folder / _MODEL)
             folder.rename(kept)
@@ -123,24 +131,54 @@ def _digest(model: Path, adapter: Path) -> str:
         content = adapter.read_bytes()
     except OSError as error:
         raise ModelError(f"{adapter} cannot be read: {error.strerror}", hint=_HINT) from error
-    return hashlib.sha256(content + f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
+    return hashlib.sha256(_WAY + content + f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
 
 
-def _is_whole(copy: Path, model: Path) -> bool:
-    return copy.is_file() and copy.stat().st_size == model.stat().st_size
+def read_adapter(path: Path) -> tuple[float, Factors]:
+    """Its alpha, and the factors A and B of each weight. Raises ModelError."""
+    try:
+        reader = GGUFReader(path)
+        alpha = float(reader.fields[_ALPHA].contents())
+        found = {tensor.name: np.asarray(tensor.data, np.float32) for tensor in reader.tensors}
+        names = [name.removesuffix(_A) for name in found if name.endswith(_A)]
+        return alpha, {name: (found[name + _A], found[name + _B]) for name in names}
+    except (OSError, ValueError, IndexError, KeyError) as error:
+        raise ModelError(f"{path} is not a LoRA adapter: {error}", hint=_HINT) from error
 
 
-def write_adapter(
-    path: Path, factors: dict[str, tuple[NDArray[np.float16], NDArray[np.float16]]], alpha: float
-) -> None:
-    """Write the factors A and B of each weight. Raises OSError."""
+def asking_of(adapter: Path | None) -> Asking:
+    """How the model wants to be asked with this adapter, or without one. Raises ModelError."""
+    if adapter is None:
+        return UNTAUGHT
+    try:
+        fields = GGUFReader(adapter).fields
+        told = {
+            field.name: type(getattr(UNTAUGHT, field.name))(fields[_ASKING + field.name].contents())
+            for field in dataclasses.fields(Asking)
+            if _ASKING + field.name in fields
+        }
+    except (OSError, ValueError, IndexError) as error:
+        raise ModelError(f"{adapter} is not a LoRA adapter: {error}", hint=_HINT) from error
+    return dataclasses.replace(UNTAUGHT, **told)
+
+
+def write_adapter(path: Path, factors: Factors, *, alpha: float, asking: Asking = UNTAUGHT) -> None:
+    """Write the factors A and B of each weight as f16, and how to ask. Raises OSError."""
     writer = GGUFWriter(path, _ARCHITECTURE)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
     writer.add_float32(_ALPHA, alpha)
+    for name, value in dataclasses.asdict(asking).items():
+        match value:
+            case bool():
+                writer.add_bool(_ASKING + name, value)
+            case int():
+                writer.add_uint32(_ASKING + name, value)
+            case _:
+                writer.add_float64(_ASKING + name, value)
     for name, (a, b) in factors.items():
-        writer.add_tensor(name + _A, a)
-        writer.add_tensor(name + _B, b)
+        writer.add_tensor(name + _A, a.astype(np.float16))
+        writer.add_tensor(name + _B, b.astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

@@ -15,6 +15,7 @@ from edgevox.errors import ModelError
 _VERSION = 6
 # In the order of CTranslate2's own numbers for them.
 _DTYPES = tuple(map(np.dtype, ("<f4", "i1", "<i2", "<i4", "<f2")))
+_LARGEST_INT8 = 127
 _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches them again"
 
 
@@ -45,6 +46,20 @@ class ModelBin:
         except (struct.error, ValueError, IndexError) as error:
             raise ModelError(f"{path} is damaged: {error}", hint=_HINT) from error
         return cls(spec, revision, variables, aliases)
+
+    def in_int8(self) -> ModelBin:
+        """The same with its matrices in 8 bits, as CTranslate2 makes them at every start otherwise."""
+        variables: dict[str, NDArray[Any]] = {}
+        for name, value in self.variables.items():
+            if value.ndim == 2 and value.dtype.kind == "f" and name.endswith("/weight"):
+                wide = value.astype(np.float32)
+                loudest = np.abs(wide).max(axis=1, keepdims=True)
+                scale = np.float32(_LARGEST_INT8) / np.where(loudest == 0, np.float32(_LARGEST_INT8), loudest)
+                variables[name] = np.rint(wide * scale).astype(np.int8)
+                variables[f"{name}_scale"] = scale[:, 0]
+            else:
+                variables[name] = value
+        return ModelBin(self.spec, self.revision, variables, self.aliases)
 
     def write(self, file: BinaryIO) -> None:
         """Raises OSError."""

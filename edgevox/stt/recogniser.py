@@ -11,15 +11,16 @@ from pathlib import Path
 
 import numpy as np
 from ctranslate2 import StorageView
-from faster_whisper import WhisperModel
+from ctranslate2.models import Whisper
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 from numpy.typing import NDArray
+from tokenizers import Tokenizer as Tokens
 
 from edgevox.errors import ConfigError, ModelError, ModelMissing
-from edgevox.stt.adapter import adapted_folder
+from edgevox.stt.adapter import adapted_folder, asking_of
 from edgevox.stt.attempt import Attempt
-from edgevox.stt.ladder import Window
+from edgevox.stt.ladder import UNTAUGHT, Asking, Window
 from edgevox.stt.vocabulary import read_tokens
 from edgevox.stt.windows import WindowEncoder
 from edgevox.types import WHISPER_RATE_HZ
@@ -29,8 +30,6 @@ _ENGLISH = "en"
 _TOKENS_PER_S = 7
 _FREE_TOKENS = 16
 _MOST_NEW_TOKENS = 220
-# About 40 names: all of a flat, and what is unusual in a large house. Whisper holds 223 at most.
-MOST_NAME_TOKENS = 128
 # After a bare list Whisper writes lists. With a command behind it, 7 of 68 words of real commands were wrong;
 # 21 with the list alone, and 17 without names.
 _COMMANDS = {_ENGLISH: " Turn it off, please."}
@@ -40,10 +39,14 @@ _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches
 class Recogniser:
     """Whisper through CTranslate2, with the short windows of edgevox.stt.windows."""
 
-    def __init__(self, model: WhisperModel, *, beam_size: int) -> None:
+    def __init__(
+        self, model: Whisper, tokens: Tokens, encoder: WindowEncoder, *, taught: Asking, beam_size: int
+    ) -> None:
         self._model = model
+        self._tokens = tokens
+        self._encoder = encoder
+        self._taught = taught
         self._beam_size = beam_size
-        self._encoder = WindowEncoder.of(model)
         self._tokenizers: dict[str, Tokenizer] = {}
         self._encoded: tuple[NDArray[np.float32], Window, StorageView] | None = None
 
@@ -55,29 +58,39 @@ class Recogniser:
         _check_files(model_dir)
         try:
             with adapted_folder(model_dir, adapter) as folder:
-                model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
-            model.hf_tokenizer = read_tokens(model_dir / "tokenizer.json")
+                model = Whisper(str(folder), device="cpu", compute_type="int8", intra_threads=threads)
+                tokens = read_tokens(folder / "tokenizer.json")
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"Whisper cannot load {model_dir.name}: {error}", hint=_HINT) from error
-        return cls(model, beam_size=beam_size)
+        encoder, taught = WindowEncoder(model, folder), asking_of(adapter)
+        if taught.has_tail:
+            # Now, and not while somebody waits for what they have said.
+            _ = encoder.silence
+        return cls(model, tokens, encoder, taught=taught, beam_size=beam_size)
+
+    def asking(self, language: str | None) -> Asking:
+        """How to ask: what an adapter has taught is English."""
+        return self._taught if language == _ENGLISH else UNTAUGHT
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
         """Hear which language is spoken; English where the model knows no other."""
-        if not self._model.model.is_multilingual:
+        if not self._model.is_multilingual:
             return _ENGLISH
-        ((likeliest, _), *_) = self._model.model.detect_language(self._encode(samples, window))[0]
+        ((likeliest, _), *_) = self._model.detect_language(self._encode(samples, window))[0]
         return str(likeliest).removeprefix("<|").removesuffix("|>")
 
     def attempt(
         self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str] = ()
     ) -> Attempt:
         """Decode one piece of speech at 16 kHz. Raises ConfigError for a language the model does not know."""
-        tokenizer = self._tokenizer(language)
+        tokenizer, asking = self._tokenizer(language), self.asking(language)
         speech_s = len(samples) / WHISPER_RATE_HZ
-        # Decoded with timestamps: a decoder that says when the speech ends does not start it again.
-        prompt = [*names_prompt(tokenizer, names, language), *tokenizer.sot_sequence]
+        told = names_prompt(tokenizer, names, language, most_tokens=asking.name_tokens)
+        # A decoder that says when the speech ends does not start it again; one can be taught that without.
+        untimed = [] if asking.timestamps else [tokenizer.no_timestamps]
+        prompt = [*told, *tokenizer.sot_sequence, *untimed]
         most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * speech_s))
-        (result,) = self._model.model.generate(
+        (result,) = self._model.generate(
             self._encode(samples, window),
             [prompt],
             beam_size=self._beam_size,
@@ -106,25 +119,29 @@ class Recogniser:
 
     def _tokenizer(self, language: str) -> Tokenizer:
         if language not in self._tokenizers:
-            multilingual = self._model.model.is_multilingual
-            if language not in self._model.supported_languages:
-                known = 'a code such as "en"' if multilingual else '"en", or a model without .en in its name'
-                raise ConfigError(
-                    f"this Whisper model does not know the language {language!r}", hint=f"use {known}"
-                )
-            self._tokenizers[language] = Tokenizer(
-                self._model.hf_tokenizer, multilingual, task="transcribe", language=language
+            multilingual = self._model.is_multilingual
+            known = 'a code such as "en"' if multilingual else '"en", or a model without .en in its name'
+            refused = ConfigError(
+                f"this Whisper model does not know the language {language!r}", hint=f"use {known}"
             )
+            if not multilingual and language != _ENGLISH:
+                raise refused
+            try:
+                self._tokenizers[language] = Tokenizer(
+                    self._tokens, multilingual, task="transcribe", language=language
+                )
+            except ValueError as error:
+                raise refused from error
         return self._tokenizers[language]
 
 
-def names_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str) -> list[int]:
+def names_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str, *, most_tokens: int) -> list[int]:
     """Make the names into what was said before: whole names, as many as fit."""
     tokens: list[int] = []
     spelt = map(_as_in_a_sentence, names) if language == _ENGLISH else names
     for name in dict.fromkeys(stripped for name in spelt if (stripped := name.strip())):
         more = tokenizer.encode(f", {name}" if tokens else f" {name}")
-        if len(tokens) + len(more) > MOST_NAME_TOKENS:
+        if len(tokens) + len(more) > most_tokens:
             break
         tokens += more
     if not tokens:
@@ -145,9 +162,7 @@ def _check_files(model_dir: Path) -> None:
         raise ModelMissing(
             f"there is no Whisper model in {model_dir}: the vocabulary is not there", hint=_HINT
         )
-    for name in ("config.json", "tokenizer.json"):
-        try:
-            # The tokenizer's own reader raises a bare Exception.
-            json.loads((model_dir / name).read_bytes())
-        except ValueError as error:
-            raise ModelError(f"{name} in {model_dir} is damaged: {error}", hint=_HINT) from error
+    try:
+        json.loads((model_dir / "config.json").read_bytes())
+    except ValueError as error:
+        raise ModelError(f"config.json in {model_dir} is damaged: {error}", hint=_HINT) from error

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.stt.attempt import Attempt, most_believable
-from edgevox.stt.ladder import Window, windows_for
+from edgevox.stt.ladder import Asking, Window
 from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
 
@@ -23,6 +23,8 @@ _NO_LANGUAGE = "en"
 
 class Decoder(Protocol):
     """What is needed of a recogniser: edgevox.stt.recogniser.Recogniser."""
+
+    def asking(self, language: str | None) -> Asking: ...
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str: ...
 
@@ -72,7 +74,7 @@ class Utterance:
     def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[Attempt]:
         """Decode one piece in longer and longer windows, until there is nothing wrong with it."""
         tried: list[Attempt] = []
-        for window in windows_for(len(piece) / WHISPER_RATE_HZ):
+        for window in self.decoder.asking(self.language).windows_for(len(piece) / WHISPER_RATE_HZ):
             if cancel.is_set():
                 break
             if self.language is None:

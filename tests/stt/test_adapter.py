@@ -9,17 +9,25 @@ import pytest
 
 from edgevox.data_files import data_path
 from edgevox.errors import ModelError
-from edgevox.stt.adapter import adapted, adapted_folder, write_adapter
+from edgevox.stt.adapter import adapted, adapted_folder, asking_of, write_adapter
+from edgevox.stt.ladder import UNTAUGHT, Asking
 from edgevox.stt.model_bin import ModelBin
 
 A = np.array([[1, 2, 3]], np.float16)
 B = np.array([[1], [10]], np.float16)
+MODEL_FILES = {"config.json", "model.bin", "silence-of-the-model.npy", "vocabulary.txt"}
 
 
 def model() -> ModelBin:
     return ModelBin(
         "WhisperSpec", 3, {"a/weight": np.zeros((2, 3), np.float16), "a/bias": np.ones(2, np.float16)}, ()
     )
+
+
+def last_weight(folder: Path) -> float:
+    """The copy is in 8 bits: a number and its row's scale."""
+    kept = ModelBin.read(folder / "model.bin").variables
+    return round(float(kept["a/weight"][1, 2] / kept["a/weight_scale"][1]), 3)
 
 
 def adapter(path: Path, name: str = "a/weight", a: np.ndarray = A) -> Path:
@@ -47,6 +55,16 @@ def test_a_file_that_is_no_adapter_is_refused(tmp_path: Path) -> None:
         adapted(model(), tmp_path / "adapter.gguf")
 
 
+def test_an_adapter_says_how_the_model_wants_to_be_asked(tmp_path: Path) -> None:
+    asking = Asking(margin_s=0.3, least_s=2.0, tail_s=0.0, least_seen_s=0.5, timestamps=False, name_tokens=64)
+    write_adapter(tmp_path / "adapter.gguf", {"a/weight": (A, B)}, alpha=1.0, asking=asking)
+    assert asking_of(tmp_path / "adapter.gguf") == asking
+    assert asking_of(adapter(tmp_path)) == asking_of(None) == UNTAUGHT
+    (tmp_path / "adapter.gguf").write_bytes(b"not a GGUF file" * 10)
+    with pytest.raises(ModelError, match="not a LoRA adapter"):
+        asking_of(tmp_path / "adapter.gguf")
+
+
 @pytest.fixture
 def model_dir(tmp_path: Path) -> Path:
     folder = tmp_path / "whisper"
@@ -54,27 +72,28 @@ def model_dir(tmp_path: Path) -> Path:
     with (folder / "model.bin").open("wb") as file:
         model().write(file)
     (folder / "config.json").write_text("{}")
+    (folder / "vocabulary.txt").write_text("a")
+    (folder / "silence-of-the-model.npy").write_bytes(b"")
     return folder
 
 
 def test_the_copy_is_made_once_and_is_all_that_is_left(tmp_path: Path, model_dir: Path) -> None:
     with adapted_folder(model_dir, adapter(tmp_path)) as folder:
-        assert ModelBin.read(folder / "model.bin").variables["a/weight"][1, 2] == 15
+        assert last_weight(folder) == 15
         assert (folder / "config.json").read_text() == "{}"
     made_ns = (folder / "model.bin").stat().st_mtime_ns
     with adapted_folder(model_dir, tmp_path / "adapter.gguf") as again:
         assert again == folder
         assert (again / "model.bin").stat().st_mtime_ns == made_ns
-    assert sorted(path.name for path in model_dir.iterdir()) == sorted(
-        ["config.json", "model.bin", folder.name]
-    )
+    assert {path.name for path in folder.iterdir()} == {"config.json", "model.bin", "vocabulary.txt"}
+    assert {path.name for path in model_dir.iterdir()} == {*MODEL_FILES, folder.name}
 
 
 def test_another_adapter_takes_the_place_of_the_copy(tmp_path: Path, model_dir: Path) -> None:
     with adapted_folder(model_dir, adapter(tmp_path)) as before:
         pass
     with adapted_folder(model_dir, adapter(tmp_path, a=2 * A)) as folder:
-        assert ModelBin.read(folder / "model.bin").variables["a/weight"][1, 2] == 30
+        assert last_weight(folder) == 30
     assert not before.exists()
 
 
@@ -86,7 +105,7 @@ def test_a_copy_that_cannot_be_read_is_made_anew(tmp_path: Path, model_dir: Path
     error = RuntimeError("as CTranslate2 has it")
     assert not copy.__exit__(type(error), error, None)
     with adapted_folder(model_dir, file) as folder:
-        assert ModelBin.read(folder / "model.bin").variables["a/weight"][1, 2] == 15
+        assert last_weight(folder) == 15
 
 
 def test_without_an_adapter_the_model_is_read_as_it_is(model_dir: Path) -> None:
@@ -100,7 +119,7 @@ def test_why_it_cannot_be_added_is_said(tmp_path: Path, model_dir: Path) -> None
         adapted_folder(model_dir, adapter(tmp_path, "b/weight")),
     ):
         pass
-    assert sorted(path.name for path in model_dir.iterdir()) == ["config.json", "model.bin"]
+    assert {path.name for path in model_dir.iterdir()} == MODEL_FILES
 
 
 def test_the_shipped_adapter_fits_the_default_recogniser(whisper_base_dir: Path) -> None:

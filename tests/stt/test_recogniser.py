@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from edgevox.stt.recogniser import MOST_NAME_TOKENS, names_prompt
+from edgevox.stt.recogniser import names_prompt
 
-START = -1
+START, MOST = -1, 128
 
 
 @dataclass
@@ -23,38 +23,42 @@ class WordTokenizer:
 
 
 def test_without_names_there_is_no_prompt() -> None:
-    assert names_prompt(WordTokenizer(), (), "en") == []
-    assert names_prompt(WordTokenizer(), ("", "  "), "en") == []
+    assert names_prompt(WordTokenizer(), (), "en", most_tokens=MOST) == []
+    assert names_prompt(WordTokenizer(), ("", "  "), "en", most_tokens=MOST) == []
 
 
 def test_a_name_is_given_once() -> None:
     tokenizer = WordTokenizer()
-    prompt = names_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "de")
+    prompt = names_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "de", most_tokens=MOST)
     assert prompt[0] == START
     assert tokenizer.read(prompt).split() == ["Kitchen", ",", "Hall", "."]
 
 
 def test_english_names_come_before_a_command() -> None:
     tokenizer = WordTokenizer()
-    assert tokenizer.read(names_prompt(tokenizer, ("Hall",), "en")).startswith("hall . Turn")
+    assert tokenizer.read(names_prompt(tokenizer, ("Hall",), "en", most_tokens=MOST)).startswith(
+        "hall . Turn"
+    )
 
 
 def test_english_names_are_written_as_in_the_middle_of_a_sentence() -> None:
     tokenizer = WordTokenizer()
     names = ("Kitchen Light", "kitchen light", "LED Strip", "EcoBee", "Jonas's Room")
-    told = tokenizer.read(names_prompt(tokenizer, names, "en")).partition(" . ")[0]
+    told = tokenizer.read(names_prompt(tokenizer, names, "en", most_tokens=MOST)).partition(" . ")[0]
     assert told == "kitchen light , LED strip , EcoBee , jonas's room"
 
 
 def test_german_names_keep_their_capitals() -> None:
     tokenizer = WordTokenizer()
-    assert tokenizer.read(names_prompt(tokenizer, ("Rote Lampe",), "de")).startswith("Rote Lampe")
+    assert tokenizer.read(names_prompt(tokenizer, ("Rote Lampe",), "de", most_tokens=MOST)).startswith(
+        "Rote Lampe"
+    )
 
 
 def test_only_whole_names_that_fit_are_given() -> None:
     tokenizer = WordTokenizer()
     names = tuple(f"Left{index} Right{index}" for index in range(1000))
-    given = tokenizer.read(names_prompt(tokenizer, names, "de")).split()
-    assert len(given) <= MOST_NAME_TOKENS + 1
+    given = tokenizer.read(names_prompt(tokenizer, names, "de", most_tokens=MOST)).split()
+    assert len(given) <= MOST + 1
     lefts, rights = (sum(word.startswith(side) for word in given) for side in ("Left", "Right"))
     assert lefts == rights > 10

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.stt.attempt import Attempt
-from edgevox.stt.ladder import FULL_WINDOW_S, Window
+from edgevox.stt.ladder import FULL_WINDOW_S, UNTAUGHT, Asking, Window
 from edgevox.stt.utterance import NO_SPEECH, NO_WORDS, UNINTELLIGIBLE, Utterance
 from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
@@ -36,6 +36,9 @@ class ScriptedDecoder:
     languages: list[str] = field(default_factory=list)
     names: list[Sequence[str]] = field(default_factory=list)
     detections: int = 0
+
+    def asking(self, language: str | None) -> Asking:
+        return UNTAUGHT
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
         self.detections += 1

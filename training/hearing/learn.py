@@ -1,7 +1,8 @@
 """Learns a LoRA adapter for Whisper: `python -m training.hearing.learn --help`.
 
-Each step hears other clips in other rooms. The decoder is asked as the product asks it: the home's names
-before, timestamps around the words, 8 s of window and behind it the encoding of silence.
+Each step hears other clips in other rooms, all of about the same length. The decoder is asked as the product
+asks it: the home's names before, the window a little longer than the speech. It learns to see the end there,
+without timestamps and without a tail of silence, and does not forget the longer windows.
 """
 
 from __future__ import annotations
@@ -17,35 +18,43 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from edgevox.stt.adapter import write_adapter
+from edgevox.stt.adapter import read_adapter, write_adapter
 from edgevox.stt.model_bin import ModelBin
-from training.hearing.sound import SILENCE, Clips, Room
+from training.hearing.sound import Clips, Room
 from training.hearing.whisper import Whisper, as_tensors, linear_maps, new_adapter
 
-_START = (50258, 50259, 50359)
-_END, _FIRST_TIME = 50257, 50364
-_PER_S = 50
-_WINDOW_POSITIONS = 400
-# A margin of at least 2 s behind the 8 s that are encoded, 6 s behind longer speech; sometimes all 30 s.
-_ATTENDED = (500, 500, 500, 550, 600)
-_FULL_EVERY = 10
+# English, as it is said, without timestamps.
+_START = (50258, 50259, 50359, 50363)
+_END = 50257
 _NOTHING = -100
 _STRENGTH = 2.0
+_PARTS = 16
+# The window behind the longest speech of a step, and the least of it; sometimes it is all 30 s.
+_MARGIN_S, _LEAST_S = (0.0, 1.2), 2.0
+_FULL_SHARE, _FULL_S = 0.08, 30.0
 
 
-def batch_tokens(
-    rows: list[dict[str, list[int]]], ends_s: list[float], device: torch.device
-) -> tuple[Tensor, Tensor]:
+def batch_tokens(rows: list[dict[str, list[int]]], device: torch.device) -> tuple[Tensor, Tensor]:
     """What the decoder reads, and what it should say behind each of it."""
     inputs, targets = [], []
-    for row, end_s in zip(rows, ends_s, strict=True):
-        before = [*row["prompt"], *_START]
-        said = [_FIRST_TIME, *row["text"], _FIRST_TIME + round(end_s * _PER_S), _END]
+    for row in rows:
+        before, said = [*row["prompt"], *_START], [*row["text"], _END]
         inputs.append(torch.tensor([*before, *said[:-1]]))
         targets.append(torch.tensor([_NOTHING] * (len(before) - 1) + said))
     pad = torch.nn.utils.rnn.pad_sequence
     read = pad(inputs, batch_first=True, padding_value=_END)
     return read.to(device), pad(targets, batch_first=True, padding_value=_NOTHING).to(device)
+
+
+def _known(adapter: Path, device: torch.device) -> dict[str, Tensor]:
+    """What was learnt before, as strong as that file says."""
+    alpha, factors = read_adapter(adapter)
+    known: dict[str, Tensor] = {}
+    for name, (a, b) in factors.items():
+        whole = name.removesuffix("/weight")
+        known[f"{whole}.a"] = torch.from_numpy(a).to(device)
+        known[f"{whole}.b"] = torch.from_numpy(b * (alpha / len(a) / _STRENGTH)).to(device)
+    return known
 
 
 def learn(options: argparse.Namespace) -> None:
@@ -60,12 +69,14 @@ def learn(options: argparse.Namespace) -> None:
     mel = torch.from_numpy(np.load(options.mel)).to(device, torch.float32)
     room = Room(clips, mel, seed=options.seed)
     learnt = new_adapter(weights, options.rank, seed=options.seed)
+    if options.start:
+        learnt |= _known(options.start, device)
     for value in learnt.values():
         value.requires_grad_(requires_grad=True)
     model = Whisper(weights, learnt, strength=_STRENGTH)
     optimiser = torch.optim.AdamW(learnt.values(), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0)
-    silence = torch.full((1, mel.shape[0], 3000), SILENCE, device=device, dtype=dtype)
-    order = np.random.default_rng(options.seed)
+    chance = np.random.default_rng(options.seed)
+    parts = clips.by_length(min(_PARTS, len(clips.rows)))
     print(f"{len(clips.rows)} clips, {len(clips.samples) / 16000 / 3600:.1f} hours", flush=True)
     step, losses = 0, []
     while True:
@@ -76,19 +87,17 @@ def learn(options: argparse.Namespace) -> None:
         rate = options.rate * min(1.0, (step + 1) / 50) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
             group["lr"] = rate
-        is_full = step % _FULL_EVERY == _FULL_EVERY - 1
-        which = order.integers(len(clips.rows), size=options.batch // (3 if is_full else 1))
-        features, ends_s = room.features(torch.from_numpy(which).to(device))
-        features = features.to(dtype)
-        if is_full:
-            heard = model.encode(functional.pad(features, (0, 2200), value=SILENCE))
-        else:
-            with torch.no_grad():
-                tail = model.encode(silence)
-            attended = _ATTENDED[int(order.integers(len(_ATTENDED)))]
-            tail = tail[:, _WINDOW_POSITIONS:attended].expand(len(which), -1, -1)
-            heard = torch.cat([model.encode(features), tail], dim=1)
-        read, wanted = batch_tokens([rows[clips.rows[each]] for each in which], ends_s.tolist(), device)
+        is_full = chance.random() < _FULL_SHARE
+        which = chance.choice(
+            parts[int(chance.integers(len(parts)))], size=options.batch // (6 if is_full else 1)
+        )
+        features = room.features(
+            torch.from_numpy(which).to(device),
+            margin_s=chance.uniform(*_MARGIN_S),
+            least_s=_FULL_S if is_full else _LEAST_S,
+        )
+        heard = model.encode(features.to(dtype))
+        read, wanted = batch_tokens([rows[clips.rows[each]] for each in which], device)
         known = model.decode(read, heard)
         counts = wanted != _NOTHING
         loss = functional.cross_entropy(model.logits(known[counts]).float(), wanted[counts])
@@ -103,10 +112,10 @@ def learn(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     kept = {name: value.detach().half().cpu().numpy() for name, value in learnt.items()}
     factors = {f"{name}/weight": (kept[f"{name}.a"], kept[f"{name}.b"]) for name in linear_maps(weights)}
-    write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.kept * options.rank)
+    write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.rank)
     record = {
         "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch,
-        "kept": options.kept, "steps": step,
+        "steps": step, "start": options.start and options.start.name,
         "seconds": round(time.monotonic() - began_s), "clips": len(clips.rows),
         "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu", "losses": losses,
     }  # fmt: skip
@@ -120,13 +129,13 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True)
     parser.add_argument("--clips", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--start", type=Path, help="an adapter of the same rank to go on from")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--rank", type=int, default=32)
     parser.add_argument("--rate", type=float, default=8e-4)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kept", type=float, default=0.6, help="the share of what was learnt that is kept")
     learn(parser.parse_args())
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 RATE_HZ = 16_000
@@ -15,7 +17,8 @@ RATE_HZ = 16_000
 LOUDEST = (1.5 + 4.0) / 4.0
 SILENCE = LOUDEST - 8.0 / 4.0
 
-_WINDOW_S = 8
+# Windows are whole tenths of a second: fewer different sizes.
+_STEP = RATE_HZ // 10
 _FFT, _HOP = 400, 160
 
 
@@ -24,9 +27,13 @@ class Clips:
     """All clips one behind the other, and where each of them, of a row, begins and how long it is."""
 
     samples: Tensor
-    rows: Tensor
+    rows: list[int]
     starts: Tensor
     lengths: Tensor
+
+    def by_length(self, parts: int) -> list[NDArray[np.int64]]:
+        """The numbers of the clips in as many equal parts, the shortest clips in the first."""
+        return np.array_split(self.lengths.argsort().cpu().numpy(), parts)
 
     @classmethod
     def read(cls, folder: Path, device: torch.device) -> Clips:
@@ -39,7 +46,7 @@ class Clips:
         ends = torch.tensor(lengths).cumsum(0)
         samples = torch.from_numpy(np.concatenate(sounds)).to(device)
         measured = torch.tensor(lengths)
-        return cls(samples, torch.tensor(rows), (ends - measured).to(device), measured.to(device))
+        return cls(samples, rows, (ends - measured).to(device), measured.to(device))
 
 
 class Room:
@@ -51,20 +58,24 @@ class Room:
         self._device = clips.samples.device
         self._chance = torch.Generator(device=self._device).manual_seed(seed)
 
-    def features(self, which: Tensor) -> tuple[Tensor, Tensor]:
-        """Features (batch, 80, 800) of the clips, and the second at which each one's speech ends."""
-        batch, length = len(which), _WINDOW_S * RATE_HZ
+    def features(self, which: Tensor, *, margin_s: float, least_s: float) -> Tensor:
+        """Features (batch, 80, frames) of the clips.
+
+        The window ends `margin_s` behind the longest of them, and holds `least_s` at least.
+        """
+        batch = len(which)
         lead = self._uniform(batch, 0.12, 0.45) * RATE_HZ
         trail = self._uniform(batch, 0.12, 0.5) * RATE_HZ
         lengths = self._clips.lengths[which]
+        longest_s = (lead + lengths + trail).max().item() / RATE_HZ
+        length = math.ceil(max(least_s, longest_s + margin_s) * RATE_HZ / _STEP) * _STEP
         at = torch.arange(length, device=self._device)[None] - lead[:, None].long()
         is_speech = (at >= 0) & (at < lengths[:, None])
         spoken = self._at(self._clips.starts[which][:, None] + at.clamp(min=0)) * is_speech
         spoken = self._coloured(spoken)
         inside = at < (lengths + trail.long())[:, None]
         mixed = (spoken + self._noise(spoken, is_speech)) * inside
-        ends_s = ((lead + lengths) / RATE_HZ).clamp(max=_WINDOW_S - 0.1)
-        return self._masked(log_mel(mixed, self._mel)), ends_s
+        return self._masked(log_mel(mixed, self._mel))
 
     def _noise(self, spoken: Tensor, is_speech: Tensor) -> Tensor:
         batch, length = spoken.shape

@@ -3,14 +3,15 @@
 `python -m training.hearing.voices --rows rows.jsonl --piper VOICE.onnx --out FOLDER`. Needs espeak-ng,
 flite and pico2wave on the path. Rows with phonemes are Piper's, the others are shared out. What
 `edgevox eval --speech` measures with is left out: espeak-ng's plain American voice, and Piper's voice as it
-is. Each process writes `FOLDER/NN.i16`, 16 kHz samples one behind the other, and `NN.json`, the row and the
-length of each.
+is. Each process writes `FOLDER/NN-NNN.i16`, 16 kHz samples one behind the other, and `NN-NNN.json`, the row
+and the length of each; what has both can be learnt from while the rest is still being said.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import json
 import multiprocessing
 import random
@@ -18,6 +19,7 @@ import subprocess
 import tempfile
 import time
 import wave
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,7 @@ _PICO = ("en-US", "en-US", "en-GB")
 # Somebody else's throat: the sound a little faster and higher, or slower and lower, and never as it is.
 _LOWER, _HIGHER = (0.85, 0.96), (1.04, 1.17)
 _QUIET = 10 ** (-45 / 20)
+_PART = 100
 
 
 class Voices:
@@ -132,22 +135,33 @@ def _trimmed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
 def _work(number: int, count: int, rows: Path, piper: Path, out: Path, seconds: float) -> None:
     rng = random.Random(1000 + number)  # noqa: S311 - examples, no secrets
     until_s = time.monotonic() + seconds
-    done: list[tuple[int, int]] = []
-    with tempfile.TemporaryDirectory() as folder, (out / f"{number:02}.i16").open("wb") as sound:
+    with tempfile.TemporaryDirectory() as folder:
         voices = Voices(piper, rng, Path(folder) / "said.wav")
-        for at, line in enumerate(rows.open(encoding="utf-8")):
-            if at % count != number:
-                continue
-            if time.monotonic() > until_s:
+        mine = itertools.islice(enumerate(rows.open(encoding="utf-8")), number, None, count)
+        for part in itertools.count():
+            said = list(_said(voices, itertools.islice(mine, _PART), until_s))
+            if not said:
                 break
-            try:
-                samples = voices.said(json.loads(line))
-            except (subprocess.SubprocessError, EOFError, wave.Error, ValueError, IndexError):
-                continue  # an engine that chokes on a word
-            if 0.3 * RATE_HZ < len(samples) < 7.2 * RATE_HZ:
-                sound.write(samples.tobytes())
-                done.append((at, len(samples)))
-    (out / f"{number:02}.json").write_text(json.dumps(done))
+            _write(said, out / f"{number:02}-{part:03}")
+
+
+def _said(
+    voices: Voices, lines: Iterable[tuple[int, str]], until_s: float
+) -> Iterator[tuple[int, NDArray[np.int16]]]:
+    for at, line in lines:
+        if time.monotonic() > until_s:
+            return
+        try:
+            samples = voices.said(json.loads(line))
+        except (subprocess.SubprocessError, EOFError, wave.Error, ValueError, IndexError):
+            continue  # an engine that chokes on a word
+        if 0.3 * RATE_HZ < len(samples) < 7.2 * RATE_HZ:
+            yield at, samples
+
+
+def _write(said: list[tuple[int, NDArray[np.int16]]], path: Path) -> None:
+    path.with_suffix(".i16").write_bytes(b"".join(samples.tobytes() for _, samples in said))
+    path.with_suffix(".json").write_text(json.dumps([(at, len(samples)) for at, samples in said]))
 
 
 def main() -> None:
