@@ -54,7 +54,7 @@ class Crowd:
         self.answered: Counter[int] = Counter()
         self.statuses: Counter[int] = Counter()
         self.longest_s = dict.fromkeys(range(CLIENTS), 0.0)
-        self.left = 0
+        self.left: Counter[int] = Counter()
 
     async def ask_all(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -67,18 +67,22 @@ class Crowd:
         connector = aiohttp.TCPConnector(limit=1)
         async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers) as session:
             wanted_s = time.monotonic()
+            body = self._body(number)
             while (left_s := self._until_s - time.monotonic()) > 0:
                 leaves_s = self._dice.uniform(0.05, 2.0) if self._dice.random() < LEAVES else None
                 try:
                     async with asyncio.timeout(min(leaves_s or left_s, left_s)):
-                        wait_s = await self._one(session, self._body(number))
+                        wait_s = await self._one(session, body)
                 except TimeoutError:
-                    self.left += leaves_s is not None
+                    self.left[number] += leaves_s is not None
+                    body = self._body(number)
                     continue
                 if wait_s is not None:
+                    # As clients do it: the same request once more.
                     await asyncio.sleep(min(wait_s, max(0.0, self._until_s - time.monotonic())))
                     continue
                 self.answered[number] += 1
+                body = self._body(number)
                 now_s = time.monotonic()
                 self.longest_s[number] = max(self.longest_s[number], now_s - wanted_s)
                 wanted_s = now_s
@@ -119,8 +123,10 @@ def main() -> None:
     waits_s = sorted(crowd.longest_s.values())
     told = {
         "statuses": dict(sorted(crowd.statuses.items())),
-        "went_away": crowd.left,
+        "went_away": crowd.left.total(),
         "answered_each": sorted(crowd.answered[number] for number in range(CLIENTS)),
+        # Whoever goes away has had its turn.
+        "turns_each": sorted(crowd.answered[number] + crowd.left[number] for number in range(CLIENTS)),
         "longest_wait_median_s": round(waits_s[CLIENTS // 2], 1),
         "longest_wait_s": round(waits_s[-1], 1),
     }

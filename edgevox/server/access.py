@@ -10,6 +10,7 @@ import ipaddress
 
 from starlette.requests import HTTPConnection
 
+from edgevox.server.claims import Seeker
 from edgevox.server.errors import ApiError
 from edgevox.server.hosts import host_name, is_loopback_name
 from edgevox.server.tokens import Tokens
@@ -69,10 +70,14 @@ def is_local(connection: HTTPConnection) -> bool:
     return is_near and is_direct and is_loopback_name(host_name(headers.get("host", "")))
 
 
-def connection_of(connection: HTTPConnection) -> str:
-    """A name for it, as long as it lasts: programs without a token can be told apart by nothing else."""
-    client = connection.client
-    return f"{client.host} {client.port}" if client else ""
+def seeker_of(connection: HTTPConnection, caller: Caller) -> Seeker | None:
+    """Who comes back when it was sent away; its connection names it only as long as that lasts."""
+    client, headers = connection.client, connection.headers
+    if client is None:
+        return None
+    length, agent = headers.get("content-length", ""), headers.get("user-agent", "")
+    request = "\n".join((caller.name, client.host, connection.url.path, length, agent))
+    return Seeker(f"{client.host} {client.port}", request)
 
 
 def _token(connection: HTTPConnection) -> str:

@@ -21,6 +21,7 @@ from edgevox.errors import EdgevoxError
 from edgevox.events import Event, ModelFinished, TranscriptReady, TurnEnded, TurnStarted
 from edgevox.llm.tool_choice import HopPlan, plan_hop
 from edgevox.server.assistant import Assistant
+from edgevox.server.claims import Seeker
 from edgevox.server.model_queue import ModelQueue
 from edgevox.server.parts import Ended, Part, Said, Usage
 from edgevox.server.question import Question
@@ -39,14 +40,14 @@ class Answering:
         self._confirm = confirm
 
     async def parts(
-        self, question: Question, caller: Caller, connection: str = ""
+        self, question: Question, caller: Caller, seeker: Seeker | None = None
     ) -> AsyncGenerator[Part, None]:
-        """The answer as it is made; closing it stops the model. `connection` is where it goes to.
+        """The answer as it is made; closing it stops the model. `seeker` is whom it goes to.
 
         Raises ApiError when too many wait, EngineFailed and ModelError.
         """
         cancel = CancelFlag()
-        with self._queue.place(connection):
+        with self._queue.place(seeker):
             model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
                 case "client_tools":

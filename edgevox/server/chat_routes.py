@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from edgevox.agents.confirm import Confirm
-from edgevox.server.access import Access, connection_of
+from edgevox.server.access import Access, seeker_of
 from edgevox.server.answering import Answering
 from edgevox.server.anthropic.messages_body import MessagesBody
 from edgevox.server.anthropic.reply import MessageReply
@@ -49,13 +49,12 @@ class ChatRoutes:
 
     async def completions(self, request: Request) -> Response:
         """POST /v1/chat/completions."""
-        self._access.talker(request, "chat")
-        connection = connection_of(request)
-        self._queue.check_room(connection)
+        seeker = seeker_of(request, self._access.talker(request, "chat"))
+        self._queue.check_room(seeker)
         body = await read_body(request, ChatCompletionBody)
         check_chat_model(self._assistant, body.model)
         question = body.question(self._assistant.asked.sampling, self._settings)
-        parts = self._answering.parts(question, self._caller(request, question), connection)
+        parts = self._answering.parts(question, self._caller(request, question), seeker)
         completion = Completion(
             self._assistant.name, as_functions=body.uses_functions, with_usage=body.wants_usage
         )
@@ -66,13 +65,12 @@ class ChatRoutes:
 
     async def messages(self, request: Request) -> Response:
         """POST /v1/messages."""
-        self._access.talker(request, "chat")
-        connection = connection_of(request)
-        self._queue.check_room(connection)
+        seeker = seeker_of(request, self._access.talker(request, "chat"))
+        self._queue.check_room(seeker)
         body = await read_body(request, MessagesBody)
         check_chat_model(self._assistant, body.model)
         question = body.question(self._assistant.asked.sampling, self._settings)
-        parts = self._answering.parts(question, self._caller(request, question), connection)
+        parts = self._answering.parts(question, self._caller(request, question), seeker)
         reply = MessageReply(self._assistant.name)
         if body.stream:
             return await streamed(request, reply.events(parts), reply.tell)

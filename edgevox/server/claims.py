@@ -1,35 +1,72 @@
-"""Those who were sent away because too many waited: whoever comes back goes before whoever comes first."""
+"""Those who were sent away because too many waited: when they come back they go before others, in order."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 _MAX_CLAIMS = 256
+_MAX_SERVED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Seeker:
+    """Who wants a place, as far as a server can know: where it comes from, and what its request looks like.
+
+    A program that had to wait may come back on another connection, with the same request.
+    """
+
+    connection: str
+    request: str
+
+
+@dataclass(slots=True)
+class Claim:
+    seeker: Seeker
+    until_s: float
 
 
 class Claims:
     """In the order in which they were sent away; each holds until a time."""
 
     def __init__(self) -> None:
-        self._until_s: dict[str, float] = {}
+        self._claims: list[Claim] = []
+        self._served: dict[str, None] = {}
+        """Connections whose last request was answered: their next one is new, whatever it looks like."""
 
     def __len__(self) -> int:
-        return len(self._until_s)
+        return len(self._claims)
 
-    def __contains__(self, who: object) -> bool:
-        return who in self._until_s
+    def ahead_of(self, seeker: Seeker | None) -> int:
+        """How many were sent away before it was; all, for whoever was not."""
+        claim = self._of(seeker)
+        return len(self._claims) if claim is None else self._claims.index(claim)
 
-    def ahead_of(self, who: str) -> int:
-        """How many were sent away before `who` was; all, for whoever was not."""
-        names = list(self._until_s)
-        return names.index(who) if who in self._until_s else len(names)
+    def hold(self, seeker: Seeker, until_s: float) -> None:
+        """Keep its claim until then; one that is there stays where it is in the order."""
+        if (claim := self._of(seeker)) is not None:
+            claim.seeker, claim.until_s = seeker, until_s
+        elif len(self._claims) < _MAX_CLAIMS:
+            self._claims.append(Claim(seeker, until_s))
+        self._served.pop(seeker.connection, None)
 
-    def hold(self, who: str, until_s: float) -> None:
-        """Keep the claim of `who` until then; it stays where it is in the order."""
-        if who in self._until_s or len(self._until_s) < _MAX_CLAIMS:
-            self._until_s[who] = until_s
-
-    def use(self, who: str) -> None:
-        self._until_s.pop(who, None)
+    def use(self, seeker: Seeker) -> None:
+        """It has a place now."""
+        if (claim := self._of(seeker)) is not None:
+            self._claims.remove(claim)
+        self._served.pop(seeker.connection, None)
+        self._served[seeker.connection] = None
+        if len(self._served) > _MAX_SERVED:
+            del self._served[next(iter(self._served))]
 
     def drop_expired(self, now_s: float) -> None:
-        for who in [who for who, until_s in self._until_s.items() if until_s <= now_s]:
-            del self._until_s[who]
+        self._claims = [claim for claim in self._claims if claim.until_s > now_s]
+
+    def _of(self, seeker: Seeker | None) -> Claim | None:
+        if seeker is None:
+            return None
+        for claim in self._claims:
+            if claim.seeker.connection == seeker.connection:
+                return claim
+        if seeker.connection in self._served:
+            return None
+        return next((claim for claim in self._claims if claim.seeker.request == seeker.request), None)

@@ -10,16 +10,19 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from edgevox.events import Event
-from edgevox.server.claims import Claims
+from edgevox.server.claims import Claims, Seeker
 from edgevox.server.errors import ApiError
 from edgevox.server.room import Room
 from edgevox.server.turns import FairTurns
 
 _REMEMBERED = 16
-_FIRST_GUESS_S = 2.0
+# Rather too short: who comes too early keeps its claim, and is then told what is known.
+_FIRST_GUESS_S = 0.1
 _MAX_RETRY_S = 60
 # Nobody comes back to the second.
 _GRACE_S = 5.0
+# Anybody is let in while fewer are here: the engine is not to wait for who may not come back.
+_ALWAYS_OPEN = 3
 # Behind a turn of the room's own the next one is prepared: that asks for the engine first.
 _AFTERWARDS_S = 0.1
 
@@ -27,19 +30,23 @@ _AFTERWARDS_S = 0.1
 class WorkQueue:
     """Admits requests; more than `max_waiting` beside the one at work are sent away.
 
-    Each of those is told when a place will be free for it, and that place is not given to a newcomer. While
-    the person in the room is being served, nothing new begins.
+    Each of those is told when a place will be free for it, and those who were sent away later, or are new, do
+    not get it before. While the person in the room is being served, nothing new begins.
     """
 
     def __init__(self, *, max_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_waiting = max_waiting
+        self._kept = max(1, max_waiting + 1 - min(_ALWAYS_OPEN, 1 + max_waiting // 4))
+        """So many places at most are for those who were sent away before."""
         self._clock = clock
         self._turns = FairTurns()
         self._claims = Claims()
         self._room = Room(self._pause, self._go_on)
         self._going_on: asyncio.TimerHandle | None = None
-        self._left_s: deque[float] = deque(maxlen=_REMEMBERED)
-        """When the last ones left their places, since nobody had one."""
+        self._busy_s = 0.0
+        self._busy_since_s = 0.0
+        self._left_s: deque[float] = deque([0.0], maxlen=_REMEMBERED)
+        """When the last ones left, in time in which somebody was here."""
         self.admitted = 0
         """How many requests are being answered, or wait for that."""
         self.refused = 0
@@ -48,18 +55,17 @@ class WorkQueue:
         """What happens in the room."""
         self._room.hear(event)
 
-    def check_room(self, who: str) -> None:
-        """Before the work of reading a request: raises ApiError when there is no place for `who`."""
+    def check_room(self, seeker: Seeker | None) -> None:
+        """Before the work of reading a request: raises ApiError when there is no place for it."""
         self._claims.drop_expired(self._clock())
         free = self._max_waiting + 1 - self.admitted
-        # Half of the places at most: the engine is not to wait for who may not come back.
-        kept = 0 if who in self._claims else min(len(self._claims), self._max_waiting // 2 + 1)
-        if free > kept:
+        ahead = self._claims.ahead_of(seeker)
+        if free > min(ahead, self._kept):
             return
         self.refused += 1
-        retry_s = self._retry_s(self._claims.ahead_of(who))
-        if who:
-            self._claims.hold(who, self._clock() + retry_s + _GRACE_S)
+        retry_s = self._retry_s(ahead + 1 - free)
+        if seeker is not None:
+            self._claims.hold(seeker, self._clock() + retry_s + _GRACE_S)
         raise ApiError(
             429,
             "queue_full",
@@ -68,21 +74,24 @@ class WorkQueue:
         )
 
     @contextmanager
-    def place(self, who: str = "") -> Iterator[None]:
+    def place(self, seeker: Seeker | None = None) -> Iterator[None]:
         """A place for one request, inside the block. Raises ApiError when too many wait.
 
-        `who` is told apart from others when it comes back.
+        A `seeker` that is sent away has a claim when it comes back.
         """
-        self.check_room(who)
-        self._claims.use(who)
+        self.check_room(seeker)
+        if seeker is not None:
+            self._claims.use(seeker)
+        if not self.admitted:
+            self._busy_since_s = self._clock()
         self.admitted += 1
         try:
             yield
         finally:
+            self._left_s.append(self._worked_s())
             self.admitted -= 1
-            self._left_s.append(self._clock())
             if not self.admitted:
-                self._left_s.clear()
+                self._busy_s = self._left_s[-1]
 
     @asynccontextmanager
     async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
@@ -104,11 +113,14 @@ class WorkQueue:
         """Nobody is being served in the room."""
         self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.let_go)
 
-    def _retry_s(self, ahead: int) -> int:
-        """About how long until there is room: places become free at the pace of the last ones.
+    def _retry_s(self, places: int) -> int:
+        """About how long until so many places are free."""
+        return min(_MAX_RETRY_S, max(1, math.ceil(self._pace_s() * places)))
 
-        While the room is being served none does, and the pace falls.
-        """
-        left_s = self._left_s
-        pace_s = (self._clock() - left_s[0]) / len(left_s) if left_s else _FIRST_GUESS_S
-        return min(_MAX_RETRY_S, max(1, math.ceil(pace_s * (ahead + 1))))
+    def _pace_s(self) -> float:
+        """How long it takes now until somebody leaves; while the room is being served nobody does."""
+        passed_s, left = self._worked_s() - self._left_s[0], len(self._left_s) - 1
+        return passed_s / left if left else max(passed_s, _FIRST_GUESS_S)
+
+    def _worked_s(self) -> float:
+        return self._busy_s + (self._clock() - self._busy_since_s if self.admitted else 0.0)

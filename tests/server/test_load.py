@@ -20,7 +20,7 @@ from edgevox.server.serving import serving
 from edgevox.settings import ServerSettings
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Message
-from tests.server.house import TOKENS, talking
+from tests.server.house import TOKENS, served, talking
 from tests.server.openai_chat import USER
 
 # The issue's two minutes: EDGEVOX_LOAD_S=120 pytest tests/server/test_load.py
@@ -34,7 +34,8 @@ MAX_GROWTH_KB = 40_000
 class Steady:
     """A model that says so many words, one at a time, and knows whether it is at work."""
 
-    def __init__(self) -> None:
+    def __init__(self, word_s: float = WORD_S) -> None:
+        self._word_s = word_s
         self._one_at_a_time = asyncio.Lock()
         self.at_work = 0
 
@@ -43,7 +44,7 @@ class Steady:
             self.at_work += 1
             try:
                 for _ in range(WORDS - request.begun.count(" ")):
-                    await asyncio.sleep(WORD_S)
+                    await asyncio.sleep(self._word_s)
                     if cancel.is_set():
                         return
                     yield ChatDelta("word ")
@@ -120,3 +121,39 @@ async def test_fifty_clients_that_come_and_go_are_all_served() -> None:
     assert grown_kb < MAX_GROWTH_KB, told
     # The crowd and the server share this process: what is left is the event loop's own delay.
     assert sorted(waits)[len(waits) // 2] < idle_s + 0.1, told
+
+
+class Patient:
+    """Clients that come back when they are told to, until all of them together have had so many answers."""
+
+    def __init__(self, url: str, answers: int) -> None:
+        self._url = f"{url}/v1/chat/completions"
+        self._answers = answers
+        self.answered: Counter[int] = Counter()
+
+    async def ask(self, number: int) -> None:
+        """Half of them open a connection for each request. No two say the same."""
+        body = {"model": "default", "messages": [{"role": "user", "content": "?" * (number + 1)}]}
+        connector = aiohttp.TCPConnector(force_close=number % 2 == 0)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            while self.answered.total() < self._answers:
+                async with session.post(self._url, json=body) as response:
+                    assert response.status in {200, 429}
+                    await response.read()
+                if response.status == 200:
+                    self.answered[number] += 1
+                else:
+                    await asyncio.sleep(float(response.headers["Retry-After"]))
+
+
+@pytest.mark.slow
+async def test_more_clients_than_may_wait_are_answered_about_as_often_as_each_other() -> None:
+    # Clients are told whole seconds: those who wait must be enough to keep the model at work for one.
+    clients, each = 16, 3
+    async with served(talking(Steady(word_s=0.025)), max_waiting=6) as url, asyncio.timeout(120):
+        crowd = Patient(url, clients * each)
+        async with asyncio.TaskGroup() as group:
+            for number in range(clients):
+                group.create_task(crowd.ask(number))
+    assert len(crowd.answered) == clients, crowd.answered
+    assert max(crowd.answered.values()) <= 3 * each, crowd.answered

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from edgevox.audio.files import decode_audio
-from edgevox.server.access import Access, connection_of
+from edgevox.server.access import Access, seeker_of
 from edgevox.server.assistant import Assistant
 from edgevox.server.audio.bodies import SpeechBody, TranscriptionBody
 from edgevox.server.audio.in_turns import heard_in, spoken
@@ -48,7 +48,7 @@ class AudioRoutes:
         caller = self._access.talker(request, "audio")
         if self._assistant.hearing is None:
             raise _not_served("recognise")
-        with self._queues.hearing.place(connection_of(request)):
+        with self._queues.hearing.place(seeker_of(request, caller)):
             body = await TranscriptionBody.read(request)
             _check(body.model, (self._assistant.hearing_name, *_HEARING_NAMES))
             audio = await asyncio.to_thread(decode_audio, body.content, max_s=self._settings.max_audio_s)
