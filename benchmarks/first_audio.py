@@ -72,7 +72,7 @@ _HISS = 1e-4
 
 
 class Person:
-    """Somebody at the microphone: says what is to be said as fast as it is spoken, and is silent then."""
+    """Somebody at the microphone: says what is to be said as fast as it is spoken; else it hears the room."""
 
     dropped_samples = 0
     delay_s = 0.0
@@ -82,31 +82,27 @@ class Person:
         self.finished_s = 0.0
         """When the last voiced sample was spoken."""
         self._to_say: asyncio.Queue[Audio] = asyncio.Queue()
-        self._answered = asyncio.Event()
 
     def say(self, sound: Audio) -> None:
-        self._answered.clear()
         self._to_say.put_nowait(sound)
-
-    def hear_answer(self) -> None:
-        self._answered.set()
 
     async def frames(self) -> AsyncGenerator[Audio, None]:
         random = np.random.default_rng(5)
+        samples = np.zeros(0, np.float32)
+        next_s = time.monotonic()
         while True:
-            said = await self._to_say.get()
-            quiet = np.zeros(round(QUIET_BEFORE_S * WHISPER_RATE_HZ), np.float32)
-            samples = np.concatenate((quiet, said.samples))
-            begun_s = time.monotonic()
-            self.finished_s = begun_s + len(samples) / WHISPER_RATE_HZ
-            number = 0
-            while number * BLOCK_SAMPLES < len(samples) or not self._answered.is_set():
-                block = random.standard_normal(BLOCK_SAMPLES).astype(np.float32) * _HISS
-                spoken = samples[number * BLOCK_SAMPLES :][:BLOCK_SAMPLES]
-                block[: len(spoken)] += spoken
-                number += 1
-                await asyncio.sleep(max(0.0, begun_s + number * _BLOCK_S - time.monotonic()))
-                yield Audio(block, WHISPER_RATE_HZ)
+            if not len(samples) and not self._to_say.empty():
+                quiet = np.zeros(round(QUIET_BEFORE_S * WHISPER_RATE_HZ), np.float32)
+                samples = np.concatenate((quiet, self._to_say.get_nowait().samples))
+                self.finished_s = next_s + len(samples) / WHISPER_RATE_HZ
+            block = random.standard_normal(BLOCK_SAMPLES).astype(np.float32) * _HISS
+            spoken, samples = samples[:BLOCK_SAMPLES], samples[BLOCK_SAMPLES:]
+            block[: len(spoken)] += spoken
+            next_s += _BLOCK_S
+            await asyncio.sleep(max(0.0, next_s - time.monotonic()))
+            yield Audio(block, WHISPER_RATE_HZ)
+            if not self.live:  # nobody listens while it answers
+                next_s = max(next_s, time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +147,6 @@ class Conversing:
             await self._ended.wait()
         audible_s, finished_s = self._speaker.audible_s, self._person.finished_s
         is_whole = audible_s is not None and audible_s > finished_s
-        self._person.hear_answer()
         record = self._daemon.records.last
         assert record is not None
         return Answered(said, audible_s - finished_s if is_whole and audible_s else None, self._tools, record)
