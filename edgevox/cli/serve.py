@@ -30,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
     parser.add_argument(
+        "--mcp",
+        dest="server.mcp",
+        action="store_const",
+        const=True,
+        help="the assistant's tools for MCP clients, too, at /mcp",
+    )
+    parser.add_argument(
         "--wyoming",
         dest="server.wyoming",
         action="store_const",

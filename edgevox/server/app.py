@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -24,6 +26,9 @@ from edgevox.server.queues import Queues
 from edgevox.server.tokens import Tokens
 from edgevox.server.tool_routes import ToolRoutes
 from edgevox.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from edgevox.server.mcp_route import McpRoute
 
 TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
 
@@ -81,11 +86,22 @@ def create_app(
         Route("/v1/confirmations/{token}", answers.answer, methods=["POST"]),
         Route("/v1/audio/speech", audio.speech, methods=["POST"]),
     ]
+    mcp = _mcp_route(assistant, confirmations, access) if settings.mcp else None
+    if mcp is not None:
+        routes.append(Route("/mcp", mcp))
     return Starlette(
         routes=routes,
+        lifespan=(lambda _app: mcp.running()) if mcp is not None else None,
         middleware=[Middleware(Counting, requests), *_middleware(settings)],
         exception_handlers=dict(HANDLERS),
     )
+
+
+def _mcp_route(assistant: Assistant, confirmations: Confirmations, access: Access) -> McpRoute:
+    # Not at the top: who does not want it need not wait for what it imports.
+    from edgevox.server.mcp_route import McpRoute
+
+    return McpRoute(assistant.executor, confirmations, access)
 
 
 def _middleware(settings: ServerSettings) -> list[Middleware]:

@@ -31,7 +31,7 @@ class Claims:
     def __init__(self) -> None:
         self._claims: list[Claim] = []
         self._served: dict[str, None] = {}
-        """Connections whose last request was answered: their next one is new, whatever it looks like."""
+        """Connections whose last request was let in: their next one is new, whatever it looks like."""
 
     def __len__(self) -> int:
         return len(self._claims)

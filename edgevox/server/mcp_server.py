@@ -6,10 +6,10 @@ A program cannot say yes for the person: a call that needs one is asked about in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from mcp.server import Server
+from mcp.server import Server, ServerRequestContext
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
@@ -53,12 +53,12 @@ class ServedTools:
         home = self._home.registry if self._home else ()
         return [_listed(tool) for tool in (*self._own.registry, *home) if self._executor(tool.name)]
 
-    async def call(self, name: str, arguments: dict[str, Any]) -> ToolResult:
+    async def call(self, name: str, arguments: dict[str, Any], caller: Caller = PROGRAM) -> ToolResult:
         """Run one call; where a person has to agree, they are asked. Raises only CancelledError."""
         turn = Turn()
         call = ToolCall(turn.id, name, json.dumps(arguments))
         executor = self._executor(name) or self._own
-        result = await executor.dispatch(call, caller=PROGRAM, turn_id=turn.id)
+        result = await executor.dispatch(call, caller=caller, turn_id=turn.id)
         if result.confirmation is None:
             return result
         agreement = await self._confirm(result.confirmation, turn)
@@ -80,14 +80,18 @@ class ServedTools:
         return home if is_ours else None
 
 
-def create_mcp_server(tools: ServedTools) -> Server[Any]:
-    """The server; it can be run over any transport of the SDK's."""
+def create_mcp_server(
+    tools: ServedTools, caller_of: Callable[[object], Caller] = lambda _request: PROGRAM
+) -> Server[Any]:
+    """The server, for any transport of the SDK's. `caller_of` says who sent an HTTP request."""
 
     async def on_list_tools(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools.listed())
 
-    async def on_call_tool(_context: object, params: CallToolRequestParams) -> CallToolResult:
-        result = await tools.call(params.name, params.arguments or {})
+    async def on_call_tool(
+        context: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult:
+        result = await tools.call(params.name, params.arguments or {}, caller_of(context.request))
         # What is said to the person ("All right.") tells a program too little of what went wrong.
         text = result.content if result.is_error else result.speech or result.content
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=result.is_error)

@@ -35,7 +35,7 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
             h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
             http="h11",
             ws="none",
-            lifespan="off",
+            lifespan="on",
             timeout_graceful_shutdown=_GOODBYE_S,
             timeout_keep_alive=_KEEP_ALIVE_S,
         )

@@ -37,6 +37,7 @@ class ServerSettings(Section):
     max_audio_waiting: int = Field(
         default=4, ge=0, le=1_000, description="sound files that wait to be written down, likewise"
     )
+    mcp: bool = Field(default=False, description="serve the assistant's tools to MCP clients at /mcp, too")
     wyoming: bool = Field(default=False, description="serve ear and voice to Home Assistant (Wyoming), too")
     wyoming_host: Text = Field(
         default="127.0.0.1", description='the address for that; "0.0.0.0" for other machines'
