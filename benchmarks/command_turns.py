@@ -69,8 +69,8 @@ async def turns(daemon: Daemon, *, fresh: bool) -> list[float]:
 async def measure(folders: Folders) -> dict[str, object]:
     store = open_store(folders)
     daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
-    store.ensure(daemon.needed_models())
-    daemon.prepare(print)
+    store.ensure(daemon.models.needed())
+    daemon.models.prepare(print)
     async with daemon:
         await turns(daemon, fresh=False)  # everything is loaded and compiled once
         ours = await turns(daemon, fresh=False)

@@ -152,7 +152,7 @@ class Conversing:
         audible_s, finished_s = self._speaker.audible_s, self._person.finished_s
         is_whole = audible_s is not None and audible_s > finished_s
         self._person.hear_answer()
-        record = self._daemon.last_record
+        record = self._daemon.records.last
         assert record is not None
         return Answered(said, audible_s - finished_s if is_whole and audible_s else None, self._tools, record)
 
@@ -167,15 +167,15 @@ class Conversing:
 
 
 async def spoken(daemon: Daemon, texts: Sequence[str]) -> list[tuple[str, Audio]]:
-    voice = PiperSpeaking(daemon.synthesizer)
+    voice = PiperSpeaking(daemon.engines.piper)
     return [(text, Audio(trimmed(await voice.say(text, 1.0)), WHISPER_RATE_HZ)) for text in texts]
 
 
 async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> dict[str, object]:
     as_it_is = daemon_in(folder / "as it is", store, args, Daemon)
     plain = daemon_in(folder / "plain", store, args, PlainDaemon)
-    store.ensure(as_it_is.needed_models())
-    as_it_is.prepare(print)
+    store.ensure(as_it_is.models.needed())
+    as_it_is.models.prepare(print)
     talk: list[Answered] = []
     without: list[Answered] = []
     commands: list[Answered] = []

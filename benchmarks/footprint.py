@@ -28,7 +28,7 @@ async def measure(folders: Folders) -> tuple[float, dict[str, float]]:
     """Seconds from nothing to all engines ready, and MB per process after one spoken turn."""
     store = open_store(folders)
     daemon = Daemon(load_settings(folders, environ={}), folders, store, ENGINES)
-    store.ensure(daemon.needed_models())
+    store.ensure(daemon.models.needed())
     started_s = time.monotonic()
     async with daemon:
         ready_s = time.monotonic() - started_s
@@ -36,7 +36,7 @@ async def measure(folders: Folders) -> tuple[float, dict[str, float]]:
         transcript = await daemon.hearing().transcribe(question, CancelFlag())
         reply = await daemon.pipeline().answer(transcript.text, Turn())
         await daemon.voice().sound_of(reply.reply)
-        pids = {"main": os.getpid()} | {name: pid for name in ENGINES if (pid := daemon.pid(name))}
+        pids = {"main": os.getpid()} | {name: pid for name in ENGINES if (pid := daemon.engines.pid(name))}
         return ready_s, {name: anonymous_bytes(pid) / 1e6 for name, pid in pids.items()}
 
 

@@ -101,7 +101,7 @@ class Household:
             ),
             tools=ToolExecutor(ToolRegistry(tools), rule=ConfirmationRule(otherwise="never")),
             tool_choice_policy=preset.tool_choice_policy,
-            model=daemon.chat_model,
+            model=daemon.engines.llama,
             parsers=preset.tool_call_parsers,
             sampling=settings.llm.sampling,
             stop=preset.stop,
@@ -128,7 +128,8 @@ class Household:
 
     def _worked_s(self) -> float:
         """Processor time of the model's process so far: what other processes do is not in it."""
-        times = Path(f"/proc/{self._daemon.pid('llama')}/stat").read_text("ascii").rpartition(")")[2].split()
+        stat = Path(f"/proc/{self._daemon.engines.pid('llama')}/stat").read_text("ascii")
+        times = stat.rpartition(")")[2].split()
         return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
     def _note(self, event: Event) -> None:
@@ -139,8 +140,8 @@ class Household:
 async def measure(folders: Folders, rounds: int) -> dict[str, object]:
     store = open_store(folders)
     daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama"])
-    store.ensure(daemon.needed_models())
-    daemon.prepare(print)
+    store.ensure(daemon.models.needed())
+    daemon.models.prepare(print)
     answered: dict[int, list[Answered]] = {SMALL: [], LARGE: []}
     async with daemon:
         for _round in range(rounds):

@@ -128,7 +128,7 @@ def in_room(said: Said, noise: Noise, snr_db: float | None) -> Audio:
 
 async def everything_said(daemon: Daemon, count: int) -> list[Said]:
     step = max(1, len(SENTENCES) // count)
-    piper = PiperSpeaking(daemon.synthesizer)
+    piper = PiperSpeaking(daemon.engines.piper)
     said = [Said("piper", text, await piper.say(text, 1.0)) for text in SENTENCES[::step][:count]]
     if espeak_is_here():
         for number, text in enumerate(SENTENCES[step // 2 :: step][:count]):
@@ -157,7 +157,7 @@ async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, objec
     store = open_store(folders)
     settings = load_settings(folders, flags={}, environ={})
     daemon = Daemon(settings, folders, store, ["piper", "whisper"])
-    store.ensure(daemon.needed_models())
+    store.ensure(daemon.models.needed())
     async with daemon:
         said = await everything_said(daemon, args.count)
         ear = Ear(daemon.hearing(), args.reply_ms / 1000)

@@ -6,14 +6,18 @@ waits for one fixed hangover, transcribes behind it, and begins with the reply b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from edgevox.daemon import Daemon
+from edgevox.daemon.engines import Engines
 from edgevox.engine import EngineLimits
 from edgevox.events import EngineName
+from edgevox.folders import Folders
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.prefix_cache import PrefixCache
+from edgevox.modelstore import ModelStore
+from edgevox.settings import Settings
 from edgevox.turn import CancelFlag
 from edgevox.types import Busy, ChatDone, ChatReply, ChatRequest, Engine
 
@@ -21,6 +25,14 @@ from edgevox.types import Busy, ChatDone, ChatReply, ChatRequest, Engine
 class PlainDaemon(Daemon):
     """A daemon whose language model has no prefix cache."""
 
+    def __init__(
+        self, settings: Settings, folders: Folders, store: ModelStore, engines: Collection[EngineName]
+    ) -> None:
+        super().__init__(settings, folders, store, engines)
+        self.engines = _PlainEngines(settings, self.preset, folders, self.models, self.bus.publish)
+
+
+class _PlainEngines(Engines):
     # The engines are of different types, which is between `_host` and its callers.
     def _host(self, name: EngineName, engine: Engine[Any, Any], limits: EngineLimits) -> Any:  # noqa: ANN401
         plain = ForgetfulLlama(engine) if isinstance(engine, LlamaEngine) else engine

@@ -138,7 +138,7 @@ class Room:
             await asyncio.sleep(SPEECH_S)
             await pipeline.answer(COMMANDS[self._said % len(COMMANDS)], Turn(), "voice")
             self._said += 1
-            record = self._daemon.last_record
+            record = self._daemon.records.last
             assert record is not None
             records.append(record)
             evaluated = record.prompt_tokens - record.cached_tokens
@@ -175,7 +175,7 @@ async def _crowd(url: str, seconds: float) -> dict[str, Any]:
 
 
 def _memory_mb(daemon: Daemon) -> float:
-    pids = (os.getpid(), daemon.pid("llama"))
+    pids = (os.getpid(), daemon.engines.pid("llama"))
     return sum(anonymous_bytes(pid) for pid in pids if pid) / 1e6
 
 
@@ -200,8 +200,8 @@ def _figures(records: tuple[TurnRecord, ...]) -> dict[str, object]:
 
 def daemon_in(folders: Folders, store: ModelStore, **flags: object) -> Daemon:
     daemon = Daemon(load_settings(folders, flags=flags, environ={}), folders, store, ["llama"])
-    store.ensure(daemon.needed_models())
-    daemon.prepare(print)
+    store.ensure(daemon.models.needed())
+    daemon.models.prepare(print)
     return daemon
 
 

@@ -155,10 +155,10 @@ async def decoding(daemon: Daemon, rounds: int, llama_server: Path | None) -> di
     told: dict[str, list[Told]] = {"engine": [], "served": [], "llama_cpp_server": []}
     app = create_app(daemon.assistant(), daemon.settings.server, Tokens({}))
     async with daemon, serving(app, "127.0.0.1", 0) as url, other_server(daemon, llama_server) as other:
-        await asked_directly(daemon.chat_model, 0)
+        await asked_directly(daemon.engines.llama, 0)
         await asked(url)
         for number in range(rounds):
-            told["engine"].append(await asked_directly(daemon.chat_model, number + 1))
+            told["engine"].append(await asked_directly(daemon.engines.llama, number + 1))
             told["served"].append(await asked(url))
             if other:
                 told["llama_cpp_server"].append(await asked(other))
@@ -171,7 +171,7 @@ async def other_server(daemon: Daemon, folder: Path | None) -> AsyncIterator[str
     if folder is None:
         yield ""
         return
-    files, plan = daemon._llama_files(), daemon._plan
+    files, plan = daemon.models.llama(), daemon.engines.threads
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     arguments = {
@@ -216,8 +216,8 @@ async def measure(folders: Folders, rounds: int, llama_server: Path | None) -> d
     own = await own_us(rounds)
     store = open_store(folders)
     daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama"])
-    store.ensure(daemon.needed_models())
-    daemon.prepare(print)
+    store.ensure(daemon.models.needed())
+    daemon.models.prepare(print)
     told = await decoding(daemon, rounds, llama_server)
     pace = {
         name: statistics.median(one.tokens_per_s for one in answers)

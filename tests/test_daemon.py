@@ -50,7 +50,7 @@ def build(
 
 
 def strike(daemon: Daemon, engine: EngineName, blow: Blow) -> None:
-    pid = daemon.pid(engine)
+    pid = daemon.engines.pid(engine)
     assert pid is not None
     os.kill(pid, blow)
 
@@ -83,11 +83,11 @@ async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
             await talk.answer(STORY, Turn())
         assert "restarted" in caught.value.hint
         assert [event.outcome for event in events if isinstance(event, TurnEnded)] == ["failed"]
-        assert daemon.last_record is not None
-        assert daemon.last_record.error_code == "engine_failed"
+        assert daemon.records.last is not None
+        assert daemon.records.last.error_code == "engine_failed"
         result = await talk.answer("What is the capital of France?", Turn())
         assert result.reply
-        assert daemon.last_record.outcome == "answered"
+        assert daemon.records.last.outcome == "answered"
 
 
 @pytest.mark.parametrize("blow", BLOWS)
@@ -118,5 +118,5 @@ async def test_engines_in_this_process_do_the_same_work(
 ) -> None:
     settings = load_settings(folders, flags={"engines.in_process": True}, environ={})
     async with asyncio.timeout(BOUND_S), Daemon(settings, folders, store, ["llama"]) as daemon:
-        assert daemon.pid("llama") is None
+        assert daemon.engines.pid("llama") is None
         assert (await daemon.pipeline().answer("Say hello.", Turn())).reply

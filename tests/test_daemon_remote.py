@@ -41,7 +41,7 @@ async def test_a_whole_turn_with_every_engine_elsewhere(folders: Folders, store:
         sound = await running.enter_async_context(wyoming.served(sounding(Stenographer(), ToneSynthesizer())))
         chosen = settings(folders, llm__remote_url=llm.url, stt__remote=sound, tts__remote=sound)
         daemon = Daemon(chosen, folders, store, ["llama", "whisper", "piper"])
-        assert (daemon.needed_models(), chosen.preset) == ((), "remote")
+        assert (daemon.models.needed(), chosen.preset) == ((), "remote")
         await running.enter_async_context(daemon)
         running.enter_context(daemon.bus.listening(events.append))
         silence = Audio(np.zeros(32_000, dtype=np.float32), 16_000)

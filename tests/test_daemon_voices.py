@@ -28,8 +28,8 @@ def daemon_with(folders: Folders, *engines: EngineName, **flags: object) -> Daem
 
 def test_every_voice_that_is_named_has_to_be_there(folders: Folders) -> None:
     daemon = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
-    assert daemon.needed_models() == (ENGLISH, GERMAN)
-    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).needed_models() == (
+    assert daemon.models.needed() == (ENGLISH, GERMAN)
+    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).models.needed() == (
         "whisper-base",
         "edgevox-hearing-base",
     )
@@ -51,14 +51,14 @@ def test_the_preset_and_the_voices_say_which_language_a_reply_is_in(
     folders: Folders, preset: str, spoken: str, reply: str
 ) -> None:
     flags = {"preset": preset, "stt__language": "auto", "tts__voices": {"de": GERMAN}}
-    assert daemon_with(folders, "llama", "piper", **flags).languages.reply_to(spoken) == reply
+    assert daemon_with(folders, "llama", "piper", **flags).engines.languages.reply_to(spoken) == reply
 
 
 def test_the_voice_for_the_language_that_is_always_spoken_is_the_usual_one(folders: Folders) -> None:
     flags: dict[str, object] = {"preset": "qwen3", "stt__language": "de", "tts__voices": {"de": GERMAN}}
     daemon = daemon_with(folders, "llama", "piper", **flags)
-    assert daemon.voice_languages == ("en", "de")
-    assert daemon.languages.reply_to("") == "de"
+    assert daemon.engines.voice_languages == ("en", "de")
+    assert daemon.engines.languages.reply_to("") == "de"
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def two_voices(folders: Folders, piper_voice_path: Path) -> None:
 async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
     daemon = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
     async with asyncio.timeout(BOUND_S), daemon:
-        pid = daemon.pid("piper")
+        pid = daemon.engines.pid("piper")
         for language in ("en", "de", "en"):
             assert (await daemon.voice().sound_of("777", language)).duration_s > 1
-        assert daemon.pid("piper") == pid
+        assert daemon.engines.pid("piper") == pid

@@ -173,7 +173,7 @@ async def _ask_in_form(daemon: Daemon, text: str, form: _Form, turn: Turn) -> Ag
     )
     written = ""
     done: ChatDone | None = None
-    async with daemon, aclosing(daemon.chat_model.stream(request, turn.cancel)) as replies:
+    async with daemon, aclosing(daemon.engines.llama.stream(request, turn.cancel)) as replies:
         async for reply in replies:
             match reply:
                 case ChatDelta():
@@ -199,7 +199,7 @@ def _answer(daemon: Daemon, turn: Turn, result: AgentResult) -> dict[str, object
         "preset": daemon.preset.name,
         **result.told(),
         "error": None,
-        "timings_ms": daemon.last_record.timings_ms if daemon.last_record is not None else {},
+        "timings_ms": daemon.records.last.timings_ms if daemon.records.last is not None else {},
     }
 
 

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     daemon = open_daemon(context, ["llama", "piper", "whisper"])
     with tempfile.TemporaryDirectory() as scratch:
         run_until_done(_demonstrate(daemon, question, _loudspeaker(context, Path(scratch))))
-    record = daemon.last_record
+    record = daemon.records.last
     if record is None or record.outcome != "answered":
         raise EngineFailed("the demonstration was not answered", hint="edgevox doctor")
     context.out.print(f"[cyan]asked ›[/] {question}")

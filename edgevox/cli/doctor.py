@@ -84,12 +84,12 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
         yield Finding.problem("preset", error)
         return
     try:
-        missing = [model for model in daemon.needed_models() if not store.has(model)]
+        missing = [model for model in daemon.models.needed() if not store.has(model)]
     except EdgevoxError as error:
         yield Finding.problem("models", error)
         return
     yield _languages(daemon)
-    for model in daemon.needed_models():
+    for model in daemon.models.needed():
         if model in missing:
             yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
         else:
@@ -245,16 +245,17 @@ async def _try_engines(daemon: Daemon) -> list[Finding]:
     """Each engine does its work once: Piper speaks, Whisper listens to that, the model answers."""
     async with daemon:
         findings = []
-        for language in daemon.voice_languages:
+        for language in daemon.engines.voice_languages:
             sound = await daemon.voice().sound_of(_ANYWHERE, language)
             spoke = f"spoke {LANGUAGES[language]} for {sound.duration_s:.1f} s"
             findings.append(Finding("ok", "piper", spoke))
         sound = await daemon.voice().sound_of(_SENTENCE)
         transcript = await daemon.hearing().transcribe(sound, CancelFlag())
-        hears_english = daemon.settings.stt.language in (ENGLISH, AUTO) and ENGLISH in daemon.voice_languages
+        spoken = daemon.engines.voice_languages
+        hears_english = daemon.settings.stt.language in (ENGLISH, AUTO) and ENGLISH in spoken
         findings.append(_heard(transcript.text, must_match=hears_english))
         result = await daemon.pipeline().answer("Say hello.", Turn())
-        record = daemon.last_record
+        record = daemon.records.last
         assert record is not None
         findings.append(
             Finding("ok", "llama", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms")
@@ -270,7 +271,7 @@ def _languages(daemon: Daemon) -> Finding:
     spoken = daemon.settings.stt.language
     heard = "any language" if spoken == AUTO else LANGUAGES[spoken]
     candidates = LANGUAGES if spoken == AUTO else (spoken,)
-    reply_to = daemon.languages.reply_to
+    reply_to = daemon.engines.languages.reply_to
     answered = [name for language, name in LANGUAGES.items() if reply_to(language) == language in candidates]
     if answered:
         return Finding("ok", "languages", f"hears {heard}, answers in {', '.join(answered)}")
@@ -290,6 +291,6 @@ def _heard(text: str, *, must_match: bool) -> Finding:
 
 
 def _memory(daemon: Daemon) -> Finding:
-    pids = [os.getpid(), *(pid for engine in _ENGINES if (pid := daemon.pid(engine)))]
+    pids = [os.getpid(), *(pid for engine in _ENGINES if (pid := daemon.engines.pid(engine)))]
     used_mb = sum(map(anonymous_bytes, pids)) / 1_000_000
     return Finding("ok", "memory", f"{used_mb:.0f} MB over {len(pids)} processes")

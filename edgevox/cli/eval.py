@@ -144,7 +144,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
     async with daemon:
         voices = [_voice(name, daemon) for name in names]
         listening = Listening(
-            daemon.transcriber,
+            daemon.engines.whisper,
             language=None if stt.language == "auto" else stt.language,
             names=stt.names,
             max_things=context.settings.home.max_things,
@@ -161,7 +161,7 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
 def _voice(name: str, daemon: Daemon) -> Speaking:
     match name:
         case "piper":
-            return PiperSpeaking(daemon.synthesizer)
+            return PiperSpeaking(daemon.engines.piper)
         case "espeak":
             return EspeakSpeaking()
         case _:
@@ -231,7 +231,7 @@ async def _examine(
 def _local(plan: _Plan, daemon: Daemon) -> AskedModel:
     preset, llm = daemon.preset, daemon.settings.llm
     return AskedModel(
-        daemon.chat_model,
+        daemon.engines.llama,
         parsers=preset.tool_call_parsers,
         policy=plan.policy or preset.tool_choice_policy,
         tools_as=preset.tools_as,

@@ -58,5 +58,5 @@ def _intercom(daemon: Daemon, context: Context) -> Intercom:
         daemon.hearing(),
         lambda: Microphone(audio.microphone),
         audio,
-        language=daemon.voice_languages[0],
+        language=daemon.engines.voice_languages[0],
     )

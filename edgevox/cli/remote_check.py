@@ -20,11 +20,11 @@ _GUIDE = "docs/guide/remote.md says which servers can"
 async def remote_findings(daemon: Daemon) -> list[Finding]:
     """Each server asked once who it is."""
     findings = []
-    for engine, address in daemon.remote_addresses().items():
+    for engine, address in daemon.engines.remote_addresses().items():
         part = f"remote {engine}"
         started_s = time.monotonic()
         try:
-            await daemon.probe(engine)
+            await daemon.engines.probe(engine)
         except EdgevoxError as error:
             findings.append(Finding.problem(part, error))
             continue
@@ -46,7 +46,7 @@ async def forcing(daemon: Daemon) -> Finding:
         sampling=daemon.settings.llm.sampling,
     )
     warnings: tuple[str, ...] = ()
-    async with aclosing(daemon.chat_model.stream(request, CancelFlag())) as replies:
+    async with aclosing(daemon.engines.llama.stream(request, CancelFlag())) as replies:
         async for reply in replies:
             if isinstance(reply, ChatDone):
                 warnings = reply.warnings

@@ -139,7 +139,7 @@ async def _listen(
     plain: bool,
 ) -> int:
     """Answer what is heard until the sound ends."""
-    view: PlainView = PlainView(context.out, context.err, lambda: daemon.last_record)
+    view: PlainView = PlainView(context.out, context.err, lambda: daemon.records.last)
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {daemon.preset.name} …"):
             await running.enter_async_context(daemon)
@@ -147,7 +147,7 @@ async def _listen(
         if isinstance(ear, Microphone):
             await running.enter_async_context(ear)
             if context.err.is_terminal and not plain:
-                live = LiveView(context.out, context.err, lambda: daemon.last_record, lambda: ear.level_dbfs)
+                live = LiveView(context.out, context.err, lambda: daemon.records.last, lambda: ear.level_dbfs)
                 running.enter_context(live.showing())
                 view = live
             else:

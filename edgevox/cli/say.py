@@ -65,7 +65,7 @@ async def _play(daemon: Daemon, text: str, speaker: Speaker) -> None:
 
 
 async def _sounds(daemon: Daemon, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-    language = daemon.voice_languages[0]
+    language = daemon.engines.voice_languages[0]
     splitter = SentenceSplitter(language)
     voice = daemon.voice()
     for sentence in (*splitter.feed(text), *splitter.finish()):

@@ -24,9 +24,9 @@ def open_daemon(context: Context, engines: Collection[EngineName], *, adapter: P
     store = open_store(context.folders)
     daemon = Daemon(context.settings, context.folders, store, engines, adapter_path=adapter)
     with pull_display(context.err) as progress:
-        store.ensure(daemon.needed_models(), progress)
+        store.ensure(daemon.models.needed(), progress)
     try:
-        daemon.prepare(lambda text: context.err.print(text, markup=False, soft_wrap=True))
+        daemon.models.prepare(lambda text: context.err.print(text, markup=False, soft_wrap=True))
     except ModelError as error:
         context.complain(error)
         context.err.print("  the model works as it was downloaded, only slower", markup=False)

@@ -70,7 +70,7 @@ class HomeTrade:
     def daemon(self, settings: Settings) -> Daemon:
         store = open_store(self.folders)
         daemon = Daemon(settings, self.folders, store, engines(settings))
-        for model_id in daemon.needed_models():
+        for model_id in daemon.models.needed():
             if not store.has(model_id):
                 raise ModelMissing(f"{model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
         return daemon
@@ -140,10 +140,10 @@ def on_terminal(context: Context, *, plain: bool) -> Shown:
     async def shown(session: Session) -> AsyncIterator[None]:
         daemon, sound = session.daemon, session.sound
         async with AsyncExitStack() as running:
-            view = PlainView(context.out, context.err, lambda: daemon.last_record)
+            view = PlainView(context.out, context.err, lambda: daemon.records.last)
             if context.err.is_terminal and not plain and isinstance(sound, LastingSound):
                 live = LiveView(
-                    context.out, context.err, lambda: daemon.last_record, lambda: sound.level_dbfs
+                    context.out, context.err, lambda: daemon.records.last, lambda: sound.level_dbfs
                 )
                 running.enter_context(live.showing())
                 view = live

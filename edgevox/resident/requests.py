@@ -72,7 +72,7 @@ async def answer(resident: Resident, request: Request, dialogue: Dialogue) -> Js
 def status(resident: Resident) -> JsonObject:
     """How it is: what it does, its devices, its engines, the last turn, and what is wrong."""
     session = resident.session
-    record = (session.daemon.last_record if session else None) or resident.last_record
+    record = (session.daemon.records.last if session else None) or resident.last_record
     if session:
         session.daemon.try_to_record_again()
     problem = session.daemon.record_problem if session else None
@@ -133,7 +133,7 @@ async def _ask(session: Session, request: Ask, dialogue: Dialogue) -> JsonObject
             turn.cancel.set()
             answering.cancel()
             await asyncio.gather(answering, return_exceptions=True)
-    record = daemon.last_record
+    record = daemon.records.last
     return {
         "turn_id": turn.id,
         "preset": daemon.preset.name,

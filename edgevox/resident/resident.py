@@ -155,7 +155,7 @@ class Resident:
                     self._wanted[0].take_over(daemon)
             finally:
                 self.session = None
-                self.last_record = daemon.last_record or self.last_record
+                self.last_record = daemon.records.last or self.last_record
 
     async def _until_other_settings(self, session: Session) -> None:
         listening = asyncio.create_task(session.loop.run())

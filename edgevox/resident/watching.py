@@ -53,7 +53,7 @@ async def _watch_session(
 
 
 async def _tell(event: Event, session: Session, dialogue: Dialogue) -> None:
-    record = session.daemon.last_record
+    record = session.daemon.records.last
     if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
         await dialogue.tell("turn", record=dataclasses.asdict(record))
     await dialogue.tell("event", **note_of(event))

@@ -25,7 +25,7 @@ def daemons(folders: Folders) -> tuple[Daemon, Daemon]:
     store = ModelStore(folders.models, load_manifest())
     both = Daemon(settings, folders, store, ["llama"]), Daemon(settings, folders, store, ["llama"])
     for daemon in both:
-        vars(daemon)["_llama"] = echo(daemon)
+        vars(daemon.engines)["llama"] = echo(daemon)
     return both
 
 
@@ -45,23 +45,25 @@ async def test_an_engine_that_is_the_same_goes_on_as_it_runs(daemons: tuple[Daem
     events: list[Event] = []
     async with asyncio.timeout(BOUND_S):
         async with before:
-            pid = before.pid("llama")
+            pid = before.engines.pid("llama")
             assert pid is not None
             after.take_over(before)
         with after.bus.listening(events.append):
             async with after:
-                assert after.pid("llama") == pid
-                engine = vars(after)["_llama"]
+                assert after.engines.pid("llama") == pid
+                engine = vars(after.engines)["llama"]
                 assert [reply async for reply in engine.stream("hello", CancelFlag())]
     assert [event.state for event in events if isinstance(event, EngineChanged)] == ["stopped"]
 
 
 async def test_an_engine_that_is_another_is_loaded_anew(daemons: tuple[Daemon, Daemon]) -> None:
     before, after = daemons
-    vars(after)["_llama"] = SupervisedEngine[str, str]("llama", Echo(), limits=EngineLimits(start_s=30))
+    vars(after.engines)["llama"] = SupervisedEngine[str, str](
+        "llama", Echo(), limits=EngineLimits(start_s=30)
+    )
     async with asyncio.timeout(BOUND_S):
         async with before:
-            pid = before.pid("llama")
+            pid = before.engines.pid("llama")
             after.take_over(before)
         async with after:
-            assert after.pid("llama") not in (None, pid)
+            assert after.engines.pid("llama") not in (None, pid)

@@ -101,7 +101,7 @@ class ScriptedTrade:
         daemon = Daemon(settings, self.folders, store, ("llama", "whisper", "piper"))
         self.model = Model(self.lines)
         self.model.refusal, self.refusal = self.refusal, None
-        vars(daemon).update(_llama=self.model, _whisper=Whisper(), _piper=Piper())
+        vars(daemon.engines).update(llama=self.model, whisper=Whisper(), piper=Piper())
         return daemon
 
     def sound(

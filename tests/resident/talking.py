@@ -137,7 +137,7 @@ def happenings(resident: Resident) -> Iterator[Happenings]:
 def strike(resident: Resident, engine: EngineName, how: signal.Signals) -> float:
     """Kill an engine's process, or stop it; when that was, on the monotonic clock."""
     assert resident.session is not None
-    pid = resident.session.daemon.pid(engine)
+    pid = resident.session.daemon.engines.pid(engine)
     assert pid is not None
     os.kill(pid, how)
     return time.monotonic()

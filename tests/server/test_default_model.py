@@ -33,7 +33,7 @@ REQUIRED: dict[str, Any] = {"tools": [CLOCK], "tool_choice": "required", "seed":
 async def url(folders: Folders, store: ModelStore) -> AsyncIterator[str]:
     settings = load_settings(folders, flags={"server.port": 0}, environ={})
     daemon = Daemon(settings, folders, store, ["llama"])
-    store.ensure(daemon.needed_models(), lambda _progress: None)
+    store.ensure(daemon.models.needed(), lambda _progress: None)
     context = Context()
     context.__dict__.update(folders=folders, settings=settings)
     async with asyncio.timeout(BOUND_S), daemon, served(daemon, context) as address:

@@ -59,7 +59,7 @@ class Faults:
         def hit() -> None:
             self._ledger.on_event = lambda _event: None
             session = self._resident.session
-            pid = session.daemon.pid(engine) if session else None
+            pid = session.daemon.engines.pid(engine) if session else None
             if pid is not None:
                 os.kill(pid, how)
 

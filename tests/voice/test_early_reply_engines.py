@@ -37,7 +37,7 @@ async def daemon(
 ) -> AsyncIterator[Daemon]:
     settings = load_settings(folders, flags={"sounds.chimes": False}, environ={})
     daemon = Daemon(settings, folders, store, ["llama", "piper", "whisper"])
-    store.ensure(daemon.needed_models())
+    store.ensure(daemon.models.needed())
     async with daemon:
         yield daemon
 
@@ -88,8 +88,8 @@ class Thinker:
 
     @property
     def house(self) -> House:
-        assert self._daemon._toolbox is not None
-        return self._daemon._toolbox.home.house()
+        assert self._daemon.household.toolbox is not None
+        return self._daemon.household.toolbox.home.house()
 
     async def _is_answer_ready(self) -> bool:
         early = self.loop._early
@@ -136,7 +136,7 @@ async def test_whoever_goes_on_gets_one_answer_and_nothing_was_done_before(
     assert len(turns) == 1
     assert person.dropped_turn not in turns
 
-    record = daemon.last_record
+    record = daemon.records.last
     assert record is not None
     assert record.outcome == "answered"
     assert record.reply

@@ -1,0 +1,233 @@
+"""The engines as the settings want them: in processes of their own, in this one, or on other machines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, assert_never
+
+from edgevox.agents.forgetting import PROMPTS_FOLDER
+from edgevox.daemon.models import ChosenModels
+from edgevox.engine import EngineLimits, Hosted, LocalEngine, SupervisedEngine
+from edgevox.engine.threads import plan_threads
+from edgevox.events import EngineName, Event
+from edgevox.folders import Folders
+from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.llm.presets import ModelPreset
+from edgevox.settings import Settings
+from edgevox.settings.section import AUTO
+from edgevox.stt.whisper import WhisperEngine
+from edgevox.tts.piper import PiperEngine
+from edgevox.types import (
+    Audio,
+    ChatReply,
+    ChatRequest,
+    Engine,
+    ReplyT,
+    RequestT,
+    SynthesisRequest,
+    TranscribeRequest,
+    Transcript,
+)
+from edgevox.voice import ReplyLanguages
+
+if TYPE_CHECKING:
+    from edgevox.llm.remote import RemoteModel
+
+ALL: tuple[EngineName, ...] = ("llama", "whisper", "piper")
+
+
+class Engines:
+    """The three engines, each built when it is first asked for; the models say which are needed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        preset: ModelPreset,
+        folders: Folders,
+        models: ChosenModels,
+        publish: Callable[[Event], None],
+    ) -> None:
+        self._settings = settings
+        self._preset = preset
+        self._folders = folders
+        self._models = models
+        self._publish = publish
+        self.threads = plan_threads()
+
+    def __contains__(self, engine: EngineName) -> bool:
+        return engine in self._models.engines
+
+    async def start(self) -> None:
+        """Start all that are needed. Raises a group of EngineFailed, ModelError and ConfigError."""
+        async with asyncio.TaskGroup() as group:
+            for name in self._models.engines:
+                group.create_task(self._hosted(name).start())
+
+    async def close(self) -> None:
+        """End those that were ever asked for."""
+        for name in ALL:
+            hosted = self.__dict__.get(name)  # a cached property that was never asked for has no engine
+            if hosted is not None:
+                await hosted.close()
+
+    def take_over(self, before: Engines) -> None:
+        """Have the engines of others, as they run, where these, not yet started, would be the same."""
+        for name in self._models.engines:
+            old, new = before.__dict__.get(name), self._hosted(name)
+            if not isinstance(old, SupervisedEngine) or not isinstance(new, SupervisedEngine):
+                continue
+            if new.does_the_same_as(old):
+                old.publish_to(self._publish)
+                self.__dict__[name] = before.__dict__.pop(name)
+
+    def states(self) -> dict[str, str]:
+        """How each engine that is needed is."""
+        return {name: self._state(name) for name in self._models.engines}
+
+    def pid(self, engine: EngineName) -> int | None:
+        """The process of an engine, while it has one of its own."""
+        hosted = self._hosted(engine)
+        return hosted.pid if isinstance(hosted, SupervisedEngine) else None
+
+    def remote_addresses(self) -> dict[EngineName, str]:
+        """Where the engines are that are on other machines."""
+        settings = self._settings
+        addresses: dict[EngineName, str | None] = {
+            "llama": settings.llm.remote_url,
+            "piper": settings.tts.remote,
+            "whisper": settings.stt.remote,
+        }
+        return {name: address for name, address in addresses.items() if address and name in self}
+
+    async def probe(self, engine: EngineName) -> None:
+        """See whether an engine on another machine can be used. Raises EngineFailed and ConfigError."""
+        hosted = self._hosted(engine)
+        await hosted.start()
+        await hosted.close()
+
+    @cached_property
+    def llama(self) -> Hosted[ChatRequest, ChatReply]:
+        """The language model."""
+        llm = self._settings.llm
+        if llm.remote_url is not None:
+            return self._remote_model(llm.remote_url)
+        files = self._models.llama()
+        engine = LlamaEngine(
+            files.model,
+            context_tokens=llm.context_tokens,
+            threads=_threads(llm.threads, self.threads.llama),
+            prompt_threads=_threads(llm.threads, self.threads.llama_prompt),
+            chat_template=self._preset.chat_template,
+            adapter_path=files.adapter,
+            adapter_scale=files.adapter_scale,
+            kv_type=llm.kv_type,
+            snapshot_dir=self._folders.state / PROMPTS_FOLDER if llm.keep_prompts else None,
+            constraint_engine=llm.constraint_engine,
+        )
+        return self._host("llama", engine, self._llama_limits)
+
+    @cached_property
+    def whisper(self) -> Hosted[TranscribeRequest, Transcript]:
+        """The recogniser."""
+        stt, limits = self._settings.stt, self._settings.engines
+        bounds = EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s)
+        if stt.remote is not None:
+            # Here and below not at the top: who has the engines here does not wait for what it imports.
+            from edgevox.stt.wyoming import WyomingTranscriber
+
+            return WyomingTranscriber(stt.remote, model=stt.remote_model, limits=bounds)
+        folder, adapter = self._models.whisper()
+        engine = WhisperEngine(folder, threads=_threads(stt.threads, self.threads.whisper), adapter=adapter)
+        return self._host("whisper", engine, bounds)
+
+    @cached_property
+    def piper(self) -> Hosted[SynthesisRequest, Audio]:
+        """The voices."""
+        tts, limits = self._settings.tts, self._settings.engines
+        bounds = EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s)
+        if tts.remote is not None:
+            from edgevox.tts.wyoming import WyomingSynthesizer
+
+            return WyomingSynthesizer(
+                tts.remote, voice=tts.remote_voice, languages=tts.remote_languages, limits=bounds
+            )
+        paths = self._models.piper()
+        engine = PiperEngine(
+            # The voice that most replies need is read at once, and speaks for languages that have none.
+            paths.get(self.languages.reply_to(""), next(iter(paths.values()))),
+            others=paths,
+            threads=_threads(tts.threads, self.threads.piper),
+        )
+        return self._host("piper", engine, bounds)
+
+    @property
+    def voice_languages(self) -> tuple[str, ...]:
+        """What the voices speak, the default one first."""
+        return tuple(self._models.voices)
+
+    @cached_property
+    def languages(self) -> ReplyLanguages:
+        """Which language a reply is in, by the preset and the voices."""
+        stt = self._settings.stt
+        return ReplyLanguages(
+            model=self._preset.languages,
+            voices=self.voice_languages if "piper" in self else (),
+            expected=None if stt.language == AUTO else stt.language,
+        )
+
+    def _host(
+        self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits
+    ) -> Hosted[RequestT, ReplyT]:
+        if self._settings.engines.in_process:
+            return LocalEngine(engine)
+        return SupervisedEngine(name, engine, limits=limits, publish=self._publish)
+
+    def _hosted(
+        self, engine: EngineName
+    ) -> (
+        Hosted[ChatRequest, ChatReply]
+        | Hosted[TranscribeRequest, Transcript]
+        | Hosted[SynthesisRequest, Audio]
+    ):
+        match engine:
+            case "llama":
+                return self.llama
+            case "whisper":
+                return self.whisper
+            case "piper":
+                return self.piper
+            case _:
+                assert_never(engine)
+
+    def _state(self, engine: EngineName) -> str:
+        hosted = self._hosted(engine)
+        if hosted.is_up:
+            return "ready"
+        return "restarting" if isinstance(hosted, SupervisedEngine) else "unreachable"
+
+    @property
+    def _llama_limits(self) -> EngineLimits:
+        limits = self._settings.engines
+        return EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s)
+
+    def _remote_model(self, url: str) -> RemoteModel:
+        from edgevox.llm.remote import RemoteModel, read_key
+
+        llm = self._settings.llm
+        return RemoteModel(
+            url,
+            llm.remote_model,
+            kind=llm.remote_kind,
+            key=read_key(llm, os.environ),
+            extra=json.loads(llm.remote_extra),
+            limits=self._llama_limits,
+        )
+
+
+def _threads(wanted: int | str, planned: int) -> int:
+    """The setting, or what the plan for this machine says where it is "auto"."""
+    return wanted if isinstance(wanted, int) else planned

@@ -1,0 +1,133 @@
+"""What the assistant can do and knows of its home: the tools, what it is told of them, and its agents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from edgevox.agents import LLMAgent
+from edgevox.agents.acting import Publish
+from edgevox.agents.confirm import Confirm
+from edgevox.agents.conversation import Conversation
+from edgevox.agents.instructions import FollowedBy
+from edgevox.folders import Folders
+from edgevox.llm.hooks_slm import default_slm_hooks
+from edgevox.llm.presets import ModelPreset
+from edgevox.settings import Settings
+from edgevox.tools.home import ToldHome
+from edgevox.tools.scopes import Caller
+from edgevox.tools.toolbox import Toolbox
+from edgevox.types import ChatModel, Sampling
+
+_SHOWN = ("turn_on", "get_state", "start_timer")
+
+
+class Household:
+    """One home. Without tools there is no toolbox: then the assistant only talks."""
+
+    def __init__(self, settings: Settings, preset: ModelPreset, toolbox: Toolbox | None = None) -> None:
+        self.toolbox = toolbox
+        self._settings = settings
+        self._preset = preset
+        self._told: ToldHome | None = None
+        if toolbox is not None:
+            self._told = ToldHome(
+                toolbox.home.house,
+                max_things=settings.home.max_things,
+                before=settings.llm.instructions,
+            )
+
+    @classmethod
+    async def open(
+        cls,
+        settings: Settings,
+        preset: ModelPreset,
+        folders: Folders,
+        transcribe: Callable[[Path], Awaitable[str]] | None,
+    ) -> Household:
+        """The home with its tools and plugins, which `transcribe` sound files with this."""
+        toolbox = await asyncio.to_thread(Toolbox, settings, folders, transcribe=transcribe)
+        household = cls(settings, preset, toolbox)
+        await toolbox.start()
+        return household
+
+    async def close(self) -> None:
+        if self.toolbox is not None:
+            await self.toolbox.stop()
+
+    def names(self) -> tuple[str, ...]:
+        """What is likely to be named when somebody speaks, the unusual first."""
+        of_home = self._told.names() if self._told else ()
+        return tuple(dict.fromkeys((*self._settings.stt.names, *of_home)))
+
+    def all_names(self) -> tuple[str, ...]:
+        """All that has a name in the house."""
+        return self._told.all_names() if self._told else ()
+
+    def examples(self) -> tuple[str, ...]:
+        """What can be said to this home, for help."""
+        if self.toolbox is None:
+            return ()
+        registry = self.toolbox.registry
+        return tuple(registry.get(name).examples[0] for name in _SHOWN if name in registry)
+
+    def agent(
+        self, model: ChatModel, conversation: Conversation | None, confirm: Confirm, publish: Publish
+    ) -> LLMAgent:
+        """The agent of the room."""
+        preset, llm, toolbox = self._preset, self._settings.llm, self.toolbox
+        return LLMAgent(
+            "edgevox",
+            instructions=self._told or llm.instructions,
+            tools=toolbox.executor if toolbox else (),
+            offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
+            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
+            tool_choice_policy=preset.tool_choice_policy,
+            model=model,
+            parsers=preset.tool_call_parsers,
+            sampling=llm.sampling,
+            stop=preset.stop,
+            thinking=llm.thinking,
+            tools_as=preset.tools_as,
+            takes_notes=preset.takes_notes,
+            conversation=conversation,
+            confirm=confirm,
+            publish=publish,
+        )
+
+    def agent_of_program(
+        self,
+        *,
+        model: ChatModel,
+        instructions: str,
+        sampling: Sampling,
+        stop: tuple[str, ...],
+        conversation: Conversation,
+        caller: Caller,
+        confirm: Confirm,
+        publish: Publish,
+        client: str,
+    ) -> LLMAgent:
+        """An agent that answers a program with this home's tools."""
+        preset, toolbox = self._preset, self.toolbox
+        assert toolbox is not None
+        return LLMAgent(
+            "edgevox",
+            instructions=FollowedBy(self._told or self._settings.llm.instructions, instructions),
+            tools=toolbox.executor,
+            offered=toolbox.mcp.offered if toolbox.mcp.reports() else None,
+            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks),
+            tool_choice_policy=preset.tool_choice_policy,
+            model=model,
+            parsers=preset.tool_call_parsers,
+            sampling=sampling,
+            stop=stop,
+            thinking=self._settings.llm.thinking,
+            tools_as=preset.tools_as,
+            conversation=conversation,
+            caller=caller,
+            confirm=confirm,
+            publish=publish,
+            client=client,
+        )
