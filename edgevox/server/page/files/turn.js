@@ -1,0 +1,105 @@
+// One turn as it is seen: what was said, what was done, what was answered, and how long it took.
+
+import { Confirmation } from "./confirmation.js";
+import { element } from "./element.js";
+import { ToolCall } from "./tool-call.js";
+import { firstSoundMs, milliseconds } from "./waterfall.js";
+
+const ENDS = { interrupted: "interrupted", cancelled: "stopped", dropped: "nothing was said" };
+
+export class Turn {
+  // `confirm(token, granted)` answers a question, `showTiming(record)` draws where the time went.
+  constructor(source, { confirm, showTiming }) {
+    this.confirm = confirm;
+    this.showTiming = showTiming;
+    this.said = element("p", { class: "said" }, "…");
+    this.work = element("div", { class: "work" });
+    this.reply = element("p", { class: "reply", hidden: true });
+    this.foot = element("p", { class: "foot" });
+    this.element = element("li", { class: "turn", "data-source": source, "aria-busy": "true" }, this.said, this.work, this.reply, this.foot);
+    this.calls = new Map();
+    this.questions = new Map();
+  }
+
+  transcript({ text, dropped }) {
+    this.heard = text;
+    this.said.textContent = text || `(nothing was understood${dropped ? `: ${dropped}` : ""})`;
+    this.said.classList.toggle("nothing", text === "");
+  }
+
+  token({ text }) {
+    this.reply.hidden = false;
+    this.reply.append(text);
+  }
+
+  callDelta({ call_id: id, name, arguments_delta: delta }) {
+    this.call(id, name).write(delta);
+  }
+
+  toolCall({ call_id: id, name, arguments: given }) {
+    this.call(id, name).make(given);
+  }
+
+  toolResult(frame) {
+    this.call(frame.call_id, frame.name).finish(frame);
+  }
+
+  call(id, name) {
+    if (!this.calls.has(id)) {
+      const call = new ToolCall(name);
+      this.calls.set(id, call);
+      this.work.append(call.element);
+    }
+    return this.calls.get(id);
+  }
+
+  question(frame) {
+    const question = new Confirmation(frame, (granted) => this.confirm(frame.token, granted));
+    this.questions.set(frame.token, question);
+    this.work.append(question.element);
+    return question;
+  }
+
+  answer(frame) {
+    this.questions.get(frame.token)?.heard(frame);
+  }
+
+  decided(frame) {
+    this.questions.get(frame.token)?.decide(frame);
+  }
+
+  instant({ word }) {
+    this.work.append(element("p", { class: "instant" }, `“${word}” acts at once`));
+  }
+
+  done(frame) {
+    this.element.removeAttribute("aria-busy");
+    this.element.dataset.outcome = frame.outcome;
+    for (const call of this.calls.values()) if (call.element.dataset.state === "written") call.element.remove();
+    this.reply.textContent = frame.reply || this.reply.textContent;
+    this.reply.hidden = this.reply.textContent === "";
+    if (frame.error) this.work.append(element("p", { class: "failure" }, [frame.error, frame.hint].filter(Boolean).join(" → ")));
+    this.foot.replaceChildren(...this.footnotes(frame));
+  }
+
+  footnotes({ outcome, waterfall }) {
+    const notes = [];
+    if (ENDS[outcome]) notes.push(element("span", {}, ENDS[outcome]));
+    if (waterfall) {
+      const record = { ...waterfall, heard: this.heard };
+      const sound = firstSoundMs(waterfall);
+      const words = sound === null ? milliseconds(waterfall.total_ms) : `${milliseconds(sound)} to the first sound`;
+      const label = `${words}: show where the time went`;
+      notes.push(element("button", { type: "button", class: "link", "aria-label": label, click: () => this.showTiming(record) }, words));
+    }
+    return notes;
+  }
+
+  // The connection was lost while it was under way.
+  abandon() {
+    if (!this.element.hasAttribute("aria-busy")) return;
+    this.element.removeAttribute("aria-busy");
+    this.foot.textContent = "the connection was lost";
+    for (const question of this.questions.values()) question.buttons.remove();
+  }
+}
