@@ -21,11 +21,19 @@ from edgevox.agents.kept_turn import cut_off
 from edgevox.agents.reply import Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
-from edgevox.events import Event, ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
+from edgevox.events import (
+    Event,
+    ModelFinished,
+    ModelStarted,
+    ReplyDelta,
+    ToolCallWritten,
+    TurnsForgotten,
+)
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.hooks_slm.result_words import turn_sentence
-from edgevox.llm.tool_choice import ToolChoicePolicy
+from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy
+from edgevox.llm.tool_parsers import ArgumentsDelta
 from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.results import ToolResult
@@ -255,7 +263,21 @@ class LLMAgent:
         work.hints.clear()
         work.forced_choice = None
         self._tell(ModelStarted(turn_id=turn.id), turn)
-        async with aclosing(reply.spoken(request, turn.cancel)) as pieces:
+
+        def on_call(written: ArgumentsDelta) -> None:
+            if written.name == RESPOND_NAME and RESPOND_NAME not in self._names():
+                return  # plain talk, written as a call
+            self._tell(
+                ToolCallWritten(
+                    turn_id=turn.id,
+                    call_id=written.id,
+                    name=written.name,
+                    arguments_delta=written.arguments_delta,
+                ),
+                turn,
+            )
+
+        async with aclosing(reply.spoken(request, turn.cancel, on_call)) as pieces:
             async for piece in pieces:
                 yield work.say(piece, begins_reply=reply.said == piece)
         done = reply.done

@@ -21,6 +21,7 @@ from edgevox.bus import Bus
 from edgevox.daemon.engines import Engines
 from edgevox.daemon.household import Household
 from edgevox.daemon.interruptions import Interruptions
+from edgevox.daemon.lines import Lines
 from edgevox.daemon.models import ChosenModels
 from edgevox.daemon.records import TurnRecords
 from edgevox.errors import StateError
@@ -84,6 +85,15 @@ class Daemon:
         )
         self.records = TurnRecords(log, partial(self._tell_state, "records"))
         self._recording = self.bus.listening(TurnRecorder(self.records.keep))
+        self.lines = Lines(
+            settings,
+            self.preset,
+            self.engines,
+            lambda: self.household,
+            conversation=self.conversation,
+            hearing=self.hearing,
+            voice=self.voice,
+        )
 
     def take_over(self, before: Daemon) -> None:
         """Have the engines of another daemon, as they run, where this one's would be the same.
@@ -122,10 +132,10 @@ class Daemon:
         if self._memory is not None:
             self._memory.try_again()
 
-    def conversation(self) -> Conversation:
-        """The conversation that goes on from one run to the next, as far as the settings let it."""
+    def conversation(self, name: str = "default") -> Conversation:
+        """A conversation that goes on from one run to the next, as far as the settings let it."""
         assert self._memory is not None, "inside `async with`"
-        return self._memory.conversation(max_turns=self.preset.max_turns)
+        return self._memory.conversation(name, max_turns=self.preset.max_turns)
 
     def pipeline(
         self,
@@ -218,7 +228,9 @@ class Daemon:
             states=self.engines.states,
             # Not on the bus: who listens there is in the room, and would take it for the room's.
             record=TurnRecorder(self.records.log),
-            asking=lambda: [pipeline.asking for pipeline in self._resting],
+            keep=self.records.log,
+            asking=lambda: [*(pipeline.asking for pipeline in self._resting), *self.lines.asking()],
+            switchboard=self.lines.switchboard(self.bus),
         )
 
     def voice(self) -> Voice:

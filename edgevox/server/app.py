@@ -7,7 +7,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from edgevox.server.access import Access
 from edgevox.server.assistant import Assistant
@@ -20,9 +20,12 @@ from edgevox.server.hosts import HostRule
 from edgevox.server.metrics import CONTENT_TYPE, Counting, Requests, exposition
 from edgevox.server.models import model_list, one_model
 from edgevox.server.openapi import document
+from edgevox.server.page.routes import page_routes
 from edgevox.server.queues import Queues
 from edgevox.server.tokens import Tokens
 from edgevox.server.tool_routes import ToolRoutes
+from edgevox.server.voice.clients import Clients
+from edgevox.server.voice.voice_socket import VoiceSocket
 from edgevox.settings import ServerSettings
 
 TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
@@ -39,6 +42,7 @@ def create_app(
     audio = AudioRoutes(assistant, queues, access, settings)
     tools = ToolRoutes(assistant, confirmations, access)
     answers = ConfirmationRoutes(confirmations, access)
+    voice = VoiceSocket(assistant, queues, access, confirmations, Clients(settings.voice_clients))
     openapi = document()
     requests = Requests(openapi["paths"])
 
@@ -66,7 +70,8 @@ def create_app(
         access.talker(request, "chat")
         return JSONResponse(one_model(assistant, request.path_params["name"]))
 
-    routes = [
+    routes: list[BaseRoute] = [
+        *page_routes(),
         Route("/healthz", healthz, methods=["GET"]),
         Route("/metrics", metrics, methods=["GET"]),
         Route("/openapi.json", description, methods=["GET"]),
@@ -80,6 +85,7 @@ def create_app(
         Route("/v1/confirmations", answers.list, methods=["GET"]),
         Route("/v1/confirmations/{token}", answers.answer, methods=["POST"]),
         Route("/v1/audio/speech", audio.speech, methods=["POST"]),
+        WebSocketRoute("/v1/voice", voice.connect),
     ]
     return Starlette(
         routes=routes,

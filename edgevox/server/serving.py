@@ -13,6 +13,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from edgevox.errors import ConfigError
+from edgevox.server.socket_protocol import SocketProtocol
+from edgevox.server.voice.client_frames import FRAME_BYTES
 
 _MAX_HEADER_BYTES = 32_768
 _BACKLOG = 128
@@ -34,7 +36,9 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
             proxy_headers=False,  # or any header could claim that a request comes from this machine
             h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
             http="h11",
-            ws="none",
+            ws=SocketProtocol,
+            ws_max_size=FRAME_BYTES,
+            ws_per_message_deflate=False,  # sound stays as large, and a small frame could become huge
             lifespan="off",
             timeout_graceful_shutdown=_GOODBYE_S,
             timeout_keep_alive=_KEEP_ALIVE_S,

@@ -37,6 +37,9 @@ class ServerSettings(Section):
     max_audio_waiting: int = Field(
         default=4, ge=0, le=1_000, description="sound files that wait to be written down, likewise"
     )
+    voice_clients: int = Field(
+        default=4, ge=0, le=16, description="pages and phones that may speak with it at once; 0: none"
+    )
     wyoming: bool = Field(default=False, description="serve ear and voice to Home Assistant (Wyoming), too")
     wyoming_host: Text = Field(
         default="127.0.0.1", description='the address for that; "0.0.0.0" for other machines'
