@@ -6,6 +6,7 @@ So the browser is started with an address that is good once and for a moment, an
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -15,13 +16,18 @@ _LOOK_EVERY_S = 0.2
 
 
 def handed_over(url: str, open_browser: Callable[[str], bool], *, within_s: float = _WITHIN_S) -> bool:
-    """Have a browser open `url`; False when none came for it."""
+    """Have a browser open `url`; False when none came for it. `open_browser` may last as long as the browser."""
     path = f"/{secrets.token_urlsafe(24)}"
     with _Once(path, url) as server:
-        if not open_browser(f"http://127.0.0.1:{server.server_port}{path}"):
-            return False
+        has_failed = threading.Event()
+
+        def start() -> None:
+            if not open_browser(f"http://127.0.0.1:{server.server_port}{path}"):
+                has_failed.set()
+
+        threading.Thread(target=start, daemon=True).start()
         until_s = time.monotonic() + within_s
-        while not server.is_done and time.monotonic() < until_s:
+        while not server.is_done and not has_failed.is_set() and time.monotonic() < until_s:
             server.handle_request()
         return server.is_done
 

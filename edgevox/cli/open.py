@@ -28,8 +28,8 @@ _LOCAL = "127.0.0.1"
 # Set aside for documentation (RFC 5737): a datagram socket that is bound for it sends nothing.
 _ELSEWHERE = ("192.0.2.1", 9)
 _MICROPHONE = (
-    "On the phone you can type and watch. Browsers lend the microphone only to https and to localhost: put a\n"
-    "proxy with TLS before the server for that (docs/guide/page.md)."
+    "On the phone you can type and watch. Browsers lend their microphone only to https and to localhost:\n"
+    "for that, put a proxy with TLS before the server (docs/guide/page.md)."
 )
 
 
@@ -95,7 +95,7 @@ def _check_served(host: str, port: int) -> None:
         try:
             # Without the token: whoever it is that listens there learns nothing from being asked.
             connection.request("GET", "/")
-            is_page = CONTENT_SECURITY_POLICY == connection.getresponse().getheader("Content-Security-Policy")
+            is_page = connection.getresponse().getheader("Content-Security-Policy") == CONTENT_SECURITY_POLICY
         except (OSError, http.client.HTTPException):
             is_page = False
     if not is_page:

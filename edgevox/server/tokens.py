@@ -81,7 +81,7 @@ class Tokens:
 
 
 def page_token(path: Path, name: str | None = None) -> str:
-    """The token to open the page with: that of `name`, else one that may do everything. Raises ConfigError."""
+    """The token to open the page with: that of `name`, else one that may do all. Raises ConfigError."""
     entries = _entries(path)
     able = [known for known, entry in entries.items() if "*" in entry.scopes]
     chosen = name or next(iter(able or entries), "")

@@ -7,8 +7,9 @@ const MOST_TURNS = 100;
 const NEAR_END_PX = 120;
 
 export class Conversation {
-  constructor(on) {
-    this.on = on;
+  // `confirm(token, granted)` answers a question.
+  constructor(confirm) {
+    this.confirm = confirm;
     this.scroller = byId("turns");
     this.list = byId("turn-list");
     this.partial = byId("partial");
@@ -74,7 +75,7 @@ export class Conversation {
 
   begin({ turn_id: id, source }) {
     byId("welcome").hidden = true;
-    const turn = new Turn(source, this.on);
+    const turn = new Turn(source, this.confirm);
     if (source === "text") this.queued.firstElementChild?.remove();
     this.turns.set(id, turn);
     this.list.append(turn.element);
@@ -86,7 +87,7 @@ export class Conversation {
   }
 
   guess(text) {
-    byId("welcome").hidden = true;
+    if (text) byId("welcome").hidden = true;
     this.partial.textContent = text;
     this.partial.hidden = text === "";
   }

@@ -94,7 +94,8 @@ function inWords({ domain, state, phrase, attributes }) {
   if (figure && state !== "off") return `${phrase} · ${figure}`;
   if (domain === "cover" && attributes.position > 0 && attributes.position < 100) return `${attributes.position} % open`;
   if (domain === "weather" && degrees(attributes)) return `${phrase} · ${degrees(attributes)}`;
-  return phrase;
+  if (domain === "todo") return state === "1" ? "1 item" : `${state} items`;
+  return domain === "scene" ? "" : phrase;
 }
 
 function percent(value) {

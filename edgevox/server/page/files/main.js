@@ -30,7 +30,6 @@ const STATES = {
 const BUSY = new Set(["understanding", "thinking", "acting", "asking", "speaking"]);
 
 const server = new Server(takeToken());
-const views = new Views();
 const home = new Home(server);
 const timing = new Timing(server);
 const tools = new Tools(server);
@@ -50,13 +49,7 @@ const microphone = new Microphone({
   frame: (frame) => socket.send(frame),
   level: (level) => byId("microphone").style.setProperty("--level", Math.min(1, level * 6).toFixed(2)),
 });
-const conversation = new Conversation({
-  confirm: (token, granted) => socket.send({ type: "confirm", token, granted }),
-  showTiming: (record) => {
-    timing.show(record);
-    views.show("timing");
-  },
-});
+const conversation = new Conversation((token, granted) => socket.send({ type: "confirm", token, granted }));
 const connection = new Connection({
   retry: () => socket.connect(),
   token: (token) => {
@@ -167,6 +160,7 @@ async function talk() {
   showState(byId("state").dataset.state);
 }
 
+new Views();
 byId("microphone").append(icon("microphone"));
 byId("microphone").addEventListener("click", () => void talk());
 byId("stop").addEventListener("click", () => socket.send({ type: "stop" }));

@@ -3,15 +3,15 @@
 import { Confirmation } from "./confirmation.js";
 import { element } from "./element.js";
 import { ToolCall } from "./tool-call.js";
-import { firstSoundMs, milliseconds } from "./waterfall.js";
+import { firstSoundMs, milliseconds, waterfall } from "./waterfall.js";
 
+const PADDING_PX = 16;
 const ENDS = { interrupted: "interrupted", cancelled: "stopped", dropped: "nothing was said" };
 
 export class Turn {
-  // `confirm(token, granted)` answers a question, `showTiming(record)` draws where the time went.
-  constructor(source, { confirm, showTiming }) {
+  // `confirm(token, granted)` answers a question.
+  constructor(source, confirm) {
     this.confirm = confirm;
-    this.showTiming = showTiming;
     this.said = element("p", { class: "said" }, "…");
     this.work = element("div", { class: "work" });
     this.reply = element("p", { class: "reply", hidden: true });
@@ -82,17 +82,28 @@ export class Turn {
     this.foot.replaceChildren(...this.footnotes(frame));
   }
 
-  footnotes({ outcome, waterfall }) {
+  footnotes({ outcome, waterfall: record }) {
     const notes = [];
     if (ENDS[outcome]) notes.push(element("span", {}, ENDS[outcome]));
-    if (waterfall) {
-      const record = { ...waterfall, heard: this.heard };
-      const sound = firstSoundMs(waterfall);
-      const words = sound === null ? milliseconds(waterfall.total_ms) : `${milliseconds(sound)} to the first sound`;
-      const label = `${words}: show where the time went`;
-      notes.push(element("button", { type: "button", class: "link", "aria-label": label, click: () => this.showTiming(record) }, words));
+    if (record) {
+      const sound = firstSoundMs(record);
+      const words = sound === null ? milliseconds(record.total_ms) : `${milliseconds(sound)} to the first sound`;
+      const click = ({ currentTarget: button }) => this.toggleTiming(record, button);
+      notes.push(element("button", { type: "button", class: "link", "aria-expanded": "false", click }, words));
     }
     return notes;
+  }
+
+  // Where the time went, below the answer; a second click takes it away.
+  toggleTiming(record, button) {
+    const isShown = this.timing !== undefined;
+    button.setAttribute("aria-expanded", `${!isShown}`);
+    if (isShown) this.timing.remove();
+    this.timing = isShown ? undefined : element("div", { class: "card" });
+    if (isShown) return;
+    this.element.append(this.timing);
+    this.timing.append(waterfall(record, this.timing.clientWidth - 2 * PADDING_PX));
+    this.timing.scrollIntoView({ block: "nearest" });
   }
 
   // The connection was lost while it was under way.

@@ -3,17 +3,18 @@
 import { element, svg } from "./element.js";
 
 const WORDS = {
-  endpoint: "pause after you",
+  endpoint: "pause",
   transcribe: "transcribe",
   first_token: "first word",
   generate: "write",
-  first_audio: "first sound made",
+  first_audio: "make sound",
   speak: "speak",
 };
 const ROW = 26;
 const BAR = 12;
-const LABEL = 124;
+const LABEL = 92;
 const FIGURE = 74;
+const TICK = 52;
 
 export function milliseconds(ms) {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
@@ -82,12 +83,13 @@ function total(record, row, width) {
 }
 
 function gridLines(record, width, height) {
-  const step = [50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000].find((one) => record.total_ms / one <= 5) ?? 120_000;
+  const most = (width - LABEL - FIGURE) / TICK;
+  const step = [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000].find((one) => record.total_ms / one <= most) ?? 120_000;
   const lines = [];
   for (let ms = 0; ms <= record.total_ms; ms += step) {
     const x = scale(ms, record.total_ms, width);
     lines.push(svg("line", { class: "grid", x1: x, x2: x, y1: 0, y2: height - ROW }));
-    lines.push(svg("text", { class: "tick", x, y: height - ROW / 2 }, step < 1000 ? `${ms}` : `${ms / 1000} s`));
+    lines.push(svg("text", { class: "tick", x, y: height - ROW / 2 }, ms < 1000 ? `${ms}` : `${ms / 1000} s`));
   }
   return lines;
 }
