@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from edgevox.cli.context import Context
@@ -16,13 +16,18 @@ from edgevox.settings import ServerSettings
 
 
 @asynccontextmanager
-async def served(daemon: Daemon, context: Context) -> AsyncIterator[str]:
-    """Serve a daemon that has started, inside the block. Raises ConfigError."""
+async def served(
+    daemon: Daemon, context: Context, reload: Callable[[], None] | None = None
+) -> AsyncIterator[str]:
+    """Serve a daemon that has started, inside the block. Raises ConfigError.
+
+    `reload` lets the assistant live by the settings as they are in the file.
+    """
     settings = daemon.settings.server
     tokens = Tokens.open(context.folders)
     assistant = daemon.assistant()
     queues = Queues(assistant, settings)
-    app = create_app(assistant, settings, tokens, queues)
+    app = create_app(assistant, settings, tokens, queues, reload=reload)
     with daemon.bus.listening(queues.hear):
         async with (
             serving(app, settings.host, settings.port) as url,

@@ -18,6 +18,7 @@ from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.bus import Bus
+from edgevox.daemon.engine_health import EngineHealth
 from edgevox.daemon.engines import Engines
 from edgevox.daemon.household import Household
 from edgevox.daemon.interruptions import Interruptions
@@ -31,6 +32,7 @@ from edgevox.llm.presets import resolve_preset
 from edgevox.metrics import TurnRecorder
 from edgevox.modelstore import ModelStore
 from edgevox.server.assistant import Assistant
+from edgevox.server.surroundings import Surroundings
 from edgevox.settings import Settings, user_presets
 from edgevox.settings.section import AUTO
 from edgevox.turn import CancelFlag
@@ -85,6 +87,8 @@ class Daemon:
         )
         self.records = TurnRecords(log, partial(self._tell_state, "records"))
         self._recording = self.bus.listening(TurnRecorder(self.records.keep))
+        self._health = EngineHealth(self.engines.states)
+        self._watching = self.bus.listening(self._health)
         self.lines = Lines(
             settings,
             self.preset,
@@ -104,6 +108,7 @@ class Daemon:
 
     async def __aenter__(self) -> Daemon:
         self._recording.__enter__()
+        self._watching.__enter__()
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.engines.start())
@@ -231,6 +236,14 @@ class Daemon:
             keep=self.records.log,
             asking=lambda: [*(pipeline.asking for pipeline in self._resting), *self.lines.asking()],
             switchboard=self.lines.switchboard(self.bus),
+            surroundings=Surroundings(
+                self.settings,
+                self._folders,
+                toolbox,
+                engines=self._health.report,
+                turns=self.records.between,
+                problem=lambda: self.record_problem,
+            ),
         )
 
     def voice(self) -> Voice:
@@ -313,6 +326,7 @@ class Daemon:
         if self._memory is not None:
             await asyncio.to_thread(self._memory.close)
         await self.engines.close()
+        self._watching.__exit__(None, None, None)
         self._recording.__exit__(None, None, None)
 
 

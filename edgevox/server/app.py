@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -22,19 +24,32 @@ from edgevox.server.models import model_list, one_model
 from edgevox.server.openapi import document
 from edgevox.server.page.routes import page_routes
 from edgevox.server.queues import Queues
+from edgevox.server.settings_routes import SettingsRoutes
 from edgevox.server.tokens import Tokens
 from edgevox.server.tool_routes import ToolRoutes
+from edgevox.server.view_routes import ViewRoutes
 from edgevox.server.voice.clients import Clients
+from edgevox.server.voice.one_turn import VoiceTurnRoute
+from edgevox.server.voice.room_events import RoomEvents
 from edgevox.server.voice.voice_socket import VoiceSocket
 from edgevox.settings import ServerSettings
 
 TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
+VOICE_PATH = "/v1/voice"
 
 
 def create_app(
-    assistant: Assistant, settings: ServerSettings, tokens: Tokens, queues: Queues | None = None
+    assistant: Assistant,
+    settings: ServerSettings,
+    tokens: Tokens,
+    queues: Queues | None = None,
+    *,
+    reload: Callable[[], None] | None = None,
 ) -> Starlette:
-    """The application that serves `assistant`. Without `queues`, nobody is in the room."""
+    """The application that serves `assistant`. Without `queues`, nobody is in the room.
+
+    `reload` lets the assistant live by the settings as they are in the file.
+    """
     queues = queues or Queues(assistant, settings)
     access = Access(tokens, always_token=settings.always_token)
     confirmations = Confirmations(tokens, assistant.asking)
@@ -42,7 +57,12 @@ def create_app(
     audio = AudioRoutes(assistant, queues, access, settings)
     tools = ToolRoutes(assistant, confirmations, access)
     answers = ConfirmationRoutes(confirmations, access)
-    voice = VoiceSocket(assistant, queues, access, confirmations, Clients(settings.voice_clients))
+    clients = Clients(settings.voice_clients)
+    voice = VoiceSocket(assistant, queues, access, confirmations, clients)
+    voice_turn = VoiceTurnRoute(assistant, queues, access, confirmations)
+    room = RoomEvents(assistant, access)
+    view = ViewRoutes(assistant, access, clients)
+    changing = SettingsRoutes(assistant.surroundings, access, reload)
     openapi = document()
     requests = Requests(openapi["paths"])
 
@@ -85,7 +105,15 @@ def create_app(
         Route("/v1/confirmations", answers.list, methods=["GET"]),
         Route("/v1/confirmations/{token}", answers.answer, methods=["POST"]),
         Route("/v1/audio/speech", audio.speech, methods=["POST"]),
-        WebSocketRoute("/v1/voice", voice.connect),
+        WebSocketRoute(VOICE_PATH, voice.connect),
+        Route(VOICE_PATH, voice_turn.answer, methods=["POST"]),
+        Route("/v1/events", room.listen, methods=["GET"]),
+        Route("/v1/status", view.status, methods=["GET"]),
+        Route("/v1/home", view.home, methods=["GET"]),
+        Route("/v1/tools/stats", view.tool_stats, methods=["GET"]),
+        Route("/v1/turns", view.turns, methods=["GET"]),
+        Route("/v1/settings", changing.list, methods=["GET"]),
+        Route("/v1/settings", changing.change, methods=["PATCH"]),
     ]
     return Starlette(
         routes=routes,
@@ -100,7 +128,7 @@ def _middleware(settings: ServerSettings) -> list[Middleware]:
         Guard,
         rule,
         max_bytes=settings.max_body_bytes,
-        larger={TRANSCRIPTIONS_PATH: settings.max_audio_bytes},
+        larger=dict.fromkeys((TRANSCRIPTIONS_PATH, VOICE_PATH), settings.max_audio_bytes),
     )
     if not settings.allowed_origins:
         return [guard]

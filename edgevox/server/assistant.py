@@ -14,6 +14,7 @@ from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
 from edgevox.languages import ENGLISH
 from edgevox.metrics import TurnRecord
+from edgevox.server.surroundings import Surroundings
 from edgevox.server.voice.line import Switchboard
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.scopes import Caller
@@ -53,7 +54,7 @@ class Assistant:
     is for finding out. A model that `resumes` can go on with a reply that was interrupted. `states` tells how
     its engines are. `record` is told what happens in turns in which the assistant acts for a program, `keep`
     has the records of those of others, and `asking` are those who ask a person. Through the `switchboard`
-    people speak with it from elsewhere.
+    people speak with it from elsewhere, and the `surroundings` are what they see besides.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Assistant:
     keep: Callable[[TurnRecord], None] = lambda _record: None
     asking: Callable[[], Sequence[Asking]] = tuple
     switchboard: Switchboard | None = None
+    surroundings: Surroundings | None = None
     started_s: float = field(default_factory=time.time)
 
     @property

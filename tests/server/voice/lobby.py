@@ -1,10 +1,10 @@
-"""A server that people can speak with over a socket: scripted engines, the demo home, and a client that plays."""
+"""A server that people speak with over a socket: scripted engines, the demo home, a client that plays."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -27,6 +27,7 @@ from edgevox.remote.pcm import pcm
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
 from edgevox.server.serving import serving
+from edgevox.server.surroundings import Surroundings
 from edgevox.server.tokens import Tokens
 from edgevox.settings import ServerSettings, Settings
 from edgevox.testing import ScriptedModel, ToneSynthesizer
@@ -47,7 +48,7 @@ TOKENS = Tokens(
     }
 )
 LIGHT_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "kitchen light"}}\n</tool_call>'
-UNLOCK = '<tool_call>\n{"name": "unlock", "arguments": {"name": "front door"}}\n</tool_call>'
+UNLOCK = '<tool_call>\n{"name": "turn_off", "arguments": {"name": "front door"}}\n</tool_call>'
 
 
 class RestingModel(ScriptedModel):
@@ -111,10 +112,12 @@ async def lobby(
     heard: Sequence[str] = ("turn on the kitchen light",),
     engines: frozenset[str] = frozenset({"whisper", "piper"}),
     synthesizer: ToneSynthesizer | None = None,
+    settings: Settings | None = None,
+    reload: Callable[[], None] | None = None,
     **server: Any,
 ) -> AsyncIterator[Lobby]:
     """A server whose model says `lines` and whose recogniser hears `heard`."""
-    settings = Settings()
+    settings = settings or Settings()
     preset = resolve_preset("home").model_copy(
         update={"tool_call_parsers": ("hermes",), "tool_choice_policy": "auto"}
     )
@@ -126,7 +129,7 @@ async def lobby(
     opened = Lines(
         settings,
         preset,
-        cast(Engines, ScriptedEngines(model, engines)),
+        cast("Engines", ScriptedEngines(model, engines)),
         lambda: household,
         conversation=lambda name: conversations.setdefault(name, Conversation(name)),
         hearing=lambda: Hearing(Stenographer(heard)),
@@ -139,8 +142,15 @@ async def lobby(
         keep=records.append,
         asking=opened.asking,
         switchboard=opened.switchboard(bus),
+        surroundings=Surroundings(
+            settings,
+            folders,
+            toolbox,
+            engines=lambda: {"llama": {"state": "ready", "detail": "", "restarts": 0}},
+            turns=lambda _from_s, _until_s: records,
+        ),
     )
-    app = create_app(assistant, ServerSettings(**server), TOKENS)
+    app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
         async with serving(app, "127.0.0.1", 0) as url:
             yield Lobby(url, opened, bus, toolbox, model, records)
@@ -186,7 +196,7 @@ class Client:
                     frame = json.loads(message.data)
                     self.frames.append(frame)
                     await self._play(frame)
-                    return cast(dict[str, Any], frame)
+                    return cast("dict[str, Any]", frame)
                 case aiohttp.WSMsgType.BINARY:
                     self.samples[self._passage] += len(message.data) // 2
                     if self.plays:
