@@ -28,6 +28,10 @@ class Outbox:
         self._read_within_s = read_within_s
         self._most_bytes = most_bytes
 
+    @property
+    def waiting_bytes(self) -> int:
+        return self._bytes
+
     def tell(self, frame: JsonObject) -> None:
         """Send a frame of text."""
         self._put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))

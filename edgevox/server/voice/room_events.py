@@ -35,6 +35,7 @@ class RoomEvents:
         board = self._assistant.switchboard
         if board is None:
             raise ApiError(404, "not_served", "this server has no room to tell of")
+        await request.body()  # there is none; what comes next is that the client goes
         pieces = self._pieces(board.bus)
         return await streamed(request, pieces, lambda error: event(error.as_openai(), "error"))
 

@@ -60,14 +60,11 @@ class SocketLoudspeaker:
         outbox: Outbox,
         rate_hz: int,
         turn_id: Callable[[], str | None],
-        *,
-        gone_after_s: float = GONE_AFTER_S,
     ) -> None:
         self.heard_s = 0.0
         self._outbox = outbox
         self._rate_hz = rate_hz
         self._turn_id = turn_id
-        self._gone_after_s = gone_after_s
         self._passage: _Passage | None = None
         self._passages = 0
 
@@ -149,7 +146,7 @@ class SocketLoudspeaker:
         while not is_so():
             passage.changed.clear()
             try:
-                async with asyncio.timeout(self._gone_after_s):
+                async with asyncio.timeout(GONE_AFTER_S):
                     await passage.changed.wait()
             except TimeoutError:
                 raise DeviceUnavailable(

@@ -167,6 +167,7 @@ class Client:
     frames: list[dict[str, Any]] = field(default_factory=list)
     samples: dict[int, int] = field(default_factory=dict)
     _passage: int = 0
+    _code: int | None = None
 
     async def send(self, kind: str, **facts: object) -> None:
         await self.socket.send_json({"type": kind, **facts})
@@ -202,7 +203,9 @@ class Client:
                     if self.plays:
                         await self._played(self._passage)
                 case other:
-                    raise ConnectionError(f"{other}: {self.socket.close_code}")
+                    # aiohttp has another code of its own, where its answer to the close comes too late.
+                    self._code = message.data if other == aiohttp.WSMsgType.CLOSE else self.socket.close_code
+                    raise ConnectionError(f"{other}: {self._code}")
 
     async def closed(self) -> int:
         """How it was closed by the server."""
@@ -211,8 +214,8 @@ class Client:
                 while True:
                     await self.next()
             except ConnectionError:
-                assert self.socket.close_code is not None
-                return self.socket.close_code
+                assert self._code is not None
+                return self._code
 
     async def _play(self, frame: dict[str, Any]) -> None:
         match frame["type"]:
@@ -227,6 +230,13 @@ class Client:
 
     def kinds(self) -> list[str]:
         return [frame["type"] for frame in self.frames]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Returns when it is so: for what nobody tells."""
+    async with asyncio.timeout(BOUND_S):
+        while not is_so():  # noqa: ASYNC110  (see above)
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

@@ -279,13 +279,15 @@ async def test_clients_have_conversations_of_their_own(folders: Folders) -> None
 
 
 async def test_without_a_recogniser_only_typed_turns_are_taken(folders: Folders) -> None:
-    async with lobby(folders, ["Hello."], engines=frozenset({"piper"})) as behind:
-        async with connected(behind.url) as client:
-            assert client.frames[0]["listens"] is False
-            await client.send("text", text="hello")
-            await client.until("done")
-            await client.say()
-            assert await client.closed() == 4400
+    async with (
+        lobby(folders, ["Hello."], engines=frozenset({"piper"})) as behind,
+        connected(behind.url) as client,
+    ):
+        assert client.frames[0]["listens"] is False
+        await client.send("text", text="hello")
+        await client.until("done")
+        await client.say()
+        assert await client.closed() == 4400
 
 
 async def test_only_so_many_typed_turns_wait(folders: Folders) -> None:
