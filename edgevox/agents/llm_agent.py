@@ -185,6 +185,7 @@ class LLMAgent:
                 self._tell(ReplyDelta(turn_id=turn.id, text=piece), turn)
                 yield piece
         if turn.gate.is_open:
+            self._executor.stats.count_offered(self._names() if work.offered is None else work.offered)
             if work.reply or work.results:
                 self._conversation.keep(
                     (*work.messages, Message("assistant", work.reply)),

@@ -16,7 +16,7 @@ _LOOK_EVERY_S = 0.2
 
 
 def handed_over(url: str, open_browser: Callable[[str], bool], *, within_s: float = _WITHIN_S) -> bool:
-    """Have a browser open `url`; False when none came for it. `open_browser` may last as long as the browser."""
+    """Have a browser open `url`; False when none came for it. `open_browser` may last as long as it does."""
     path = f"/{secrets.token_urlsafe(24)}"
     with _Once(path, url) as server:
         has_failed = threading.Event()

@@ -95,7 +95,7 @@ def test_nothing_is_inline() -> None:
 
 def test_nothing_comes_from_elsewhere() -> None:
     for name, file in page_files().items():
-        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", file.body.decode(), flags=re.M)) == [], name
+        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", file.body.decode(), flags=re.MULTILINE)) == [], name
 
 
 def test_every_part_that_is_named_is_there() -> None:

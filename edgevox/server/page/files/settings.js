@@ -29,15 +29,12 @@ export class Settings {
 
   build(data) {
     this.fields = data.map((setting) => new Field(setting));
-    const sections = [...new Set(data.map((setting) => setting.section))];
-    const groups = sections.map((section) =>
-      element(
-        "details",
-        { class: "section" },
-        element("summary", {}, section.replace(/\.$/, "")),
-        ...this.fields.filter((field) => field.setting.section === section).map((field) => field.element),
-      ),
-    );
+    const tables = [...new Set(this.fields.map((field) => field.table))];
+    const groups = tables.map((table) => {
+      const fields = this.fields.filter((field) => field.table === table);
+      const about = element("span", { class: "about" }, fields[0].setting.section);
+      return element("details", { class: "section" }, element("summary", {}, table, " ", about), ...fields.map((field) => field.element));
+    });
     this.result = element("p", { class: "result", role: "status" });
     this.button = element("button", { type: "submit", class: "main", disabled: true }, "Save");
     this.form.replaceChildren(...groups, element("div", { class: "save row" }, this.button, this.result));
@@ -81,6 +78,11 @@ class Field {
       element("label", { for: this.id }, element("code", {}, setting.name), element("span", { class: "about" }, about)),
       this.control,
     );
+  }
+
+  // The table of the file of settings that it stands in: "tts" for "tts.speed".
+  get table() {
+    return this.setting.name.split(".")[0];
   }
 
   get raw() {

@@ -35,7 +35,16 @@ export class ToolCall {
     const isRefused = code === "tool_denied" || code === "token_scope_insufficient";
     this.element.dataset.state = isRefused ? "refused" : isError ? "failed" : "done";
     const took = element("span", { class: "took" }, isRefused ? "refused" : milliseconds(ms));
-    this.result.replaceChildren(element("span", { class: "content" }, content), " ", took);
+    this.result.replaceChildren(element("span", { class: "content" }, plain(content)), " ", took);
+  }
+}
+
+// A result is JSON text; one that is a sentence is shown as one.
+function plain(content) {
+  try {
+    return worded(JSON.parse(content));
+  } catch {
+    return content;
   }
 }
 
