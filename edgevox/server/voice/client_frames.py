@@ -69,7 +69,7 @@ class Ping(_Frame):
     """Is anybody there?"""
 
     type: Literal["ping"]
-    id: str | int | None = Field(default=None)
+    id: Annotated[str, Field(max_length=64)] | int | None = None
 
 
 ClientFrame: TypeAlias = Hello | Typed | Answered | Stop | Played | AudioEnd | Ping

@@ -94,11 +94,12 @@ class Lobby:
     url: str
     lines: Lines
     bus: Bus
-    toolbox: Toolbox
+    toolbox: Toolbox | None
     model: ScriptedModel
     records: list[TurnRecord]
 
     def state(self, entity_id: str) -> str:
+        assert self.toolbox is not None
         entity = self.toolbox.home.house().entity(entity_id)
         assert entity is not None
         return entity.state
@@ -111,20 +112,25 @@ async def lobby(
     *,
     heard: Sequence[str] = ("turn on the kitchen light",),
     engines: frozenset[str] = frozenset({"whisper", "piper"}),
-    synthesizer: ToneSynthesizer | None = None,
+    model: ScriptedModel | None = None,
+    has_tools: bool = True,
     settings: Settings | None = None,
     reload: Callable[[], None] | None = None,
     **server: Any,
 ) -> AsyncIterator[Lobby]:
-    """A server whose model says `lines` and whose recogniser hears `heard`."""
+    """A server whose model says `lines` and whose recogniser hears `heard`.
+
+    Where nobody calls one, it is quicker without tools.
+    """
     settings = settings or Settings()
     preset = resolve_preset("home").model_copy(
         update={"tool_call_parsers": ("hermes",), "tool_choice_policy": "auto"}
     )
-    toolbox = await asyncio.to_thread(Toolbox, settings, folders)
-    await toolbox.start()
+    toolbox = await asyncio.to_thread(Toolbox, settings, folders) if has_tools else None
+    if toolbox:
+        await toolbox.start()
     household = Household(settings, preset, toolbox)
-    model, bus, records = RestingModel(lines), Bus(), list[TurnRecord]()
+    model, bus, records = model or RestingModel(lines), Bus(), list[TurnRecord]()
     conversations: dict[str, Conversation] = {}
     opened = Lines(
         settings,
@@ -133,12 +139,12 @@ async def lobby(
         lambda: household,
         conversation=lambda name: conversations.setdefault(name, Conversation(name)),
         hearing=lambda: Hearing(Stenographer(heard)),
-        voice=lambda: Voice(synthesizer or ToneSynthesizer()),
+        voice=lambda: Voice(ToneSynthesizer()),
     )
     assistant = Assistant(
         preset.name,
         AskedModel(model, ("hermes",)),
-        executor=toolbox.executor,
+        executor=toolbox.executor if toolbox else None,
         keep=records.append,
         asking=opened.asking,
         switchboard=opened.switchboard(bus),
@@ -155,7 +161,8 @@ async def lobby(
         async with serving(app, "127.0.0.1", 0) as url:
             yield Lobby(url, opened, bus, toolbox, model, records)
     finally:
-        await toolbox.stop()
+        if toolbox:
+            await toolbox.stop()
 
 
 @dataclass
