@@ -187,9 +187,9 @@ class Client:
         for start in range(0, len(samples), rate_hz // 10):
             await self.socket.send_bytes(pcm(samples[start : start + rate_hz // 10]))
 
-    async def until(self, kind: str, **facts: object) -> dict[str, Any]:
+    async def until(self, kind: str, *, within_s: float = BOUND_S, **facts: object) -> dict[str, Any]:
         """The next frame of that kind that holds these facts."""
-        async with asyncio.timeout(BOUND_S):
+        async with asyncio.timeout(within_s):
             while True:
                 frame = await self.next()
                 if frame["type"] == kind and facts.items() <= frame.items():

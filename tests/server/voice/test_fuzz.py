@@ -15,4 +15,4 @@ from tests.server.voice.lobby import lobby
 async def test_broken_clients_break_nothing_and_leave_nothing(folders: Folders, seed: int) -> None:
     rng = random.Random(seed)
     async with lobby(folders, model=AnyModel(rng), voice_clients=16) as behind:
-        assert await attack(behind, rng, lambda count: count < 48) == 48
+        assert await attack(behind, rng, lambda count: count < 32) == 32
