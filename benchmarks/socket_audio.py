@@ -1,9 +1,9 @@
 """First audio through the voice socket, beside that of the microphone here.
 
 `python -m benchmarks.socket_audio`: one daemon with the default models, one room, one client of /v1/voice.
-Both are asked the same, one after the other, as fast as it is spoken. From the last voiced sample to the first
-audible sample of the answer, which is heard when its frame has arrived. What a loudspeaker or a browser's own
-output delays is in neither.
+Both are asked the same, one after the other, as fast as it is spoken. From the last voiced sample to the
+first audible sample of the answer, which is heard when its frame has arrived. What a loudspeaker or a
+browser's own output delays is in neither.
 """
 
 from __future__ import annotations
