@@ -2,7 +2,8 @@
 
 On PulseAudio's null sinks, in real time, with the echo as loud as the reply is played. The real canceller,
 recogniser and voice, and a scripted model that tells a story. Is everybody heard, how soon is it silent, and
-does the conversation hold what was said and no more?
+does the conversation hold what was said and no more? Before each story something short is said undisturbed,
+as in every conversation but the first second after the start: the canceller learns the room from it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ STORY = (
     "all would be well. So he spent his last coins on a pair of fine red boots, and the cat put them on and "
     "walked out into the world."
 )
+_GREETING = "Good morning. It is half past seven, and the sun is shining."
 _REPLY = "All right."
 _LATEST_S = 5.0
 _GIVE_UP_S = 20.0
@@ -120,7 +122,10 @@ def _spread_ms(seconds: Sequence[float]) -> dict[str, float]:
 
 async def _interrupt(times: int, chance: random.Random, speech: Path | None) -> list[Interrupted]:
     store = open_store(user_folders())
-    whisper = SupervisedEngine("whisper", WhisperEngine(store.path("whisper-base"), language="en"))
+    recogniser = WhisperEngine(
+        store.path("whisper-base"), language="en", adapter=store.path("edgevox-hearing-base")
+    )
+    whisper = SupervisedEngine("whisper", recogniser)
     piper = SupervisedEngine("piper", PiperEngine(store.path("piper-en_US-joe-medium")))
     people = list(_people(speech))
     rows = []
@@ -156,7 +161,9 @@ async def interruption(
     sound = trimmed(person.audio)
     sound = sound * np.float32(10 ** (_PERSON_DBFS / 20) / np.sqrt(np.mean(sound**2)))
     write_wav(wav, [Audio(sound, person.audio.rate_hz)])
-    async with echoing_talk(transcriber, synthesizer, [STORY, _REPLY]) as talk:
+    async with echoing_talk(transcriber, synthesizer, [_GREETING, STORY, _REPLY]) as talk:
+        await talk.pipeline.answer("Good morning.", Turn())
+        talk.events.clear()
         telling = asyncio.create_task(talk.pipeline.answer("Tell me a story.", Turn()))
         await talk.until(PlaybackStarted)
         await asyncio.sleep(moment_s)
@@ -184,7 +191,7 @@ def _told(
     ends = [event for event in talk.events if isinstance(event, TurnEnded)]
     heard = [event.text for event in talk.events if isinstance(event, TranscriptReady)][1:]
     kept = [message.content for message in talk.conversation.messages() if message.role == "assistant"]
-    told = kept[0].rstrip("… ") if kept else ""
+    told = kept[1].rstrip("… ") if len(kept) > 1 else ""
     return Interrupted(
         said=person.text or "",
         voice=person.source,

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from edgevox.agents.acting import Acting, Publish
@@ -18,7 +19,7 @@ from edgevox.agents.confirm import Confirm, nobody_to_ask
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import Instructions, Told, stands_alone
 from edgevox.agents.kept_turn import cut_off
-from edgevox.agents.reply import Reply
+from edgevox.agents.reply import Foresee, Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
 from edgevox.events import (
@@ -166,10 +167,12 @@ class LLMAgent:
         tool_choice: ToolChoice = "auto",
         source: str = "text",
         answer_in: str | None = None,
+        foresee: Foresee = lambda _text: None,
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
 
-        `answer_in` is the code of the language that the model is told to answer in.
+        `answer_in` is the code of the language that the model is told to answer in. `foresee` is told what
+        will probably be said, as it grows, before that is certain.
 
         A cancelled turn keeps what was said so far; a failed one, and one whose gate was not opened, leave no
         trace in the conversation.
@@ -179,6 +182,7 @@ class LLMAgent:
         work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
         work.offered = self._names_for(sentence)
         work.answer_in = answer_in
+        work.foresee = foresee
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
@@ -264,21 +268,8 @@ class LLMAgent:
         work.hints.clear()
         work.forced_choice = None
         self._tell(ModelStarted(turn_id=turn.id), turn)
-
-        def on_call(written: ArgumentsDelta) -> None:
-            if written.name == RESPOND_NAME and RESPOND_NAME not in self._names():
-                return  # plain talk, written as a call
-            self._tell(
-                ToolCallWritten(
-                    turn_id=turn.id,
-                    call_id=written.id,
-                    name=written.name,
-                    arguments_delta=written.arguments_delta,
-                ),
-                turn,
-            )
-
-        async with aclosing(reply.spoken(request, turn.cancel, on_call)) as pieces:
+        on_call = partial(self._tell_call, turn)
+        async with aclosing(reply.spoken(request, turn.cancel, work.foresee, on_call)) as pieces:
             async for piece in pieces:
                 yield work.say(piece, begins_reply=reply.said == piece)
         done = reply.done
@@ -352,6 +343,19 @@ class LLMAgent:
 
     def _tell(self, event: Event, turn: Turn) -> None:
         turn.gate.when_open(lambda: self._publish(event))
+
+    def _tell_call(self, turn: Turn, written: ArgumentsDelta) -> None:
+        if written.name == RESPOND_NAME and RESPOND_NAME not in self._names():
+            return  # plain talk, written as a call
+        self._tell(
+            ToolCallWritten(
+                turn_id=turn.id,
+                call_id=written.id,
+                name=written.name,
+                arguments_delta=written.arguments_delta,
+            ),
+            turn,
+        )
 
     def _names(self) -> Sequence[str]:
         registry = self._executor.registry

@@ -7,13 +7,16 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
+from edgevox.agents.foresight import Foresight
 from edgevox.hooks import ModelReply
 from edgevox.llm.hooks_slm import speakable_chars
 from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser, ToolCallItem
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
+
+Foresee: TypeAlias = Callable[[str], None]
 
 
 class Reply:
@@ -35,17 +38,22 @@ class Reply:
         self,
         request: ChatRequest,
         cancel: CancelFlag,
+        foresee: Foresee = lambda _text: None,
         on_call: Callable[[ArgumentsDelta], None] = lambda _delta: None,
     ) -> AsyncGenerator[str, None]:
         """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError.
 
-        `on_call` is told of calls while they are written.
+        `foresee` is told what the reply will probably begin with, where that is known before it may be said,
+        and `on_call` of calls while they are written.
         """
+        foresight = Foresight()
         parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
         async with aclosing(self._model.stream(request, cancel)) as replies:
             async for reply in replies:
                 match reply:
                     case ChatDelta():
+                        if foreseen := foresight.feed(reply.text):
+                            foresee(foreseen)
                         delta = parser.feed(reply.text)
                     case ChatDone():
                         self.done = reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgevox.agents.instructions import Told
-from edgevox.agents.reply import call_numbers
+from edgevox.agents.reply import Foresee, call_numbers
 from edgevox.hooks import Run
 from edgevox.languages import ENGLISH, LANGUAGES
 from edgevox.tools.results import ToolResult
@@ -29,6 +29,8 @@ class TurnWork:
         self.hints: list[str] = []
         self.answer_in: str | None = None
         """The code of the language that the model is told to answer in."""
+        self.foresee: Foresee = lambda _text: None
+        """Told what will probably be said."""
         self.results: list[ToolResult] = []
         self.said = ""
         self.reply = ""

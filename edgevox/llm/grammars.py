@@ -12,7 +12,7 @@ import json
 import marshal
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from edgevox.errors import ConfigError
@@ -20,6 +20,7 @@ from edgevox.llm.gbnf.calls import OfferedTool, add_calls, add_reply, add_value,
 from edgevox.llm.gbnf.language import Node, Rules
 from edgevox.llm.gbnf.written import Written, written
 from edgevox.llm.grammar_check import compiles
+from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.llm.tool_parsers.notation import Wrapper
 from edgevox.types import JsonObject
@@ -158,7 +159,7 @@ def _built(
 ) -> CallGrammar:
     wrapper = _wrapper(wire_format)
     found = [offered(tool) for tool in tools]
-    named = [tool for tool in found if tool is not None]
+    named = [_with_words(tool) for tool in found if tool is not None]
     nameless = [
         f"tool {at + 1} has no name, and cannot be called" for at, tool in enumerate(found) if tool is None
     ]
@@ -177,6 +178,15 @@ def _built(
         refused = (tool.name for tool in named if not compiles(build([tool], frozenset())[0].gbnf))
         grammar, warnings = build(named, frozenset(refused))
     return CallGrammar(grammar.gbnf, grammar.lark, wrapper.triggers, (*nameless, *warnings))
+
+
+def _with_words(tool: OfferedTool) -> OfferedTool:
+    """Whoever responds says something: to be held to it spares the model the steps in which it could not."""
+    if tool.name != RESPOND_NAME or not isinstance(tool.parameters, Mapping):
+        return tool
+    if not tool.parameters.get("properties"):
+        return tool
+    return replace(tool, parameters={**tool.parameters, "minProperties": 1})
 
 
 def _wrapper(wire_format: str) -> Wrapper:

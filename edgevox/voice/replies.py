@@ -19,6 +19,7 @@ from edgevox.voice.spoken_turn import SpokenTurn
 
 T = TypeVar("T")
 Publish: TypeAlias = Callable[[Event], None]
+Write: TypeAlias = Callable[[str], None]
 
 
 class Replies:
@@ -61,7 +62,9 @@ class Replies:
         """What the agent answers; `spoken` is the language of `text`, "" where that is not known."""
         result, speech = await self._aloud(
             turn,
-            lambda write: self._write(text, turn, source, write, self._languages.to_be_told(spoken)),
+            lambda write, foresee: self._write(
+                text, turn, source, write, foresee, self._languages.to_be_told(spoken)
+            ),
             language=self._languages.reply_to(spoken),
             spoken=spoken,
         )
@@ -75,7 +78,7 @@ class Replies:
     async def say(self, said: str, turn: Turn, language: str = ENGLISH) -> str | None:
         """Say this in the place of the agent; returns what was heard of it, None where it was not cut."""
 
-        async def write(write: Callable[[str], None]) -> None:
+        async def write(write: Write, _foresee: Write) -> None:
             self._publish(ReplyDelta(turn_id=turn.id, text=said))
             write(said)
 
@@ -85,7 +88,7 @@ class Replies:
     async def _aloud(
         self,
         turn: Turn,
-        write: Callable[[Callable[[str], None]], Awaitable[T]],
+        write: Callable[[Write, Write], Awaitable[T]],
         *,
         language: str,
         spoken: str = ENGLISH,
@@ -95,11 +98,11 @@ class Replies:
         Whoever is asked something meanwhile may answer in the language that was `spoken`.
         """
         if self._mouth is None:
-            return await write(lambda _piece: None), None
+            return await write(lambda _piece: None, lambda _text: None), None
         speech = SpokenTurn(self._mouth, turn, self._publish, language=language)
 
         async def written() -> T:
-            result = await write(speech.write)
+            result = await write(speech.write, speech.foresee)
             speech.finish()
             return result
 
@@ -120,11 +123,12 @@ class Replies:
         text: str,
         turn: Turn,
         source: TurnSource,
-        write: Callable[[str], None],
+        write: Write,
+        foresee: Write,
         answer_in: str | None,
     ) -> AgentResult:
         result: AgentResult | None = None
-        stream = self._agent.stream(text, turn, source=source, answer_in=answer_in)
+        stream = self._agent.stream(text, turn, source=source, answer_in=answer_in, foresee=foresee)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, AgentResult):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -16,6 +16,7 @@ from edgevox.languages import ENGLISH
 from edgevox.tts.sentences import SentenceSplitter
 from edgevox.turn import Turn
 from edgevox.types import Audio
+from edgevox.voice.foreseen import ForeseenSentence
 from edgevox.voice.heard_words import SpokenSentence, heard_words
 from edgevox.voice.mouth import Mouth
 
@@ -26,6 +27,7 @@ _PIECES_AHEAD = 1
 # -50 dBFS, and what is kept before it, so that no consonant is cut.
 _AUDIBLE = 0.003
 _BEFORE_S = 0.01
+_LOOKS_WHOLE = re.compile(r"(?<!\d)[.!?…][\"'”’)]*\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class SpokenTurn:
         """The reply, as far as it was written."""
         self._language = language
         self._splitter = SentenceSplitter(language)
+        self._foreseen: ForeseenSentence | None = None
         self._reply: list[SpokenSentence] = []
         """The sentences of the reply: not what was interjected or asked."""
         self._sentences: asyncio.Queue[SpokenSentence | _PassageEnd | None] = asyncio.Queue()
@@ -83,6 +86,16 @@ class SpokenTurn:
         """The next piece of the reply: a sentence is spoken as soon as it is whole."""
         self.written += piece
         self._put_reply(self._splitter.feed(piece))
+
+    def foresee(self, text: str) -> None:
+        """The reply will probably begin with this: its first sentence is made, and not yet played."""
+        if self._foreseen is not None or self._reply or self._turn.cancel.is_set():
+            return
+        splitter = SentenceSplitter(self._language)
+        first = splitter.feed(text) or (splitter.finish() if _LOOKS_WHOLE.search(text) else ())
+        if first:
+            voice = self._mouth.voice
+            self._foreseen = ForeseenSentence(voice, first[0], self._turn.cancel, self._language)
 
     def interject(self, sentence: str, language: str = ENGLISH) -> None:
         """Say this behind what is whole by now, before the rest of the reply."""
@@ -110,7 +123,7 @@ class SpokenTurn:
 
     def _flush_sentence(self) -> None:
         """A sentence that looks whole is: what would show it comes only when the gate is open."""
-        if re.search(r"(?<!\d)[.!?…][\"'”’)]*\s*$", self.written):
+        if _LOOKS_WHOLE.search(self.written):
             self._flush()
 
     def _flush(self) -> None:
@@ -129,19 +142,21 @@ class SpokenTurn:
     async def _synthesize(self) -> None:
         turn = self._turn
         await self._mouth.voice.prepare(self._language)  # while the reply is still being written
-        while (item := await self._sentences.get()) is not None:
-            if isinstance(item, _PassageEnd):
-                await self._pass_on(item)
-            elif not turn.cancel.is_set():
-                await self._make(item)
-                self._unmade -= 1
+        try:
+            while (item := await self._sentences.get()) is not None:
+                if isinstance(item, _PassageEnd):
+                    await self._pass_on(item)
+                elif not turn.cancel.is_set():
+                    await self._make(item)
+                    self._unmade -= 1
+        finally:
+            await self._drop_foreseen()
         await self._pass_on(None)
 
     async def _make(self, sentence: SpokenSentence) -> None:
         turn = self._turn
         self._tell(SynthesisStarted(turn_id=turn.id, text=sentence.text))
-        speech = self._mouth.voice.speak(sentence.text, turn.cancel, sentence.language)
-        async with aclosing(speech) as pieces:
+        async with aclosing(await self._sound_of(sentence)) as pieces:
             async for sound in pieces:
                 if not self._has_sound:
                     sound = _from_its_beginning(sound)
@@ -150,6 +165,19 @@ class SpokenTurn:
                 sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
         sentence.is_made = not turn.cancel.is_set()
+
+    async def _sound_of(self, sentence: SpokenSentence) -> AsyncGenerator[Audio, None]:
+        foreseen = self._foreseen
+        if foreseen and (foreseen.text, self._language) == (sentence.text, sentence.language):
+            self._foreseen = None
+            return foreseen.pieces()
+        await self._drop_foreseen()
+        return self._mouth.voice.speak(sentence.text, self._turn.cancel, sentence.language)
+
+    async def _drop_foreseen(self) -> None:
+        if self._foreseen is not None:
+            foreseen, self._foreseen = self._foreseen, None
+            await foreseen.close()
 
     async def _pass_on(self, item: _Piece | _PassageEnd | None) -> None:
         self._may_begin.set()

@@ -303,3 +303,13 @@ def test_what_must_contain_itself_for_ever_is_not_held_to(checker: GrammarChecke
     grammar = build_call_grammar([tool("endless", parameters), LIGHT])
     assert any("endless" in warning for warning in grammar.warnings)
     assert checker.check(grammar.gbnf, call("set_light", {"room": "hall"})).complete
+
+
+@pytest.mark.engine
+def test_whoever_responds_is_held_to_words(checker: GrammarChecker) -> None:
+    optional = {"type": "object", "properties": {"message": {"type": "string"}}}
+    held = tool_call_grammar([tool("respond", optional)], wire_format="python_list")
+    other = tool_call_grammar([tool("announce", optional)], wire_format="python_list")
+    assert checker.check(held, '[respond(message="Hello.")]').accepted
+    assert not checker.check(held, "[respond()]").accepted
+    assert checker.check(other, "[announce()]").accepted
