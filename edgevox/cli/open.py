@@ -7,6 +7,7 @@ import http.client
 import ipaddress
 import os
 import socket
+import ssl
 import sys
 import webbrowser
 from contextlib import closing
@@ -28,8 +29,8 @@ _LOCAL = "127.0.0.1"
 # Set aside for documentation (RFC 5737): a datagram socket that is bound for it sends nothing.
 _ELSEWHERE = ("192.0.2.1", 9)
 _MICROPHONE = (
-    "On the phone you can type and watch. Browsers lend their microphone only to https and to localhost:\n"
-    "for that, put a proxy with TLS before the server (docs/guide/page.md)."
+    "On the phone you can type and watch. Browsers lend their microphone and loudspeaker only to pages on\n"
+    "https: server.tls_certificate makes it that (docs/guide/page.md)."
 )
 
 
@@ -50,9 +51,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
         raise ConfigError("the server has any free port", hint="name the one it said: edgevox open --port N")
     if args.phone:
         return _show_phone(settings, token, context)
-    host = _near_host(settings.host)
-    _check_served(host, settings.port)
-    url = page_url(host, settings.port, token)
+    _check_served(settings)
+    url = page_url(settings, _near_host(settings.host), token)
     if args.only_print:
         context.write(url)
     elif not _has_display():
@@ -64,10 +64,11 @@ def run(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def page_url(host: str, port: int, token: str) -> str:
+def page_url(settings: ServerSettings, host: str, token: str) -> str:
     """The page with its token in the fragment, which browsers keep to themselves."""
+    scheme = "https" if settings.tls_certificate else "http"
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/#token={quote(token, safe='')}"
+    return f"{scheme}://{shown}:{settings.port}/#token={quote(token, safe='')}"
 
 
 def _show_phone(settings: ServerSettings, token: str, context: Context) -> int:
@@ -79,19 +80,20 @@ def _show_phone(settings: ServerSettings, token: str, context: Context) -> int:
             hint=f'in {context.folders.config_file}, under [server]: host = "0.0.0.0" and '
             f'allowed_hosts = ["{address}"]; then start it again',
         )
-    _check_served(_near_host(settings.host), settings.port)
-    url = page_url(host, settings.port, token)
+    _check_served(settings)
+    url = page_url(settings, host, token)
     segno.make(url, error="m", micro=False).terminal(out=sys.stdout, border=2, compact=True)
     context.write(url)
     context.err.print("Whoever has this address may do what its token may.", style="yellow")
-    context.err.print(_MICROPHONE, markup=False, soft_wrap=True)
+    if settings.tls_certificate is None:
+        context.err.print(_MICROPHONE, markup=False, soft_wrap=True)
     return 0
 
 
-def _check_served(host: str, port: int) -> None:
+def _check_served(settings: ServerSettings) -> None:
     """Raises NotRunning when nobody serves the page there."""
-    connection = http.client.HTTPConnection(host, port, timeout=_ANSWER_WITHIN_S)
-    with closing(connection):
+    host, port = _near_host(settings.host), settings.port
+    with closing(_connection(host, port, is_https=settings.tls_certificate is not None)) as connection:
         try:
             # Without the token: whoever it is that listens there learns nothing from being asked.
             connection.request("GET", "/")
@@ -103,6 +105,15 @@ def _check_served(host: str, port: int) -> None:
             f"nobody serves the page on {host}, port {port}",
             hint="edgevox serve starts it; with server.enabled = true, edgevox run does",
         )
+
+
+def _connection(host: str, port: int, *, is_https: bool) -> http.client.HTTPConnection:
+    if not is_https:
+        return http.client.HTTPConnection(host, port, timeout=_ANSWER_WITHIN_S)
+    anybody = ssl.create_default_context()
+    anybody.check_hostname = False
+    anybody.verify_mode = ssl.CERT_NONE  # it is asked whether it is there, and told nothing
+    return http.client.HTTPSConnection(host, port, timeout=_ANSWER_WITHIN_S, context=anybody)
 
 
 def _near_host(host: str) -> str:

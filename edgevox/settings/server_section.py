@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from edgevox.settings.addresses import Network
-from edgevox.settings.section import Section, Text
+from edgevox.settings.section import Section, Text, UserPath
 
 
 class ServerSettings(Section):
@@ -22,6 +22,12 @@ class ServerSettings(Section):
     )
     allowed_origins: tuple[str, ...] = Field(
         default=(), description='web pages that may use it: "http://panel.local:8080"'
+    )
+    tls_certificate: UserPath | None = Field(
+        default=None, description="a certificate in a PEM file: it is https then", examples=["~/house.pem"]
+    )
+    tls_key: UserPath | None = Field(
+        default=None, description="the key for it, if it is in a file of its own", examples=["~/house.key"]
     )
     always_token: bool = Field(
         default=False, description="ask programs on this machine for a token in every case"

@@ -160,8 +160,9 @@ def test_axe_finds_no_serious_fault(visitor: Visitor, scheme: str) -> None:
     visitor.size(*PHONE, is_phone=True)
     for view in VIEWS:
         visitor.one(f'nav a[data-view="{view}"]').click()
-        faults += axe(visitor)
         assert visitor.does("return document.documentElement.scrollWidth") <= PHONE[0], view
+        if view in ("talk", "tools"):  # the rest is no other on a phone
+            faults += axe(visitor)
     visitor.size(*DESKTOP)
     assert faults == []
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -27,7 +28,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.cli.command import environment
 
-BOUND_S = 60.0
+BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a busy machine
 TOKEN = "edgevox-token-of-the-visitor"
 _LOOK_EVERY_S = 0.1
 _BEFORE_S, _BEHIND_S = 1, 10
@@ -115,9 +116,12 @@ class Visitor:
         return str(found[-1].get_property("textContent")) if found else ""
 
     def until(self, has_come: Callable[[], Any], bound_s: float = BOUND_S) -> Any:
-        return WebDriverWait(self.browser, bound_s, poll_frequency=_LOOK_EVERY_S).until(
-            lambda _browser: has_come(), f"the page: {self.text('body')[:2000]}"
-        )
+        """What `has_come` says once it says something; a test that waits in vain shows the page."""
+        try:
+            waiting = WebDriverWait(self.browser, bound_s, poll_frequency=_LOOK_EVERY_S)
+            return waiting.until(lambda _browser: has_come())
+        except TimeoutException:
+            pytest.fail(f"it has not come to the page: {' '.join(self.text('main').split())[:2000]}")
 
     def until_connected(self) -> None:
         self.until(lambda: self.text("#connection-words") == "Connected")

@@ -7,6 +7,10 @@ const HEIGHT = 150;
 const LEFT = 46;
 const BOTTOM = 24;
 const TOP = 10;
+const RIGHT = 20;
+const MARK = 62;
+const SHORTEST_MIN = 10;
+const STEPS_MIN = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240];
 
 // What a turn is judged by: its first sound, or, where nothing was spoken, its end.
 export function waitMs(record) {
@@ -22,16 +26,16 @@ export function trend(records, width) {
 }
 
 function drawing(points, width, words) {
-  const [first, last] = span(points);
+  const { first, last, marks } = span(points, width);
   const most = nice(Math.max(...points.map((point) => point.ms)));
-  const x = (hour) => LEFT + ((hour - first) / (last - first)) * (width - LEFT - 8);
+  const x = (hour) => LEFT + ((hour - first) / (last - first)) * (width - LEFT - RIGHT);
   const y = (ms) => HEIGHT - BOTTOM - (ms / most) * (HEIGHT - BOTTOM - TOP);
   const middles = byHour(points).map(({ hour, median }) => `${x(hour + 0.5)},${y(median)}`);
   return svg(
     "svg",
     { class: "trend", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": words },
     ...[0, 0.5, 1].flatMap((part) => level(part * most, y(part * most), width)),
-    ...hours(first, last, width).map((hour) => svg("text", { class: "tick", x: x(hour), y: HEIGHT - 6 }, `${hour}:00`)),
+    ...marks.map((hour) => svg("text", { class: "tick", x: x(hour), y: HEIGHT - 8 }, clock(hour))),
     middles.length > 1 ? svg("polyline", { class: "middle", points: middles.join(" ") }) : null,
     ...points.map((point) =>
       svg("circle", { class: "turn", cx: x(point.hour), cy: y(point.ms), r: 3.5 }, svg("title", {}, `${milliseconds(point.ms)}: ${point.said}`)),
@@ -81,20 +85,21 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-// Whole hours around the turns, four at least.
-function span(points) {
-  const first = Math.floor(points[0].hour);
-  const last = Math.ceil(points.at(-1).hour + 0.01);
-  const missing = Math.max(0, 4 - (last - first));
-  const before = Math.min(first, Math.ceil(missing / 2));
-  return [first - before, Math.min(24, last + missing - before)];
+// The part of the day in which something was asked, ten minutes at least, and where it gets a mark.
+function span(points, width) {
+  const [from, to] = [points[0].hour * 60, points.at(-1).hour * 60];
+  const most = Math.floor(width / MARK);
+  const every = STEPS_MIN.find((step) => Math.max(SHORTEST_MIN, to - from) / step <= most - 2) ?? 360;
+  const first = Math.floor(from / every) * every;
+  const last = Math.max(first + SHORTEST_MIN, Math.ceil((to + 0.1) / every) * every);
+  const marks = [];
+  for (let minute = first; minute <= last; minute += every) marks.push(minute / 60);
+  return { first: first / 60, last: last / 60, marks };
 }
 
-function hours(first, last, width) {
-  const every = [1, 2, 3, 4, 6].find((one) => (last - first) / one <= width / 70) ?? 8;
-  const found = [];
-  for (let hour = first; hour <= last; hour += every) found.push(hour);
-  return found;
+function clock(hour) {
+  const minutes = Math.round(hour * 60);
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
 }
 
 function nice(ms) {
