@@ -82,7 +82,7 @@ class Lines:
                 Segmenter(audio),
                 pipeline,
                 line.publish,
-                interruption=Interruptions(lambda: "device", audio.vad_aggressiveness).now,
+                interruption=Interruptions(lambda: line.duplex, audio.vad_aggressiveness).now,
                 wakefulness=Wakefulness(publish=line.publish),
             )
         finally:

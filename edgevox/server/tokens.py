@@ -24,6 +24,7 @@ _FIRST_FILE = """\
 #   chat   talk with the model            read   look things up with the assistant's tools
 #   audio  recognise and speak            act    let them change something
 #   status how the server is              confirm  say yes to what another program asked for
+#   voice  speak with it, as the page does      history  see what was said      settings  change some of them
 # A tool may want a scope of its own, such as home.locks; "home.*" is all of those, "*" is everything.
 [{name}]
 token = "{token}"

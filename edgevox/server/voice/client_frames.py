@@ -12,7 +12,7 @@ VERSION = 1
 FRAME_BYTES = 65_536
 TEXT_CHARS = 4_000
 
-_Rate: TypeAlias = Annotated[int, Field(ge=8_000, le=48_000)]
+_Rate: TypeAlias = Annotated[int, Field(ge=8_000, le=96_000)]
 
 
 class _Frame(BaseModel):
@@ -28,6 +28,8 @@ class Hello(_Frame):
     rate_hz: _Rate = 16_000
     play_rate_hz: _Rate = 24_000
     speak: bool = True
+    hears_itself: bool = False
+    """Whether its microphone hears its loudspeaker: nobody cancels the echo."""
 
 
 class Typed(_Frame):

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from edgevox.agents.acting import Publish
 from edgevox.agents.confirm import Confirm
+from edgevox.audio.duplex import Duplex
 from edgevox.bus import Bus
 from edgevox.tools.scopes import Caller
 from edgevox.types import Transcript
@@ -20,7 +21,7 @@ class Line:
     """Their ear and loudspeaker, who they are, and where the events of their conversation go.
 
     Without `confirm` they are asked themselves, aloud and on their screen. `heard` is told all that the
-    recogniser understands, also what may still change.
+    recogniser understands, also what may still change. `duplex` is how their sound goes both ways.
     """
 
     ear: Ear
@@ -29,6 +30,7 @@ class Line:
     publish: Publish
     confirm: Confirm | None = None
     heard: Callable[[Transcript], None] = lambda _transcript: None
+    duplex: Duplex = "device"
 
 
 class OpenLine(Protocol):

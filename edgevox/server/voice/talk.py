@@ -86,6 +86,7 @@ class Talk:
             self._publish,
             None if self._may_confirm else confirm,
             self._telling.heard,
+            duplex="half" if hello.hears_itself else "device",
         )
         self._typed: asyncio.Queue[str] = asyncio.Queue(_MOST_TYPED)
         self._sound = Allowance(per_s=_SOUND_PER_S, burst=BURST_S)
