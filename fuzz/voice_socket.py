@@ -35,6 +35,10 @@ AT_ONCE = 8
 _SETTLED_WITHIN_S = 30.0
 _SAID = (LIGHT_ON, UNLOCK, "Hello.", "One two three. " * 20, "<tool_call>{", "")
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+UPGRADE = (
+    "GET /v1/voice HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 class Finding(AssertionError):
@@ -161,10 +165,7 @@ async def connection(url: str, rng: random.Random) -> None:
 
 
 async def _send(writer: asyncio.StreamWriter, rng: random.Random, host: str) -> None:
-    writer.write(
-        f"GET /v1/voice HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
-    )
+    writer.write(UPGRADE.format(host=host).encode())
     writer.write(beginning(rng))
     for _ in range(rng.randint(0, 30)):
         writer.write(anything(rng))
