@@ -34,6 +34,31 @@ RESAMPLED = """
       return [out.length, Math.sqrt(middle.reduce((sum, one) => sum + one * one, 0) / middle.length)];
     });
 """
+RATE_HZ = 22_050
+CUT_OFF = f"""
+    const {{ Loudspeaker }} = await import("/page/loudspeaker.js");
+    let told = () => {{}};
+    const next = () => new Promise((done) => {{ told = (...played) => done(played); }});
+    const loudspeaker = new Loudspeaker((...played) => told(...played));
+    await loudspeaker.load();
+    await loudspeaker.wake();
+    loudspeaker.setVolume(0);
+    const heard = next();
+    loudspeaker.begin(1, {RATE_HZ});
+    loudspeaker.samples(new Int16Array(2 * {RATE_HZ}).fill(1000).buffer);
+    loudspeaker.end(1);
+    await heard;
+    const cut = next();
+    loudspeaker.stop(1);
+    const [, samples, isPlayed] = await cut;
+    const whole = next();
+    loudspeaker.begin(2, {RATE_HZ});
+    loudspeaker.samples(new Int16Array({RATE_HZ // 4}).fill(1000).buffer);
+    loudspeaker.end(2);
+    let [, more, isWhole] = await whole;
+    while (!isWhole) [, more, isWhole] = await next();
+    return [[samples, isPlayed], [more, isWhole]];
+"""
 VIEWS = ("talk", "home", "timing", "tools", "system")
 
 
@@ -72,7 +97,7 @@ def test_the_token_leaves_the_address_and_is_kept(household: Household, visitor:
 def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
     visitor.until(lambda: visitor.state_of("light.kitchen") == "off")
     for engine in ("whisper", "llama", "piper"):
-        assert visitor.one(f'[data-engine="{engine}"][data-state="ready"]')
+        visitor.one(f'[data-engine="{engine}"][data-state="ready"]')
     assert "Turn on, open, lock" in visitor.text('[data-tool="turn_on"]')
     assert len(visitor.browser.find_elements(By.CSS_SELECTOR, "#settings .field")) > 3
 
@@ -153,6 +178,24 @@ def test_the_worklets_resampler_keeps_what_fits_and_drops_what_would_fold_back(v
     assert folded < 0.001
 
 
+def test_a_passage_that_is_cut_off_is_dropped_and_says_how_much_was_heard(visitor: Visitor) -> None:
+    (cut, cut_is_played), (whole, whole_is_played) = visitor.does(CUT_OFF)
+    assert 0 < cut < 2 * RATE_HZ
+    assert not cut_is_played
+    # What was left of the first is not played before the second.
+    assert (whole, whole_is_played) == (RATE_HZ // 4, True)
+
+
+def test_a_setting_is_changed_and_kept(household: Household, visitor: Visitor) -> None:
+    field = visitor.one("#setting-tts\\.speed")
+    field.find_element(By.XPATH, "ancestor::details/summary").click()
+    field.clear()
+    field.send_keys("1.25")
+    visitor.one("#settings button[type=submit]").click()
+    visitor.until(lambda: "Saved" in visitor.text("#settings .result"))
+    assert "speed = 1.25" in (household.home / "config" / "config.toml").read_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(visitor: Visitor, scheme: str) -> None:
     visitor.colours(scheme)
@@ -197,7 +240,7 @@ def test_it_connects_again_when_the_daemon_is_back(household: Household, visitor
     household.start()
     visitor.until_connected()
     visitor.until(lambda: visitor.text("#state-words") == "Ready")
-    assert visitor.one('[data-engine="llama"][data-state="ready"]')
+    visitor.one('[data-engine="llama"][data-state="ready"]')
 
 
 def test_nobody_complained_and_no_token_was_written_down(household: Household, visitor: Visitor) -> None:

@@ -7,7 +7,7 @@ const MOST_TURNS = 100;
 const NEAR_END_PX = 120;
 
 export class Conversation {
-  // `confirm(token, granted)` answers a question.
+  // `confirm` has here(token, granted) and room(token, granted), which answer a question.
   constructor(confirm) {
     this.confirm = confirm;
     this.scroller = byId("turns");
@@ -25,21 +25,22 @@ export class Conversation {
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
-  take(frame) {
+  // `place` is "here" for what was said to this page, "room" for what was said to the assistant itself.
+  take(frame, place = "here") {
     const isAtEnd = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight < NEAR_END_PX;
-    this.show(frame);
+    this.show(frame, place);
     if (isAtEnd) this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
-  show(frame) {
+  show(frame, place) {
     const turn = this.turns.get(frame.turn_id);
     switch (frame.type) {
       case "turn_begin":
-        this.begin(frame);
+        this.begin(frame, place);
         break;
       case "transcript":
         if (frame.final) this.final(turn, frame);
-        else this.guess(frame.text);
+        else if (place === "here") this.guess(frame.text);
         break;
       case "token":
         turn?.token(frame);
@@ -73,10 +74,10 @@ export class Conversation {
     }
   }
 
-  begin({ turn_id: id, source }) {
+  begin({ turn_id: id, source }, place) {
     byId("welcome").hidden = true;
-    const turn = new Turn(source, this.confirm);
-    if (source === "text") this.queued.firstElementChild?.remove();
+    const turn = new Turn(source, place, this.confirm[place]);
+    if (source === "text" && place === "here") this.queued.firstElementChild?.remove();
     this.turns.set(id, turn);
     this.list.append(turn.element);
     if (this.turns.size > MOST_TURNS) {

@@ -52,7 +52,9 @@ export class Engines {
   }
 
   draw() {
-    const items = Object.entries(this.engines).map(([name, { state, detail, restarts }]) => {
+    const order = Object.keys(NAMES);
+    const engines = Object.entries(this.engines).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+    const items = engines.map(([name, { state, detail, restarts }]) => {
       const more = [detail, restarts ? `restarted ${restarts} ${restarts === 1 ? "time" : "times"}` : ""].filter(Boolean).join(", ");
       return element(
         "li",

@@ -5,6 +5,7 @@ import { iconOf } from "./icons.js";
 import { Refused } from "./server.js";
 
 const LOOK_EVERY_MS = 2_000;
+const NEWS_MS = 2_500; // as long as its animation
 const ELSEWHERE = { id: null, name: "Elsewhere" };
 const AT_REST = new Set(["off", "closed", "locked", "idle", "docked", "disarmed", "standby", "unavailable", "unknown", "never"]);
 const WITHOUT_REST = new Set(["sensor", "weather", "scene", "todo", "button", "event"]);
@@ -75,7 +76,9 @@ export class Home {
       element("span", { class: "name" }, thing.name),
       element("span", { class: "phrase" }, words),
     );
-    if (isNews) entry.item.classList.add("changed");
+    if (!isNews) return;
+    entry.item.classList.add("changed");
+    setTimeout(() => entry.item.classList.remove("changed"), NEWS_MS);
   }
 
   say(words) {

@@ -1,6 +1,6 @@
 // The browser's loudspeaker: passages go in, and what was really played comes back.
 
-const MOST_HZ = 48_000; // that the server sends
+const MOST_HZ = 96_000; // that the server sends
 const AWAKE_WITHIN_MS = 1_000;
 
 export class Loudspeaker {

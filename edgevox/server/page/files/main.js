@@ -8,6 +8,7 @@ import { Home } from "./home.js";
 import { icon } from "./icons.js";
 import { Loudspeaker } from "./loudspeaker.js";
 import { Microphone } from "./microphone.js";
+import { Room } from "./room.js";
 import { Server } from "./server.js";
 import { Settings } from "./settings.js";
 import { VoiceSocket } from "./socket.js";
@@ -37,6 +38,7 @@ const engines = new Engines(server);
 const settings = new Settings(server);
 let played_s = 0;
 let rateHz = 0;
+let mayConfirm = false;
 
 const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
   socket.send({ type: "played", passage, samples });
@@ -49,7 +51,14 @@ const microphone = new Microphone({
   frame: (frame) => socket.send(frame),
   level: (level) => byId("microphone").style.setProperty("--level", Math.min(1, level * 6).toFixed(2)),
 });
-const conversation = new Conversation((token, granted) => socket.send({ type: "confirm", token, granted }));
+const conversation = new Conversation({
+  here: (token, granted) => socket.send({ type: "confirm", token, granted }),
+  room: (token, granted) => server.post(`/v1/confirmations/${token}`, { granted }).catch((error) => notice(error.message)),
+});
+const room = new Room(server, (frame) => {
+  conversation.take({ ...frame, may_answer: mayConfirm }, "room");
+  if (frame.type === "done") refresh();
+});
 const connection = new Connection({
   retry: () => socket.connect(),
   token: (token) => {
@@ -77,7 +86,7 @@ function take(frame) {
       break;
     case "done":
       if (frame.waterfall) timing.show({ ...frame.waterfall, heard: frame.heard });
-      void Promise.all([home.refresh(), timing.refresh(), tools.refresh()]);
+      refresh();
       break;
     case "audio_begin":
       rateHz = frame.rate_hz;
@@ -108,7 +117,13 @@ function greet(hello) {
   notice("");
   showState("listening");
   byId("microphone").disabled = !hello.listens;
+  mayConfirm = hello.may_confirm;
+  void room.listen();
   void Promise.all([home.watch(), engines.watch(), timing.refresh(), tools.refresh(), settings.refresh()]);
+}
+
+function refresh() {
+  void Promise.all([home.refresh(), timing.refresh(), tools.refresh()]);
 }
 
 function changed(status) {
@@ -116,6 +131,7 @@ function changed(status) {
   if (status.kind === "open") return;
   showState("offline");
   conversation.abandon();
+  room.rest();
   home.rest();
   engines.rest();
 }
@@ -165,9 +181,9 @@ byId("microphone").append(icon("microphone"));
 byId("microphone").addEventListener("click", () => void talk());
 byId("stop").addEventListener("click", () => socket.send({ type: "stop" }));
 byId("sound").addEventListener("click", ({ currentTarget: button }) => {
-  const isOn = button.getAttribute("aria-pressed") !== "true";
-  button.setAttribute("aria-pressed", `${isOn}`);
+  const isOn = loudspeaker.volume === 0;
   loudspeaker.setVolume(isOn ? 1 : 0);
+  button.textContent = isOn ? "Sound on" : "Sound off";
 });
 byId("composer").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -21,11 +21,23 @@ export class Server {
     return this.send("PATCH", path, body);
   }
 
+  async post(path, body) {
+    return this.send("POST", path, body);
+  }
+
+  // An answer that goes on, as it comes.
+  async stream(path, signal) {
+    return (await this.ask(path, { signal })).body;
+  }
+
   async send(method, path, body) {
-    const headers = { Authorization: `Bearer ${this.token}` };
-    if (body !== undefined) headers["Content-Type"] = "application/json";
-    const response = await fetch(path, { method, headers, body: body && JSON.stringify(body), cache: "no-store" });
-    if (response.ok) return response.json();
+    return (await this.ask(path, { method, body: body && JSON.stringify(body) })).json();
+  }
+
+  async ask(path, given) {
+    const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
+    const response = await fetch(path, { headers, cache: "no-store", ...given });
+    if (response.ok) return response;
     const told = await response.json().catch(() => ({}));
     throw new Refused(response.status, told.error?.message ?? `the server answered ${response.status}`);
   }

@@ -9,14 +9,14 @@ const PADDING_PX = 16;
 const ENDS = { interrupted: "interrupted", cancelled: "stopped", dropped: "nothing was said" };
 
 export class Turn {
-  // `confirm(token, granted)` answers a question.
-  constructor(source, confirm) {
+  // `confirm(token, granted)` answers a question; `place` is "here" or "room".
+  constructor(source, place, confirm) {
     this.confirm = confirm;
     this.said = element("p", { class: "said" }, "…");
     this.work = element("div", { class: "work" });
     this.reply = element("p", { class: "reply", hidden: true });
     this.foot = element("p", { class: "foot" });
-    this.element = element("li", { class: "turn", "data-source": source, "aria-busy": "true" }, this.said, this.work, this.reply, this.foot);
+    this.element = element("li", { class: "turn", "data-source": source, "data-place": place, "aria-busy": "true" }, this.said, this.work, this.reply, this.foot);
     this.calls = new Map();
     this.questions = new Map();
   }
