@@ -9,9 +9,8 @@ _REASON_BYTES = 123
 
 
 class CloseCode(IntEnum):
-    """Those below 4000 are the protocol's own."""
+    """Our own; those below 4000 are the protocol's, and not sent from here."""
 
-    TOO_LARGE = 1009
     NOT_UNDERSTOOD = 4400
     UNKNOWN_TOKEN = 4401
     LACKS_SCOPE = 4403

@@ -21,10 +21,7 @@ _MOST_BLOCKS = 10_000 // BLOCK_MS
 
 
 class SocketEar:
-    """`feed` it what the client sends; `frames` ends when it is closed.
-
-    `longest_pause_s` is how long a silence has to be that ends everything.
-    """
+    """`feed` it what the client sends. After a silence of `longest_pause_s` everything has ended."""
 
     live = True
 
@@ -36,7 +33,6 @@ class SocketEar:
         self._rest = np.zeros(0, dtype=np.float32)
         self._blocks: deque[Audio] = deque()
         self._is_there = asyncio.Event()
-        self._is_closed = False
         self._is_silent = True
         """Whether nothing was recorded since the microphone was off."""
 
@@ -62,17 +58,13 @@ class SocketEar:
         self._take(np.concatenate((self._resampler.finish(), self._pause)))
         self._resampler = Resampler(self._rate_hz, WHISPER_RATE_HZ)
 
-    def close(self) -> None:
-        self._is_closed = True
-        self._is_there.set()
-
     async def frames(self) -> AsyncGenerator[Audio, None]:
-        while not self._is_closed:
-            while self._blocks and not self._is_closed:
+        while True:
+            while self._blocks:
                 yield self._blocks.popleft()
+                await asyncio.sleep(0)  # what comes all at once must not hold up the room
             self._is_there.clear()
-            if not self._is_closed:
-                await self._is_there.wait()
+            await self._is_there.wait()
 
     def _take(self, samples: NDArray[np.float32]) -> None:
         samples = np.concatenate((self._rest, samples))

@@ -164,6 +164,21 @@ async def test_barge_in_stops_the_sound_and_keeps_the_words_that_were_played(fol
         assert "audio_end" not in client.kinds()
 
 
+async def test_a_client_that_hears_itself_is_not_interrupted_by_it(folders: Folders) -> None:
+    async with (
+        lobby(folders, [LONG], heard=["no wait"]) as behind,
+        connected(behind.url, plays=False, hears_itself=True) as client,
+    ):
+        await client.send("text", text="count")
+        await client.until("audio_begin")
+        await client.sound(voiced(1.5))
+        await client.send("ping", id="heard")
+        await client.until("pong", id="heard")
+        assert not {"audio_stop", "audio_duck"} & set(client.kinds())
+        await client.send("stop")
+        assert (await client.until("done"))["outcome"] == "cancelled"
+
+
 async def test_a_client_can_stop_it_without_a_word(folders: Folders) -> None:
     async with lobby(folders, [LONG]) as behind, connected(behind.url, plays=False) as client:
         await client.send("text", text="count")
