@@ -52,7 +52,7 @@ async def let_go(behind: Lobby) -> None:
         ({"type": "hello", "version": 1, "token": "wrong-token-for-tests"}, 4401),
         ({"type": "hello", "version": 1, "token": TALKER}, 4403),
         ({"type": "hello", "version": 2, "token": OWNER}, 4406),
-        ({"type": "hello", "version": 1, "token": OWNER, "rate_hz": 96_000}, 4400),
+        ({"type": "hello", "version": 1, "token": OWNER, "rate_hz": 192_000}, 4400),
         ({"type": "hello", "version": 1, "token": OWNER, "more": 1}, 4400),
         ({"type": "hello", "version": "1", "token": OWNER}, 4400),
         ({"type": "text", "text": "hello"}, 4400),
