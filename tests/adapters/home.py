@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 from edgevox import tool
 from edgevox.adapters.bridge import Bridge
 from edgevox.agents import LLMAgent
 from edgevox.agents.confirm import Agreement
+from edgevox.folders import Folders
+from edgevox.settings import load_settings
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.confirmation import PendingConfirmation
+from edgevox.tools.toolbox import Toolbox
 from edgevox.turn import Turn
+from tests.guide import play
 from tests.server.house import OWNER, PARSERS, served, talking, written
 
 TEMPERATURE = written("get_temperature", '{"room": "kitchen"}')
@@ -60,3 +65,25 @@ async def answered(theirs: Tool, *lines: str, yes: bool = False) -> tuple[str, S
     model = ScriptedModel(list(lines))
     agent = LLMAgent("edgevox", tools=[theirs], hooks=(), model=model, parsers=PARSERS, confirm=confirm)
     return (await agent.run("How much is it?")).reply, model
+
+
+def check_guide(framework: str, url: str, home: Path) -> None:
+    """The guide's part about a framework as it stands, with the default model that is served at `url`."""
+    folders = Folders(home / "config", home / "state", home / "models")
+    own = Toolbox(load_settings(folders, environ={}), folders).registry.names
+    seen = play(
+        "frameworks.md",
+        home,
+        part=framework,
+        bound_s=240.0,
+        EDGEVOX_PRESET="home",
+        EDGEVOX_LLM__REMOTE_URL=url,
+        EDGEVOX_ENGINES__FIRST_TOKEN_TIMEOUT_S="200",
+        # Only the framework's tool is offered: forty others are a prompt of 3,000 tokens, ten seconds of CI.
+        EDGEVOX_TOOLS__DISABLED=",".join(own),
+        OPENAI_BASE_URL=url,
+        OPENAI_API_BASE=url,
+        OPENAI_API_KEY="any",
+    )
+    assert "price_of {" in seen  # called in a conversation
+    assert "21" in seen.splitlines()[-1]  # which the model knows from our tool alone

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import os
+from pathlib import Path
 
 import pytest
-
-# It is read when the package is imported; tests tell nobody.
-os.environ["CREWAI_DISABLE_TELEMETRY"] = os.environ["OTEL_SDK_DISABLED"] = "true"
-pytest.importorskip("crewai", reason="an environment of its own: docs/guide/frameworks.md")
-
 from crewai import LLM, Agent
 from crewai.tools import BaseTool
 from crewai.tools import tool as crewai_tool
 
 from edgevox.adapters.crewai import from_crewai, to_crewai
-from tests.adapters.home import answered, bridged, model_server
+from tests.adapters.home import answered, bridged, check_guide, model_server
 from tests.server.house import written
 
 # What the framework itself does that its own libraries have given up.
@@ -66,3 +61,9 @@ async def test_our_agent_calls_its_tool_and_asks_first(yes: bool) -> None:
     assert (ours.confirm, ours.description) == ("voice", "Book a table.")
     await answered(ours, written("book_table", '{"people": 2}'), "It is booked.", yes=yes)
     assert log == (["booked for 2"] if yes else [])
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_the_guide_works_as_it_is_written_with_the_default_model(served_home: str, tmp_path: Path) -> None:
+    check_guide("CrewAI", served_home, tmp_path)

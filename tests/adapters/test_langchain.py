@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-
-pytest.importorskip("langchain", reason="an environment of its own: pip install 'edgevox[langchain]'")
-
 from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
@@ -13,7 +12,7 @@ from langchain_core.tools import tool as langchain_tool
 from langchain_openai import ChatOpenAI
 
 from edgevox.adapters.langchain import from_langchain, to_langchain
-from tests.adapters.home import TEMPERATURE, answered, bridged, model_server
+from tests.adapters.home import TEMPERATURE, answered, bridged, check_guide, model_server
 from tests.server.house import written
 
 
@@ -69,3 +68,9 @@ async def test_its_reading_tool_needs_no_yes() -> None:
     )
     assert reply == "Three euros."
     assert model.requests[1].messages[-1].content == '"tea: 3 euros"'
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_the_guide_works_as_it_is_written_with_the_default_model(served_home: str, tmp_path: Path) -> None:
+    check_guide("LangChain", served_home, tmp_path)

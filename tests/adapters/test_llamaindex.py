@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-
-pytest.importorskip("llama_index.core", reason="an environment of its own: pip install 'edgevox[llamaindex]'")
-
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.tools import FunctionTool
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 from llama_index.llms.openai_like import OpenAILike
 
 from edgevox.adapters.llamaindex import EdgevoxToolSpec, from_llamaindex
-from tests.adapters.home import TEMPERATURE, answered, bridged, model_server
+from tests.adapters.home import TEMPERATURE, answered, bridged, check_guide, model_server
 from tests.server.house import written
 
 # What the framework itself does that its own libraries have given up.
@@ -82,3 +81,9 @@ async def test_its_reading_tool_needs_no_yes() -> None:
     reply, model = await answered(price_of, written("price_of", '{"thing": "tea"}'), "Three euros.")
     assert reply == "Three euros."
     assert model.requests[1].messages[-1].content == '"tea: 3 euros"'
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_the_guide_works_as_it_is_written_with_the_default_model(served_home: str, tmp_path: Path) -> None:
+    check_guide("LlamaIndex", served_home, tmp_path)
