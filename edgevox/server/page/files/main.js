@@ -117,6 +117,7 @@ function greet(hello) {
   notice("");
   showState("listening");
   byId("microphone").disabled = !hello.listens;
+  byId("microphone").title = hello.listens ? "" : "The assistant has no ear here";
   mayConfirm = hello.may_confirm;
   void room.listen();
   void Promise.all([home.watch(), engines.watch(), timing.refresh(), tools.refresh(), settings.refresh()]);
