@@ -57,9 +57,10 @@ class VoiceSocket:
             return
         except CutOff as cut:
             await _close(socket, cut)
-        except BaseException as error:
-            if not isinstance(error, asyncio.CancelledError):
-                await _close(socket, CutOff(CloseCode.FAULT, "this is a fault in EdgeVox"))
+        except asyncio.CancelledError:
+            return  # the server ends, and waits no longer
+        except BaseException:
+            await _close(socket, CutOff(CloseCode.FAULT, "this is a fault in EdgeVox"))
             raise
 
     async def _converse(self, socket: WebSocket) -> None:
