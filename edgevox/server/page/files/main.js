@@ -13,7 +13,7 @@ import { Server } from "./server.js";
 import { Settings } from "./settings.js";
 import { VoiceSocket } from "./socket.js";
 import { Timing } from "./timing.js";
-import { keepToken, takeToken } from "./token.js";
+import { forgetToken, keepToken, takeToken } from "./token.js";
 import { Tools } from "./tools.js";
 import { Views } from "./views.js";
 
@@ -39,6 +39,7 @@ const settings = new Settings(server);
 let played_s = 0;
 let rateHz = 0;
 let mayConfirm = false;
+let isChanging = false; // the microphone: a browser may ask the person first
 
 const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
   socket.send({ type: "played", passage, samples });
@@ -48,8 +49,12 @@ const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
   }
 });
 const microphone = new Microphone({
-  frame: (frame) => socket.send(frame),
+  frame: (frame) => socket.sendSound(frame),
   level: (level) => byId("microphone").style.setProperty("--level", Math.min(1, level * 6).toFixed(2)),
+  gone: () => {
+    void talk();
+    notice("The microphone has gone.");
+  },
 });
 const conversation = new Conversation({
   here: (token, granted) => socket.send({ type: "confirm", token, granted }),
@@ -90,6 +95,7 @@ function take(frame) {
       break;
     case "audio_begin":
       rateHz = frame.rate_hz;
+      void loudspeaker.wake();
       loudspeaker.begin(frame.passage, frame.rate_hz);
       break;
     case "audio_end":
@@ -130,7 +136,9 @@ function refresh() {
 function changed(status) {
   connection.show(status);
   if (status.kind === "open") return;
+  if (status.code === 4401) forgetToken();
   showState("offline");
+  loudspeaker.stop(0); // passages are numbered anew on the next connection
   conversation.abandon();
   room.rest();
   home.rest();
@@ -157,7 +165,8 @@ async function send(text) {
 }
 
 async function talk() {
-  const button = byId("microphone");
+  if (isChanging) return;
+  isChanging = true;
   if (microphone.isOn) {
     microphone.stop();
     socket.send({ type: "audio_end" });
@@ -172,7 +181,8 @@ async function talk() {
       notice(error.message);
     }
   }
-  button.setAttribute("aria-pressed", `${microphone.isOn}`);
+  isChanging = false;
+  byId("microphone").setAttribute("aria-pressed", `${microphone.isOn}`);
   engines.tell({ microphone: microphone.isOn ? "on, 16 kHz" : "off" });
   showState(byId("state").dataset.state);
 }

@@ -3,7 +3,7 @@
 const WANTED = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
 export class Microphone {
-  // `on` has frame(buffer) and level(0 … 1).
+  // `on` has frame(buffer), level(0 … 1) and gone(), when the device was taken away.
   constructor(on) {
     this.on = on;
     this.stream = null;
@@ -34,6 +34,7 @@ export class Microphone {
     };
     this.source.connect(this.node);
     this.stream = stream;
+    stream.getAudioTracks()[0].onended = () => this.on.gone();
   }
 
   stop() {

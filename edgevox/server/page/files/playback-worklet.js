@@ -20,8 +20,14 @@ class Playback extends AudioWorkletProcessor {
     this.port.onmessage = ({ data }) => this.take(data);
   }
 
+  // Also one that was played to its end while it was being stopped.
+  known(number) {
+    return [...this.passages, this.finished].find((one) => one?.number === number) ?? new Passage(number, 0);
+  }
+
   clear() {
     this.passages = [];
+    this.finished = null;
     this.write = 0;
     this.read = 0;
     this.isDucked = false;
@@ -40,7 +46,7 @@ class Playback extends AudioWorkletProcessor {
         this.passages.find((one) => one.number === message.passage)?.end();
         break;
       case "stop":
-        this.tell(this.passages.find((one) => one.number === message.passage) ?? new Passage(message.passage, 0));
+        this.tell(this.known(message.passage));
         this.clear();
         break;
       case "duck":
@@ -89,20 +95,17 @@ class Playback extends AudioWorkletProcessor {
     return this.last;
   }
 
+  // Those that are over; the end of one may come after its last sample was played.
   finish() {
-    const passage = this.passages.shift();
-    this.tell(passage);
-    this.isDucked = false;
-    this.skipEmpty();
-  }
-
-  // A passage that ended before anything came of it, or whose end came after its last sample was played.
-  skipEmpty() {
-    while (this.passages[0]?.isPlayed) this.tell(this.passages.shift());
+    while (this.passages[0]?.isPlayed) {
+      this.finished = this.passages.shift();
+      this.isDucked = false;
+      this.tell(this.finished);
+    }
   }
 
   advance(samples) {
-    this.skipEmpty();
+    this.finish();
     const passage = this.passages[0];
     if (passage === undefined) return;
     this.untold += samples;

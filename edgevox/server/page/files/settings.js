@@ -21,7 +21,9 @@ export class Settings {
     if (this.changed().length > 0) return; // what somebody is writing stays
     try {
       const { data } = await this.server.get("/v1/settings");
+      const said = this.result?.textContent ?? "";
       this.build(data);
+      this.result.textContent = said;
     } catch (error) {
       if (error instanceof Refused) this.form.textContent = error.message;
     }

@@ -5,6 +5,7 @@ const FIRST_WAIT_S = 0.5;
 const LONGEST_WAIT_S = 10;
 const PING_EVERY_S = 15;
 const PONG_WITHIN_S = 10;
+const MOST_WAITING_BYTES = 64_000; // two seconds of sound
 // Who was closed for one of these would be closed again (docs/guide/voice-socket.md).
 const FINAL = new Set([1007, 1009, 4400, 4401, 4403, 4406, 4409, 4429]);
 
@@ -26,6 +27,7 @@ export class VoiceSocket {
 
   connect() {
     clearTimeout(this.timer);
+    this.timer = 0;
     this.leave();
     this.on.changed({ kind: "connecting" });
     const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -37,10 +39,15 @@ export class VoiceSocket {
     this.socket = socket;
   }
 
-  // A frame, or sound. What cannot be sent now is lost: it would come too late.
+  // Says whether it was sent.
   send(frame) {
-    if (this.isOpen) this.socket.send(frame instanceof ArrayBuffer ? frame : JSON.stringify(frame));
+    if (this.isOpen) this.socket.send(JSON.stringify(frame));
     return this.isOpen;
+  }
+
+  // What cannot be sent now is lost: it would come too late.
+  sendSound(pcm) {
+    if (this.isOpen && this.socket.bufferedAmount < MOST_WAITING_BYTES) this.socket.send(pcm);
   }
 
   hurry() {
@@ -88,17 +95,13 @@ export class VoiceSocket {
 
   closed(code, reason) {
     this.leave();
-    this.timer = 0;
     if (FINAL.has(code)) {
       this.on.changed({ kind: "closed", code, reason });
       return;
     }
     const seconds = this.wait_s * (0.8 + 0.4 * Math.random());
     this.wait_s = Math.min(LONGEST_WAIT_S, this.wait_s * 2);
-    this.timer = setTimeout(() => {
-      this.timer = 0;
-      this.connect();
-    }, seconds * 1000);
+    this.timer = setTimeout(() => this.connect(), seconds * 1000);
     this.on.changed({ kind: "waiting", code, reason, seconds });
   }
 }

@@ -21,6 +21,7 @@ export class Views {
     document.body.dataset.view = view;
     this.mark();
     if (WIDE.matches) byId(view).scrollIntoView({ block: "start" });
+    byId(`${view}-title`).focus({ preventScroll: true });
   }
 
   mark() {
