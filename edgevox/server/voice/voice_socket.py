@@ -21,7 +21,7 @@ from edgevox.tools.scopes import Caller
 VOICE = "voice"
 """The permission to speak with the assistant as a person does."""
 
-_HELLO_WITHIN_S = 5.0
+HELLO_WITHIN_S = 5.0
 _GOODBYE_S = 1.0
 # Those who have not said who they are.
 _MOST_UNKNOWN = 16
@@ -37,15 +37,12 @@ class VoiceSocket:
         access: Access,
         confirmations: Confirmations,
         clients: Clients,
-        *,
-        hello_within_s: float = _HELLO_WITHIN_S,
     ) -> None:
         self._assistant = assistant
         self._queues = queues
         self._access = access
         self._confirmations = confirmations
         self._clients = clients
-        self._hello_within_s = hello_within_s
         self._unknown = 0
 
     async def connect(self, socket: WebSocket) -> None:
@@ -86,7 +83,7 @@ class VoiceSocket:
             raise CutOff(CloseCode.NO_PLACE, "too many are waiting at the door")
         self._unknown += 1
         try:
-            async with asyncio.timeout(self._hello_within_s):
+            async with asyncio.timeout(HELLO_WITHIN_S):
                 first = await anext(incoming, None)
         except TimeoutError:
             raise CutOff(CloseCode.NO_HELLO, "no hello came") from None

@@ -221,3 +221,19 @@ async def test_sound_that_comes_in_single_samples_is_heard_too(folders: Folders)
         await client.socket.send_bytes(b"")
         await client.send("ping")
         await client.until("pong")
+
+
+async def test_a_fault_of_ours_is_told_as_one(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_given: object) -> None:
+        raise ValueError("nobody expected this")
+
+    monkeypatch.setattr("edgevox.server.voice.talk.Talk.run", broken)
+    async with lobby(folders, has_tools=False) as behind, unknown(behind.url) as client:
+        assert await code_after(client, HELLO) == 4500
+    assert "nobody expected" not in str(client.frames)
+
+
+async def test_who_says_nothing_is_not_waited_for(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.server.voice.voice_socket.HELLO_WITHIN_S", 0.1)
+    async with lobby(folders, has_tools=False) as behind, unknown(behind.url) as client:
+        assert await client.closed() == 4408
