@@ -25,7 +25,7 @@ const STATES = {
   understanding: "Understanding …",
   thinking: "Thinking …",
   acting: "Doing it …",
-  asking: "Waiting for your yes or no",
+  asking: "Yes or no?",
   speaking: "Speaking …",
 };
 const BUSY = new Set(["understanding", "thinking", "acting", "asking", "speaking"]);

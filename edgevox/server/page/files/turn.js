@@ -102,7 +102,7 @@ export class Turn {
     this.timing = isShown ? undefined : element("div", { class: "card" });
     if (isShown) return;
     this.element.append(this.timing);
-    this.timing.append(waterfall(record, this.timing.clientWidth - 2 * PADDING_PX));
+    drawWithin(this.timing, record);
     this.timing.scrollIntoView({ block: "nearest" });
   }
 
@@ -113,4 +113,16 @@ export class Turn {
     this.foot.textContent = "the connection was lost";
     for (const question of this.questions.values()) question.buttons.remove();
   }
+}
+
+// As wide as its place, also when that changes.
+function drawWithin(place, record) {
+  let width = 0;
+  const draw = () => {
+    if (place.clientWidth === 0 || place.clientWidth === width) return;
+    width = place.clientWidth;
+    place.replaceChildren(waterfall(record, width - 2 * PADDING_PX));
+  };
+  draw();
+  new ResizeObserver(draw).observe(place);
 }
