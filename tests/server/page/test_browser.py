@@ -34,6 +34,17 @@ RESAMPLED = """
       return [out.length, Math.sqrt(middle.reduce((sum, one) => sum + one * one, 0) / middle.length)];
     });
 """
+HEARD = """
+    const { Conversation } = await import("/page/conversation.js");
+    const conversation = new Conversation({ here: () => {}, room: () => {} });
+    const partial = document.getElementById("partial");
+    const shown = () => [partial.textContent, partial.hidden];
+    conversation.take({ type: "transcript", final: false, text: "Turn on the", turn_id: null });
+    const guessed = shown();
+    conversation.take({ type: "turn_begin", turn_id: "t", source: "voice" });
+    conversation.take({ type: "transcript", final: true, text: "Turn on the <img src=x>", turn_id: "t" });
+    return [guessed, shown()];
+"""
 RATE_HZ = 22_050
 CUT_OFF = f"""
     const {{ Loudspeaker }} = await import("/page/loudspeaker.js");
@@ -156,6 +167,14 @@ def test_a_question_is_answered_by_a_click(visitor: Visitor, button: str, grante
     outcome = {"false": "refused", "true": "done"}[granted]
     assert turn.find_elements(By.CSS_SELECTOR, f'.call[data-state="{outcome}"]')
     visitor.until(lambda: visitor.state_of("lock.front_door") == state)
+
+
+def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_text(visitor: Visitor) -> None:
+    guessed, final = visitor.does(HEARD)
+    assert guessed == ["Turn on the", False]
+    assert final == ["", True]
+    assert "<img src=x>" in visitor.text(".turn:last-child .said")
+    assert not visitor.browser.find_elements(By.CSS_SELECTOR, "#turn-list img")
 
 
 def test_it_can_be_used_with_keys_alone(visitor: Visitor) -> None:

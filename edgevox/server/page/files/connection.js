@@ -62,7 +62,7 @@ export class Connection {
       this.askForToken(`${code === 4401 ? "The token is not known." : "The token may not talk."} edgevox open opens the page with another.`);
       return;
     }
-    this.say(code === 4409 ? "Open in another tab " : `Closed: ${reason || code} `);
+    this.say(code === 4409 ? "Another tab or phone has taken its place " : `Closed: ${reason || code} `);
     this.words.append(this.retry);
   }
 
