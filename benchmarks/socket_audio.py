@@ -97,7 +97,6 @@ class OverSocket:
         self._person.say(sound)
         async with asyncio.timeout(ANSWERED_WITHIN_S):
             await self._ended.wait()
-        self._person.hear_answer()
         return Answered(said, self._took_s(), self._tools, self._records[-1])
 
     def _took_s(self) -> float | None:

@@ -17,8 +17,9 @@ from edgevox.audio.files import decode_audio
 from edgevox.errors import EdgevoxError
 from edgevox.events import Event
 from edgevox.remote.pcm import pcm
-from edgevox.server.access import Access, connection_of
+from edgevox.server.access import Access, seeker_of
 from edgevox.server.assistant import Assistant
+from edgevox.server.claims import Seeker
 from edgevox.server.errors import ApiError
 from edgevox.server.event_stream import event, streamed
 from edgevox.server.gone import ClientGone
@@ -61,11 +62,11 @@ class VoiceTurnRoute:
             raise ApiError(404, "not_served", "this server has no conversation to offer")
         asked = await _asked(request, board)
         is_aloud = board.speaks and request.query_params.get("speak") != "false"
-        pieces = self._pieces(board, caller, asked, is_aloud, connection_of(request))
+        pieces = self._pieces(board, caller, asked, is_aloud, seeker_of(request, caller))
         return await streamed(request, pieces, lambda error: event(error.as_openai(), "error"))
 
     async def _pieces(
-        self, board: Switchboard, caller: Caller, asked: Asked, is_aloud: bool, connection: str
+        self, board: Switchboard, caller: Caller, asked: Asked, is_aloud: bool, seeker: Seeker | None
     ) -> AsyncGenerator[bytes, None]:
         frames: asyncio.Queue[JsonObject | None] = asyncio.Queue()
         telling = Telling(frames.put_nowait, self._assistant.keep)
@@ -77,7 +78,7 @@ class VoiceTurnRoute:
         loudspeaker = StreamedLoudspeaker(frames.put_nowait, lambda: telling.turn_id) if is_aloud else None
         nothing = SocketEar(WHISPER_RATE_HZ, longest_pause_s=0.0)
         line = Line(nothing, loudspeaker, caller, publish, self._confirm)
-        with self._queues.model.place(connection):
+        with self._queues.model.place(seeker):
             async with board.open(line) as loop:
                 answering = asyncio.create_task(_answered(loop.pipeline, asked))
                 answering.add_done_callback(lambda _done: frames.put_nowait(None))
