@@ -26,7 +26,7 @@ wheel: setup-dev
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.
 BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix constrained tool_overhead \
-	tool_executor forced_calls cancels turn_memory command_turns pauses noise_report server_load server_overhead
+	tool_executor forced_calls cancels turn_memory command_turns pauses noise_report server_load server_overhead socket_audio
 bench: setup-dev
 	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done
 
@@ -38,6 +38,7 @@ soak: setup-dev
 SECONDS := 600
 fuzz: setup-dev
 	@$(VENV)/python -m fuzz.tool_parsers --seconds $(SECONDS)
+	@$(VENV)/python -m fuzz.voice_socket --seconds $(SECONDS)
 
 # Two steps of training on the processor: everything runs, nothing is learnt. The real one is in training/README.md.
 train-smoke: setup-dev

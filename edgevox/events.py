@@ -120,6 +120,15 @@ class TurnsForgotten(TurnEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallWritten(TurnEvent):
+    """The model has written a further piece of a call's arguments; it may still turn out to be no call."""
+
+    call_id: str
+    name: str
+    arguments_delta: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted(TurnEvent):
     """A tool was called; `arguments` is JSON text."""
 
@@ -130,12 +139,13 @@ class ToolStarted(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished(TurnEvent):
-    """A tool's result is there; `code` says what went wrong, if anything did."""
+    """A tool's result is there, as the model sees it; `code` says what went wrong, if anything did."""
 
     call_id: str
     name: str
     code: str | None
     elapsed_s: float
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

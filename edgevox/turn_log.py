@@ -69,6 +69,11 @@ class TurnLog:
                 hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
             ) from error
 
+    def between(self, from_s: float, until_s: float) -> list[TurnRecord]:
+        """The turns that ended in a time, oldest first. Raises StateError."""
+        records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
+        return [record for record in records if record and from_s <= _moment_s(record) < until_s]
+
     def moments(self) -> dict[str, float]:
         """When each recorded turn ended, in seconds since 1970, by its id. Raises StateError."""
         records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))

@@ -125,3 +125,13 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_of_itself(tmp_path: Pa
     last = log.last()
     assert last is not None
     assert last.turn_id == "2"
+
+
+def test_the_turns_of_a_time_come_back_oldest_first(tmp_path: Path) -> None:
+    log = TurnLog(tmp_path, max_bytes=100_000)
+    days = [f"2026-01-0{day}T12:00:00.000+00:00" for day in (1, 2, 3)]
+    for day in days:
+        log.append(dataclasses.replace(RECORD, turn_id=day, at=day))
+    noon_s = 1767268800.0 + 86_400  # of the second
+    assert [record.at for record in log.between(noon_s - 1, noon_s + 86_401)] == days[1:]
+    assert [record.at for record in log.between(noon_s, noon_s + 86_400)] == days[1:2]

@@ -69,6 +69,7 @@ class Acting:
                     name=call.name,
                     code=result.code,
                     elapsed_s=result.elapsed_s,
+                    content=result.content,
                 )
             )
         work.results += results

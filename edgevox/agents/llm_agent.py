@@ -10,6 +10,7 @@ import uuid
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from edgevox.agents.acting import Acting, Publish
@@ -21,11 +22,19 @@ from edgevox.agents.kept_turn import cut_off
 from edgevox.agents.reply import Foresee, Reply
 from edgevox.agents.summary import summarise
 from edgevox.agents.turn_work import TurnWork
-from edgevox.events import Event, ModelFinished, ModelStarted, ReplyDelta, TurnsForgotten
+from edgevox.events import (
+    Event,
+    ModelFinished,
+    ModelStarted,
+    ReplyDelta,
+    ToolCallWritten,
+    TurnsForgotten,
+)
 from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.hooks_slm.result_words import turn_sentence
-from edgevox.llm.tool_choice import ToolChoicePolicy
+from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy
+from edgevox.llm.tool_parsers import ArgumentsDelta
 from edgevox.tools import Tool, ToolRegistry
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.results import ToolResult
@@ -180,6 +189,7 @@ class LLMAgent:
                 self._tell(ReplyDelta(turn_id=turn.id, text=piece), turn)
                 yield piece
         if turn.gate.is_open:
+            self._executor.stats.count_offered(self._names() if work.offered is None else work.offered)
             if work.reply or work.results:
                 self._conversation.keep(
                     (*work.messages, Message("assistant", work.reply)),
@@ -258,7 +268,8 @@ class LLMAgent:
         work.hints.clear()
         work.forced_choice = None
         self._tell(ModelStarted(turn_id=turn.id), turn)
-        async with aclosing(reply.spoken(request, turn.cancel, work.foresee)) as pieces:
+        on_call = partial(self._tell_call, turn)
+        async with aclosing(reply.spoken(request, turn.cancel, work.foresee, on_call)) as pieces:
             async for piece in pieces:
                 yield work.say(piece, begins_reply=reply.said == piece)
         done = reply.done
@@ -332,6 +343,19 @@ class LLMAgent:
 
     def _tell(self, event: Event, turn: Turn) -> None:
         turn.gate.when_open(lambda: self._publish(event))
+
+    def _tell_call(self, turn: Turn, written: ArgumentsDelta) -> None:
+        if written.name == RESPOND_NAME and RESPOND_NAME not in self._names():
+            return  # plain talk, written as a call
+        self._tell(
+            ToolCallWritten(
+                turn_id=turn.id,
+                call_id=written.id,
+                name=written.name,
+                arguments_delta=written.arguments_delta,
+            ),
+            turn,
+        )
 
     def _names(self) -> Sequence[str]:
         registry = self._executor.registry

@@ -6,12 +6,13 @@ import itertools
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from edgevox.agents.foresight import Foresight
 from edgevox.hooks import ModelReply
 from edgevox.llm.hooks_slm import speakable_chars
-from edgevox.llm.tool_parsers import ParseDelta, StreamingToolParser, ToolCallItem
+from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser, ToolCallItem
 from edgevox.turn import CancelFlag
 from edgevox.types import ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
 
@@ -30,13 +31,20 @@ class Reply:
         self.calls: list[ToolCall] = []
         self.problems: list[str] = []
         self.done = ChatDone("cancelled", 0, 0, 0)  # a model that is cancelled may just end
+        self._call_ids: dict[str, str] = {}
+        """Ours, by the parser's."""
 
     async def spoken(
-        self, request: ChatRequest, cancel: CancelFlag, foresee: Foresee = lambda _text: None
+        self,
+        request: ChatRequest,
+        cancel: CancelFlag,
+        foresee: Foresee = lambda _text: None,
+        on_call: Callable[[ArgumentsDelta], None] = lambda _delta: None,
     ) -> AsyncGenerator[str, None]:
         """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError.
 
-        `foresee` is told what the reply will probably begin with, where that is known before it may be said.
+        `foresee` is told what the reply will probably begin with, where that is known before it may be said,
+        and `on_call` of calls while they are written.
         """
         foresight = Foresight()
         parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
@@ -46,12 +54,15 @@ class Reply:
                     case ChatDelta():
                         if foreseen := foresight.feed(reply.text):
                             foresee(foreseen)
-                        piece = self._take(parser.feed(reply.text))
+                        delta = parser.feed(reply.text)
                     case ChatDone():
                         self.done = reply
-                        piece = self._take(parser.finish())
+                        delta = parser.finish()
                     case _:
                         assert_never(reply)
+                for written in delta.deltas:
+                    on_call(replace(written, id=self._call_id(written.id)))
+                piece = self._take(delta)
                 if piece:
                     yield piece
 
@@ -78,11 +89,19 @@ class Reply:
         return piece
 
     def _numbered(self, item: ToolCallItem) -> ToolCall:
-        # The ids of a reply are its own; a turn has several replies. And a model may give one id twice.
-        is_taken = any(call.id == item.id for call in self.calls)
-        keeps_id = _MISTRAL_ID.fullmatch(item.id) and not is_taken
-        call_id = item.id if keeps_id else f"call{next(self._ids):05}"
+        call_id = self._call_id(item.id)
+        if any(call.id == call_id for call in self.calls):  # a model may give one id twice
+            call_id = self._next_id()
         return ToolCall(call_id, item.name, item.arguments)
+
+    def _call_id(self, own: str) -> str:
+        """The ids of a reply are its own; a turn has several replies."""
+        if own not in self._call_ids:
+            self._call_ids[own] = own if _MISTRAL_ID.fullmatch(own) else self._next_id()
+        return self._call_ids[own]
+
+    def _next_id(self) -> str:
+        return f"call{next(self._ids):05}"
 
 
 # Mistral's templates demand ids of nine letters and digits, and the model writes them itself.

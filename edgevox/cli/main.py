@@ -29,6 +29,7 @@ class Command:
 COMMANDS = {
     "run": Command("run", "start the assistant"),
     "serve": Command("serve", "serve other programs, as OpenAI's and Anthropic's servers do"),
+    "open": Command("open", "open its page in the browser, or on a phone"),
     "ask": Command("ask", "ask one question and print the answer"),
     "say": Command("say", "speak a text, or write it to a WAV file"),
     "status": Command("status", "show how the assistant that runs is"),

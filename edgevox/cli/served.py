@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from edgevox.cli.context import Context
 from edgevox.daemon import Daemon
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
+from edgevox.server.certificate import certificate_of
 from edgevox.server.queues import Queues
 from edgevox.server.serving import is_open_to_others, serving
 from edgevox.server.tokens import Tokens, token_file
@@ -16,19 +17,25 @@ from edgevox.settings import ServerSettings
 
 
 @asynccontextmanager
-async def served(daemon: Daemon, context: Context) -> AsyncIterator[str]:
-    """Serve a daemon that has started, inside the block. Raises ConfigError."""
+async def served(
+    daemon: Daemon, context: Context, reload: Callable[[], None] | None = None
+) -> AsyncIterator[str]:
+    """Serve a daemon that has started, inside the block. Raises ConfigError.
+
+    `reload` lets the assistant live by the settings as they are in the file.
+    """
     settings = daemon.settings.server
     tokens = Tokens.open(context.folders)
     assistant = daemon.assistant()
     queues = Queues(assistant, settings)
-    app = create_app(assistant, settings, tokens, queues)
+    app = create_app(assistant, settings, tokens, queues, reload=reload)
     with daemon.bus.listening(queues.hear):
         async with (
-            serving(app, settings.host, settings.port) as url,
+            serving(app, settings.host, settings.port, certificate_of(settings)) as url,
             _wyoming(settings, assistant, queues, context),
         ):
             context.err.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
+            context.err.print(f"  page: {url}/ (edgevox open)", markup=False, soft_wrap=True)
             context.err.print(f"  tokens: {token_file(context.folders)}", markup=False, soft_wrap=True)
             if is_open_to_others(settings.host):
                 context.err.print(

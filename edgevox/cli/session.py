@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -42,10 +42,12 @@ def report_unrecorded(context: Context, daemon: Daemon) -> int:
     return problem.exit_code
 
 
-async def serve_too(daemon: Daemon, context: Context, running: AsyncExitStack) -> None:
-    """Serve other programs as well, where the settings want it."""
+async def serve_too(
+    daemon: Daemon, context: Context, running: AsyncExitStack, reload: Callable[[], None] | None = None
+) -> None:
+    """Serve other programs as well, where the settings want it; `reload` reads the settings again."""
     if daemon.settings.server.enabled:
         # Not at the top: who talks without a server does not wait for what it imports.
         from edgevox.cli.served import served
 
-        await running.enter_async_context(served(daemon, context))
+        await running.enter_async_context(served(daemon, context, reload))

@@ -61,6 +61,8 @@ class HomeTrade:
 
     def __init__(self, context: Context, shown: Shown) -> None:
         self.folders = context.folders
+        self.reload: Callable[[], None] | None = None
+        """Has the settings read again, while there is somebody who does that."""
         self._context = context
         self._shown = shown
 
@@ -81,7 +83,7 @@ class HomeTrade:
     @asynccontextmanager
     async def around(self, session: Session) -> AsyncIterator[None]:
         async with AsyncExitStack() as running:
-            await serve_too(session.daemon, self._context, running)
+            await serve_too(session.daemon, self._context, running, self.reload)
             await running.enter_async_context(self._shown(session))
             yield
 
@@ -108,6 +110,7 @@ async def _live(trade: HomeTrade, daemon: Daemon, listening: socket.socket | Non
         reloading.add(task)
         task.add_done_callback(reloading.discard)
 
+    trade.reload = reload
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
     try:
         async with AsyncExitStack() as running:

@@ -18,9 +18,11 @@ from edgevox.audio.files import read_audio
 from edgevox.audio.segmenter import Segmenter
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.bus import Bus
+from edgevox.daemon.engine_health import EngineHealth
 from edgevox.daemon.engines import Engines
 from edgevox.daemon.household import Household
 from edgevox.daemon.interruptions import Interruptions
+from edgevox.daemon.lines import Lines
 from edgevox.daemon.models import ChosenModels
 from edgevox.daemon.records import TurnRecords
 from edgevox.errors import StateError
@@ -30,6 +32,7 @@ from edgevox.llm.presets import resolve_preset
 from edgevox.metrics import TurnRecorder
 from edgevox.modelstore import ModelStore
 from edgevox.server.assistant import Assistant
+from edgevox.server.surroundings import Surroundings
 from edgevox.settings import Settings, user_presets
 from edgevox.settings.section import AUTO
 from edgevox.turn import CancelFlag
@@ -84,6 +87,17 @@ class Daemon:
         )
         self.records = TurnRecords(log, partial(self._tell_state, "records"))
         self._recording = self.bus.listening(TurnRecorder(self.records.keep))
+        self._health = EngineHealth(self.engines.states)
+        self._watching = self.bus.listening(self._health)
+        self.lines = Lines(
+            settings,
+            self.preset,
+            self.engines,
+            lambda: self.household,
+            conversation=self.conversation,
+            hearing=self.hearing,
+            voice=self.voice,
+        )
 
     def take_over(self, before: Daemon) -> None:
         """Have the engines of another daemon, as they run, where this one's would be the same.
@@ -94,6 +108,7 @@ class Daemon:
 
     async def __aenter__(self) -> Daemon:
         self._recording.__enter__()
+        self._watching.__enter__()
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.engines.start())
@@ -122,10 +137,10 @@ class Daemon:
         if self._memory is not None:
             self._memory.try_again()
 
-    def conversation(self) -> Conversation:
-        """The conversation that goes on from one run to the next, as far as the settings let it."""
+    def conversation(self, name: str = "default") -> Conversation:
+        """A conversation that goes on from one run to the next, as far as the settings let it."""
         assert self._memory is not None, "inside `async with`"
-        return self._memory.conversation(max_turns=self.preset.max_turns)
+        return self._memory.conversation(name, max_turns=self.preset.max_turns)
 
     def pipeline(
         self,
@@ -218,7 +233,17 @@ class Daemon:
             states=self.engines.states,
             # Not on the bus: who listens there is in the room, and would take it for the room's.
             record=TurnRecorder(self.records.log),
-            asking=lambda: [pipeline.asking for pipeline in self._resting],
+            keep=self.records.log,
+            asking=lambda: [*(pipeline.asking for pipeline in self._resting), *self.lines.asking()],
+            switchboard=self.lines.switchboard(self.bus),
+            surroundings=Surroundings(
+                self.settings,
+                self._folders,
+                toolbox,
+                engines=self._health.report,
+                turns=self.records.between,
+                problem=lambda: self.record_problem,
+            ),
         )
 
     def voice(self) -> Voice:
@@ -301,6 +326,7 @@ class Daemon:
         if self._memory is not None:
             await asyncio.to_thread(self._memory.close)
         await self.engines.close()
+        self._watching.__exit__(None, None, None)
         self._recording.__exit__(None, None, None)
 
 

@@ -16,7 +16,7 @@ from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.presets import ModelPreset
 from edgevox.settings import Settings
 from edgevox.tools.home import ToldHome
-from edgevox.tools.scopes import Caller
+from edgevox.tools.scopes import LOCAL, Caller
 from edgevox.tools.toolbox import Toolbox
 from edgevox.types import ChatModel, Sampling
 
@@ -73,9 +73,14 @@ class Household:
         return tuple(registry.get(name).examples[0] for name in _SHOWN if name in registry)
 
     def agent(
-        self, model: ChatModel, conversation: Conversation | None, confirm: Confirm, publish: Publish
+        self,
+        model: ChatModel,
+        conversation: Conversation | None,
+        confirm: Confirm,
+        publish: Publish,
+        caller: Caller = LOCAL,
     ) -> LLMAgent:
-        """The agent of the room."""
+        """The agent of the room, or of somebody who speaks from elsewhere."""
         preset, llm, toolbox = self._preset, self._settings.llm, self.toolbox
         return LLMAgent(
             "edgevox",
@@ -93,6 +98,7 @@ class Household:
             takes_notes=preset.takes_notes,
             conversation=conversation,
             confirm=confirm,
+            caller=caller,
             publish=publish,
         )
 

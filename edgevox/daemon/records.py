@@ -29,6 +29,10 @@ class TurnRecords:
         """A turn of anybody."""
         self._note(partial(self._log.append, record))
 
+    def between(self, from_s: float, until_s: float) -> list[TurnRecord]:
+        """The turns that ended in a time, oldest first. Blocks. Raises StateError."""
+        return self._log.between(from_s, until_s)
+
     def try_again(self) -> None:
         """Find out whether there is room again for what could not be written."""
         if self.problem is not None:

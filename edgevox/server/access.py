@@ -40,12 +40,18 @@ class Access:
 
         `instead` says what can be done without a token.
         """
-        caller = self._known(connection)
+        return self._allowed(_token(connection), scope, instead)
+
+    def holder(self, connection: HTTPConnection, token: str, scope: str) -> Caller:
+        """The same for a browser's socket, which has no header for a token: it says it. Raises ApiError."""
+        return self._allowed(token or _token(connection), scope)
+
+    def _allowed(self, token: str, scope: str, instead: str = "") -> Caller:
+        caller = self._tokens.caller(token) if token else None
         if caller is None:
-            given = _token(connection)
             raise ApiError(
                 401,
-                "invalid_api_key" if given else "missing_api_key",
+                "invalid_api_key" if token else "missing_api_key",
                 f"this needs a token that is known here{instead}",
                 headers={"WWW-Authenticate": "Bearer"},
             )

@@ -13,6 +13,9 @@ from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
 from edgevox.languages import ENGLISH
+from edgevox.metrics import TurnRecord
+from edgevox.server.surroundings import Surroundings
+from edgevox.server.voice.line import Switchboard
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.scopes import Caller
 from edgevox.types import ChatModel, Sampling
@@ -49,8 +52,9 @@ class Assistant:
 
     Without `make_agent` and `executor` it has no tools of its own. `hearing` is asked for by language: None
     is for finding out. A model that `resumes` can go on with a reply that was interrupted. `states` tells how
-    its engines are. `record` is told what happens in turns in which the assistant acts for a program, and
-    `asking` are those who ask the person in the room.
+    its engines are. `record` is told what happens in turns in which the assistant acts for a program, `keep`
+    has the records of those of others, and `asking` are those who ask a person. Through the `switchboard`
+    people speak with it from elsewhere, and the `surroundings` are what they see besides.
     """
 
     name: str
@@ -65,7 +69,10 @@ class Assistant:
     resumes: bool = True
     states: Callable[[], Mapping[str, str]] = dict
     record: Publish = lambda _event: None
+    keep: Callable[[TurnRecord], None] = lambda _record: None
     asking: Callable[[], Sequence[Asking]] = tuple
+    switchboard: Switchboard | None = None
+    surroundings: Surroundings | None = None
     started_s: float = field(default_factory=time.time)
 
     @property

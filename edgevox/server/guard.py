@@ -33,10 +33,23 @@ class Guard:
         self._body_timeout_s = body_timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
+        match scope["type"]:
+            case "http":
+                await self._request(scope, receive, send)
+            case "websocket":
+                await self._socket(scope, receive, send)
+            case "lifespan":
                 await self._app(scope, receive, send)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._check_page(Headers(scope=scope))
+        except ApiError:
+            await send({"type": "websocket.close"})  # before it is accepted: 403
             return
+        await self._app(scope, receive, send)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, path = Headers(scope=scope), scope["path"]
         try:
             self._check_page(headers)

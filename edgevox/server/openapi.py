@@ -12,7 +12,9 @@ from edgevox.server.audio.bodies import SpeechBody, TextFormat
 from edgevox.server.audio.sound_writer import MEDIA_TYPES
 from edgevox.server.confirmations import ConfirmationBody
 from edgevox.server.openai.chat_body import ChatCompletionBody
+from edgevox.server.settings_routes import SettingsBody
 from edgevox.server.tool_routes import ToolCallBody
+from edgevox.server.voice.one_turn import VoiceTurnBody
 from edgevox.types import JsonObject
 
 _REF = "#/components/schemas/{model}"
@@ -34,11 +36,20 @@ _MEANINGS = {
 }
 _ALWAYS = (401, 403, 405, 408, 413, 500)
 _BODY = (*_ALWAYS, 400, 404, 415, 429, 503)
+_SHOWN = (*_ALWAYS, 404)
 
 
 def document() -> JsonObject:
     """What can be asked of the server, and how it answers."""
-    bodies = (ChatCompletionBody, ConfirmationBody, MessagesBody, SpeechBody, ToolCallBody)
+    bodies = (
+        ChatCompletionBody,
+        ConfirmationBody,
+        MessagesBody,
+        SettingsBody,
+        SpeechBody,
+        ToolCallBody,
+        VoiceTurnBody,
+    )
     _keys, definitions = models_json_schema([(body, "validation") for body in bodies], ref_template=_REF)
     sounds = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES.values()}
     transcripts = {**_OBJECT, "text/plain": {"schema": {"type": "string"}}}
@@ -71,6 +82,26 @@ def document() -> JsonObject:
                     **_posted("The answer to one", ConfirmationBody, _OBJECT, (*_ALWAYS, 400, 404, 415)),
                     "parameters": [_in_path("token")],
                 }
+            },
+            "/v1/voice": {
+                "post": {
+                    **_posted("One turn, as events", VoiceTurnBody, _EVENTS),
+                    "parameters": [_in_query("speak", {"enum": ["true", "false"]})],
+                }
+            },
+            "/v1/events": {"get": _operation("What happens in the room", _EVENTS, (*_SHOWN, 429))},
+            "/v1/status": {"get": _operation("How the assistant is", _OBJECT, _SHOWN)},
+            "/v1/home": {"get": _operation("The home as it is now", _OBJECT, _SHOWN)},
+            "/v1/tools/stats": {"get": _operation("How tools are used", _OBJECT, _SHOWN)},
+            "/v1/turns": {
+                "get": {
+                    **_operation("The turns of a day", _OBJECT, (*_SHOWN, 400)),
+                    "parameters": [_in_query("day", {"type": "string", "format": "date"})],
+                }
+            },
+            "/v1/settings": {
+                "get": _operation("Settings that may be changed", _OBJECT, _SHOWN),
+                "patch": _posted("Change some", SettingsBody, _OBJECT, (*_SHOWN, 400, 415)),
             },
         },
         "components": {
@@ -107,6 +138,10 @@ _ERROR = {
 
 def _in_path(name: str) -> JsonObject:
     return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _in_query(name: str, schema: JsonObject) -> JsonObject:
+    return {"name": name, "in": "query", "required": False, "schema": schema}
 
 
 def _posted(

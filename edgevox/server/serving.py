@@ -13,6 +13,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from edgevox.errors import ConfigError
+from edgevox.server.certificate import Certificate
+from edgevox.server.socket_protocol import SocketProtocol
+from edgevox.server.voice.client_frames import FRAME_BYTES
 
 _MAX_HEADER_BYTES = 32_768
 _BACKLOG = 128
@@ -22,7 +25,9 @@ _KEEP_ALIVE_S = 75
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
+async def serving(
+    app: ASGIApp, host: str, port: int, certificate: Certificate | None = None
+) -> AsyncIterator[str]:
     """Serve inside the block; the address is given. Raises ConfigError when it cannot be listened on."""
     with _listening(host, port) as bound:
         config = uvicorn.Config(
@@ -34,10 +39,14 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
             proxy_headers=False,  # or any header could claim that a request comes from this machine
             h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
             http="h11",
-            ws="none",
+            ws=SocketProtocol,
+            ws_max_size=FRAME_BYTES,
+            ws_per_message_deflate=False,  # sound stays as large, and a small frame could become huge
             lifespan="on",
             timeout_graceful_shutdown=_GOODBYE_S,
             timeout_keep_alive=_KEEP_ALIVE_S,
+            ssl_certfile=certificate.chain if certificate else None,
+            ssl_keyfile=certificate.key if certificate else None,
         )
         server = _Server(config)
         task = asyncio.create_task(server.serve([bound]))
@@ -46,7 +55,7 @@ async def serving(app: ASGIApp, host: str, port: int) -> AsyncIterator[str]:
             await asyncio.wait((up, task), return_when=asyncio.FIRST_COMPLETED)
             up.cancel()
             shown = f"[{host}]" if ":" in host else host
-            yield f"http://{shown}:{bound.getsockname()[1]}"
+            yield f"{'https' if certificate else 'http'}://{shown}:{bound.getsockname()[1]}"
         finally:
             server.should_exit = True
             await task

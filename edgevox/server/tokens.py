@@ -24,6 +24,7 @@ _FIRST_FILE = """\
 #   chat   talk with the model            read   look things up with the assistant's tools
 #   audio  recognise and speak            act    let them change something
 #   status how the server is              confirm  say yes to what another program asked for
+#   voice  speak with it, as the page does      history  see what was said      settings  change some of them
 # A tool may want a scope of its own, such as home.locks; "home.*" is all of those, "*" is everything.
 [{name}]
 token = "{token}"
@@ -60,14 +61,7 @@ class Tokens:
     @classmethod
     def read(cls, path: Path) -> Tokens:
         """Raises ConfigError, in which no token is named."""
-        content = read_secret(path)
-        try:
-            entries = _File.model_validate(tomllib.loads(content.reveal() if content else "")).root
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{path} is no TOML file: {error}", hint=_HINT) from None
-        except ValidationError as error:
-            places = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
-            raise ConfigError(f"{path} cannot be used: {places}", hint=_HINT) from None
+        entries = _entries(path)
         callers = {entry.token: Caller(name, entry.scopes) for name, entry in entries.items()}
         if len(callers) < len(entries):
             raise ConfigError(f"{path} has one token twice", hint=_HINT)
@@ -87,6 +81,16 @@ class Tokens:
         return any(other.name != caller.name and other.may(scope) for other in self._callers.values())
 
 
+def page_token(path: Path, name: str | None = None) -> str:
+    """The token to open the page with: that of `name`, else one that may do all. Raises ConfigError."""
+    entries = _entries(path)
+    able = [known for known, entry in entries.items() if "*" in entry.scopes]
+    chosen = name or next(iter(able or entries), "")
+    if chosen not in entries:
+        raise ConfigError(f"{path} has no token for {chosen or 'anybody'}", hint=_HINT)
+    return entries[chosen].token
+
+
 _HINT = "docs/guide/server.md shows what it looks like; without the file, a new one is made"
 
 
@@ -96,6 +100,17 @@ def token_file(folders: Folders) -> Path:
 
 def new_token() -> str:
     return _PREFIX + secrets.token_urlsafe(32)
+
+
+def _entries(path: Path) -> dict[str, _Entry]:
+    content = read_secret(path)
+    try:
+        return _File.model_validate(tomllib.loads(content.reveal() if content else "")).root
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no TOML file: {error}", hint=_HINT) from None
+    except ValidationError as error:
+        places = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+        raise ConfigError(f"{path} cannot be used: {places}", hint=_HINT) from None
 
 
 def _digest(token: str) -> bytes:

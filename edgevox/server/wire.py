@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
@@ -22,18 +22,23 @@ class Wire(BaseModel):
 
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
     """Raises ApiError, and ClientGone."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != "application/json":
-        raise ApiError(415, "unsupported_media_type", "the body must be application/json")
-    try:
-        content = from_json(await request.body(), allow_inf_nan=False)
-    except ClientDisconnect:
-        raise ClientGone from None
-    except ValueError as error:
-        raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
+    content = await read_json(request)
     try:
         return kind.model_validate(content)
     except ValidationError as error:
         raise _told(error) from None
+
+
+async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
+    """The body, whatever it holds. Raises ApiError, and ClientGone."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != "application/json":
+        raise ApiError(415, "unsupported_media_type", "the body must be application/json")
+    try:
+        return from_json(await request.body(), allow_inf_nan=False)
+    except ClientDisconnect:
+        raise ClientGone from None
+    except ValueError as error:
+        raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
 
 
 def _told(error: ValidationError) -> ApiError:

@@ -41,6 +41,11 @@ class Setting:
     is_table: bool
     _adapter: TypeAdapter[Any]
 
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """What may be written there, as JSON Schema."""
+        return self._adapter.json_schema()
+
     def from_toml(self, value: object) -> object:
         """The value, if it is of the right type exactly. Raises ValueError with what is wrong."""
         # JSON's strict mode makes a list a tuple and a text a path; nothing else changes its type.

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from edgevox.errors import ConfigError
 from edgevox.settings.toml_file import read_toml
 
-Value: TypeAlias = str | int | bool
+Value: TypeAlias = str | int | float | bool
 
 _HEADER = re.compile(r"\s*\[")
 

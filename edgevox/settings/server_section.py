@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from edgevox.settings.addresses import Network
-from edgevox.settings.section import Section, Text
+from edgevox.settings.section import Section, Text, UserPath
 
 
 class ServerSettings(Section):
@@ -23,6 +23,12 @@ class ServerSettings(Section):
     allowed_origins: tuple[str, ...] = Field(
         default=(), description='web pages that may use it: "http://panel.local:8080"'
     )
+    tls_certificate: UserPath | None = Field(
+        default=None, description="a certificate in a PEM file: it is https then", examples=["~/house.pem"]
+    )
+    tls_key: UserPath | None = Field(
+        default=None, description="the key for it, if it is in a file of its own", examples=["~/house.key"]
+    )
     always_token: bool = Field(
         default=False, description="ask programs on this machine for a token in every case"
     )
@@ -38,6 +44,9 @@ class ServerSettings(Section):
         default=4, ge=0, le=1_000, description="sound files that wait to be written down, likewise"
     )
     mcp: bool = Field(default=False, description="serve the assistant's tools to MCP clients at /mcp, too")
+    voice_clients: int = Field(
+        default=4, ge=0, le=16, description="pages and phones that may speak with it at once; 0: none"
+    )
     wyoming: bool = Field(default=False, description="serve ear and voice to Home Assistant (Wyoming), too")
     wyoming_host: Text = Field(
         default="127.0.0.1", description='the address for that; "0.0.0.0" for other machines'

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.errors import EngineFailed
 from edgevox.llm.hooks_slm.result_words import NO_ANSWER
 from edgevox.testing import ScriptedModel
+from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.turn import Turn
 from edgevox.types import Message
 
@@ -68,3 +70,16 @@ async def test_a_cancelled_turn_keeps_only_what_was_said() -> None:
     await assistant.run("Go on.")
     assert model.requests[1].messages[2] == Message("assistant", said.rstrip())
     assert len(said) < len("One two three four five.")
+
+
+async def test_every_turn_counts_the_tools_that_it_was_offered() -> None:
+    @tool
+    def get_time() -> str:
+        """The time."""
+        return "noon"
+
+    executor = ToolExecutor(ToolRegistry((get_time,)))
+    assistant = LLMAgent("test", model=ScriptedModel(["Hello.", "Bye."]), tools=executor, parsers=("hermes",))
+    await assistant.run("Hello?")
+    await assistant.run("Bye?")
+    assert executor.stats.summary()["get_time"].offered == 2

@@ -6,9 +6,12 @@ import itertools
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from edgevox.eval.word_errors import words_of
+from edgevox.stt.adapter import asking_of, read_adapter, write_adapter
+from training.hearing import keep
 from training.hearing.sentences import SUITES, sentences
 from training.hearing.spelling import as_written
 
@@ -47,3 +50,18 @@ def test_nothing_of_the_suites_is_learnt() -> None:
     assert len(suites) > 1000
     learnt = {" ".join(words_of(sentence.written)) for sentence in itertools.islice(sentences(1), 1500)}
     assert not learnt & suites
+
+
+def test_a_share_of_what_was_learnt_is_kept_and_says_how_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt, kept = tmp_path / "learnt.gguf", tmp_path / "kept.gguf"
+    a, b = np.ones((2, 3), np.float32), np.ones((4, 2), np.float32)
+    write_adapter(learnt, {"a/weight": (a, b)}, alpha=4.0)
+    monkeypatch.setattr("sys.argv", ["keep", "--share", "0.5", str(learnt), str(kept)])
+    keep.main()
+    alpha, factors = read_adapter(kept)
+    assert alpha == 2.0
+    np.testing.assert_array_equal(factors["a/weight"][1], b)
+    assert asking_of(kept) == keep.TAUGHT
+    assert asking_of(learnt).timestamps

@@ -1,0 +1,37 @@
+// A question that needs a person's yes, with two buttons. Whoever answers first decides, here or elsewhere.
+
+import { element } from "./element.js";
+
+export class Confirmation {
+  // `answer(granted)` sends the answer.
+  constructor({ question, level, may_answer: mayAnswer }, answer) {
+    this.answer = answer;
+    this.words = element("p", { class: "question" }, question);
+    this.hint = element("p", { class: "hint" }, hint(level, mayAnswer));
+    this.buttons = element("div", { class: "answers", hidden: !mayAnswer }, this.button("Yes", true), this.button("No", false));
+    this.element = element("div", { class: "confirmation", role: "group", "aria-label": question }, this.words, this.buttons, this.hint);
+  }
+
+  button(word, granted) {
+    const click = () => {
+      for (const button of this.buttons.children) button.disabled = true;
+      this.answer(granted);
+    };
+    return element("button", { type: "button", class: granted ? "main yes" : "no", click }, word);
+  }
+
+  heard({ text, answer }) {
+    this.hint.textContent = answer === "unclear" ? `“${text}” is no clear yes or no.` : `“${text}”`;
+  }
+
+  decide({ granted, why }) {
+    this.element.dataset.granted = granted;
+    this.buttons.remove();
+    this.hint.textContent = `${granted ? "Agreed" : "Refused"}: ${why}`;
+  }
+}
+
+function hint(level, mayAnswer) {
+  if (!mayAnswer) return "Somebody else has to agree.";
+  return level === "screen" ? "A spoken yes is not enough for this." : "You can also say yes or no.";
+}

@@ -1,0 +1,112 @@
+// What was said: turns as the frames tell of them, words that are not certain yet, and what waits to be asked.
+
+import { byId, element } from "./element.js";
+import { Turn } from "./turn.js";
+
+const MOST_TURNS = 100;
+const NEAR_END_PX = 120;
+
+export class Conversation {
+  // `confirm` has here(token, granted) and room(token, granted), which answer a question.
+  constructor(confirm) {
+    this.confirm = confirm;
+    this.scroller = byId("turns");
+    this.list = byId("turn-list");
+    this.partial = byId("partial");
+    this.queued = byId("queued");
+    this.announcer = byId("announcer");
+    this.turns = new Map();
+  }
+
+  // What was typed: it stands below the turns until it is its turn.
+  queue(text) {
+    byId("welcome").hidden = true;
+    this.queued.append(element("li", { class: "said partial" }, text));
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  // `place` is "here" for what was said to this page, "room" for what was said to the assistant itself.
+  take(frame, place = "here") {
+    const isAtEnd = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight < NEAR_END_PX;
+    this.show(frame, place);
+    if (isAtEnd) this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  show(frame, place) {
+    const turn = this.turns.get(frame.turn_id);
+    switch (frame.type) {
+      case "turn_begin":
+        this.begin(frame, place);
+        break;
+      case "transcript":
+        if (frame.final) this.final(turn, frame);
+        else if (place === "here") this.guess(frame.text);
+        break;
+      case "token":
+        turn?.token(frame);
+        break;
+      case "tool_call_delta":
+        turn?.callDelta(frame);
+        break;
+      case "tool_call":
+        turn?.toolCall(frame);
+        break;
+      case "tool_result":
+        turn?.toolResult(frame);
+        break;
+      case "confirmation_required":
+        turn?.question(frame);
+        this.announce(`${frame.question} Yes or no?`);
+        break;
+      case "answer_heard":
+        turn?.answer(frame);
+        break;
+      case "confirmation_decided":
+        turn?.decided(frame);
+        break;
+      case "instant_word":
+        turn?.instant(frame);
+        break;
+      case "done":
+        turn?.done(frame);
+        this.announce([frame.reply, frame.error].filter(Boolean).join(" "));
+        break;
+    }
+  }
+
+  begin({ turn_id: id, source }, place) {
+    byId("welcome").hidden = true;
+    const turn = new Turn(source, place, this.confirm[place]);
+    if (source === "text" && place === "here") this.queued.firstElementChild?.remove();
+    this.turns.set(id, turn);
+    this.list.append(turn.element);
+    if (this.turns.size > MOST_TURNS) {
+      const [oldest, first] = this.turns.entries().next().value;
+      first.element.remove();
+      this.turns.delete(oldest);
+    }
+  }
+
+  guess(text) {
+    if (text) byId("welcome").hidden = true;
+    this.partial.textContent = text;
+    this.partial.hidden = text === "";
+  }
+
+  final(turn, frame) {
+    this.guess("");
+    turn?.transcript(frame);
+    if (turn?.element.dataset.source === "voice") this.announce(`You said: ${frame.text}`);
+  }
+
+  // Whole sentences for who listens to the page: words that arrive one by one would be read one by one.
+  announce(words) {
+    if (words) this.announcer.textContent = words;
+  }
+
+  abandon() {
+    this.guess("");
+    this.queued.replaceChildren();
+    for (const turn of this.turns.values()) turn.abandon();
+  }
+}

@@ -1,0 +1,26 @@
+// Elements of the page, made without markup: what came from outside is text, and never HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+// element("button", { type: "button", class: "yes" }, "Yes"); what is null or false is left out.
+export function element(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") node.addEventListener(name, value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}

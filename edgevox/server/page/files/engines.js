@@ -1,0 +1,89 @@
+// How the engines are, the daemon around them, and this browser's part.
+
+import { byId, element } from "./element.js";
+import { Refused } from "./server.js";
+
+const NAMES = { whisper: "Ear", llama: "Mind", piper: "Voice" };
+const LOOK_EVERY_MS = 10_000;
+
+export class Engines {
+  constructor(server) {
+    this.server = server;
+    this.list = byId("engines");
+    this.facts = byId("facts");
+    this.engines = {};
+    this.status = null;
+    this.browser = {};
+  }
+
+  watch() {
+    clearInterval(this.timer);
+    this.timer = setInterval(() => {
+      if (!document.hidden) void this.refresh();
+    }, LOOK_EVERY_MS);
+    return this.refresh();
+  }
+
+  rest() {
+    clearInterval(this.timer);
+    for (const engine of Object.values(this.engines)) engine.state = "not known";
+    this.draw();
+  }
+
+  async refresh() {
+    try {
+      this.status = await this.server.get("/v1/status");
+      this.engines = this.status.engines;
+      this.draw();
+    } catch (error) {
+      if (error instanceof Refused) this.facts.replaceChildren(element("dt", {}, "status"), element("dd", {}, error.message));
+    }
+  }
+
+  take({ engine, state, detail }) {
+    this.engines[engine] = { restarts: 0, ...this.engines[engine], state, detail };
+    this.draw();
+  }
+
+  // What is known of this browser: { "microphone": "16 kHz", … }.
+  tell(facts) {
+    Object.assign(this.browser, facts);
+    this.draw();
+  }
+
+  draw() {
+    const order = Object.keys(NAMES);
+    const engines = Object.entries(this.engines).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+    const items = engines.map(([name, { state, detail, restarts }]) => {
+      const more = [detail, restarts ? `restarted ${restarts} ${restarts === 1 ? "time" : "times"}` : ""].filter(Boolean).join(", ");
+      return element(
+        "li",
+        { "data-engine": name, "data-state": state },
+        element("span", { class: "dot" }),
+        element("span", { class: "name" }, NAMES[name] ?? name, element("span", { class: "about" }, name)),
+        element("span", { class: "phrase" }, more ? `${state} (${more})` : state),
+      );
+    });
+    this.list.replaceChildren(...items);
+    this.facts.replaceChildren(...Object.entries(this.told()).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+  }
+
+  told() {
+    if (this.status === null) return this.browser;
+    const { version, preset, up_s: up, voice, trouble } = this.status;
+    return {
+      ...(trouble ? { trouble: [trouble.message, trouble.hint].filter(Boolean).join(" → ") } : {}),
+      model: preset,
+      version,
+      running: duration(up),
+      "browsers that talk": `${voice.clients} of ${voice.max_clients}`,
+      ...this.browser,
+    };
+  }
+}
+
+function duration(seconds) {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}

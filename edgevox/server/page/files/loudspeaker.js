@@ -1,0 +1,71 @@
+// The browser's loudspeaker: passages go in, and what was really played comes back.
+
+const MOST_HZ = 96_000; // that the server sends
+const AWAKE_WITHIN_MS = 1_000;
+
+export class Loudspeaker {
+  // `onPlayed(passage, samples, isPlayed)` is called while it plays.
+  constructor(onPlayed) {
+    this.context = new AudioContext({ latencyHint: "interactive" });
+    this.onPlayed = onPlayed;
+    this.node = null;
+    this.volume = 1;
+  }
+
+  get rateHz() {
+    return Math.min(MOST_HZ, this.context.sampleRate);
+  }
+
+  // Only pages on https or localhost have an audio worklet.
+  get canPlay() {
+    return this.context.audioWorklet !== undefined;
+  }
+
+  get isAwake() {
+    return this.context.state === "running";
+  }
+
+  async load() {
+    if (!this.canPlay) return;
+    await this.context.audioWorklet.addModule("/page/playback-worklet.js");
+    this.node = new AudioWorkletNode(this.context, "playback", { numberOfInputs: 0 });
+    this.node.port.onmessage = ({ data }) => this.onPlayed(data.passage, data.samples, data.isPlayed);
+    this.node.connect(this.context.destination);
+    this.setVolume(this.volume);
+  }
+
+  // A browser lets a page sound only after a click or a key. Says whether it may now.
+  async wake() {
+    if (!this.isAwake) await Promise.race([this.context.resume(), new Promise((done) => setTimeout(done, AWAKE_WITHIN_MS))]);
+    return this.isAwake;
+  }
+
+  setVolume(volume) {
+    this.volume = volume;
+    this.tell({ type: "volume", volume });
+  }
+
+  begin(passage, rateHz) {
+    this.tell({ type: "begin", passage, rateHz });
+  }
+
+  samples(pcm) {
+    this.tell({ type: "samples", pcm }, [pcm]);
+  }
+
+  end(passage) {
+    this.tell({ type: "end", passage });
+  }
+
+  stop(passage) {
+    this.tell({ type: "stop", passage });
+  }
+
+  duck(isDucked) {
+    this.tell({ type: "duck", isDucked });
+  }
+
+  tell(message, transferred = []) {
+    this.node?.port.postMessage(message, transferred);
+  }
+}

@@ -1,0 +1,59 @@
+// The browser's microphone, as frames for the socket. Echo, noise and gain are the browser's affair.
+
+const WANTED = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+
+export class Microphone {
+  // `on` has frame(buffer), level(0 … 1) and gone(), when the device was taken away.
+  constructor(on) {
+    this.on = on;
+    this.stream = null;
+  }
+
+  get isOn() {
+    return this.stream !== null;
+  }
+
+  // Why there is none here, in words; "" where there may be one.
+  static trouble() {
+    if (!isSecureContext) return "This browser lends its microphone only to pages on https or localhost. You can type.";
+    if (!navigator.mediaDevices?.getUserMedia) return "This browser has no microphone for pages. You can type.";
+    return "";
+  }
+
+  // Throws an Error with words for a person.
+  async start(context) {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED }).catch((error) => {
+      throw new Error(told(error));
+    });
+    await context.audioWorklet.addModule("/page/capture-worklet.js");
+    this.source = context.createMediaStreamSource(stream);
+    this.node = new AudioWorkletNode(context, "capture", { numberOfOutputs: 0 });
+    this.node.port.onmessage = ({ data }) => {
+      this.on.level(data.level);
+      this.on.frame(data.frame);
+    };
+    this.source.connect(this.node);
+    this.stream = stream;
+    stream.getAudioTracks()[0].onended = () => this.on.gone();
+  }
+
+  stop() {
+    this.source.disconnect();
+    this.node.port.postMessage("close");
+    this.node.port.onmessage = null;
+    for (const track of this.stream.getTracks()) track.stop();
+    this.stream = null;
+    this.on.level(0);
+  }
+}
+
+function told(error) {
+  switch (error.name) {
+    case "NotAllowedError":
+      return "The browser was told not to lend the microphone: allow it beside the address, then try again.";
+    case "NotFoundError":
+      return "There is no microphone here. You can type.";
+    default:
+      return `The microphone cannot be used: ${error.message}`;
+  }
+}

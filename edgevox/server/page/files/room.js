@@ -1,0 +1,40 @@
+// What happens in the room, where the assistant has a microphone of its own: the same frames, as they come.
+
+export class Room {
+  // `take(frame)` gets each frame.
+  constructor(server, take) {
+    this.server = server;
+    this.take = take;
+    this.reading = null;
+  }
+
+  // Until `rest`, or until the connection ends. Who may not know what was said hears nothing.
+  async listen() {
+    this.rest();
+    this.reading = new AbortController();
+    try {
+      let rest = "";
+      for await (const text of texts(await this.server.stream("/v1/events", this.reading.signal))) {
+        const lines = (rest + text).split("\n");
+        rest = lines.pop();
+        for (const line of lines) if (line.startsWith("data: ")) this.take(JSON.parse(line.slice(6)));
+      }
+    } catch {
+      // It ends with the socket, and begins again with it.
+    }
+  }
+
+  rest() {
+    this.reading?.abort();
+    this.reading = null;
+  }
+}
+
+async function* texts(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}

@@ -1,0 +1,44 @@
+// What the page asks for besides the socket. The token travels in a header, never in an address.
+
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export class Server {
+  constructor(token) {
+    this.token = token;
+  }
+
+  // Throws Refused, and TypeError while nobody answers.
+  async get(path) {
+    return this.send("GET", path);
+  }
+
+  async patch(path, body) {
+    return this.send("PATCH", path, body);
+  }
+
+  async post(path, body) {
+    return this.send("POST", path, body);
+  }
+
+  // An answer that goes on, as it comes.
+  async stream(path, signal) {
+    return (await this.ask(path, { signal })).body;
+  }
+
+  async send(method, path, body) {
+    return (await this.ask(path, { method, body: body && JSON.stringify(body) })).json();
+  }
+
+  async ask(path, given) {
+    const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
+    const response = await fetch(path, { headers, cache: "no-store", ...given });
+    if (response.ok) return response;
+    const told = await response.json().catch(() => ({}));
+    throw new Refused(response.status, told.error?.message ?? `the server answered ${response.status}`);
+  }
+}

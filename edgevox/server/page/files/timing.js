@@ -1,0 +1,45 @@
+// The drawings of time: one turn that was chosen, or the last, and the whole day.
+
+import { byId } from "./element.js";
+import { Refused } from "./server.js";
+import { trend } from "./trend.js";
+import { waterfall } from "./waterfall.js";
+
+export class Timing {
+  constructor(server) {
+    this.server = server;
+    this.place = byId("waterfall");
+    this.title = byId("waterfall-title");
+    this.day = byId("trend");
+    this.records = [];
+    this.record = null;
+    new ResizeObserver(() => this.draw()).observe(this.place);
+  }
+
+  // The turns of today, as the daemon has kept them: those of the room and of other clients too.
+  async refresh() {
+    try {
+      const { data } = await this.server.get("/v1/turns");
+      this.records = data.filter((one) => one.source !== "ring");
+      this.record ??= this.records.at(-1) ?? null;
+      this.draw();
+    } catch (error) {
+      if (error instanceof Refused) this.day.textContent = error.message;
+    }
+  }
+
+  show(record) {
+    this.record = record;
+    this.draw();
+  }
+
+  draw() {
+    const width = Math.floor(this.place.clientWidth);
+    if (width === 0) return; // it is not in view
+    if (this.record !== null) {
+      this.title.textContent = this.record.heard ? `“${this.record.heard}”` : "The last turn";
+      this.place.replaceChildren(waterfall(this.record, width));
+    }
+    if (this.records.length > 0) this.day.replaceChildren(trend(this.records, width));
+  }
+}

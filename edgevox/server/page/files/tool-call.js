@@ -1,0 +1,53 @@
+// One call of a tool: what it was told, while the model still writes it, and what came of it.
+
+import { element } from "./element.js";
+import { milliseconds } from "./waterfall.js";
+
+export class ToolCall {
+  constructor(name) {
+    this.name = name;
+    this.written = "";
+    this.told = element("span", { class: "arguments" });
+    this.result = element("p", { class: "result" }, "…");
+    this.element = element(
+      "div",
+      { class: "call", "data-state": "written" },
+      element("p", { class: "called" }, element("code", {}, name), " ", this.told),
+      this.result,
+    );
+  }
+
+  write(delta) {
+    this.written += delta;
+    this.told.textContent = this.written;
+  }
+
+  make(given) {
+    this.element.dataset.state = "made";
+    const pairs = Object.entries(given).map(([key, value]) =>
+      element("span", { class: "argument" }, element("span", { class: "argument-name" }, `${key} `), worded(value)),
+    );
+    this.told.replaceChildren(...pairs);
+  }
+
+  // `refused` is what nobody allowed; all other errors are failures.
+  finish({ is_error: isError, code, content, elapsed_ms: ms }) {
+    const isRefused = code === "tool_denied" || code === "token_scope_insufficient";
+    this.element.dataset.state = isRefused ? "refused" : isError ? "failed" : "done";
+    const took = element("span", { class: "took" }, isRefused ? "refused" : milliseconds(ms));
+    this.result.replaceChildren(element("span", { class: "content" }, plain(content)), " ", took);
+  }
+}
+
+// A result is JSON text; one that is a sentence is shown as one.
+function plain(content) {
+  try {
+    return worded(JSON.parse(content));
+  } catch {
+    return content;
+  }
+}
+
+function worded(value) {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,112 @@
+// The day: how long each turn took to its first sound, and the middle of each hour.
+
+import { element, svg } from "./element.js";
+import { firstSoundMs, milliseconds } from "./waterfall.js";
+
+const HEIGHT = 150;
+const LEFT = 46;
+const BOTTOM = 24;
+const TOP = 10;
+const RIGHT = 20;
+const MARK = 62;
+const SHORTEST_MIN = 10;
+const STEPS_MIN = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240];
+
+// What a turn is judged by: its first sound, or, where nothing was spoken, its end.
+export function waitMs(record) {
+  return firstSoundMs(record) ?? record.total_ms;
+}
+
+export function trend(records, width) {
+  const turns = records.filter((one) => one.outcome === "answered" || one.outcome === "interrupted");
+  if (turns.length === 0) return element("p", { class: "note" }, "Nothing was answered today yet.");
+  const points = turns.map((one) => ({ hour: hourOf(one.at), ms: waitMs(one), said: one.heard }));
+  const words = summary(points, records.length - turns.length);
+  return element("figure", {}, drawing(points, width, words), element("figcaption", {}, words), table(byHour(points)));
+}
+
+function drawing(points, width, words) {
+  const { first, last, marks } = span(points, width);
+  const most = nice(Math.max(...points.map((point) => point.ms)));
+  const x = (hour) => LEFT + ((hour - first) / (last - first)) * (width - LEFT - RIGHT);
+  const y = (ms) => HEIGHT - BOTTOM - (ms / most) * (HEIGHT - BOTTOM - TOP);
+  const middles = byHour(points).map(({ hour, median }) => `${x(hour + 0.5)},${y(median)}`);
+  return svg(
+    "svg",
+    { class: "trend", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img", "aria-label": words },
+    ...[0, 0.5, 1].flatMap((part) => level(part * most, y(part * most), width)),
+    ...marks.map((hour) => svg("text", { class: "tick", x: x(hour), y: HEIGHT - 8 }, clock(hour))),
+    middles.length > 1 ? svg("polyline", { class: "middle", points: middles.join(" ") }) : null,
+    ...points.map((point) =>
+      svg("circle", { class: "turn", cx: x(point.hour), cy: y(point.ms), r: 3.5 }, svg("title", {}, `${milliseconds(point.ms)}: ${point.said}`)),
+    ),
+  );
+}
+
+function level(ms, y, width) {
+  return [
+    svg("line", { class: "grid", x1: LEFT, x2: width, y1: y, y2: y }),
+    svg("text", { class: "figure", x: LEFT - 8, y }, `${ms / 1000} s`),
+  ];
+}
+
+function summary(points, others) {
+  const waits = points.map((point) => point.ms);
+  const turns = points.length === 1 ? "One turn was" : `${points.length} turns were`;
+  const rest = others > 0 ? ` ${others} came to nothing.` : "";
+  return `${turns} answered, the first sound after ${milliseconds(median(waits))} in the middle and ${milliseconds(Math.max(...waits))} at most.${rest}`;
+}
+
+function table(rows) {
+  const cells = rows.map(({ hour, count, median: middle }) =>
+    element("tr", {}, element("th", { scope: "row" }, `${hour}:00`), element("td", {}, `${count}`), element("td", {}, milliseconds(middle))),
+  );
+  const head = element("tr", {}, ...["hour", "turns", "middle"].map((word) => element("th", { scope: "col" }, word)));
+  return element(
+    "details",
+    {},
+    element("summary", {}, "As a table"),
+    element("table", {}, element("thead", {}, head), element("tbody", {}, ...cells)),
+  );
+}
+
+function byHour(points) {
+  const rows = new Map();
+  for (const point of points) {
+    const hour = Math.floor(point.hour);
+    rows.set(hour, [...(rows.get(hour) ?? []), point]);
+  }
+  return [...rows].map(([hour, group]) => ({ hour, count: group.length, median: median(group.map((one) => one.ms)) }));
+}
+
+function median(values) {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+// The part of the day in which something was asked, ten minutes at least, and where it gets a mark.
+function span(points, width) {
+  const [from, to] = [points[0].hour * 60, points.at(-1).hour * 60];
+  const most = Math.floor(width / MARK);
+  const every = STEPS_MIN.find((step) => Math.max(SHORTEST_MIN, to - from) / step <= most - 2) ?? 360;
+  const first = Math.floor(from / every) * every;
+  const last = Math.max(first + SHORTEST_MIN, Math.ceil((to + 0.1) / every) * every);
+  const marks = [];
+  for (let minute = first; minute <= last; minute += every) marks.push(minute / 60);
+  return { first: first / 60, last: last / 60, marks };
+}
+
+function clock(hour) {
+  const minutes = Math.round(hour * 60);
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
+}
+
+function nice(ms) {
+  return [500, 1000, 2000, 4000, 6000, 10_000, 20_000, 60_000].find((one) => ms <= one) ?? Math.ceil(ms / 60_000) * 60_000;
+}
+
+function hourOf(at) {
+  const time = new Date(at);
+  return time.getHours() + time.getMinutes() / 60 + time.getSeconds() / 3600;
+}

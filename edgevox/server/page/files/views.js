@@ -1,0 +1,34 @@
+// The parts of the page: all of them side by side on a wide screen, one at a time on a narrow one.
+
+import { byId } from "./element.js";
+
+const WIDE = matchMedia("(min-width: 60rem)");
+
+export class Views {
+  constructor() {
+    this.links = [...document.querySelectorAll("nav a")];
+    for (const link of this.links) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        this.show(link.dataset.view);
+      });
+    }
+    WIDE.addEventListener("change", () => this.mark());
+    this.mark();
+  }
+
+  show(view) {
+    document.body.dataset.view = view;
+    this.mark();
+    if (WIDE.matches) byId(view).scrollIntoView({ block: "start" });
+    byId(`${view}-title`).focus({ preventScroll: true });
+  }
+
+  mark() {
+    for (const link of this.links) {
+      const isHere = link.dataset.view === document.body.dataset.view;
+      if (isHere && !WIDE.matches) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  }
+}

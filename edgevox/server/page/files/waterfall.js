@@ -1,0 +1,95 @@
+// Where the time of one turn went: a bar for each stage, where and as long as it was.
+
+import { element, svg } from "./element.js";
+
+const WORDS = {
+  endpoint: "pause",
+  transcribe: "transcribe",
+  first_token: "first word",
+  generate: "write",
+  first_audio: "make sound",
+  speak: "speak",
+};
+const ROW = 26;
+const BAR = 12;
+const LABEL = 92;
+const FIGURE = 74;
+const TICK = 52;
+
+export function milliseconds(ms) {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+// From the end of what was said to the first sound of the answer; null for a turn without sound.
+export function firstSoundMs({ stages }) {
+  return stages.find((stage) => stage.name === "speak")?.start_ms ?? null;
+}
+
+// The drawing with its words, for a place that is `width` pixels wide.
+export function waterfall(record, width) {
+  const stages = record.stages.toSorted((one, other) => one.start_ms - other.start_ms);
+  const height = (stages.length + 1) * ROW;
+  const drawing = svg(
+    "svg",
+    { class: "waterfall", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": summary(record, stages) },
+    ...gridLines(record, width, height),
+    ...stages.map((stage, row) => bar(stage, row, record.total_ms, width)),
+    total(record, stages.length, width),
+  );
+  return element("figure", {}, drawing, element("figcaption", {}, caption(record)));
+}
+
+function summary(record, stages) {
+  const parts = stages.map((stage) => `${words(stage.name)} ${milliseconds(stage.end_ms - stage.start_ms)}`);
+  return `${parts.join(", ")}; in all ${milliseconds(record.total_ms)}`;
+}
+
+function caption(record) {
+  const sound = firstSoundMs(record);
+  const first = sound === null ? "" : `First sound after ${milliseconds(sound)}. `;
+  const early = record.transcribed_early_ms > 0 ? `${milliseconds(record.transcribed_early_ms)} of transcribing in the pause. ` : "";
+  return `${first}${early}${record.generated_tokens} tokens written, ${record.prompt_tokens} read, ${record.cached_tokens} of them known.`;
+}
+
+function words(name) {
+  return WORDS[name] ?? name.replaceAll("_", " ");
+}
+
+function scale(ms, total, width) {
+  return LABEL + (total > 0 ? (ms / total) * (width - LABEL - FIGURE) : 0);
+}
+
+function bar(stage, row, total, width) {
+  const left = scale(stage.start_ms, total, width);
+  const right = scale(stage.end_ms, total, width);
+  const middle = row * ROW + ROW / 2;
+  return svg(
+    "g",
+    { class: `stage ${stage.name}` },
+    svg("text", { x: LABEL - 12, y: middle, class: "label" }, words(stage.name)),
+    svg("rect", { x: left, y: middle - BAR / 2, width: Math.max(2, right - left), height: BAR, rx: 3 }),
+    svg("text", { x: width, y: middle, class: "figure" }, milliseconds(stage.end_ms - stage.start_ms)),
+  );
+}
+
+function total(record, row, width) {
+  const middle = row * ROW + ROW / 2;
+  return svg(
+    "g",
+    { class: "total" },
+    svg("text", { x: LABEL - 12, y: middle, class: "label" }, "in all"),
+    svg("text", { x: width, y: middle, class: "figure" }, milliseconds(record.total_ms)),
+  );
+}
+
+function gridLines(record, width, height) {
+  const most = (width - LABEL - FIGURE) / TICK;
+  const step = [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000].find((one) => record.total_ms / one <= most) ?? 120_000;
+  const lines = [];
+  for (let ms = 0; ms <= record.total_ms; ms += step) {
+    const x = scale(ms, record.total_ms, width);
+    lines.push(svg("line", { class: "grid", x1: x, x2: x, y1: 0, y2: height - ROW }));
+    lines.push(svg("text", { class: "tick", x, y: height - ROW / 2 }, ms < 1000 ? `${ms}` : `${ms / 1000} s`));
+  }
+  return lines;
+}
