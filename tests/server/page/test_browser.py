@@ -109,8 +109,8 @@ def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
     visitor.until(lambda: visitor.state_of("light.kitchen") == "off")
     for engine in ("whisper", "llama", "piper"):
         visitor.one(f'[data-engine="{engine}"][data-state="ready"]')
-    assert "Turn on, open, lock" in visitor.text('[data-tool="turn_on"]')
-    assert len(visitor.browser.find_elements(By.CSS_SELECTOR, "#settings .field")) > 3
+    visitor.until(lambda: "Turn on, open, lock" in visitor.text('[data-tool="turn_on"]'))
+    visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, "#settings .field")) > 3)
 
 
 def test_the_call_is_shown_with_what_it_was_told_and_what_came_of_it(visitor: Visitor) -> None:
