@@ -111,9 +111,12 @@ class Visitor:
         return found
 
     def text(self, selector: str) -> str:
-        """What stands there, also where it is out of view; "" where nothing is."""
-        found = self.browser.find_elements(By.CSS_SELECTOR, selector)
-        return str(found[-1].get_property("textContent")) if found else ""
+        """What stands there, also where it is out of view; "" where nothing is.
+
+        In one step: the page may draw a part of itself anew between two.
+        """
+        script = "return [...document.querySelectorAll(arguments[0])].at(-1)?.textContent ?? ''"
+        return str(self.browser.execute_script(script, selector))
 
     def until(self, has_come: Callable[[], Any], bound_s: float = BOUND_S) -> Any:
         """What `has_come` says once it says something; a test that waits in vain shows the page."""
@@ -142,8 +145,8 @@ class Visitor:
         return self.browser.find_elements(By.CSS_SELECTOR, "#turn-list > .turn")
 
     def state_of(self, thing: str) -> str:
-        found = self.browser.find_elements(By.CSS_SELECTOR, f'[data-thing="{thing}"]')
-        return str(found[0].get_attribute("data-state")) if found else ""
+        script = "return document.querySelector(`[data-thing=\"${arguments[0]}\"]`)?.dataset.state ?? ''"
+        return str(self.browser.execute_script(script, thing))
 
     def played_s(self) -> float:
         """How much sound the page says that it has played."""
