@@ -17,6 +17,7 @@ from edgevox.control.client import request
 from edgevox.control.protocol import Ask, Reload
 from edgevox.events import EngineChanged, SoundChanged, ToolFinished, ToolStarted
 from edgevox.folders import Folders
+from edgevox.resident.resident import Resident
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 from tests.cli.terminal import on_a_terminal
 from tests.resident.scripted import ScriptedTrade, living
@@ -91,6 +92,7 @@ async def test_without_a_terminal_each_happening_is_a_line(
     trade: ScriptedTrade, env: Mapping[str, str]
 ) -> None:
     async with living(trade, within_s=BOUND_S) as resident:
+        before = _listeners(resident)
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "edgevox", "top",
             env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -98,7 +100,7 @@ async def test_without_a_terminal_each_happening_is_a_line(
         assert process.stdout is not None
         try:
             async with asyncio.timeout(BOUND_S):
-                while not _watchers(resident):  # noqa: ASYNC110  (nothing tells)
+                while _listeners(resident) == before:  # noqa: ASYNC110  (nothing tells)
                     await asyncio.sleep(0.02)
                 await ask(trade)
                 assert await process.stdout.readline() == b"you \xe2\x80\xba What is the capital of France?\n"
@@ -113,11 +115,9 @@ async def test_without_a_terminal_each_happening_is_a_line(
     assert b"\x1b" not in err
 
 
-def _watchers(resident: object) -> int:
-    session = getattr(resident, "session", None)
-    assert session is not None
-    # Whoever watches is one listener more than the recorder, the board and the signs.
-    return len(session.daemon.bus._listeners) - 3
+def _listeners(resident: Resident) -> int:
+    assert resident.session is not None
+    return len(resident.session.daemon.bus._listeners)
 
 
 def test_where_none_runs_that_is_said(env: Mapping[str, str]) -> None:
