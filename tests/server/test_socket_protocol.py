@@ -20,7 +20,12 @@ def descriptors() -> int:
 async def test_a_client_that_does_not_read_is_let_go() -> None:
     is_stalled = asyncio.Event()
 
-    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            for stage in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{stage}.complete"})
+            return
         await send({"type": "websocket.accept"})
         try:
             while True:
