@@ -88,7 +88,7 @@ class ProcessTrade(ScriptedTrade):
             "piper": RuleVoice(self.work_s),
         }
         for name, engine in engines.items():
-            vars(daemon)[f"_{name}"] = SupervisedEngine(
+            vars(daemon.engines)[name] = SupervisedEngine(
                 name, engine, limits=_LIMITS, publish=daemon.bus.publish
             )
         return daemon
