@@ -10,7 +10,7 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.acting import Publish
 from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
-from edgevox.agents.instructions import FollowedBy
+from edgevox.agents.instructions import FollowedBy, Instructions
 from edgevox.folders import Folders
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.presets import ModelPreset
@@ -81,24 +81,16 @@ class Household:
         caller: Caller = LOCAL,
     ) -> LLMAgent:
         """The agent of the room, or of somebody who speaks from elsewhere."""
-        preset, llm, toolbox = self._preset, self._settings.llm, self.toolbox
-        return LLMAgent(
-            "edgevox",
-            instructions=self._told or llm.instructions,
-            tools=toolbox.executor if toolbox else (),
-            offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
-            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
-            tool_choice_policy=preset.tool_choice_policy,
+        llm = self._settings.llm
+        return self._agent(
             model=model,
-            parsers=preset.tool_call_parsers,
+            instructions=self._told or llm.instructions,
             sampling=llm.sampling,
-            stop=preset.stop,
-            thinking=llm.thinking,
-            tools_as=preset.tools_as,
-            takes_notes=preset.takes_notes,
+            stop=self._preset.stop,
+            takes_notes=self._preset.takes_notes,
             conversation=conversation,
-            confirm=confirm,
             caller=caller,
+            confirm=confirm,
             publish=publish,
         )
 
@@ -116,14 +108,40 @@ class Household:
         client: str,
     ) -> LLMAgent:
         """An agent that answers a program with this home's tools."""
+        return self._agent(
+            model=model,
+            instructions=FollowedBy(self._told or self._settings.llm.instructions, instructions),
+            sampling=sampling,
+            stop=stop,
+            takes_notes=True,
+            conversation=conversation,
+            caller=caller,
+            confirm=confirm,
+            publish=publish,
+            client=client,
+        )
+
+    def _agent(
+        self,
+        *,
+        model: ChatModel,
+        instructions: str | Instructions,
+        sampling: Sampling,
+        stop: tuple[str, ...],
+        takes_notes: bool,
+        conversation: Conversation | None,
+        caller: Caller,
+        confirm: Confirm,
+        publish: Publish,
+        client: str | None = None,
+    ) -> LLMAgent:
         preset, toolbox = self._preset, self.toolbox
-        assert toolbox is not None
         return LLMAgent(
             "edgevox",
-            instructions=FollowedBy(self._told or self._settings.llm.instructions, instructions),
-            tools=toolbox.executor,
-            offered=toolbox.mcp.offered if toolbox.mcp.reports() else None,
-            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks),
+            instructions=instructions,
+            tools=toolbox.executor if toolbox else (),
+            offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
+            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,
@@ -131,6 +149,7 @@ class Household:
             stop=stop,
             thinking=self._settings.llm.thinking,
             tools_as=preset.tools_as,
+            takes_notes=takes_notes,
             conversation=conversation,
             caller=caller,
             confirm=confirm,
