@@ -16,8 +16,8 @@ from edgevox.testing import ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
 from edgevox.voice import Hearing, InstantWords, Interruption, Pipeline, Voice, Wakefulness
-from tests.audio.echo_room import BLOCK, Late, talking
-from tests.voice.sounds import silent
+from tests.audio.echo_room import BLOCK, Late
+from tests.voice.sounds import silent, voiced
 from tests.voice.stage import BOUND_S, HeldSpeaker, Listener, Stage, after
 from tests.voice.test_interruption import cough
 from tests.voice.test_spoken_answer import House
@@ -189,7 +189,7 @@ class MissedPerson(Beginning):
 
     def heard_again(self) -> list[tuple[np.ndarray, np.ndarray]]:
         self.is_whole = False
-        sound = np.concatenate([silent(0.3), talking(1.2, seed=3, pitch_hz=210.0), silent(0.5)])
+        sound = np.concatenate([silent(0.3), voiced(1.2), silent(0.5)])
         blocks = [sound[at : at + BLOCK] for at in range(0, len(sound) - BLOCK + 1, BLOCK)]
         return [(block, block) for block in blocks]
 
