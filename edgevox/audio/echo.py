@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgevox.audio.beginning import Beginning
 from edgevox.audio.levels import dbfs
 from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.sample_clock import SampleClock
-from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES
+from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES, FrameCanceller
 from edgevox.types import WHISPER_RATE_HZ
 
 LEAD_S = 0.04
@@ -29,13 +29,6 @@ _LEAST_ERLE_DB = 10.0
 # Of sound from the loudspeaker: in its first second a canceller is now and then wrong.
 _LEARNS_FOR_S = 1.0
 _NEGLIGIBLE_DBFS = -45.0
-
-
-class FrameCanceller(Protocol):
-    """What learns how the room answers (WebRtc)."""
-
-    def cancel(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The next FRAME_SAMPLES that were heard, LATENCY_SAMPLES late, without what was played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +91,7 @@ class EchoCanceller:
             return late_block
         if self.level is None or self._jumps != self._jumps_so_far:
             self._begin()
+        self.beginning.add(played, block)
         cleaned = np.concatenate(
             [
                 self._frames.cancel(played[at : at + FRAME_SAMPLES], block[at : at + FRAME_SAMPLES])
@@ -120,6 +114,8 @@ class EchoCanceller:
 
     def _begin(self) -> None:
         self._frames = self._new_frames()
+        self.beginning = Beginning(self._new_frames)
+        """Of the reply that sounds, or sounded last."""
         self._jumps = self._jumps_so_far
         self._learnt = 0
         self._erle_db = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,13 @@ LATENCY_SAMPLES = 128
 """How much later a sample comes out than it went in."""
 
 _INT16_MAX = 32_767
+
+
+class FrameCanceller(Protocol):
+    """What learns how the room answers (WebRtc)."""
+
+    def cancel(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The next FRAME_SAMPLES that were heard, LATENCY_SAMPLES late, without what was played."""
 
 
 class WebRtc:

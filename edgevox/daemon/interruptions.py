@@ -32,6 +32,8 @@ class Interruptions:
             case "device":
                 return Interruption(aggressiveness=self._aggressiveness)
             case EchoCanceller() as canceller:
-                return Interruption(lambda: canceller.level, self._aggressiveness)
+                return Interruption(
+                    lambda: canceller.level, self._aggressiveness, lambda: canceller.beginning
+                )
             case _:
                 assert_never(duplex)

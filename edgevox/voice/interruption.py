@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from edgevox.audio.beginning import Beginning, usual_left_dbfs
 from edgevox.audio.echo import EchoLevel
+from edgevox.audio.levels import dbfs
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES, VoiceDetector
 from edgevox.types import WHISPER_RATE_HZ, Audio
+
+HeardAgain: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""A block without the echo, and as it was."""
 
 Verdict: TypeAlias = Literal["duck", "resume", "stop"]
 
@@ -32,6 +37,8 @@ _LONGEST_BLOCKS = 250
 # As long as the canceller has learnt too little, an echo is told from a person by how much it takes of it.
 _UNLEARNT_LOST_DB = 10.0
 _FAINT_DBFS = -50.0
+# A beginning that is heard again is heard by a canceller that knows it.
+_KNOWN_ERLE_DB, _KNOWN_S = 30.0, 60.0
 
 # Voices, from deep men to children; two blocks hold more than two periods of the deepest.
 _LOWEST_HZ, _HIGHEST_HZ = 75, 400
@@ -52,8 +59,15 @@ class Interruption:
     that is left is somebody else's.
     """
 
-    def __init__(self, level: Callable[[], EchoLevel | None] | None = None, aggressiveness: int = 2) -> None:
+    def __init__(
+        self,
+        level: Callable[[], EchoLevel | None] | None = None,
+        aggressiveness: int = 2,
+        beginning: Callable[[], Beginning | None] = lambda: None,
+    ) -> None:
+        """`beginning` is that of the reply which sounds: it can be heard once more."""
         self._level = level
+        self._beginning = beginning
         self._aggressiveness = aggressiveness
         self.reset()
 
@@ -66,6 +80,7 @@ class Interruption:
         self._quiet = 0
         self._suspected_pitched = 0
         self._is_ducked = False
+        self._has_doubted = self._is_in_doubt = False
 
     @property
     def is_suspected(self) -> bool:
@@ -90,7 +105,7 @@ class Interruption:
         self._blocks.append(block)
         self._quiet = 0 if is_person else self._quiet + 1
         if not self._is_ducked:
-            while len(self._blocks) > _BEFORE_BLOCKS + _DUCK_WINDOW:
+            while len(self._blocks) > _BEFORE_BLOCKS + _DUCK_WINDOW and not self._is_in_doubt:
                 self._blocks.popleft()
             return self._ducked() if self._persons(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
         self._suspected_pitched += has_pitch
@@ -100,6 +115,27 @@ class Interruption:
             self._is_ducked = False
             return "resume"
         return None
+
+    def doubts(self) -> Beginning | None:
+        """The beginning of the reply, once, when it is whole and nobody is suspected: was somebody missed?
+
+        Have it heard again, and `reconsider`. Until then all that is heard is kept.
+        """
+        beginning = self._beginning()
+        if self._has_doubted or self._is_ducked or beginning is None or not beginning.is_whole:
+            return None
+        self._has_doubted = self._is_in_doubt = True
+        self._blocks.clear()
+        return beginning
+
+    def reconsider(self, again: Sequence[HeardAgain]) -> bool:
+        """Whether somebody spoke in the beginning after all; what they said is then in `heard`."""
+        self._is_in_doubt = False
+        said = _said_in(again, self._aggressiveness)
+        if not said or self._is_ducked:
+            return False
+        self._blocks.extendleft(reversed(said))
+        return True
 
     def _ducked(self) -> Verdict:
         self._is_ducked = True
@@ -119,6 +155,22 @@ class Interruption:
         if level.is_learnt:
             return level.has_others
         return level.left_dbfs >= max(_FAINT_DBFS, level.heard_dbfs - _UNLEARNT_LOST_DB)
+
+
+def _said_in(again: Sequence[HeardAgain], aggressiveness: int) -> list[Audio]:
+    """What is heard from where somebody begins to interrupt to the end; nothing where nobody does."""
+    usual_dbfs = usual_left_dbfs([cleaned for cleaned, _ in again])
+    level: EchoLevel | None = None
+    judge = Interruption(lambda: level, aggressiveness)
+    said: list[Audio] = []
+    for cleaned, heard in again:
+        block = Audio(cleaned, WHISPER_RATE_HZ)
+        level = EchoLevel(dbfs(heard), dbfs(cleaned), _KNOWN_ERLE_DB, usual_dbfs, _KNOWN_S)
+        if said:
+            said.append(block)
+        elif judge.feed(block) == "stop":
+            said = list(judge.heard())
+    return said
 
 
 def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:

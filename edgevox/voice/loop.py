@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
@@ -10,6 +11,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from edgevox.audio import segmenter as segments
+from edgevox.audio.beginning import Beginning
 from edgevox.events import Event, SpeechDropped, SpeechStarted
 from edgevox.types import Audio
 from edgevox.voice.asking import Listening
@@ -81,6 +83,7 @@ class VoiceLoop:
         self._segmenter = AttentiveSegmenter(segmenter, self.wakefulness, self._is_engaged)
         self.pipeline = pipeline
         self._publish = publish
+        self._second_hearing: asyncio.Task[None] | None = None
         self._early: EarlyTranscription | None = None
         self._paused: Audio | None = None
         """What is to be transcribed early, when the recogniser is free."""
@@ -103,6 +106,9 @@ class VoiceLoop:
                     self._take(rest)
                 await self._exchange.end()
         finally:
+            if self._second_hearing is not None:
+                self._second_hearing.cancel()
+                await asyncio.gather(self._second_hearing, return_exceptions=True)
             await self._exchange.close()
             if self._early is not None:
                 await self._early.close()
@@ -176,7 +182,15 @@ class VoiceLoop:
             case "stop":
                 self._give_floor(interruption)
             case None:
-                pass
+                if beginning := interruption.doubts():
+                    self._second_hearing = asyncio.create_task(self._hear_again(interruption, beginning))
+
+    async def _hear_again(self, interruption: Interruption, beginning: Beginning) -> None:
+        """Whoever spoke while the canceller still learnt was perhaps taken for an echo."""
+        again = await asyncio.to_thread(beginning.heard_again)
+        is_same = interruption is self._interruption() and self._is_sounding and not self._has_floor
+        if interruption.reconsider(again) and is_same and self.pipeline.asking.open is None:
+            self._give_floor(interruption)
 
     def _give_floor(self, interruption: Interruption) -> None:
         self._has_floor = True

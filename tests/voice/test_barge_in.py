@@ -10,11 +10,14 @@ import numpy as np
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
+from edgevox.audio.beginning import Beginning
 from edgevox.events import Event, PlaybackStarted, SpeechStarted, TranscriptionStarted, TurnEnded
 from edgevox.testing import ScriptedModel, ToneSynthesizer
 from edgevox.turn import CancelFlag
 from edgevox.types import Audio
 from edgevox.voice import Hearing, InstantWords, Interruption, Pipeline, Voice, Wakefulness
+from tests.audio.echo_room import BLOCK, Late
+from tests.voice.sounds import silent, voiced
 from tests.voice.stage import BOUND_S, HeldSpeaker, Listener, Stage, after
 from tests.voice.test_interruption import cough
 from tests.voice.test_spoken_answer import House
@@ -177,3 +180,27 @@ async def test_the_turn_after_an_interruption_can_be_interrupted_too() -> None:
     assert [record.outcome for record in stage.records] == ["interrupted", "interrupted", "answered"]
     ends = [event for event in stage.events if isinstance(event, TurnEnded)]
     assert len({event.turn_id for event in ends}) == 3
+
+
+class MissedPerson(Beginning):
+    """What was heard when the first reply began, and is understood only now."""
+
+    is_whole = True
+
+    def heard_again(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        self.is_whole = False
+        sound = np.concatenate([silent(0.3), voiced(1.2), silent(0.5)])
+        blocks = [sound[at : at + BLOCK] for at in range(0, len(sound) - BLOCK + 1, BLOCK)]
+        return [(block, block) for block in blocks]
+
+
+async def test_whoever_was_missed_when_the_reply_began_stops_it_late() -> None:
+    stage = Stage(turns=2)
+    talk = Talk(stage, ["tell me a story", "is the door locked"])
+    missed = MissedPerson(Late)
+    await stage.play(talk.pipeline, Interruption(beginning=lambda: missed))
+    assert [(record.outcome, record.heard) for record in stage.records] == [
+        ("interrupted", "tell me a story"),
+        ("answered", "is the door locked"),
+    ]
+    assert talk.listener.heard[1].duration_s > 1.2

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from edgevox.audio.beginning import Beginning
 from edgevox.audio.echo import EchoLevel
 from edgevox.types import WHISPER_RATE_HZ, Audio
 from edgevox.voice.interruption import Interruption, Verdict
-from tests.audio.echo_room import BLOCK, talking
+from tests.audio.echo_room import BLOCK, Late, talking
 from tests.voice.sounds import silent
 
 NOISE_FLOOR = 1e-4
@@ -119,3 +120,41 @@ def test_in_the_first_second_who_is_hardly_weakened_is_a_person() -> None:
     sound = np.concatenate([room(1.0), talking(2.0, 2)])
     assert verdicts(sound, Interruption(lambda: echo)) == []
     assert [verdict for _, verdict in verdicts(sound, Interruption(lambda: person))][-1] == "stop"
+
+
+# --- the beginning of a reply, heard once more
+
+
+def heard_again(sound: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(block.samples, block.samples) for block in blocks(sound)]
+
+
+def doubting() -> Interruption:
+    """It has heard a whole beginning, and nobody in it."""
+    beginning = Beginning(Late)
+    interruption = Interruption(beginning=lambda: beginning)
+    for block in blocks(room(2.0)):
+        assert interruption.feed(block) is None
+        assert interruption.doubts() is None
+        beginning.add(block.samples, block.samples)
+    assert interruption.doubts() is beginning
+    return interruption
+
+
+def test_a_reply_is_doubted_once() -> None:
+    assert doubting().doubts() is None
+
+
+def test_somebody_who_was_missed_is_found_with_all_that_they_said() -> None:
+    interruption = doubting()
+    for block in blocks(room(0.5)):  # meanwhile
+        interruption.feed(block)
+    person = talking(1.0, seed=3, pitch_hz=210)
+    assert interruption.reconsider(heard_again(np.concatenate([room(0.3), person, room(0.7)])))
+    assert sum(block.duration_s for block in interruption.heard()) >= 1.0 + 0.7 + 0.5
+
+
+def test_where_nobody_was_nobody_is_found() -> None:
+    interruption = doubting()
+    assert not interruption.reconsider(heard_again(room(2.0)))
+    assert not interruption.reconsider(heard_again(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
