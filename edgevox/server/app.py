@@ -18,6 +18,7 @@ from edgevox.server.audio.routes import AudioRoutes
 from edgevox.server.chat_routes import ChatRoutes
 from edgevox.server.confirmations import ConfirmationRoutes, Confirmations
 from edgevox.server.errors import HANDLERS
+from edgevox.server.goodbye import Goodbye
 from edgevox.server.guard import Guard
 from edgevox.server.hosts import HostRule
 from edgevox.server.metrics import CONTENT_TYPE, Counting, Requests, exposition
@@ -125,7 +126,7 @@ def create_app(
     return Starlette(
         routes=routes,
         lifespan=(lambda _app: mcp.running()) if mcp is not None else None,
-        middleware=[Middleware(Counting, requests), *_middleware(settings)],
+        middleware=[Middleware(Goodbye), Middleware(Counting, requests), *_middleware(settings)],
         exception_handlers=dict(HANDLERS),
     )
 

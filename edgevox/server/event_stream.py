@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -14,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 from edgevox.errors import EdgevoxError
 from edgevox.server.errors import ApiError, as_api_error
 from edgevox.server.gone import ClientGone, unless_gone
+from edgevox.server.goodbye import ending
 from edgevox.types import JsonObject
 
 Tell: TypeAlias = Callable[[ApiError], bytes]
@@ -58,6 +60,9 @@ class _Stream(Response):
                 await unless_gone(receive, self._send(send))
             except (ClientGone, OSError):
                 return
+            except asyncio.CancelledError:
+                await send({"type": "http.response.body", "body": self._tell(ending()), "more_body": True})
+                raise
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})

@@ -19,8 +19,6 @@ _REMEMBERED = 16
 # Rather too short: who comes too early keeps its claim, and is then told what is known.
 _FIRST_GUESS_S = 0.1
 _MAX_RETRY_S = 60
-# Nobody comes back to the second.
-_GRACE_S = 5.0
 # Anybody is let in while fewer are here: the engine is not to wait for who may not come back.
 _ALWAYS_OPEN = 3
 # Behind a turn of the room's own the next one is prepared: that asks for the engine first.
@@ -57,15 +55,16 @@ class WorkQueue:
 
     def check_room(self, seeker: Seeker | None) -> None:
         """Before the work of reading a request: raises ApiError when there is no place for it."""
-        self._claims.drop_expired(self._clock())
+        now_s = self._clock()
+        self._claims.drop_expired(now_s)
         free = self._max_waiting + 1 - self.admitted
-        ahead = self._claims.ahead_of(seeker)
+        ahead = self._claims.ahead_of(seeker, now_s)
         if free > min(ahead, self._kept):
             return
         self.refused += 1
         retry_s = self._retry_s(ahead + 1 - free)
         if seeker is not None:
-            self._claims.hold(seeker, self._clock() + retry_s + _GRACE_S)
+            self._claims.hold(seeker, now_s, now_s + retry_s)
         raise ApiError(
             429,
             "queue_full",
@@ -81,7 +80,7 @@ class WorkQueue:
         """
         self.check_room(seeker)
         if seeker is not None:
-            self._claims.use(seeker)
+            self._claims.use(seeker, self._clock())
         if not self.admitted:
             self._busy_since_s = self._clock()
         self.admitted += 1

@@ -23,8 +23,9 @@ CONNECTION_LASTS_S = 15.0
 class Client:
     """Always wants something. Its connection is closed when it was silent for long, or it goes away."""
 
-    def __init__(self, number: int, ports: itertools.count[int], lasts_s: float) -> None:
+    def __init__(self, number: int, request: str, ports: itertools.count[int], lasts_s: float) -> None:
         self.number = number
+        self._request = request
         self._ports = ports
         self._lasts_s = lasts_s
         self._silent_since_s = 0.0
@@ -33,7 +34,7 @@ class Client:
     def seeker(self, now_s: float) -> Seeker:
         if now_s - self._silent_since_s > self._lasts_s:
             self._port = next(self._ports)
-        return Seeker(f"connection {self._port}", f"request {self.number}")
+        return Seeker(f"connection {self._port}", self._request)
 
     def is_silent(self, now_s: float) -> None:
         self._silent_since_s = now_s
@@ -46,7 +47,9 @@ class Client:
 class Crowd:
     """Time is counted, not waited for; a share of the requests `leaves` before it is answered."""
 
-    def __init__(self, *, lasts_s: float = CONNECTION_LASTS_S, leaves: float = 0.0) -> None:
+    def __init__(
+        self, *, lasts_s: float = CONNECTION_LASTS_S, leaves: float = 0.0, requests: int = CLIENTS
+    ) -> None:
         self.now_s = 0.0
         self.queue = WorkQueue(max_waiting=MAX_WAITING, clock=lambda: self.now_s)
         self.answered: Counter[int] = Counter()
@@ -56,7 +59,9 @@ class Crowd:
         self._dice = random.Random(3)
         self._leaves = leaves
         ports = itertools.count(1)
-        self._clients = [Client(number, ports, lasts_s) for number in range(CLIENTS)]
+        self._clients = [
+            Client(number, f"request {number % requests}", ports, lasts_s) for number in range(CLIENTS)
+        ]
         self._since_s = dict.fromkeys(range(CLIENTS), 0.0)
         self._next = [(self._dice.random(), number) for number in range(CLIENTS)]
         heapq.heapify(self._next)
@@ -116,8 +121,9 @@ def test_whoever_was_sent_away_is_served_before_whoever_was_just_served(lasts_s:
     assert crowd.answered.total() > 970, "the engine did not wait for those who were to come back"
 
 
-def test_nobody_is_left_out_of_a_crowd_that_comes_and_goes() -> None:
-    crowd = Crowd(leaves=0.3)
+@pytest.mark.parametrize("requests", [CLIENTS, 6])
+def test_nobody_is_left_out_of_a_crowd_that_comes_and_goes(requests: int) -> None:
+    crowd = Crowd(leaves=0.3, requests=requests)
     crowd.run(until_s=1000.0)
     assert len(crowd.answered) == CLIENTS
     assert max(crowd.turns.values()) < 2 * min(crowd.turns.values())
@@ -148,13 +154,17 @@ def test_a_place_is_kept_for_who_was_sent_away_but_not_for_ever() -> None:
 
 
 def test_who_was_sent_away_first_goes_first_on_whatever_connection_it_comes_back() -> None:
-    queue = WorkQueue(max_waiting=0)
+    now_s = 0.0
+    queue = WorkQueue(max_waiting=0, clock=lambda: now_s)
     with queue.place(seeker("at work")):
         for name in ("first", "second"):
             with pytest.raises(ApiError):
                 queue.check_room(seeker(name))
     with pytest.raises(ApiError), queue.place(seeker("second")):
         pass
+    with pytest.raises(ApiError), queue.place(seeker("somebody else", request="first")):
+        pass  # before it is due, whoever asks the same is another
+    now_s += 2.0
     with queue.place(seeker("another connection", request="first")):
         assert queue.admitted == 1
     with queue.place(seeker("second")):
