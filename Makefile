@@ -26,7 +26,8 @@ wheel: setup-dev
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.
 BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix constrained tool_overhead \
-	tool_executor forced_calls cancels turn_memory command_turns pauses noise_report server_load server_overhead socket_audio
+	tool_executor forced_calls cancels turn_memory command_turns pauses noise_report server_load server_overhead socket_audio \
+	browser_audio
 bench: setup-dev
 	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done
 

@@ -71,9 +71,14 @@ class NullSinks:
             self._server = None
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def speak(self, wav: Path) -> None:
+    def speak(self, wav: Path, sink: str = "micsink") -> None:
         """Play a WAV file to the microphone; returns when it is over."""
-        self._run("paplay", "--device=micsink", str(wav))
+        self._run("paplay", f"--device={sink}", str(wav))
+
+    def add_devices(self, name: str) -> None:
+        """Another loudspeaker `NAME_spk`, and a source `NAME_mic` that hears what `NAME_micsink` plays."""
+        for words in _devices(f"{name}_"):
+            self.control("load-module", *words.split())
 
     @contextmanager
     def record(self, wav: Path) -> Iterator[None]:
@@ -139,10 +144,7 @@ class NullSinks:
         for module in (
             # Without the cookie, which is the user's: the folder is closed to everybody else.
             f"module-native-protocol-unix auth-anonymous=1 socket={self._folder / 'native'}",
-            # A sink that may rewind plays up to two seconds ahead, and its monitor hears that in bursts.
-            "module-null-sink sink_name=spk norewinds=1",
-            "module-null-sink sink_name=micsink norewinds=1",
-            "module-remap-source source_name=mic master=micsink.monitor",
+            *_devices(""),
         ):
             command += ["-L", module]
         log = self._folder / "pulseaudio.log"
@@ -162,6 +164,15 @@ class NullSinks:
             return "mic" in self.control("list", "short", "sources")
         except subprocess.CalledProcessError:
             return False
+
+
+def _devices(prefix: str) -> tuple[str, ...]:
+    # A sink that may rewind plays up to two seconds ahead, and its monitor hears that in bursts.
+    return (
+        f"module-null-sink sink_name={prefix}spk norewinds=1",
+        f"module-null-sink sink_name={prefix}micsink norewinds=1",
+        f"module-remap-source source_name={prefix}mic master={prefix}micsink.monitor",
+    )
 
 
 def _recorded_s(raw: Path) -> float:

@@ -26,6 +26,8 @@ _DUCK_WINDOW, _DUCK_BLOCKS = 5, 4
 # So many of half a second, a part of them with a pitch, and it stops: a cough is shorter, and mostly a hiss.
 _STOP_WINDOW, _STOP_BLOCKS = 25, 11
 _STOP_PITCHED = 6
+# In a beginning that is heard again: an echo alone has 7 blocks at most (220 replies), a short command 10.
+_MISSED_BLOCKS, _MISSED_PITCHED = 9, 5
 # After so many blocks of which none is one, it was nothing: the reply goes on.
 _QUIET_BLOCKS = 15
 # … unless it was a word, which has a vowel.
@@ -109,7 +111,7 @@ class Interruption:
                 self._blocks.popleft()
             return self._ducked() if self._persons(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
         self._suspected_pitched += has_pitch
-        if self._persons(_STOP_WINDOW) >= _STOP_BLOCKS and self._pitched() >= _STOP_PITCHED:
+        if self._has_spoken(_STOP_BLOCKS, _STOP_PITCHED):
             return "stop"
         if self._quiet >= _QUIET_BLOCKS:
             self._is_ducked = False
@@ -145,8 +147,9 @@ class Interruption:
     def _persons(self, window: int) -> int:
         return sum(heard.is_person for heard in list(self._recent)[-window:])
 
-    def _pitched(self) -> int:
-        return sum(heard.has_pitch for heard in self._recent)
+    def _has_spoken(self, blocks: int, pitched: int) -> bool:
+        has_pitch = sum(heard.has_pitch for heard in self._recent)
+        return self._persons(_STOP_WINDOW) >= blocks and has_pitch >= pitched
 
     def _is_somebody_else(self) -> bool:
         level = self._level() if self._level else None
@@ -162,15 +165,15 @@ def _said_in(again: Sequence[HeardAgain], aggressiveness: int) -> list[Audio]:
     usual_dbfs = usual_left_dbfs([cleaned for cleaned, _ in again])
     level: EchoLevel | None = None
     judge = Interruption(lambda: level, aggressiveness)
-    said: list[Audio] = []
-    for cleaned, heard in again:
-        block = Audio(cleaned, WHISPER_RATE_HZ)
+    blocks = [Audio(cleaned, WHISPER_RATE_HZ) for cleaned, _ in again]
+    for number, (cleaned, heard) in enumerate(again, 1):
         level = EchoLevel(dbfs(heard), dbfs(cleaned), _KNOWN_ERLE_DB, usual_dbfs, _KNOWN_S)
-        if said:
-            said.append(block)
-        elif judge.feed(block) == "stop":
-            said = list(judge.heard())
-    return said
+        judge.feed(blocks[number - 1])
+        if judge._has_spoken(_MISSED_BLOCKS, _MISSED_PITCHED):
+            is_person = [each.is_person for each in judge._recent]
+            began = number - len(is_person) + is_person.index(True)
+            return blocks[max(0, began - _BEFORE_BLOCKS) :]
+    return []
 
 
 def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:

@@ -13,7 +13,7 @@ import sys
 import threading
 import urllib.request
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,15 +32,23 @@ BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a bu
 TOKEN = "edgevox-token-of-the-visitor"
 _LOOK_EVERY_S = 0.1
 _BEFORE_S, _BEHIND_S = 1, 10
+_NONE: Mapping[str, str] = {}
 _SPEECH = {"model": "default", "voice": "default", "response_format": "wav"}
 
 
 class Household:
-    """`edgevox serve` as a process, with the real engines; it can be ended and started again."""
+    """`edgevox serve` as a process, with the real engines; it can be ended and started again.
 
-    def __init__(self, home: Path) -> None:
+    Or another command that serves.
+    """
+
+    def __init__(
+        self, home: Path, command: Sequence[str] = ("serve",), variables: Mapping[str, str] = _NONE
+    ) -> None:
         self.home = home
         self.port = _free_port()
+        self._command = command
+        self._variables = variables
         self.told: list[str] = []
         self._process: subprocess.Popen[str] | None = None
         tokens = home / "config" / "server_tokens.toml"
@@ -53,9 +61,9 @@ class Household:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        env = environment(self.home)
+        env = environment(self.home, EDGEVOX_SERVER__PORT=str(self.port), **self._variables)
         del env["EDGEVOX_PRESET"]
-        words = [sys.executable, "-m", "edgevox", "serve", "--port", str(self.port)]
+        words = [sys.executable, "-m", "edgevox", *self._command]
         self._process = subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True)
         is_up = threading.Event()
         threading.Thread(target=self._read, args=(self._process, is_up), daemon=True).start()
@@ -186,8 +194,11 @@ class Visitor:
 
 
 @contextmanager
-def visiting(microphone: Path, profile: Path) -> Iterator[Visitor]:
-    """A browser whose microphone hears that file, again and again."""
+def visiting(
+    microphone: Path | None, profile: Path, variables: Mapping[str, str] = _NONE
+) -> Iterator[Visitor]:
+    """A browser whose microphone hears that file, again and again; else it has the machine's devices."""
+    heard = () if microphone is None else (f"--use-file-for-fake-audio-capture={microphone}",)
     options = webdriver.ChromeOptions()
     options.binary_location = _program("chromium")
     for flag in (
@@ -197,13 +208,13 @@ def visiting(microphone: Path, profile: Path) -> Iterator[Visitor]:
         "--window-size=1280,860",
         f"--user-data-dir={profile}",
         "--use-fake-ui-for-media-stream",
-        "--use-fake-device-for-media-stream",
-        f"--use-file-for-fake-audio-capture={microphone}",
+        *(("--use-fake-device-for-media-stream", *heard) if heard else ()),
         *(["--no-sandbox"] if os.geteuid() == 0 else []),
     ):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(_program("chromedriver")))
+    service = Service(_program("chromedriver"), env=dict(os.environ) | dict(variables))
+    browser = webdriver.Chrome(options=options, service=service)
     try:
         browser.set_script_timeout(BOUND_S)
         yield Visitor(browser)
