@@ -27,6 +27,10 @@ class Beginning:
         self._samples = 0
 
     @property
+    def has_begun(self) -> bool:
+        return bool(self._blocks)
+
+    @property
     def is_whole(self) -> bool:
         return self._samples >= _SECONDS * WHISPER_RATE_HZ
 

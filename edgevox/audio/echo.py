@@ -91,7 +91,8 @@ class EchoCanceller:
             return late_block
         if self.level is None or self._jumps != self._jumps_so_far:
             self._begin()
-        self.beginning.add(played, block)
+        if self.beginning.has_begun or dbfs(played) > _ROOM_DBFS:
+            self.beginning.add(played, block)
         cleaned = np.concatenate(
             [
                 self._frames.cancel(played[at : at + FRAME_SAMPLES], block[at : at + FRAME_SAMPLES])

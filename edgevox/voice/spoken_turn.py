@@ -187,14 +187,16 @@ class SpokenTurn:
         self._turn.gate.when_open(lambda: self._publish(event))
 
     async def _play(self) -> None:
-        if not self._turn.gate.is_open:
-            # Whoever waits at the gate has something to say: until then nobody needs to be certain. When
-            # it is certain sooner, the loudspeaker is made ready while the first sound is.
-            self._turn.gate.when_open(self._may_begin.set)
-            await self._may_begin.wait()
-            await self._turn.gate.passed(self._turn.cancel)
         while (end := await self._play_passage()) is not None:
             end.is_reached.set()
+
+    async def _is_certain(self) -> bool:
+        """Wait until all was said that this answers; False when it was not."""
+        if not self._turn.gate.is_open:
+            # Whoever waits at the gate has something to say: until then nobody needs to be certain.
+            self._turn.gate.when_open(self._may_begin.set)
+            await self._may_begin.wait()
+        return await self._turn.gate.passed(self._turn.cancel)
 
     async def _play_passage(self) -> _PassageEnd | None:
         """Play up to the next end; None at the end of the turn."""
@@ -202,6 +204,8 @@ class SpokenTurn:
         pieces: list[_Piece] = []
 
         async def upcoming() -> AsyncIterator[Audio]:
+            if not await self._is_certain():  # in here: the loudspeaker wakes up meanwhile
+                return
             while isinstance(item := await self._sounds.get(), _Piece):
                 pieces.append(item)
                 yield item.sound
@@ -213,7 +217,7 @@ class SpokenTurn:
 
         if not self._turn.cancel.is_set():
             _share(await self._mouth.play(upcoming(), self._turn.cancel, started), pieces)
-            self._publish(PlaybackFinished(turn_id=self._turn.id))
+            self._tell(PlaybackFinished(turn_id=self._turn.id))
         # Whoever waits for room in the queue, after a cancel, must not wait for ever.
         while not ends:
             if not isinstance(item := await self._sounds.get(), _Piece):

@@ -43,18 +43,24 @@ NEARLY_S = 0.07
 
 
 class WatchfulSpeaker(MemorySpeaker):
-    """Knows whether the endpoint was reached when it was first given something to play."""
+    """Knows whether the endpoint was reached when it was opened, and when it was given something to play."""
 
     def __init__(self, room: Room) -> None:
         super().__init__()
         self._room = room
-        self.asked_after_endpoint: list[bool] = []
+        self.opened_after_endpoint: list[bool] = []
+        self.given_after_endpoint: list[bool] = []
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
-        self.asked_after_endpoint.append(self._room.endpoint.is_set())
-        await super().play(chunks, cancel, on_start)
+        self.opened_after_endpoint.append(self._room.endpoint.is_set())
+        await super().play(self._noted(chunks), cancel, on_start)
+
+    async def _noted(self, chunks: AsyncIterator[Audio]) -> AsyncIterator[Audio]:
+        async for chunk in chunks:
+            self.given_after_endpoint.append(self._room.endpoint.is_set())
+            yield chunk
 
 
 class WatchfulSynthesizer(ToneSynthesizer):
@@ -150,11 +156,12 @@ async def test_the_model_works_while_the_pause_lasts() -> None:
     assert len(scene.conversation.messages()) == 2
 
 
-async def test_nothing_is_played_before_the_endpoint_and_the_first_sound_is_ready_then() -> None:
+async def test_nothing_is_played_before_the_endpoint_and_the_first_sound_and_the_loudspeaker_are_ready() -> None:
     scene = one_word("Tell me something.", ScriptedModel(["One thing. Another thing."]))
     await scene.play()
     assert scene.synthesizer.asked_after_endpoint[0] is False
-    assert scene.speaker.asked_after_endpoint == [True]
+    assert scene.speaker.opened_after_endpoint == [False]
+    assert scene.speaker.given_after_endpoint == [True, True]
     assert scene.synthesizer.spoken == ["One thing.", "Another thing."]
 
 
