@@ -10,9 +10,7 @@ room is also asked before it comes.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import os
 import statistics
 import subprocess
@@ -28,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.command_turns import COMMANDS
-from benchmarks.first_audio import BREATH_S, QUESTIONS, QUIET_BEFORE_S, WARM_UP
+from benchmarks.first_audio import BREATH_S, QUESTIONS, QUIET_BEFORE_S, WARM_UP, arguments, show
 from benchmarks.first_sound import AUDIBLE
 from benchmarks.hardware import describe
 from benchmarks.speech_set import trimmed
@@ -192,18 +190,11 @@ async def _spoken(folder: Path, texts: Sequence[str]) -> list[Path]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="First audio in the room and through a browser.")
-    parser.add_argument("--questions", type=int, default=8, help=f"at most {len(QUESTIONS)}")
-    parser.add_argument("--commands", type=int, default=8, help=f"at most {len(COMMANDS)}")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
-    args = parser.parse_args()
+    args = arguments("First audio in the room and through a browser.", questions=8, commands=8).parse_args()
     texts = (*QUESTIONS[: args.questions], *COMMANDS[: args.commands])
     with tempfile.TemporaryDirectory() as scratch:
         result = measure(Path(scratch), texts)
-    print(json.dumps(result, indent=2))
-    print(f"bar for the difference of the medians: {BAR_S} s")
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    show(result, f"bar for the difference of the medians: {BAR_S} s", args.json)
 
 
 if __name__ == "__main__":

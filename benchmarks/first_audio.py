@@ -253,22 +253,31 @@ def stage_medians_ms(records: Sequence[TurnRecord]) -> dict[str, int]:
     return {name: round(statistics.median(values)) for name, values in stages.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Last voiced sample to first audible sample.")
-    parser.add_argument("--questions", type=int, default=14, help=f"at most {len(QUESTIONS)}")
-    parser.add_argument("--commands", type=int, default=16, help=f"at most {len(COMMANDS)}")
-    parser.add_argument("--preset", default="", help="another than the default one")
+def arguments(description: str, *, questions: int, commands: int) -> argparse.ArgumentParser:
+    """How much is asked, and where the result is kept."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--questions", type=int, default=questions, help=f"at most {len(QUESTIONS)}")
+    parser.add_argument("--commands", type=int, default=commands, help=f"at most {len(COMMANDS)}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
+    return parser
+
+
+def show(result: dict[str, object], bars: str, file: Path | None) -> None:
+    """Print the result, and keep it in a file where there is one."""
+    print(json.dumps(result, indent=2))
+    print(bars)
+    if file:
+        file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = arguments("Last voiced sample to first audible sample.", questions=14, commands=16)
+    parser.add_argument("--preset", default="", help="another than the default one")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         result = asyncio.run(measure(Path(scratch), open_store(user_folders()), args))
-    print(json.dumps(result, indent=2))
-    print(
-        f"bars for the medians: {BAR_S} s, and {RATIO_BAR} of that without; "
-        f"commands with a tool {COMMAND_BAR_S} s"
-    )
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    bars = f"{BAR_S} s, and {RATIO_BAR} of that without; commands with a tool {COMMAND_BAR_S} s"
+    show(result, f"bars for the medians: {bars}", args.json)
 
 
 if __name__ == "__main__":

@@ -30,9 +30,11 @@ from benchmarks.first_audio import (
     Answered,
     Conversing,
     Person,
+    arguments,
     daemon_in,
     figures,
     median_s,
+    show,
     spoken,
     tell,
 )
@@ -160,18 +162,12 @@ async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="First audio here and over the voice socket.")
-    parser.add_argument("--questions", type=int, default=7, help=f"at most {len(QUESTIONS)}")
-    parser.add_argument("--commands", type=int, default=10, help=f"at most {len(COMMANDS)}")
+    parser = arguments("First audio here and over the voice socket.", questions=7, commands=10)
     parser.add_argument("--preset", default="", help="another than the default one")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         result = asyncio.run(measure(Path(scratch), open_store(user_folders()), args))
-    print(json.dumps(result, indent=2))
-    print(f"bar for the difference of the medians: {BAR_S} s")
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    show(result, f"bar for the difference of the medians: {BAR_S} s", args.json)
 
 
 if __name__ == "__main__":

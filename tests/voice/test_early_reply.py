@@ -156,7 +156,7 @@ async def test_the_model_works_while_the_pause_lasts() -> None:
     assert len(scene.conversation.messages()) == 2
 
 
-async def test_nothing_is_played_before_the_endpoint_and_the_first_sound_and_the_loudspeaker_are_ready() -> None:
+async def test_nothing_is_played_before_the_endpoint_and_sound_and_loudspeaker_are_ready() -> None:
     scene = one_word("Tell me something.", ScriptedModel(["One thing. Another thing."]))
     await scene.play()
     assert scene.synthesizer.asked_after_endpoint[0] is False
