@@ -54,19 +54,24 @@ _LEAST_LIKENESS = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """What became of one interruption; times are None where it was not noticed."""
+    """What became of one interruption."""
 
     said: str
     voice: str
     moment_s: float
     """How long it had been speaking."""
     noticed_s: float | None
-    """From the person's first audible sample to the decision, with the time that it takes to play a file."""
+    """From the person's first audible sample to the event that tells of it, with the time that it takes to
+    play a file; None where that came only after the reply had ended."""
     silent_s: float | None
-    """From the decision to the last sample of the reply that is not silence, in the air."""
+    """From that event to the last sample of the reply that is not silence, in the air."""
     outcome: str
     heard: str
     is_history_true: bool
+
+    @property
+    def is_noticed(self) -> bool:
+        return self.outcome == "interrupted"
 
     @property
     def is_heard(self) -> bool:
@@ -99,8 +104,8 @@ def summary(rows: Sequence[Interrupted]) -> dict[str, object]:
     silent = sorted(row.silent_s for row in rows if row.silent_s is not None)
     return {
         "interruptions": len(rows),
-        "not noticed": sum(row.noticed_s is None for row in rows),
-        "noticed, nothing understood": sum(row.noticed_s is not None and not row.is_heard for row in rows),
+        "not noticed": sum(not row.is_noticed for row in rows),
+        "noticed, nothing understood": sum(row.is_noticed and not row.is_heard for row in rows),
         "understood (letters alike by 0.6)": sum(row.likeness >= _LEAST_LIKENESS for row in rows),
         "history wrong": sum(not row.is_history_true for row in rows),
         "not silent within 150 ms": sum(each > _SILENT_WITHIN_S for each in silent),

@@ -61,7 +61,12 @@ class SettingsRoutes:
             raise invalid(str(error)) from None
         told = {"saved": sorted(changes), "in_force": "soon" if self._reload else "restart"}
         # The answer first: to reload ends this server, and begins another.
-        return JSONResponse(told, background=BackgroundTask(self._reload) if self._reload else None)
+        return JSONResponse(told, background=BackgroundTask(self._live_by_it))
+
+    async def _live_by_it(self) -> None:
+        # A coroutine, so that it runs in the assistant's loop and not on a thread.
+        if self._reload is not None:
+            self._reload()
 
     def _served(self) -> Surroundings:
         if self._around is None:
