@@ -75,15 +75,16 @@ class Ear:
     def audible_s(self, since_s: float) -> tuple[float, float] | None:
         """The first and the last audible moment since another."""
         skipped = max(0, round((since_s - self._began_s) * WHISPER_RATE_HZ))
-        loud = np.flatnonzero(np.abs(self._samples()[skipped:]) > AUDIBLE)
+        loud = np.flatnonzero(np.abs(self._samples_behind(skipped)) > AUDIBLE)
         if not len(loud):
             return None
         first, last = (self._began_s + (skipped + at) / WHISPER_RATE_HZ for at in (loud[0], loud[-1]))
         return float(first), float(last)
 
-    def _samples(self) -> NDArray[np.float32]:
-        whole = len(self._heard) // 2 * 2
-        return np.frombuffer(bytes(self._heard[:whole]), "<i2").astype(np.float32) / np.float32(32_768)
+    def _samples_behind(self, skipped: int) -> NDArray[np.float32]:
+        # No more than that: it is looked at while an answer is being made, on the same cores.
+        heard = bytes(self._heard[2 * skipped : len(self._heard) // 2 * 2])
+        return np.frombuffer(heard, "<i2").astype(np.float32) / np.float32(32_768)
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
