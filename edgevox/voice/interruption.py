@@ -83,6 +83,9 @@ class Interruption:
         self._suspected_pitched = 0
         self._is_ducked = False
         self._has_doubted = self._is_in_doubt = False
+        beginning = self._beginning()
+        self._of_another = beginning if beginning is not None and beginning.has_begun else None
+        """The beginning of the reply before: whoever spoke then has had their say."""
 
     @property
     def is_suspected(self) -> bool:
@@ -124,7 +127,9 @@ class Interruption:
         Have it heard again, and `reconsider`. Until then all that is heard is kept.
         """
         beginning = self._beginning()
-        if self._has_doubted or self._is_ducked or beginning is None or not beginning.is_whole:
+        if beginning is None or beginning is self._of_another or not beginning.is_whole:
+            return None
+        if self._has_doubted or self._is_ducked:
             return None
         self._has_doubted = self._is_in_doubt = True
         self._blocks.clear()

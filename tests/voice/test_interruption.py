@@ -145,6 +145,12 @@ def test_a_reply_is_doubted_once() -> None:
     assert doubting().doubts() is None
 
 
+def test_the_beginning_of_the_reply_before_is_not_doubted_in_the_next() -> None:
+    interruption = doubting()
+    interruption.reset()
+    assert interruption.doubts() is None
+
+
 def test_somebody_who_was_missed_is_found_with_all_that_they_said() -> None:
     interruption = doubting()
     for block in blocks(room(0.5)):  # meanwhile
