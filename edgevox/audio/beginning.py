@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.audio.levels import dbfs
-from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES, FrameCanceller
+from edgevox.audio.webrtc import LATENCY_SAMPLES, FrameCanceller, cancelled
 from edgevox.types import WHISPER_RATE_HZ
+
+HeardAgain: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""A block without the echo, and as it was."""
 
 # As long as a canceller takes more of a person away than of an echo, and a short command beside it.
 _SECONDS = 2.0
@@ -40,11 +44,11 @@ class Beginning:
             self._blocks.append((played, heard))
             self._samples += len(heard)
 
-    def heard_again(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Each block without the echo, and as it was: about 0.15 s of work."""
+    def heard_again(self) -> list[HeardAgain]:
+        """Every block: about 0.15 s of work."""
         frames = self._new_frames()
         for _ in range(2):  # to learn, and then to hear
-            cleaned = [_cleaned(frames, played, heard) for played, heard in self._blocks]
+            cleaned = [cancelled(frames, played, heard) for played, heard in self._blocks]
         late = np.concatenate([np.zeros(LATENCY_SAMPLES, np.float32), *(heard for _, heard in self._blocks)])
         ends = np.cumsum([len(block) for block in cleaned])
         return [(block, late[end - len(block) : end]) for block, end in zip(cleaned, ends, strict=True)]
@@ -54,12 +58,3 @@ def usual_left_dbfs(cleaned: Sequence[NDArray[np.float32]]) -> float:
     """What is left of an echo alone, as far as that can be told from blocks in which somebody may speak."""
     usual = float(np.percentile([dbfs(block) for block in cleaned], _USUAL_SHARE))
     return min(_MOST_USUAL_DBFS, max(_LEAST_USUAL_DBFS, usual))
-
-
-def _cleaned(
-    frames: FrameCanceller, played: NDArray[np.float32], heard: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    places = range(0, len(heard), FRAME_SAMPLES)
-    return np.concatenate(
-        [frames.cancel(played[at : at + FRAME_SAMPLES], heard[at : at + FRAME_SAMPLES]) for at in places]
-    )

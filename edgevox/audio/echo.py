@@ -12,7 +12,7 @@ from edgevox.audio.beginning import Beginning
 from edgevox.audio.levels import dbfs
 from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.sample_clock import SampleClock
-from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES, FrameCanceller
+from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES, FrameCanceller, cancelled
 from edgevox.types import WHISPER_RATE_HZ
 
 LEAD_S = 0.04
@@ -93,12 +93,7 @@ class EchoCanceller:
             self._begin()
         if self.beginning.has_begun or dbfs(played) > _ROOM_DBFS:
             self.beginning.add(played, block)
-        cleaned = np.concatenate(
-            [
-                self._frames.cancel(played[at : at + FRAME_SAMPLES], block[at : at + FRAME_SAMPLES])
-                for at in range(0, len(block), FRAME_SAMPLES)
-            ]
-        )
+        cleaned = cancelled(self._frames, played, block)
         if self.level is None:
             # It has nothing to begin with, and the first sound is still to come.
             cleaned[:LATENCY_SAMPLES] = late_block[:LATENCY_SAMPLES]

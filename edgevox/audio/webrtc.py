@@ -26,6 +26,16 @@ class FrameCanceller(Protocol):
         """The next FRAME_SAMPLES that were heard, LATENCY_SAMPLES late, without what was played."""
 
 
+def cancelled(
+    frames: FrameCanceller, played: NDArray[np.float32], heard: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The same for a block of as many frames as it has."""
+    places = range(0, len(heard), FRAME_SAMPLES)
+    return np.concatenate(
+        [frames.cancel(played[at : at + FRAME_SAMPLES], heard[at : at + FRAME_SAMPLES]) for at in places]
+    )
+
+
 class WebRtc:
     """WebRTC's third echo canceller at 16 kHz; it learns the room, and the delay up to half a second.
 

@@ -10,14 +10,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.audio.beginning import Beginning, usual_left_dbfs
+from edgevox.audio.beginning import Beginning, HeardAgain, usual_left_dbfs
 from edgevox.audio.echo import EchoLevel
 from edgevox.audio.levels import dbfs
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES, VoiceDetector
 from edgevox.types import WHISPER_RATE_HZ, Audio
-
-HeardAgain: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""A block without the echo, and as it was."""
 
 Verdict: TypeAlias = Literal["duck", "resume", "stop"]
 
