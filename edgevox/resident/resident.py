@@ -16,6 +16,7 @@ from edgevox.control.server import Dialogue
 from edgevox.daemon import Daemon
 from edgevox.errors import ControlError, EdgevoxError
 from edgevox.events import Event, TurnEnded
+from edgevox.memory import give_back_freed, keep_for_life
 from edgevox.metrics import TurnRecord
 from edgevox.resident.board import StatusBoard
 from edgevox.resident.requests import answer
@@ -91,8 +92,10 @@ class Resident:
 
     async def run(self, daemon: Daemon) -> None:
         """Live with `daemon` first. Raises EdgevoxError when the first session cannot begin, or one ends."""
+        keep_for_life()
         await self._live(daemon)
         while self._wanted is not None:
+            give_back_freed()
             before, (daemon, settings) = self.settings, self._wanted
             self._wanted, self.settings = None, settings
             try:
