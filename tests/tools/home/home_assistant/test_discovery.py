@@ -48,7 +48,7 @@ async def announced(**told: str) -> AsyncIterator[None]:
 )
 async def test_a_home_assistant_in_the_network_is_found(told: dict[str, str], url: str) -> None:
     async with announced(**told):
-        found = await find_home_assistants(within_s=1.0)
+        found = await find_home_assistants()
     assert FoundHomeAssistant(HOUSE_NAME, url) in found
 
 
@@ -59,4 +59,4 @@ async def test_one_that_has_said_goodbye_is_not_found() -> None:
 
 
 async def names() -> set[str]:
-    return {found.name for found in await find_home_assistants(within_s=1.0)}
+    return {found.name for found in await find_home_assistants()}
