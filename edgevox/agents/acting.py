@@ -46,7 +46,7 @@ class Acting:
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
         if not calls:  # only the built-in `respond`: plain talk, written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
-        made = await self._made(calls, work, turn)
+        made = await self._made([self._executor.understood(call) for call in calls], work, turn)
         answers: list[Answer] = []
         results: list[ToolResult] = []
         for call, first in made:

@@ -15,6 +15,7 @@ from edgevox.errors import ConfigError
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.home import Alarms, DemoHome, HomeError, House, Timers, ToldHome, home_tools
 from edgevox.tools.home.told_home import MAX_THINGS
+from edgevox.tools.home.understanding import understood
 from edgevox.types import JsonObject
 
 DONE = Speech("Done.")
@@ -44,8 +45,21 @@ class Offer:
     @cached_property
     def registry(self) -> ToolRegistry:
         """Every tool that is offered. Raises ConfigError when two of them have one name."""
-        home = map(_idle, bound_home_tools(DemoHome())) if self.has_home_tools else ()
+        home = map(self._idle, bound_home_tools(DemoHome())) if self.has_home_tools else ()
         return ToolRegistry((*home, *self.own_tools))
+
+    def _idle(self, tool: Tool) -> Tool:
+        """The tool as the model sees it, but it does nothing."""
+        if tool.name in TALK:  # it says what the model wants said
+            return tool
+        house = self.house
+        return dataclasses.replace(
+            tool,
+            run=_giving(DONE),
+            confirm="never",
+            targets=lambda _arguments: (),
+            understand=None if house is None else lambda given: understood(tool.name, given, house),
+        )
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Runs calls of the tools; those that `results` names answer with that, and the model words it."""
@@ -87,13 +101,6 @@ class _Function(BaseModel):
     description: str
     parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
     examples: tuple[str, ...] = ()
-
-
-def _idle(tool: Tool) -> Tool:
-    """The tool as the model sees it, but it does nothing."""
-    if tool.name in TALK:  # it says what the model wants said
-        return tool
-    return dataclasses.replace(tool, run=_giving(DONE), confirm="never", targets=lambda _arguments: ())
 
 
 def _giving(value: object) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import difflib
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -115,6 +116,18 @@ class ToolExecutor:
     def native_definitions(self) -> tuple[JsonObject, ...]:
         """The tools as a chat request takes them."""
         return self.registry.openai_schemas()
+
+    def understood(self, call: ToolCall) -> ToolCall:
+        """The call as its tool reads it; the call itself where the tool cannot, or has nothing to add."""
+        tool = self.registry.get(call.name) if call.name in self.registry else None
+        understand = tool.understand if tool else None
+        if tool is None or understand is None:
+            return call
+        match guarded(lambda: understand(read_arguments(tool, call.arguments))):
+            case Returned(arguments):
+                return dataclasses.replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+            case Raised():
+                return call
 
     async def dispatch(
         self, call: ToolCall, *, caller: Caller = LOCAL, cancel: CancelFlag | None = None, turn_id: str = ""

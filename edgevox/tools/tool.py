@@ -49,7 +49,8 @@ class Tool:
     """Something a model may do. Made by `@tool` or `Tool.function`; without `run` somebody else does it.
 
     `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
-    and `question` how to ask for it. `scope` is the permission a caller needs. `memoize_s` says for how long
+    and `question` how to ask for it. `understand` gives the arguments as the tool reads them: the same call,
+    without what a model guessed. `scope` is the permission a caller needs. `memoize_s` says for how long
     an answer stays true for the same arguments. `has_known_words` says that the home model was trained on
     the tool, so that its examples need not stand in the prompt. With `acts_elsewhere` it runs in another
     program: what was given up may still happen there.
@@ -69,6 +70,7 @@ class Tool:
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None
     question: Callable[[JsonObject], str] | None = None
+    understand: Callable[[JsonObject], JsonObject] | None = None
     convert: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 import json
 import time
@@ -74,7 +75,11 @@ def unlock_door() -> str:
     return "unlocked"
 
 
-TOOLS: tuple[Tool, ...] = (get_time, set_light, fails, hangs, tell_me, unlock_door)
+dim_light = dataclasses.replace(
+    set_light, name="dim_light", understand=lambda given: {**given, "room": given["room"].removesuffix("'s")}
+)
+
+TOOLS: tuple[Tool, ...] = (get_time, set_light, dim_light, fails, hangs, tell_me, unlock_door)
 
 
 def written(name: str, **arguments: object) -> str:
@@ -151,6 +156,17 @@ async def test_one_call_and_then_the_answer() -> None:
     assert call_message.tool_calls[0].id == result_message.tool_call_id
     kinds = [type(event) for event in scene.events]
     assert kinds.index(ToolStarted) < kinds.index(ToolFinished)
+
+
+async def test_a_call_is_made_told_and_remembered_as_its_tool_reads_it() -> None:
+    scene = Scene(written("dim_light", room="den's", level=5), "Done.")
+
+    result = await scene.ask()
+
+    told = [event.arguments for event in scene.events if isinstance(event, ToolStarted)]
+    remembered = [call.arguments for message in scene.last_messages() for call in message.tool_calls]
+    assert LOG == ["set_light den 5"]
+    assert told == remembered == [call.arguments for call in result.calls] == ['{"room": "den", "level": 5}']
 
 
 async def test_words_before_a_call_are_said_at_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import enum
 import threading
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from edgevox.tools import (
     tool,
 )
 from edgevox.turn import CancelFlag
-from edgevox.types import ToolCall
+from edgevox.types import JsonObject, ToolCall
 
 WITHIN_S = 10.0
 GUEST = Caller("guest", frozenset({"read"}))
@@ -665,3 +666,27 @@ async def test_results_are_counted() -> None:
     assert list(counts) == ["echo", "unlock"]
     assert (counts["echo"].chosen, counts["echo"].failed) == (2, 1)
     assert (counts["unlock"].chosen, counts["unlock"].refused) == (1, 1)
+
+
+# --- the call as its tool reads it
+
+
+def reading(understand: Callable[[JsonObject], JsonObject] | None) -> Tool:
+    return dataclasses.replace(echo, understand=understand)
+
+
+def test_a_call_is_told_as_its_tool_reads_it() -> None:
+    told = executor(reading(lambda given: {"text": given["text"].strip()})).understood(
+        call("echo", '{"text": " hi "}')
+    )
+
+    assert told == call("echo", '{"text": "hi"}')
+
+
+@pytest.mark.parametrize("arguments", ['{"text": 5}', "not JSON", "{}"])
+def test_a_call_that_cannot_be_read_stays(arguments: str) -> None:
+    made = call("echo", arguments)
+
+    assert executor(reading(lambda given: {"text": given["text"]})).understood(made) is made
+    assert executor(reading(None)).understood(made) is made
+    assert executor(reading(None)).understood(call("nobody")) == call("nobody")

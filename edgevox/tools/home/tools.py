@@ -18,6 +18,7 @@ from edgevox.tools.home.choosing import has_targets, targets
 from edgevox.tools.home.home import Home, HomeError
 from edgevox.tools.home.home_tool import HomeTool
 from edgevox.tools.home.house import Entity
+from edgevox.tools.home.understanding import understood
 from edgevox.tools.home.wording import listed, sentence, the
 from edgevox.tools.tool import ConfirmLevel, Speech, Target, Tool
 from edgevox.types import JsonObject
@@ -89,6 +90,7 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now)
         has_known_words=True,
         targets=lambda arguments: _risked(tool.name, arguments, home),
         question=lambda arguments: confirmation_question(tool.name, arguments, home),
+        understand=lambda arguments: understood(tool.name, arguments, home.house()),
     )
 
 
