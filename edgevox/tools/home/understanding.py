@@ -17,6 +17,7 @@ from edgevox.tools.home.places import find_place, is_whole_house
 
 _PLACES = ("area", "floor")
 _KINDS = ("domain", "device_class")
+_SENSORS = ("sensor", "binary_sensor")
 _POSSESSIVES = ("'s", "’s")
 _SLOTS: dict[str, dict[str, Any]] = {tool.name: tool.parameters["properties"] for tool in CATALOGUE}
 
@@ -66,16 +67,18 @@ def _with_true_kinds(tool: str, arguments: Mapping[str, Any], house: House) -> I
     """A thing that is called by its name is of its own kind, not of the one that was guessed."""
     if not arguments.get("name"):
         return
+    meant = dict(arguments)
     for slot in _KINDS:
-        guess = arguments.get(slot)
-        found = targets(tool, arguments, house)
-        kinds = {getattr(entity, slot) for entity in found}
-        if not guess or not kinds or guess in kinds:
+        guess = meant.get(slot)
+        kinds = {getattr(entity, slot) for entity in targets(tool, meant, house)}
+        # A sensor's class is a part of the question for it: where it was left out, the home knows it.
+        is_left_out = guess is None and slot == "device_class" and meant.get("domain") in _SENSORS
+        if not kinds or guess in kinds or not (guess or is_left_out):
             continue
         kind = kinds.pop() if len(kinds) == 1 else None
-        known = kind in _SLOTS[tool][slot].get("enum", ())
-        arguments = {**arguments, slot: kind} if known else _without(arguments, slot)
-        yield dict(arguments)
+        is_known = kind in _SLOTS[tool][slot].get("enum", ())
+        meant = {**meant, slot: kind} if is_known else _without(meant, slot)
+        yield meant
 
 
 def _labels(entity: Entity) -> tuple[str, ...]:
