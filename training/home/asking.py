@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from training.home import panel, rare
+from training.home import panel, rare, whole
+from training.home.asking_gauges import gauged, possessive, said_reading
 from training.home.asking_kinds import (
     covers_many,
     lights_many,
     locks_many,
+    players,
     robots,
     single_of_kind,
     state_of_kind,
@@ -141,6 +143,8 @@ _WARM_NAMED = Grammar(
 ! (tell|give) me the temperature of {t}
 . {t} temperature
 ? (what's|what is) {t} temperature
+2? (what's|what is) {t's} [current|] temperature
+! (tell|give) me {t's} temperature
 """
 )
 
@@ -312,7 +316,8 @@ def warmth(speaker: Speaker) -> Said:
         slots = {
             slot: value for slot, value in target.slots.items() if slot not in ("domain", "device_class")
         }
-        return said(speaker, _WARM_NAMED, (home_call("climate_get_temperature", **slots),), t=target.text)
+        calls = (home_call("climate_get_temperature", **slots),)
+        return said_of(speaker, _WARM_NAMED, calls, target)
     if way < 0.3:
         area = speaker.area()
         if not speaker.is_listed(f"{area} temperature"):
@@ -376,6 +381,11 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (1.6, reading),
     (2.8, measured),
     (1.6, measured_in),
+    (4.6, gauged),
+    (0.8, said_reading),
+    (2, possessive),
+    (2.2, players),
+    (2.8, whole.asked),
     (2.6, person),
     (0.4, playing),
     (0.5, on_list),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from training.home.ordering import home_call
-from training.home.patterns import wordings
+from training.home.patterns import Grammar, wordings
 from training.home.questions import (
     CLOSED,
     DONE_TO,
@@ -111,6 +111,57 @@ def lights_many(speaker: Speaker) -> Said:
     return said_of_many(
         speaker, kind.singular[0], speaker.pick(kind.plural), words, slots, can_lead=kind is not CLIMATE
     )
+
+
+# {p} is a place: that something plays is a state of its own, and not "on".
+_ANY_PLAYING = Grammar("""
+5? is (anything|something|any music|music|some music|the music|a song) [still|currently|] playing {p}
+3? is there (anything|something|any music|music|a song) playing {p}
+2? is (music|something|anything) being played {p}
+2? (do we have|have we got) (music|anything|something) playing {p}
+2? is (anybody|anyone|somebody|someone) playing (music|anything|something|a song) {p}
+2? did (I|we|someone|anybody) leave (music|the music|something|anything) playing {p}
+! (tell me|check|see|find out) (if|whether) (anything|music|any music|something) is playing {p}
+? (can|could) you (check|tell me|see) (if|whether) (anything|music|something) is [still|] playing {p}
+. (anything|any music|something) playing {p}
+? (which|what) (player|speaker) is playing {p}
+""")
+_ANY_PAUSED = Grammar("""
+4? is (anything|something|the music|any music|the film|the movie|music) [still|currently|] \
+    (paused|on pause) {p}
+2? is there (anything|something) (paused|on pause) {p}
+! (tell me|check) (if|whether) (anything|something|the music) is paused {p}
+? did (I|we|someone) leave (something|anything|the music) (paused|on pause) {p}
+? (which|what) (player|speaker) is (paused|on pause) {p}
+""")
+_PLAYERS = (
+    ("speaker", "speakers"), ("speaker", "speakers"), ("player", "players"),
+    ("media player", "media players"),
+    ("player", "players"), ("radio", "radios"), ("sound system", "sound systems"),
+    ("music player", "music players"), ("stereo", "stereos"), ("media device", "media devices"),
+    ("soundbar", "soundbars"), ("audio player", "audio players"),
+)  # fmt: skip
+_PLAYS = wordings("(playing|playing|playing|playing|playing music|playing something|playing anything)")
+_PAUSED = wordings("(paused|paused|paused|on pause)")
+_NOT_SAID = (
+    "", "", "", "", "right now", "at the moment", "in here", "here", "anywhere", "in the house", "at home",
+)  # fmt: skip
+
+
+def players(speaker: Speaker) -> Said:
+    """ "Is music playing in the kitchen", "which speakers are paused"."""
+    plays = speaker.chance(0.72)
+    slots: Slots = {"domain": "media_player", "state": "playing" if plays else "paused"}
+    if speaker.chance(0.55):
+        place = speaker.where(nowhere=0.35)
+        text = place.text or speaker.pick(_NOT_SAID)
+        calls = (home_call("get_state", **place.slots, **slots),)
+        return said(speaker, _ANY_PLAYING if plays else _ANY_PAUSED, calls, p=text)
+    one, many = speaker.pick(_PLAYERS)
+    if speaker.is_listed(one) or speaker.is_listed(many):
+        one, many = "media player", "media players"
+    words = (_PLAYS if plays else _PAUSED).say(speaker.rng, {})
+    return said_of_many(speaker, one, many, words, slots, can_lead=True)
 
 
 def covers_many(speaker: Speaker) -> Said:

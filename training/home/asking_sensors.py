@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from training.calls import Call
+from training.home.asking_gauges import gauged
 from training.home.asking_kinds import covers_many
+from training.home.gauges import GAUGES, says_measure
 from training.home.ordering import home_call
 from training.home.places import ROOMS, with_article
 from training.home.questions import (
@@ -17,7 +19,7 @@ from training.home.questions import (
     said_of,
     said_of_many,
 )
-from training.home.sensing import MEASURES, SENSES, TELLING
+from training.home.sensing import MEASURES, PRESENCE_SENSOR, SENSES, TELLING
 from training.home.speaker import Phrase, Said, Slots, Speaker, is_room_and_kind, said
 from training.home.things import (
     MEASURED,
@@ -36,11 +38,17 @@ def sensed_named(speaker: Speaker) -> Said:
     target = speaker.named("binary_sensor", names=SENSED[device_class], device_class=device_class, apart=0.1)
     if target.entity is None and (
         device_class == "lock"
+        or (device_class == "opening" and str(target.slots["name"]).endswith(("door", "window")))
         or speaker.is_listed(str(target.slots["name"]))
         or str(target.slots["name"]) in _ROOM_SET
         or (speaker.known.house is None and is_room_and_kind(str(target.slots["name"])))
     ):
         return sensed_named(speaker)
+    if device_class == "lock" and any(
+        thing.name.casefold() == str(target.slots["name"]).casefold()
+        for thing in speaker.known.by_domain.get("lock", ())
+    ):
+        return sensed_named(speaker)  # the lock of that name is meant
     on = speaker.chance(0.6)
     slots: Slots = {
         **target.slots, "domain": "binary_sensor",
@@ -58,6 +66,8 @@ def said_of_sense(
 ) -> Said:
     sense = SENSES[device_class]
     own = sense.named_on if on else sense.named_off
+    if device_class == "presence" and str(target.slots["name"]).endswith(("sensor", "detector", "radar")):
+        own = PRESENCE_SENSOR[0 if on else 1]
     adjective = sense.on if on else sense.off
     fits_named = device_class in (
         "door",
@@ -181,6 +191,9 @@ def reading(speaker: Speaker) -> Said:
         if name.endswith("temperature"):
             return measured(speaker)  # a room's temperature may be meant
     name = str(target.slots["name"])
+    device_class = target.entity.device_class if target.entity is not None else None
+    if device_class in GAUGES and not says_measure(name, str(device_class)):
+        return gauged(speaker)
     return said(speaker, READING, (home_call("get_state", name=name),), n=_as_sensor(speaker, name))
 
 
@@ -206,7 +219,7 @@ def measured(speaker: Speaker) -> Said:
     if things and speaker.chance(0.4):
         device_class = speaker.pick(things).device_class or device_class
     if device_class not in MEASURES:
-        device_class = "battery"
+        device_class = speaker.pick(_MEASURED_CLASSES)
     measure = MEASURES[device_class]
     target = speaker.named("sensor", names=MEASURED[device_class], device_class=device_class, apart=0.06)
     name = str(target.slots["name"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from edgevox.tools.home.house import Entity
-from training.home.houses import spoken
+from training.home.houses import is_nook, spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
 from training.home.places import with_article
@@ -25,7 +25,7 @@ from training.home.things import (
     SIREN,
     VALVE,
 )
-from training.home.values import say_temperature, temperature
+from training.home.values import COLOURS, LEVELS, say_temperature, temperature
 
 _ON = Grammar("""
 4! (turn|switch|put) on {t}
@@ -221,6 +221,70 @@ def read(speaker: Speaker) -> Said:
 
 
 _MEASURES = (" temperature", " humidity", " power", " pressure", " moisture", " level", " energy")
+
+# {n} is the name, {b} with its article.
+_NOOK = Grammar("""
+4! (turn|switch|put) {w} {b}
+3! (turn|switch|put) {b} {w}
+2. {n} {w} [please|now|]
+4! (turn|switch) {w} the (lights|light|lamps) (in|at) {b}
+2! (turn|switch) the (lights|light) (in|at) {b} {w}
+3. the (lights|light) (in|at) {b} {w}
+3. {n} (lights|light) {w}
+2! (turn|switch) {w} [the] {n} (lights|light)
+2! (turn|switch) the {n} (lights|light) {w}
+. (lights|light) {w} (in|at) {b}
+. I (want|need|would like) {b} {w}
+? (can|could) (we|I) have {b} {w}
+. {w} with {b}
+""")
+_NOOK_SET = Grammar("""
+3! (set|dim|turn|put|bring) {b} to {v}
+2! (set|dim|turn) the (lights|light) (in|at) {b} to {v}
+2! (set|dim) the {n} (lights|light) to {v}
+2. {n} [lights|light|] (to|at) {v}
+. I want {b} at {v}
+""")
+_NOOK_COLOUR = Grammar("""
+3! (make|turn|set|change) {b} [to|] {c}
+2! (make|turn) the (lights|light) (in|at) {b} {c}
+2! (make|turn) the {n} (lights|light) {c}
+. {n} [lights|light|] {c}
+""")
+_NOOK_ASKED = Grammar("""
+4? is {b} [still|] {w}
+2? are the lights (in|at) {b} {w}
+2? is the light (in|at) {b} {w}
+2? are the {n} lights {w}
+! (tell me|check) (if|whether) {b} is {w}
+""")
+
+
+def nook(speaker: Speaker) -> Said:
+    """ "The lights in the reading nook": one light of that name, where no area is called so."""
+    places = {*speaker.known.areas, *speaker.known.floors}
+    lights = [spoken(thing.name) for thing in speaker.known.by_domain.get("light", ())]
+    listed = [name for name in lights if is_nook(name) and name not in places]
+    word = speaker.pick(("on", "off"))
+    if not listed:
+        target = speaker.named("light")
+        calls = (home_call(f"turn_{word}", **target.slots),)
+        return said(speaker, _ON if word == "on" else _OFF, calls, t=target.text)
+    name = speaker.pick(listed)
+    fill = {"n": name, "b": with_article(name)}
+    way = speaker.rng.random()
+    if way < 0.62:
+        return said(speaker, _NOOK, (home_call(f"turn_{word}", name=name),), w=word, **fill)
+    if way < 0.77:
+        text, value = speaker.numbers.share(LEVELS)
+        calls = (home_call("light_set", name=name, brightness=value),)
+        return said(speaker, _NOOK_SET, calls, v=text, **fill)
+    if way < 0.86:
+        colour = speaker.pick(COLOURS)
+        calls = (home_call("light_set", name=name, color=colour),)
+        return said(speaker, _NOOK_COLOUR, calls, c=colour, **fill)
+    return said(speaker, _NOOK_ASKED, (home_call("get_state", name=name, state=word),), w=word, **fill)
+
 
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.4, by_kind),

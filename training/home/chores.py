@@ -114,7 +114,16 @@ _MOW = Grammar("""
 _MOW_PLAIN = Grammar(
     """
 5! (mow|cut|trim) the (lawn|grass)
-3! (start|begin) mowing [the lawn|the grass]
+3! mow
+3! mow the (garden|yard|back garden|front garden|backyard|front yard|front lawn|back lawn|meadow|orchard)
+2! (mow|cut) the (grass|lawn) (outside|out front|out back|in the garden|in the yard|in the back garden)
+2! (start|begin|get on with|go) mowing
+3! (start|begin) mowing [the lawn|the grass|the garden|the yard]
+! (start|begin) (cutting|trimming) the (grass|lawn)
+! (get|have) the (lawn|grass|garden) (mowed|mown|cut|trimmed)
+. (mowing time|time to mow|time to mow the lawn|time to cut the grass)
+. I (want|need) the (lawn|grass|yard|garden) (mowed|mown|cut)
+. (lawn|grass|garden) (mowing|cutting) please
 2! start mowing
 . the (grass|lawn) is (too long|getting long|too high|getting high)[, cut it]
 . the (grass|lawn) needs (cutting|mowing|a trim|to be cut|to be mowed)
@@ -128,6 +137,41 @@ _MOW_STOP = Grammar(
 3! stop mowing [the lawn|the grass]
 2! stop (cutting|mowing) the (grass|lawn)
 . enough mowing
+3! (stop|quit|finish|end) mowing and (go home|go back|dock|return to base|go back to the dock|head home)
+2! stop mowing the (garden|yard|lawn) [and go home]
+! (stop|end|finish) the mowing [and go home|for today|for now]
+. (enough|that's enough|no more|done with the) mowing [for today|for now], (go home|go back to the dock|dock)
+. (go home and stop mowing|mowing is done, go home|the lawn is done, go back to base)
+"""
+)
+_CLEAN_STOP = Grammar(
+    """
+3! (stop|quit|finish|end) (vacuuming|cleaning|hoovering) and (go home|go back|dock|return to base|go charge)
+. (enough|that's enough|no more) (vacuuming|hoovering) [for today|for now], (go home|go back to the dock|dock)
+. (go home and stop vacuuming|the floors are done, go back to base|vacuuming is done, go home)
+"""
+)
+# {t} is a robot by what it is; which one, the home knows.
+_BACK = Grammar(
+    """
+5! (return|send|bring|get|take) {t} [back] to (its|the) (base|dock|charger|station|charging station)
+4! (send|return|bring|call|order) {t} (back|home|back home|back to base|to base|in)
+3! (dock|park|recall|charge|recharge) {t}
+2! (have|make|let) {t} (return to base|dock|go home|go back to its dock|charge)
+2! tell {t} to (go back to (its|the) (base|dock|charger)|return to (its|the) (dock|base|charger)|dock itself)
+2. {t} [back] to (its|the) (base|dock|charger|station)
+. {t} (should|can|needs to|has to) (go back to its base|return to its charger|dock|go and charge)
+! put {t} (back on its charger|on the charger|on charge|back in its dock|away)
+. back to (the|its) (dock|base|charger) with {t}
+? (can|could) {t} (go back to its base|return to its dock|go home) [now]
+"""
+)
+# No robot is said: where the home has robots of one kind only, it is meant.
+_BACK_UNSAID = Grammar(
+    """
+3! (go home|go back to base|return to base|go back to (your|the) (dock|charger|station)|dock)
+2! return to (the|your) (dock|charger|charging station|base)
+. (back to base|back to the dock|back to your charger|home now|off to the charger) [please]
 """
 )
 _WEATHER = Grammar(
@@ -285,6 +329,8 @@ def _robot(speaker: Speaker, domain: str) -> Phrase:
             )
             return Phrase(name if proper else with_article(name), phrase.slots, False, phrase.entity)
     noun = speaker.pick((*kind.singular, "robot") if domain == "vacuum" else (*kind.singular, "robot mower"))
+    if noun == "robot" and _only_kind(speaker) == "lawn_mower":
+        noun = "vacuum"
     slots = {"name": noun} if speaker.is_listed(noun) else {}
     return Phrase(f"{speaker.pick(('the', 'the', 'the', 'my', 'our'))} {noun}", slots)
 
@@ -313,6 +359,44 @@ PROPER_ROBOTS = frozenset(
         "robo",
     ]
 )
+
+
+def _only_kind(speaker: Speaker) -> str | None:
+    """The kind of the home's robots, where all are of one kind."""
+    kinds = [kind for kind in ("vacuum", "lawn_mower") if speaker.known.by_domain.get(kind)]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+_HOMES = {"vacuum": "vacuum_return_to_base", "lawn_mower": "lawn_mower_dock"}
+_SAID = {
+    "vacuum": ("vacuum", "vacuum", "vacuum cleaner", "robot vacuum", "hoover", "vacuum robot", "vac",
+               "robovac", "robot cleaner"),
+    "lawn_mower": ("mower", "mower", "lawn mower", "lawnmower", "robot mower", "mowing robot",
+                   "robotic mower"),
+}  # fmt: skip
+
+
+def robots_unnamed(speaker: Speaker) -> Said:
+    """What a robot is to do, without its name: "mow the garden", "return the vacuum to its charger"."""
+    speaker.slips = False
+    way = speaker.rng.random()
+    if way < 0.34:
+        return said(speaker, _MOW_PLAIN, (home_call("lawn_mower_start_mowing"),))
+    if way < 0.46:
+        return said(speaker, _MOW_STOP, (home_call("lawn_mower_dock"),))
+    if way < 0.53:
+        return said(speaker, _CLEAN_STOP, (home_call("vacuum_return_to_base"),))
+    only = _only_kind(speaker)
+    if way < 0.63 and only is not None:
+        return said(speaker, _BACK_UNSAID, (home_call(_HOMES[only]),))
+    kind = only if only is not None and speaker.chance(0.3) else speaker.pick(tuple(_HOMES))
+    noun = speaker.pick(_SAID[kind])
+    if speaker.chance(0.2):
+        # A robot vacuums, unless the home has nothing but mowers.
+        noun, kind = "robot", only or "vacuum"
+    slots = {"name": noun} if speaker.is_listed(noun) else {}
+    text = f"{speaker.pick(('the', 'the', 'the', 'the', 'my', 'our'))} {noun}"
+    return said(speaker, _BACK, (home_call(_HOMES[kind], **slots),), t=text)
 
 
 def vacuum_start(speaker: Speaker) -> Said:
@@ -498,6 +582,7 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.6, vacuum_room),
     (1.5, mow),
     (1.5, mower_home),
+    (3, robots_unnamed),
     (3.6, weather),
     (1, station),
     (1.3, time),

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from edgevox.tools.home.demo_house import FIRST_DAY
 from edgevox.tools.home.house import Area, Entity, Floor, House
 from training.home import rare
-from training.home.places import BARE_FLOORS, FLOORS, OWNED_ROOMS, PEOPLE, ROBOT_PEOPLE, ROOMS
+from training.home.gauges import CLASSES, gauge_name, said_name
+from training.home.places import BARE_FLOORS, FLOORS, NOOKS, OWNED_ROOMS, PEOPLE, ROBOT_PEOPLE, ROOMS
 from training.home.things import CALLED_BY_KIND, MEASURED, NAMES, ODD_COVERS, READINGS, SENSED
 
 DEMO = FIRST_DAY
@@ -18,7 +19,7 @@ _DOMAINS = (
     ("light", 30), ("switch", 9), ("fan", 5), ("cover", 12), ("lock", 5), ("media_player", 9), ("climate", 6),
     ("scene", 6), ("script", 3), ("automation", 2), ("vacuum", 3.5), ("lawn_mower", 2), ("valve", 2),
     ("humidifier", 1.5), ("siren", 1), ("input_boolean", 2), ("alarm_control_panel", 3), ("weather", 2.5),
-    ("binary_sensor", 19), ("sensor", 12), ("person", 4), ("todo", 4),
+    ("binary_sensor", 19), ("sensor", 15), ("person", 4), ("todo", 4),
 )  # fmt: skip
 _DOMAIN_NAMES = [name for name, _ in _DOMAINS]
 _DOMAIN_WEIGHTS = [weight for _, weight in _DOMAINS]
@@ -104,6 +105,12 @@ _WATCHED = {
     "awning": "opening",
 }
 _ODD_NAMES = tuple(ODD_COVERS)
+_NOOK_SHARE = 0.09  # of the lights
+_GAUGE_SHARE = 0.34  # of the sensors
+_SAID_SHARE = 0.14
+_SCENE_PLACED_SHARE = 0.3
+# Rooms that are called like a whole home.
+_LIKE_HOMES = ("house", "flat", "apartment", "home", "cottage", "building", "bungalow")
 
 
 def random_house(rng: random.Random) -> House:
@@ -177,6 +184,8 @@ def _room(rng: random.Random) -> str:
         return rare.room(rng, is_listed=True)
     if way < 0.55:
         return rng.choice(ROOMS[:14])
+    if way > 0.985:
+        return rng.choice(NOOKS) if rng.random() < 0.7 else rng.choice(_LIKE_HOMES)
     if way < 0.63:
         return rng.choice(LIKE_FLOORS)
     return rng.choice(ROOMS)
@@ -185,7 +194,13 @@ def _room(rng: random.Random) -> str:
 def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: type[str] | object) -> Entity:
     domain = rng.choices(_DOMAIN_NAMES, _DOMAIN_WEIGHTS)[0]
     area = rng.choice(areas) if areas and domain not in _NOWHERE and rng.random() < 0.92 else None
+    if domain in ("scene", "script") and areas and rng.random() < _SCENE_PLACED_SHARE:
+        area = rng.choice(areas)
     name, device_class = _name(rng, domain, area)
+    if domain == "light" and rng.random() < _NOOK_SHARE:
+        nook = _nook(rng)
+        # Where an area is called so, the area is meant.
+        name = name if nook in {place.name.lower() for place in areas} else nook
     title = written(name)  # type: ignore[operator]  # str or _titled
     aliases: tuple[str, ...] = ()
     if domain in _ALIASES and rng.random() < (0.3 if domain == "alarm_control_panel" else 0.06):
@@ -201,6 +216,20 @@ def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: ty
     )
 
 
+def _nook(rng: random.Random) -> str:
+    if rng.random() < 0.75:
+        return rng.choice(NOOKS)
+    return f"{rare.word(rng)} {rng.choice(NOOKS).rpartition(' ')[2]}"
+
+
+def is_nook(name: str) -> bool:
+    """True for a name that sounds like a place."""
+    return name.rpartition(" ")[2] in _NOOK_ENDS and " " in name
+
+
+_NOOK_ENDS = frozenset(nook.rpartition(" ")[2] for nook in NOOKS)
+
+
 def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str | None]:
     in_room = area is not None and rng.random() < 0.45
     room = area.name.lower() if area and "'" not in area.name else area.name if area else ""
@@ -213,6 +242,13 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
             return f"{room} {_SENSED_IN_ROOM[device_class]}", device_class
         return rng.choice(SENSED[device_class]).removeprefix("the "), device_class
     if domain == "sensor":
+        way = rng.random()
+        if way < _GAUGE_SHARE:
+            device_class = rng.choice(CLASSES)
+            # Some sensors have no class at all.
+            return gauge_name(rng, device_class), device_class if rng.random() < 0.9 else None
+        if way < _GAUGE_SHARE + _SAID_SHARE:
+            return said_name(rng)
         if in_room:
             word = rng.choice(_IN_ROOM["sensor"])
             return f"{room} {word}", _SENSOR_WORDS.get(word, word)

@@ -46,7 +46,11 @@ _BOUGHT = Grammar(
 4! (check|tick|cross|mark) off {i} (on|from) {s}
 4! (check|tick|cross) {i} off {s}
 3! (check|tick|cross) {i} off [of] {s}
-3! mark {i} [as] (done|complete|completed|bought|checked|finished) on {s}
+3! mark {i} [as] (done|complete|completed|bought|checked|finished|checked off|got) (on|in|from) {s}
+2! mark {i} off (on|from|) {s}
+! put a (tick|check|check mark) (next to|beside|by|against) {i} on {s}
+! complete the (item|entry) {i} on {s}
+. {i} (on|from) {s} (is|are) (done|bought|sorted|taken care of)
 2! (complete|finish) {i} (on|from) {s}
 2! mark {i} on {s} [as] (done|bought|complete|completed)
 2! (check|tick|cross) off {i}, (I|we) (got|bought) it
@@ -111,11 +115,61 @@ _TICK = Grammar(
 ! {l}, mark {i} [as] (done|complete)
 """
 )
+# The same items on the same lists, ticked off or deleted: the verb alone tells which. Whatever is checked,
+# crossed, ticked or marked off was done; whatever is taken, got, pulled or dropped off is to be forgotten.
+_TICKED = Grammar("""
+6! (check|tick|cross) {i} off {l}
+5! (check|tick|cross|mark) off {i} (on|from|in) {l}
+3! (check|tick|cross|mark) {i} off (of|on|from) {l}
+5! mark {i} [as] (done|complete|completed|finished|checked|checked off|ticked|ticked off) (on|in|from) {l}
+4! mark {i} (on|in|from) {l} [as] (done|complete|completed|finished|checked off)
+4! (complete|finish) {i} (on|in|from) {l}
+2! (complete|finish|check off|tick off) the (item|entry|task) {i} (on|in|from) {l}
+2! (put a tick|put a check|put a check mark|set a tick) (next to|beside|by|against) {i} (on|in) {l}
+2! (set|flag|record|log|count|show) {i} (on|in) {l} as (done|complete|completed|finished)
+2: (on|from) {l}, (check|tick|cross|mark) off {i}
+2: (on|from) {l} (complete|finish) {i}
+: {l}(,|:) (check off|tick off|cross off|complete) {i}
+! {l}(,|:) mark {i} [as] (done|complete|completed|finished)
+3. {i} (is|are) (done|complete|completed|finished|sorted|dealt with|taken care of) on {l}
+2. {i} (on|from) {l} (is|are) (done|complete|completed|finished|taken care of)
+2. I'm (done|finished|through) with {i} (on|from) {l}
+. that's {i} (done|finished|completed|ticked off) (on|from) {l}
+. consider {i} (done|completed|finished) on {l}
+? (can|could) {i} be (checked|ticked|crossed|marked) off (on|from|) {l}
+""")
+_STRUCK = Grammar("""
+6! (remove|delete|erase|scrap|drop) {i} from {l}
+5! (take|get|pull|drop|knock|kick) {i} off {l}
+3! (take|get|pull|drop) {i} off (of|from) {l}
+3! take {i} (from|out of) {l}
+3! (remove|delete|take out|take off|erase|scrap) {i} (on|from) {l}
+2! (remove|delete|erase|scrap|drop) the (item|entry|task) {i} from {l}
+2! (cut|dump|bin|ditch|lose|purge|clear|eliminate) {i} from {l}
+2! (get rid of|throw out|do away with) {i} (on|from) {l}
+2: (on|from) {l}, (remove|delete|take off|drop|erase|scrap) {i}
+2: (on|from) {l} (remove|delete|drop|erase) {i}
+: {l}(,|:) (remove|delete|take off|drop|scrap) {i}
+3. {i} (should|can|must|has to|needs to) (come off|go off|be taken off|be removed from|be deleted from) {l}
+2. I (don't|no longer) (want|need) {i} on {l} [any more|anymore|any longer]
+2. {i} (is|are) not (needed|wanted) on {l} [any more|anymore]
+. {i} (shouldn't|doesn't have to|doesn't need to) be on {l}
+? (can|could) {i} be (removed|deleted|taken off|erased) from {l}
+""")
+# Things that were got, on a list that is not the shopping list.
+_GOT = Grammar("""
+3. I (got|bought|picked up|found) {i} (on|from) {l}
+3. I've (got|bought|picked up|already got) {i} (on|from) {l}
+3! mark {i} [as] (bought|purchased|got) (on|in|from) {l}
+2. {i} (is|are) (bought|in the basket|in the trolley|in the cart), (check|tick|cross|mark) (it|that) off {l}
+. (got|bought) {i}, (check|tick|cross) (it|that) off {l}
+""")
 _DELETE = Grammar(
     """
 6! (remove|delete|erase) {i} from {l}
 3! take {i} (off|from|off of) {l}
-2! (drop|strike|scratch|clear|wipe|scrub) {i} from {l}
+2! (drop|strike|scratch|clear|wipe|scrub|scrap|pull) {i} from {l}
+2! (take|get|pull|drop) {i} off [of] {l}
 2! (get rid of|throw out|discard) {i} (on|from) {l}
 : (remove|delete) from {l} {i}
 ! (remove|delete|take) {i} (out of|off) {l}
@@ -168,6 +222,8 @@ def list_words(speaker: Speaker) -> tuple[str, str]:
     if speaker.chance(0.14):
         rota = speaker.pick(ROTAS)
         return f"{speaker.pick(('my', 'the', 'the', 'our'))} {rota}", rota
+    if speaker.chance(0.09):
+        return _shop_list(speaker)
     name = speaker.pick(LISTS)
     if speaker.chance(0.17):
         name = " ".join(rare.word(speaker.rng) for _ in range(1 if speaker.chance(0.6) else 2))
@@ -182,11 +238,32 @@ def list_words(speaker: Speaker) -> tuple[str, str]:
     return f"{speaker.pick(('my', 'my', 'the', 'the', 'our', ''))} {name} list".strip(), name
 
 
+# A list that is called by the name of a shop is a list of its own, and never the shopping list.
+_SHOPS = (
+    "Aldi", "Lidl", "Tesco", "Sainsbury's", "Asda", "Morrisons", "Waitrose", "Walmart", "Target", "Kroger",
+    "Publix", "Safeway", "Trader Joe's", "Whole Foods", "Ikea", "Boots", "Walgreens", "Home Depot", "Lowe's",
+    "Costco", "Rewe", "Carrefour", "Coop", "Amazon", "B and Q", "Ace Hardware", "Migros", "Wilko",
+    "butcher", "baker", "bakery", "farm shop", "corner shop", "chemist", "drugstore", "garden centre",
+    "greengrocer", "market", "farmers market", "fishmonger", "deli", "pet store", "stationer", "bottle shop",
+)  # fmt: skip
+_SHOP_ENDS = ("mart", "'s", " market", " foods", " stores", " and sons", "")
+
+
+def _shop_list(speaker: Speaker) -> tuple[str, str]:
+    shop = speaker.pick(_SHOPS)
+    if speaker.chance(0.4):
+        name = rare.invented(speaker.rng) if speaker.chance(0.7) else rare.word(speaker.rng)
+        shop = name.capitalize() + speaker.pick(_SHOP_ENDS)
+    return f"{speaker.pick(('my', 'my', 'the', 'the', 'our', ''))} {shop} list".strip(), shop
+
+
 def _item(speaker: Speaker) -> str:
     way = speaker.rng.random()
-    return (
-        errand(speaker.rng) if way < 0.5 else speaker.pick(TASKS) if way < 0.87 else speaker.pick(GROCERIES)
-    )
+    item = errand(speaker.rng)
+    # "Switch of", as `heard` may write it, would no longer be the item's own words.
+    while "turn off" in item or "switch off" in item:
+        item = errand(speaker.rng)
+    return item if way < 0.5 else speaker.pick(TASKS) if way < 0.87 else speaker.pick(GROCERIES)
 
 
 def _bought(speaker: Speaker) -> str:
@@ -223,6 +300,29 @@ def delete(speaker: Speaker) -> Said:
         word = speaker.pick(("shopping", "shopping", "shopping", "grocery", "groceries", "supermarket"))
         shown, name = f"{speaker.pick(('the', 'my', 'our', ''))} {word} list".strip(), word
     return said(speaker, _DELETE, (home_call("list_remove_item", item=item, name=name),), i=item, l=shown)
+
+
+def ticked_or_deleted(speaker: Speaker) -> Said:
+    """The same items and lists in both tools, as often in one as in the other."""
+    speaker.slips = False
+    ticks = speaker.chance(0.5)
+    way = speaker.rng.random()
+    item = _bought(speaker) if way < 0.62 or speaker.chance(0.25) else _item(speaker)
+    if speaker.chance(0.15):
+        item = f"{rare.word(speaker.rng)} {rare.word(speaker.rng)}"
+    if way < 0.34:
+        word = speaker.pick(("shopping", "shopping", "shopping", "grocery", "groceries", "supermarket"))
+        shown, name = f"{speaker.pick(('the', 'the', 'my', 'our', ''))} {word} list".strip(), word
+    else:
+        shown, name = _shop_list(speaker) if way < 0.62 else list_words(speaker)
+    if not ticks:
+        return said(speaker, _STRUCK, (home_call("list_remove_item", item=item, name=name),), i=item, l=shown)
+    if way < 0.34:
+        calls = (home_call("shopping_list_complete_item", item=item),)
+    else:
+        calls = (home_call("list_complete_item", item=item, name=name),)
+    grammar = _GOT if way < 0.62 and speaker.chance(0.2) else _TICKED
+    return said(speaker, grammar, calls, i=item, l=shown)
 
 
 # The item in one clause, the list in the next; {them} stands for the item.
@@ -305,4 +405,5 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (3.4, tick),
     (3.6, delete),
     (1.8, in_clauses),
+    (4.6, ticked_or_deleted),
 )

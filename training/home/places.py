@@ -15,14 +15,25 @@ ROOMS = tuple(
     stairwell|corridor|library|music room|game room|games room|media room|home theater|cinema|
     gym|home gym|sauna|spa|guest bathroom|master bathroom|ensuite|en suite|toilet|powder room|
     shower|shower room|washroom|lounge|den|sitting room|parlor|snug|breakfast room|
-    breakfast nook|kitchenette|bar|studio|craft room|sewing room|server room|boiler room|
-    craft corner|reading nook|spare room|small bedroom|blue room|yellow room|back room|
+    kitchenette|bar|studio|craft room|sewing room|server room|boiler room|
+    spare room|small bedroom|blue room|yellow room|back room|
     front room|office two|bedroom 2|second bedroom|baby room|teen room|tv room|dressing room|
     wardrobe|veranda|roof terrace|courtyard|stable|chicken coop|dog house|workroom|
     homework room|meditation room|reception|lobby|meeting room|conference room|cabin|annex|
     guest house|granny flat|bike shed|computer room|piano room|hobby room|cloakroom|scullery|
     larder|box room|fireplace room|bunk room""".replace("\n", " ").split("|")
 )
+# Corners of a room: a light's name in one home, an area of its own in another; the list decides.
+_NOOK_USES = (
+    "reading", "breakfast", "craft", "bar", "coffee", "tea", "vinyl", "gaming", "homework", "sewing", "music",
+    "plant", "wine", "toy", "knitting", "puzzle", "piano", "cocktail", "study", "yoga", "writing", "drawing",
+    "snack", "dining", "window", "fireside", "prayer", "chess", "workout", "pet", "lego", "makeup", "podcast",
+)  # fmt: skip
+_NOOKS = (
+    "nook", "nook", "corner", "corner", "corner", "spot", "alcove", "niche", "bay", "island", "bench",
+    "station", "table", "zone", "seat", "counter", "side", "retreat", "hideaway", "ledge", "space", "booth",
+)  # fmt: skip
+NOOKS = tuple(dict.fromkeys(f"{use} {nook}" for use in _NOOK_USES for nook in _NOOKS))
 PEOPLE = (
     "Anna", "Ben", "Clara", "David", "Emma", "Felix", "Grace", "Henry", "Isla", "Jack", "Kate", "Liam", "Mia",
     "Noah", "Olivia", "Paul", "Rosa", "Sam", "Tom", "Zoe", "Leo", "Lucy", "Max", "Nina", "Oscar", "Peter",

@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 from training.home import rare
 from training.home.contents import CLASSES, MAKERS, QUERIES
+from training.home.houses import spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
+from training.home.places import ROOMS, in_area, with_article
 from training.home.speaker import Phrase, Said, Slots, Speaker, said
+from training.home.things import NAMES
 
 _VOLUME = Grammar(
     """
@@ -357,11 +360,32 @@ _WATCH_AT = Grammar("""
 """)
 
 
+_ROOM_SET = frozenset(ROOMS)
+_PLAYER_WORDS = frozenset(
+    {"speaker", "speakers", "tv", "radio", "stereo", "soundbar", "player", "media player"}
+)
+
+
+def _player(speaker: Speaker, apart: float = 0.14) -> Phrase:
+    """A player by its name. "Kitchen speaker" is a room and a kind where the home has no thing so called."""
+    target = _no_floor(speaker.named("media_player", apart=apart))
+    if target.entity is not None or speaker.known.house is None:
+        return target
+    name = str(target.slots["name"])
+    room, _, kind = name.rpartition(" ")
+    if kind not in _PLAYER_WORDS or speaker.is_listed(name):
+        return target
+    if "area" not in target.slots and (room in speaker.known.areas or room in _ROOM_SET):
+        return Phrase(target.text, {"area": room}, target.is_plural)
+    if name in ("speaker", "player", "media player") and "area" in target.slots:
+        return Phrase(target.text, {"area": target.slots["area"]}, target.is_plural)
+    return target
+
+
 def _player_or_place(speaker: Speaker, named: Grammar, placed: Grammar, tool: str, **slots: object) -> Said:
     if speaker.chance(0.42):
-        target = speaker.named("media_player", apart=0.12)
-        fitting = _no_floor(target)
-        return said(speaker, named, (home_call(tool, **fitting.slots, **slots),), t=fitting.text)
+        target = _player(speaker, apart=0.12)
+        return said(speaker, named, (home_call(tool, **target.slots, **slots),), t=target.text)
     place = _room(speaker)
     return said(speaker, placed, (home_call(tool, **place.slots, **slots),), p=place.text)
 
@@ -391,9 +415,11 @@ def volume(speaker: Speaker) -> Said:
         text, value = speaker.pick(
             (("maximum", 100), ("half", 50), ("the maximum", 100), ("max", 100), ("a quarter", 25))
         )
+    elif speaker.chance(0.05):
+        text, value = speaker.numbers.fraction()
     text = speaker.slip(speaker.numbers.say((value + 15) % 100 or 5), text)
     if speaker.chance(0.42):
-        target = _no_floor(speaker.named("media_player"))
+        target = _player(speaker)
         calls = (home_call("set_volume", **target.slots, volume_level=value),)
         return said(speaker, _VOLUME, calls, t=target.text, v=text)
     place = _room(speaker)
@@ -420,7 +446,7 @@ def volume_step(speaker: Speaker) -> Said:
     text = speaker.numbers.say_percent(value)
     signed = value if up else -value
     if speaker.chance(0.4):
-        target = _no_floor(speaker.named("media_player"))
+        target = _player(speaker)
         calls = (home_call("set_volume_relative", **target.slots, volume_step=signed),)
         return said(speaker, _UP_BY_NAMED if up else _DOWN_BY_NAMED, calls, t=target.text, v=text)
     place = _room(speaker)
@@ -515,7 +541,7 @@ def search(speaker: Speaker) -> Said:
             speaker, _WATCH if seen else _PLAY, (home_call("media_search_and_play", **slots),), q=said_query
         )
     if speaker.chance(0.6):
-        target = _no_floor(speaker.named("media_player", apart=0.12))
+        target = _player(speaker, apart=0.12)
         where = f"{speaker.pick(('on', 'on', 'on', 'on', 'using', 'through'))} {target.text}"
         slots |= target.slots
     else:
@@ -531,6 +557,136 @@ def search(speaker: Speaker) -> Said:
     )
 
 
+# {a} is a room or a thing of a home, {r} and {s} are words that nobody expects there.
+_TITLES = (
+    "{a} {r}", "{a} {r}", "the {a} {r}", "the {a} {r}", "the {a} {r}", "the {a}", "the {a}", "{a}",
+    "the last {a}", "the {r} {a}", "{r} {a}", "{a} of {r}", "the {a} of {r}", "my {a}", "one {r} {a}",
+    "secrets of the {a}", "beyond the {a}", "notes from the {a}", "return to the {a}", "the {a} and the {r}",
+    "no {a} for {r}", "goodbye {a}", "{r} and {a}", "the {r} behind the {a}", "songs from the {a}", "{a} {n}",
+    "the {r} from the {a}", "{r} versus the {a}", "every {a} has a {r}", "our {a}", "an empty {a}",
+)  # fmt: skip
+# What begins with an article and has nothing to do with a home.
+_OTHER_TITLES = (
+    "the {r}", "the {r} {s}", "the {r} of {s}", "a new {r}", "a {r} for {s}", "the last {r}", "the {r}s",
+    "a {r} called {s}", "the {r} who lost the {s}", "my {r}", "the house of {r}", "the {r} club",
+)  # fmt: skip
+_SAID_CLASSES = ("album", "track", "track", "track", "artist", "playlist", "movie", "movie", "podcast",
+                 "tv_show", "tv_show", "episode")  # fmt: skip
+_LITTLE = frozenset(
+    {"of", "the", "and", "for", "from", "has", "a", "an", "who", "behind", "versus", "called"}
+)
+
+
+def _homely_title(speaker: Speaker, *, alone: bool) -> tuple[str, str]:
+    """A title with a room or a thing of the home in it, and that word; `alone`: it may be the whole title."""
+    place = speaker.area()
+    if "'" in place:
+        place = speaker.pick(ROOMS)
+    if speaker.chance(0.3):
+        things = [thing for domain in ("light", "switch", "cover", "fan") for thing in
+                  speaker.known.by_domain.get(domain, ())]  # fmt: skip
+        place = spoken(speaker.pick(things).name) if things else speaker.pick(NAMES["switch"])
+    titles = _TITLES if speaker.chance(0.72) else _OTHER_TITLES
+    title = speaker.pick(titles)
+    while not alone and title.removeprefix("the ") in ("{a}", "my {a}", "our {a}"):
+        title = speaker.pick(titles)
+    title = title.replace("{a}", place).replace("{n}", str(speaker.rng.randint(2, 1999)))
+    title = title.replace("{r}", rare.word(speaker.rng)).replace("{s}", rare.word(speaker.rng))
+    if speaker.chance(0.6):
+        title = " ".join(
+            word if at and word in _LITTLE else word[:1].upper() + word[1:]
+            for at, word in enumerate(title.split())
+        )
+    return title, place
+
+
+def titled(speaker: Speaker) -> Said:
+    """ "Play the pantry ghosts": a room in a title is no place; one that is said beside it is."""
+    speaker.slips = False
+    classed = speaker.chance(0.55)
+    title, place = _homely_title(speaker, alone=classed)
+    slots: Slots = {"search_query": _without_article(title)}
+    shown, seen = title, False
+    if classed:
+        media_class = speaker.pick(_SAID_CLASSES)
+        slots["media_class"] = media_class
+        seen = media_class in _SEEN
+        word = speaker.pick(CLASSES[media_class][0])
+        shown = f"{speaker.pick(('the', 'the', 'the', 'the', ''))} {word} {title}".strip()
+        if media_class in ("track", "album") and speaker.chance(0.25):
+            maker = _maker(speaker)
+            shown = f"{shown} by {maker}"
+            slots["search_query"] = f"{slots['search_query']} by {maker}"
+    if speaker.chance(0.55):
+        grammar = _WATCH if seen else _PLAY
+        return said(speaker, grammar, (home_call("media_search_and_play", **slots),), q=shown)
+    if speaker.chance(0.45):
+        target = _player(speaker, apart=0.1)
+        where, found = f"on {target.text}", target.slots
+    else:
+        area = speaker.area()
+        where, found = in_area(area), {"area": area}
+    # Nobody could tell which of the two places is meant.
+    if any(str(value).casefold() in title.casefold() for value in found.values()) or place in where:
+        grammar = _WATCH if seen else _PLAY
+        return said(speaker, grammar, (home_call("media_search_and_play", **slots),), q=shown)
+    grammar = _WATCH_AT if seen else _PLAY_AT
+    return said(speaker, grammar, (home_call("media_search_and_play", **slots, **found),), q=shown, o=where)
+
+
+_KINDS = ("media player", "media player", "speaker", "speaker", "speakers", "speakers", "player",
+          "music player", "tv", "television", "radio", "stereo", "sound system", "media players")  # fmt: skip
+# Without a list of things, nobody can tell whether "kitchen speaker" is a name.
+_NO_NAMES = ("media player", "media player", "speakers", "speakers", "media players")
+_BY_KIND: tuple[tuple[float, Grammar, str, Slots], ...] = (
+    (2, _PAUSE_NAMED, "media_pause", {}),
+    (1.6, _GO_ON_NAMED, "media_unpause", {}),
+    (1.6, _NEXT_NAMED, "media_next", {}),
+    (1.2, _BACK_NAMED, "media_previous", {}),
+    (2, _MUTE_NAMED, "media_player_mute", {}),
+    (1.4, _UNMUTE_NAMED, "media_player_unmute", {}),
+    (1, _LOUDER, "set_volume_relative", {"volume_step": "up"}),
+    (1, _QUIETER, "set_volume_relative", {"volume_step": "down"}),
+)
+_BY_KIND_WEIGHTS = [weight for weight, *_ in _BY_KIND]
+
+
+def _kind_in_area(speaker: Speaker) -> Phrase:
+    """A player by what it is and where: the place alone, unless a thing is called so."""
+    kinds = _NO_NAMES if speaker.known.house is None else _KINDS
+    area, kind = speaker.area(), speaker.pick(kinds)
+    for _ in range(9):
+        # A thing that is called by its kind, or one that differs in its plural alone, is meant by its name.
+        other = kind.removesuffix("s") if kind.endswith("s") else f"{kind}s"
+        if not any(speaker.is_listed(name) for name in (kind, other, f"{area} {other}")):
+            break
+        area, kind = speaker.area(), speaker.pick(kinds)
+    name = f"{area} {kind}"
+    if speaker.chance(0.3):
+        the = speaker.pick(("the", "the", "the", "my", "our"))
+        return Phrase(f"{the} {kind} {in_area(area)}", {"area": area}, kind.endswith("s"))
+    text = speaker.pick((with_article(name), with_article(name), with_article(name), name))
+    slots = {"name": name} if speaker.is_listed(name) else {"area": area}
+    return Phrase(text, slots, kind.endswith("s"))
+
+
+def by_kind(speaker: Speaker) -> Said:
+    """ "Pause the living room media player", "mute the speakers in the den"."""
+    speaker.slips = False
+    target = _kind_in_area(speaker)
+    if speaker.chance(0.14):
+        value = speaker.numbers.percent()
+        text = speaker.numbers.say_percent(value)
+        calls = (home_call("set_volume", **target.slots, volume_level=value),)
+        return said(speaker, _VOLUME, calls, t=target.text, v=text)
+    if speaker.chance(0.14):
+        query = _query(speaker).removeprefix("some ")
+        calls = (home_call("media_search_and_play", **target.slots, search_query=_without_article(query)),)
+        return said(speaker, _PLAY_AT, calls, q=query, o=f"on {target.text}")
+    _, grammar, tool, slots = speaker.rng.choices(_BY_KIND, _BY_KIND_WEIGHTS)[0]
+    return said(speaker, grammar, (home_call(tool, **target.slots, **slots),), t=target.text)
+
+
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (4, volume),
     (5, volume_step),
@@ -541,4 +697,6 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.4, mute),
     (2.6, unmute),
     (4.5, search),
+    (2.6, titled),
+    (2.8, by_kind),
 )

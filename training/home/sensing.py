@@ -181,25 +181,60 @@ SENSES: dict[str, Sense] = {
     "light": _sense(
         "light sensor", "(triggered|detecting light)", "(not detecting light|dark)",
         """
-        2? is {t} (detecting|sensing|seeing) [any] light
-        2? (does|did) {t} (detect|see|sense) [any] light
-        ? has {t} detected [any] light
+        3? is {t} (detecting|sensing|seeing|picking up|registering|getting) [any|some|] light
+        3? (does|did) {t} (detect|see|sense|pick up|register|notice) [any|some|a bit of] light
+        2? has {t} (detected|seen|picked up|noticed|registered) [any|some] light
+        2? is there [any|some|] light (at|on|near|reaching|falling on|hitting) {t}
+        2? is light (being detected|detected|being picked up|visible) (by|at|on) {t}
+        2? is any light (falling on|reaching|getting to|hitting) {t}
+        ? is {t} (lit|in the light|lit up)
+        ! (tell me|check) (if|whether) {t} (sees|detects|picks up) [any] light
+        ? (can|could) {t} see [any|some] light
         """,
-        "2? is {t} (not detecting light|not detecting any light)",
+        """
+        2? is {t} (not detecting light|not detecting any light|in the dark|dark|seeing no light)
+        ? is (it dark|there no light) (at|near|around) {t}
+        ? does {t} (see|detect) no light
+        """,
         """
         2? (is|was) [any] light detected {p}
-        ? has [any] light been detected {p}
-        ? do you (detect|see) [any] light {p}
+        2? is [any|some] light being detected {p}
+        ? has [any] light been (detected|seen|picked up) {p}
+        ? do you (detect|see|sense) [any] light {p}
+        ? (does|did) (the|a|any) light sensor (see|detect|pick up) (light|anything|any light) {p}
         """,
-        "? is no light detected {p}",
+        """
+        ? is no light [being|] detected {p}
+        ? is there no light detected {p}
+        """,
     ),
-    "lock": _sense("door", "unlocked", "locked"),
+    "lock": _sense(
+        "door", "(unlocked|unlocked|not locked|open to anyone)", "(locked|locked|locked up|bolted|secured)",
+        """
+        3? (did|has) (anyone|anybody|someone|somebody) (unlock|unlocked|left unlocked) {t}
+        2? did (I|we|anyone|someone) (leave {t} unlocked|forget to lock {t}|unlock {t})
+        2? has {t} been (left unlocked|unlocked)
+        ? is {t} (unbolted|not locked|still unlocked)
+        ? have (I|we) left {t} unlocked
+        """,
+        """
+        3? did (I|we|anyone|someone) [remember to|] lock {t}
+        2? (has anyone locked|have I locked|have we locked|has somebody locked) {t}
+        2? is {t} (locked|locked up|properly locked|still locked|bolted)
+        ? has {t} been locked [up|yet|]
+        ! (tell me|check) whether {t} is locked
+        """,
+    ),
     "moisture": _sense(
         "leak sensor|water sensor|moisture sensor", "(wet|triggered|damp)", "(dry|clear)",
         """
         3? is {t} [still] (wet|damp|leaking|moist)
-        2? has {t} (detected|found) (water|a leak|moisture)
-        ? is {t} detecting (water|moisture|a leak)
+        2? has {t} (detected|found|noticed|picked up|reported) [any] (water|a leak|moisture)
+        2? is {t} (detecting|sensing|reporting|picking up) [any] (water|moisture|a leak|wetness)
+        ? (does|did) {t} (sense|see|report|find) (water|a leak|any moisture|any water)
+        ? is (water|moisture) [being] detected (at|by|under) {t}
+        ? is {t} (under water|flooded|soaked|soaking|dripping)
+        ? has (water|anything) (leaked|got in|spilled|come in) (at|near|under) {t}
         ? is there (water|moisture|a leak) (at|on|in|under|near) {t}
         ? did {t} (get wet|leak|detect water)
         """,
@@ -213,8 +248,10 @@ SENSES: dict[str, Sense] = {
         2? is there [any] (water|moisture) [detected|on the floor] {p}
         2? (is|was) (water|moisture|a leak) detected {p}
         ? is it (wet|damp) {p}
-        ? is (something|anything) leaking {p}
+        ? is (something|anything) (leaking|dripping|wet|flooded) {p}
         ? is water leaking {p}
+        ? has (a leak|any water|any moisture) been (found|detected|reported) {p}
+        ? (do we have|have we got) (a leak|water on the floor|a flood) {p}
         """,
         """
         2? is it dry {p}
@@ -267,17 +304,24 @@ SENSES: dict[str, Sense] = {
     "occupancy": _sense(
         "room", "(occupied|in use|taken)", "(empty|unoccupied|vacant|free)",
         """
-        4? is {t} [still|currently] (occupied|in use|taken)
-        ? is (someone|anyone|anybody|somebody) (on|in|at) {t}
+        4? is {t} [still|currently] (occupied|in use|taken|busy|being used)
+        2? is (someone|anyone|anybody|somebody) [still|] (on|in|at|using|sitting on|lying on) {t}
+        ? is there (someone|anyone|anybody) (on|in|at) {t}
+        ? (does|did) {t} (detect|sense|see) (anyone|someone|anybody|occupancy)
+        ? is occupancy detected (at|on|in|by) {t}
+        ? has (someone|anyone) taken {t}
         """,
         """
-        3? is {t} (unoccupied|free|empty|vacant|not occupied)
-        ? is (nobody|no one) (on|in|at) {t}
+        3? is {t} (unoccupied|free|empty|vacant|not occupied|available|not in use)
+        2? is (nobody|no one) (on|in|at|using) {t}
+        ? has everyone left {t}
         """,
         """
         3? is (anyone|anybody|someone|somebody) {p}
         2? is there (anyone|anybody|someone|somebody) {p}
         ? do you (detect|sense) (anyone|anybody|someone) {p}
+        2? is [any|] occupancy [being|] detected {p}
+        ? (is|was) (a person|anybody|somebody) detected {p}
         """,
         """
         2? is (nobody|no one) {p}
@@ -285,7 +329,19 @@ SENSES: dict[str, Sense] = {
         """,
     ),
     "opening": _sense(
-        "", "", "", "4? is {t} [still|currently] open\n" + _OPEN_ON, "3? is {t} (closed|shut)\n" + _OPEN_OFF
+        "", "", "",
+        """
+        5? is {t} [still|currently|] (open|opened|ajar|wide open|standing open)
+        2? has {t} been (opened|left open)
+        2? (has|did) (anyone|someone|anybody|somebody) (opened|open) {t}
+        ! (tell me|check|see) (if|whether) {t} is [still|] open
+        ? is {t} not (closed|shut) [properly|]
+        """ + _OPEN_ON,
+        """
+        4? is {t} [still|already|properly|] (closed|shut)
+        ! (tell me|check|see) (if|whether) {t} is (closed|shut)
+        ? has {t} been (closed|shut)
+        """ + _OPEN_OFF,
     ),
     "plug": _sense(
         "device", "(plugged in|plugged in|connected to the power)", "(unplugged|not plugged in)",
@@ -325,10 +381,26 @@ SENSES: dict[str, Sense] = {
         "", "", "",
         """
         4? is {t} [at] home
-        2? is {t} (present|there|in the house)
+        3? is {t} [still|already|] (present|there|in the house|around|here|back|back home|nearby)
+        2? has {t} (come home|come back|arrived|got back|shown up|arrived home)
+        ? can you (see|find|detect) {t} [at home|in the house|]
+        ? is {t} (detected|in range)
+        ! (tell me|check) (if|whether) {t} is (home|at home|present|here)
         """,
         """
-        3? is {t} (away|not home|not at home|gone|out)
+        3? is {t} (away|not home|not at home|gone|out|absent|not here|not present)
+        2? has {t} (left|left home|gone out|left the house|gone)
+        """,
+        """
+        3? is [any|a|] presence [being|] detected {p}
+        2? has [any|] presence been detected {p}
+        2? is there [any|a|] presence {p}
+        2? do you (detect|sense|see) [any|a|] presence {p}
+        ? (do|did) the presence (sensors|detectors) (see|detect|pick up) (anyone|anybody|someone) {p}
+        """,
+        """
+        2? is no presence [being|] detected {p}
+        ? is there no presence {p}
         """,
     ),
     "problem": _sense(
@@ -427,16 +499,25 @@ SENSES: dict[str, Sense] = {
     "tamper": _sense(
         "", "", "",
         """
-        3? has {t} been tampered with
-        2? (is|was) {t} tampered with
+        3? has {t} been (tampered with|messed with|interfered with|fiddled with|tampered with)
+        2? (is|was) {t} [being|] tampered with
+        2? (does|did) {t} (report|detect|show|sense) [any] tampering
+        ? is [any] tampering [being|] detected (at|on|by) {t}
+        ? is the tamper (alarm|switch|contact) (of|on) {t} (triggered|active)
+        ? has (anyone|somebody|someone) (messed|fiddled|interfered) with {t}
         2? (did anyone tamper|did someone tamper|has anyone tampered|has somebody tampered) with {t}
         ? is (someone|anyone|somebody) tampering with {t}
         ? is there tampering (at|with) {t}
         """,
-        "2? is {t} (untampered|not tampered with)",
+        """
+        2? is {t} (untampered|not tampered with|untouched|free of tampering|intact)
+        ? is there no tampering (at|with) {t}
+        """,
         """
         2? (is|was) [any] tampering detected {p}
-        ? has anything been tampered with {p}
+        2? has [any] tampering been (detected|reported|noticed) {p}
+        ? has (anything|something) been (tampered|messed|interfered) with {p}
+        ? is (anyone|someone) tampering with (anything|something) {p}
         """,
     ),
     "update": _sense(
@@ -480,6 +561,23 @@ SENSES: dict[str, Sense] = {
         ? did (I|we) (close|shut) (all the windows|every window|the windows) {p}
         """),
 }  # fmt: skip
+
+
+# Where a sensor of presence is called what it is, it does not come home.
+PRESENCE_SENSOR = (
+    Grammar("""
+3? is {t} (detecting|sensing|seeing|picking up) (anyone|somebody|someone|a person|presence|anybody)
+3? (does|did) {t} (detect|see|sense|pick up) (anyone|anybody|someone|presence)
+2? has {t} (detected|seen|picked up|noticed) (anyone|someone|anybody|presence)
+2? is (anyone|anybody|someone|presence|a person) detected (by|at|on) {t}
+? is there (anyone|presence|somebody) at {t}
+"""),
+    Grammar("""
+2? is {t} (clear|not detecting anyone|not seeing anyone|seeing nobody)
+2? (does|did) {t} (detect|see) (nobody|no one)
+? is nobody detected by {t}
+"""),
+)
 
 
 # Words that tell the class whatever the thing is called: "which devices are offline", "is anything wet".

@@ -62,18 +62,49 @@ _FULL = Grammar("""
 . (full|max|maximum) (power|brightness|light) (on|for) {t}
 . {t} (full|maximum) brightness
 . full brightness for {t}
+2! (set|put|turn|bring) {t} (to|on) (the|its) (highest|brightest|maximum|max|top) [setting|level]
+2! (make|get|have) {t} as bright as (it goes|it gets|it can go|they go|you can|can be)
+! (turn|put|get|bring) {t} up as (far|high|bright) as (it goes|it will go|possible|they go)
+! (brighten|turn up) {t} (fully|completely|to the max|as much as possible|as far as it goes)
+. {t} (fully bright|at its brightest|as bright as it goes|on the brightest setting|brightest)
+. I (want|need) {t} (at (its|the) (brightest|maximum|highest)|as bright as it gets|fully bright)
 """)
 _FULL_PLACE = Grammar("""
 3. (full|max|maximum) (light|lights|brightness) {p}
 ! (give me|give us|get me|I need|I want|put on|turn on) (full|max|maximum) (light|lights|brightness) {p}
 ! (turn|put|crank|push) the (light|lights|brightness) (to the max|to max|all the way up|to full) {p}
 . lights (to the max|to max|at full|on full|all the way up|full on) {p}
+! (set|put|turn) the brightness (to|at) (its maximum|maximum|the highest|full|the brightest setting) {p}
+! make it as bright as (it gets|possible|you can|it goes) {p}
+. brightest light {p}
+""")
+# The least is 1 percent: at nothing at all a light would be off.
+_LOW_PLACE = Grammar("""
+3. (minimum|lowest|dimmest|min) (light|lights|brightness) {p}
+2! (give me|give us|I need|I want|put on) (minimum|the dimmest|the lowest) (light|lights|brightness) {p}
+2! (turn|put|bring|set) the (light|lights|brightness) (to the minimum|to the lowest|all the way down|as low \
+    as it goes) {p}
+! (set|change|drop|lower|reduce) the brightness (to|to the) (minimum|lowest|min) {p}
+! dim the (light|lights) (as far as possible|as low as they go|right down|all the way) {p}
+! make it as dim as (it gets|possible|you can|it goes) {p}
+. lights (to the minimum|to min|at their lowest|right down low|on the lowest setting) {p}
 """)
 _LOW = Grammar("""
 ! (set|put|turn) {t} to (minimum|the lowest|the minimum|lowest) brightness
 ! (turn|dim) {t} all the way down
 ! dim {t} as far as possible
 ! dim {t} to the minimum
+2! (set|put|turn|bring) {t} (to|on) (the|its) (lowest|dimmest|minimum|min) [setting|level]
+2! (set|turn|put|dim) {t} to (minimum|min|lowest)
+2! (make|get|have) {t} as (dim|dark|low) as (it goes|it gets|it can go|they go|you can|can be|possible)
+! (turn|bring|dim) {t} [down] as (far|low|dim) as (it goes|it will go|possible|they go)
+! (lower|reduce|drop) {t} (to the minimum|to minimum|to the lowest|as far as it goes|as much as possible)
+! (dim|turn) {t} right down
+! (lower|reduce|set) the brightness of {t} to (the minimum|minimum|the lowest|its lowest)
+2. {t} (to the minimum|to minimum|to min|on min|at minimum|at its lowest|at its dimmest|on the lowest setting)
+. {t} (as dim as it goes|as low as it goes|lowest setting|minimum brightness|lowest brightness)
+. (minimum|lowest|min) (brightness|light) (on|for) {t}
+. I (want|need|would like) {t} (at (its|the) (dimmest|minimum|lowest)|as dim as it gets|barely on)
 """)
 _COLOUR = Grammar("""
 4! (set|turn|change|make|switch) {t} [to] {c}
@@ -164,6 +195,20 @@ _HALF = Grammar("""
 . {t} (half open|halfway|half)
 . I (want|would like) {t} half open
 """)
+# {v} is a part: "a third", "3/4".
+_PARTLY = Grammar("""
+4! (open|raise|lift) {t} {v}
+3! (open|raise|pull up) {t} {v} [of the way]
+3! (set|put|leave|have|keep|get) {t} {v} open
+2! (set|put|move|bring) {t} (to|at) {v}
+2! open {t} to {v}
+! open {t} (up to|by) {v}
+2. {t} {v} open
+. {t} (at|to) {v}
+. I (want|need|would like) {t} {v} open
+? (can|could) (I|we) have {t} {v} open
+""")
+_PARTS = {"a quarter": 25, "three quarters": 75, "a third": 33, "one third": 33, "a fifth": 20, "a tenth": 10}
 _WARMTH = Grammar("""
 4! (set|change|adjust|put|turn) {th} to {v} {p}
 2! (set|change|adjust) {th} {p} to {v}
@@ -272,24 +317,25 @@ def _level(speaker: Speaker, words: dict[str, int]) -> tuple[str, int]:
 
 def brightness(speaker: Speaker) -> Said:
     way = speaker.rng.random()
-    if way < 0.05:
+    if way < 0.07:
         target = _lamp(speaker)
         return said(
             speaker, _FULL, (home_call("light_set", **_without_kind(target), brightness=100),), t=target.text
         )
-    if way < 0.09:
+    if way < 0.15:
         target = _lamp(speaker)
         return said(
             speaker, _LOW, (home_call("light_set", **_without_kind(target), brightness=1),), t=target.text
         )
-    if way < 0.14:
+    if way < 0.23:
         place = speaker.where(nowhere=0.2)
-        calls = (home_call("light_set", **place.slots, brightness=100),)
-        return said(speaker, _FULL_PLACE, calls, p=place.text or speaker.here())
+        full = way < 0.19
+        calls = (home_call("light_set", **place.slots, brightness=100 if full else 1),)
+        return said(speaker, _FULL_PLACE if full else _LOW_PLACE, calls, p=place.text or speaker.here())
     text, value = _level(speaker, LEVELS)
-    if way < 0.18:
+    if way < 0.26:
         return said(speaker, _BRIGHTNESS_HERE, (home_call("light_set", brightness=value),), v=text)
-    if way < 0.34:
+    if way < 0.4:
         place = speaker.where(nowhere=0.0)
         bare = str(next(iter(place.slots.values())))
         calls = (home_call("light_set", **place.slots, brightness=value),)
@@ -421,6 +467,11 @@ def position(speaker: Speaker) -> Said:
     target = _moved(speaker)
     if speaker.chance(0.2):
         return said(speaker, _HALF, (home_call("set_position", **target.slots, position=50),), t=target.text)
+    if speaker.chance(0.16):
+        text = speaker.pick(tuple(_PARTS))
+        text, value = speaker.numbers.fraction() if speaker.chance(0.65) else (text, _PARTS[text])
+        calls = (home_call("set_position", **target.slots, position=value),)
+        return said(speaker, _PARTLY, calls, t=target.text, v=text)
     value = speaker.numbers.percent()
     text = speaker.numbers.say_percent(value)
     text = speaker.slip(speaker.numbers.say(100 - value if value != 50 else 20), text)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from training.home import panel
+from training.home import panel, whole
+from training.home.called import nook
+from training.home.houses import spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
-from training.home.places import in_area
+from training.home.places import in_area, with_article
 from training.home.speaker import Phrase, Said, Speaker, class_of, said
 from training.home.things import (
     CLIMATE,
@@ -449,7 +451,11 @@ def unlock(speaker: Speaker) -> Said:
 
 def _bare_name(speaker: Speaker, domain: str) -> str:
     phrase = speaker.named(domain, apart=0.0)
-    return str(phrase.slots["name"])
+    name = str(phrase.slots["name"])
+    if (thing := phrase.entity) is not None and name not in map(spoken, (thing.name, *thing.aliases)):
+        # Before a scene's name, an area is an area: see placed_scene.
+        return spoken(thing.name).removeprefix("the ")
+    return name
 
 
 def scene(speaker: Speaker) -> Said:
@@ -469,6 +475,47 @@ def script(speaker: Speaker) -> Said:
         return said(speaker, _ROUTINE, (home_call("turn_on", name=name),), n=name)
     kind = _unless_said(speaker.pick(("script", "routine", "script", "routine", "sequence", "program")), name)
     return said(speaker, _SCRIPT, (home_call("turn_on", name=name),), n=name, m=kind)
+
+
+# {n} is a scene's own name, {k} what it is, {i} "in the lounge", {r} the area with its article, {a} without.
+_PLACED_SCENE = Grammar("""
+4! (start|activate|run|launch|put on|turn on|switch on|set|do|enable|begin|trigger) [the|] {n} [{k}|] {i}
+2! (start|activate|set up|bring up|load|apply|use) the {n} {k} {i}
+2! (switch|change|set) {r} to [the|] {n} [{k}|]
+2. {n} [{k}|] {i} [please|now|]
+2. (time for|let's have|I want|I'd like|we want|I need) [the|] {n} [{k}|] {i}
+. {i}, (start|activate|run|put on) [the|] {n} [{k}|]
+? (can|could) (we|I) have [the|] {n} [{k}|] {i}
+""")
+_LED_SCENE = Grammar("""
+3. {a} {n} {k} [on|please|now|]
+2. {a} {n} [on|please|now|]
+4! (start|activate|run|launch|put on|turn on|switch on|set|enable) the {a} {n} [{k}|]
+2! (start|activate|run|turn on|play) {a} {n} [{k}|]
+! (turn|switch) the {a} {n} {k} on
+. (time for|I want|I'd like) the {a} {n} [{k}|]
+""")
+
+
+def placed_scene(speaker: Speaker) -> Said:
+    """ "Start movie night in the lounge": the scene's own name, and the place beside it."""
+    by_domain = speaker.known.by_domain
+    things = [thing for domain in ("scene", "script") for thing in by_domain.get(domain, ())]
+    if not things:
+        return scene(speaker)
+    thing = speaker.pick(things)
+    name = spoken(thing.name)
+    area = speaker.known.area_of(thing) if speaker.chance(0.8) else None
+    area = area or (speaker.pick(speaker.known.areas) if speaker.known.areas else speaker.area())
+    if area in name or "'" in area or speaker.is_listed(f"{area} {name}") or area in speaker.known.floors:
+        return scene(speaker)
+    is_scene = thing.domain == "scene"
+    kinds = ("scene", "scene", "scene", "mode", "mood", "setting") if is_scene else ("script", "routine")
+    fill = {"n": name, "k": _unless_said(speaker.pick(kinds), name)}
+    calls = (home_call("turn_on", name=name, area=area),)
+    if speaker.chance(0.35) and area not in ("upstairs", "downstairs", "outside"):
+        return said(speaker, _LED_SCENE, calls, a=area, **fill)
+    return said(speaker, _PLACED_SCENE, calls, i=in_area(area), r=with_article(area), **fill)
 
 
 _ROUTINE = Grammar("""
@@ -541,6 +588,9 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (1.8, unlock),
     (2.2, scene),
     (1.1, script),
+    (1.6, placed_scene),
+    (2.4, nook),
+    (4.2, whole.ordered),
     (0.9, automation),
     (0.5, panel.arm),
     (0.5, panel.disarm),

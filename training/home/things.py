@@ -204,9 +204,11 @@ SENSED: dict[str, tuple[str, ...]] = {
     car engine|
         kitchen heat alarm|amplifier|battery pack"""),
     "light": _names("""light sensor|dusk sensor|hallway light sensor|patio light sensor|mailbox light sensor|
-        darkroom sensor|daylight sensor|window light sensor"""),
+        darkroom sensor|daylight sensor|window light sensor|twilight switch|photocell|greenhouse light sensor|
+        fridge light sensor|dawn sensor|sun sensor|shed eye|projector sensor|porch photocell"""),
     "lock": _names("""front door|back door|patio door|safe|gate|cellar door|car|garage door lock|
-    window lock|shed door"""),
+    window lock|shed door|gun cabinet|loft hatch|garden gate|boot room door|bike locker|cash box|van|
+        caravan door|side door|medicine drawer|pool gate"""),
     "moisture": _names("""basement floor|bathroom floor|kitchen sink|sink cabinet|washing machine|
     dishwasher|leak sensor|
         water sensor|laundry floor|boiler room floor|crawl space|plant pot|ficus|roof|cellar wall|sump|
@@ -221,10 +223,14 @@ SENSED: dict[str, tuple[str, ...]] = {
         conveyor|ceiling fan|water wheel"""),
     "occupancy": _names("""sofa|couch|bed|desk|desk chair|driveway|parking spot|bathtub|dog bed|cat bed|
     armchair|
-        guest bed|crib|meeting table|toilet seat|workbench"""),
+        guest bed|crib|meeting table|toilet seat|workbench|reading chair|massage chair|hammock|piano bench|
+        garage bay|visitor space|gaming chair|recliner|hot tub|top bunk"""),
     "opening": _names("""mailbox|letterbox|fridge|freezer|safe|drawer|medicine cabinet|cat flap|
     dog flap|gate|cupboard|
-        liquor cabinet|toy box|skylight|trash can|chicken coop|hatch|attic hatch|dishwasher|jewelry box"""),
+        liquor cabinet|toy box|skylight|parcel box|piano lid|wine cabinet|garden door|terrace door|
+        laundry chute|
+        utility door|bread bin|loft window|boot|bin lid|pantry door|trash can|chicken coop|hatch|
+        attic hatch|dishwasher|jewelry box"""),
     "plug": _names("""car|tablet|phone|laptop|iron|coffee machine|christmas tree|freezer|charger|e-bike|
     hair straightener|
         fan heater|tesla|caravan|lawn mower"""),
@@ -232,7 +238,9 @@ SENSED: dict[str, tuple[str, ...]] = {
     sauna|pool pump"""),
     "presence": _names("""Anna's phone|Tom's phone|Mia's watch|Ben's car|the dog|the cat|mum's phone|
     Paul's keys|
-        Lucy's bike|Sam's laptop|Henry's tag|Rosa's backpack"""),
+        Lucy's bike|Sam's laptop|Henry's tag|Rosa's backpack|desk presence sensor|sofa presence sensor|
+        presence sensor|presence detector|bed presence sensor|hall presence detector|presence radar|
+        ceiling presence sensor|gardener|cleaner|dog walker|Max's scooter|Nina's tag"""),
     "problem": _names("""boiler|washing machine|heat pump|printer|pool pump|dishwasher|solar inverter|
     nas|router|fridge|
         sprinkler system|garage door|mower|vacuum|air conditioner|water softener|backup|doorbell|
@@ -249,7 +257,8 @@ SENSED: dict[str, tuple[str, ...]] = {
     noise sensor|garage mic|
         front door camera|stereo"""),
     "tamper": _names("""alarm panel|doorbell|front door lock|gas meter|power meter|mailbox|keypad|safe|camera|
-        garden camera|motion sensor|fuse box"""),
+        garden camera|motion sensor|fuse box|thermostat|window contact|meter cabinet|parcel box|hot tub panel|
+        wallbox|intercom|smoke alarm|cash box|solar combiner"""),
     "update": _names("""router|phone|tv|hub|nas|doorbell|camera|laptop|thermostat|home assistant|
     washing machine|
         robot vacuum|printer|speaker|watch|bridge|game console|tablet"""),

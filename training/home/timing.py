@@ -339,12 +339,18 @@ _TAKEN_BACK = (
 )
 
 
+# What begins with no whole number: "two um 1/2 hours" would be two and a half.
+_NO_NUMBERS = (
+    "a ", "an ", "half", "quarter", "three quarters", "1/", "3/", "½", "¼", "¾", ".5", "0.5",
+)  # fmt: skip
+
+
 def _thought_over(speaker: Speaker, words: str) -> str:
     """A length of time that somebody has to think about, or begins wrongly: "fifty er fifteen minutes"."""
     way = speaker.rng.random()
     if way < 0.05:
         return f"{speaker.pick(_FILLERS)} {words}"
-    if way < 0.1 and not words.startswith(("a ", "an ", "half", "quarter", "three quarters")):
+    if way < 0.1 and not words.startswith(_NO_NUMBERS):
         wrong = speaker.pick((2, 3, 5, 6, 8, 10, 13, 15, 20, 30, 40, 50, 60, 80, 90))
         if not words.startswith(said_wrong := speaker.numbers.say(wrong)):
             return f"{said_wrong}{speaker.pick(_TAKEN_BACK)}{words}"

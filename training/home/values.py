@@ -53,18 +53,34 @@ class Numbers:
 
     def share(self, words: dict[str, int]) -> tuple[str, int]:
         """A percentage, said as a number or now and then as one of `words`."""
-        if self._rng.random() < 0.14:
+        way = self._rng.random()
+        if way < _FIGURE_SHARE:
+            return self.fraction()
+        if way < 0.14 + _FIGURE_SHARE:
             said = self._rng.choice(tuple(words))
             return said, words[said]
         value = self.percent()
         return self.say_percent(value), value
 
+    def fraction(self) -> tuple[str, int]:
+        """A share as a recogniser or a keyboard writes a fraction: "1/2", "¾"."""
+        said = self._rng.choice(_FIGURES)
+        return said, FIGURES[said]
 
+
+_FIGURE_SHARE = 0.035
+# Two thirds are left out: nobody knows whether they are 66 or 67 percent.
+FIGURES = {
+    "1/2": 50, "1/4": 25, "3/4": 75, "1/3": 33, "1/5": 20, "2/5": 40, "3/5": 60, "4/5": 80, "1/10": 10,
+    "½": 50, "¼": 25, "¾": 75,
+}  # fmt: skip
+_FIGURES = ("1/2", "1/2", "1/4", "1/4", "3/4", "3/4", *FIGURES)
 # Levels in words. What is said of a light or a fan differs from what is said of a blind.
 LEVELS = {
     "maximum": 100, "full": 100, "max": 100, "half": 50, "a quarter": 25, "one quarter": 25, "minimum": 1,
     "a third": 33, "one third": 33, "a fifth": 20, "a tenth": 10, "three fifths": 60,
     "the maximum": 100, "the minimum": 1, "the lowest": 1, "its maximum": 100, "three quarters": 75,
+    "min": 1, "its minimum": 1, "its lowest": 1, "lowest": 1, "the highest": 100, "its highest": 100,
 }  # fmt: skip
 POSITIONS = {
     "half": 50,
@@ -108,6 +124,8 @@ def _unit(count: float, unit: str) -> str:
 
 def duration(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
     """A length of time as it is said, its slots, and how it stands before "timer" ("" where it cannot)."""
+    if rng.random() < _WRITTEN_SHARE:
+        return _in_figures(rng)
     way = rng.random()
     if way < 0.46:
         count = rng.choice(
@@ -175,6 +193,94 @@ def _halves(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], 
             said = numbers.say(count)
             words = rng.choice((f"{said} and a half minutes", f"{said} minutes and a half"))
             return words, {"minutes": count, "seconds": 30}, f"{said} and a half minute"
+
+
+_WRITTEN_SHARE = 0.13
+_HALF = ("1/2", "1/2", "1/2", "½")
+_QUARTER = ("1/4", "1/4", "¼")
+_THREE_QUARTERS = ("3/4", "3/4", "¾")
+_SMALLER = {"hour": "minutes", "minute": "seconds"}
+_SHORT = {
+    "hour": ("hr", "hr", "hrs", "h"),
+    "minute": ("min", "min", "mins", "m"),
+    "second": ("sec", "sec", "secs", "s"),
+}
+
+
+def _in_figures(rng: random.Random) -> tuple[str, dict[str, int], str]:
+    """A length as recognisers and keyboards write it: "1/2 an hour", "2 1/2 minutes", "1 hr 20 min"."""
+    way = rng.random()
+    if way < 0.34:
+        return _part_in_figures(rng)
+    if way < 0.66:
+        return _mixed_in_figures(rng)
+    return _shortened(rng)
+
+
+def _part_in_figures(rng: random.Random) -> tuple[str, dict[str, int], str]:
+    """Less than one: "1/2 hour", "a 1/4 of an hour", "0.5 hours"."""
+    unit = rng.choice(("hour", "hour", "minute"))
+    an = "an" if unit == "hour" else "a"
+    sixtieths, figures = rng.choice(
+        ((30, _HALF), (30, _HALF), (30, _HALF), (15, _QUARTER), (45, _THREE_QUARTERS), (20, ("1/3",)))
+    )
+    figure = rng.choice(figures)
+    slots = {_SMALLER[unit]: sixtieths}
+    if sixtieths == 30 and rng.random() < 0.12:
+        return f"{rng.choice(('0.5', '.5'))} {unit}s", slots, f"0.5 {unit}"
+    words = rng.choice(
+        (
+            f"{figure} {unit}", f"{figure} {unit}", f"{figure} {an} {unit}", f"{figure} {an} {unit}",
+            f"{figure} of {an} {unit}", f"a {figure} {unit}", f"a {figure} of {an} {unit}",
+        )
+    )  # fmt: skip
+    return words, slots, f"{figure}{rng.choice((' ', ' ', '-'))}{unit}"
+
+
+def _mixed_in_figures(rng: random.Random) -> tuple[str, dict[str, int], str]:
+    """More than one, and a part: "1 1/2 hours", "2½ minutes", "1.25 hours"."""
+    unit = rng.choice(("hour", "minute", "minute"))
+    count = rng.choice((1, 1, 1, 2, 2, 3, 4, rng.randint(5, 12)))
+    sixtieths, figures, decimal = rng.choice(
+        (
+            (30, _HALF, "5"), (30, _HALF, "5"), (30, _HALF, "5"), (30, _HALF, "5"),
+            (15, _QUARTER, "25"), (45, _THREE_QUARTERS, "75"),
+        )
+    )  # fmt: skip
+    figure = rng.choice(figures)
+    slots = {f"{unit}s": count, _SMALLER[unit]: sixtieths}
+    if rng.random() < 0.35:
+        return f"{count}.{decimal} {unit}s", slots, f"{count}.{decimal} {unit}"
+    if count == 1 and rng.random() < 0.15:
+        one = "an hour" if unit == "hour" else "a minute"
+        return f"{one} and {rng.choice(('a ', ''))}{figure}", slots, ""
+    joined = rng.choice(("", " ") if figure in "½¼¾" else (" ", " ", " ", " and ", " & "))
+    return f"{count}{joined}{figure} {unit}s", slots, f"{count}{joined}{figure} {unit}"
+
+
+def _shortened(rng: random.Random) -> tuple[str, dict[str, int], str]:
+    """Units cut short: "90 sec", "1 hr 20 min", "1h30"."""
+    if rng.random() < 0.4:
+        unit = rng.choice(("hour", "minute", "minute", "second"))
+        count = rng.randint(1, 12) if unit == "hour" else rng.choice((*range(2, 21), 30, 40, 45, 75, 90))
+        words = f"{count}{_short(rng, unit, count)}"
+        return words, {f"{unit}s": count}, words
+    first, second = rng.choice((("hour", "minute"), ("hour", "minute"), ("minute", "second")))
+    big = rng.randint(1, 4) if first == "hour" else rng.randint(1, 15)
+    small = rng.choice((5, 10, 12, 15, 20, 25, 30, 30, 40, 45, 50))
+    slots = {f"{first}s": big, f"{second}s": small}
+    if first == "hour" and rng.random() < 0.3:
+        words = f"{big}h{small:02d}"
+    else:
+        words = f"{big}{_short(rng, first, big)} {small}{_short(rng, second, small)}"
+    return words, slots, words
+
+
+def _short(rng: random.Random, unit: str, count: int) -> str:
+    short = rng.choice(_SHORT[unit])
+    if len(short) == 1:
+        return short
+    return f" {short.removesuffix('s') if count == 1 else short}"
 
 
 def _compound(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
