@@ -347,48 +347,12 @@ SAID_MEASURES: dict[str, tuple[str, ...]] = {
     "pm25": ("fine dust", "particulates", "pm2.5"),
     "temperature": ("water temperature", "core temperature", "flow temperature", "oil temperature"),
 }
-_SAID_OF = [
-    "attic",
-    "van",
-    "solar",
-    "roof",
-    "caravan",
-    "e-bike",
-    "camper",
-    "shed",
-    "cellar",
-    "studio",
-    "tractor",
-    "trailer",
-    "boiler",
-    "heat pump",
-    "greenhouse",
-    "hot tub",
-    "pond",
-    "orchard",
-    "well",
-    "heating",
-    "garage roof",
-    "balcony panel",
-    "balcony",
-    "car",
-    "motorbike",
-    "left wheel",
-    "rear",
-    "tank",
-    "cold store",
-    "inverter",
-    "wallbox",
-    "orchid",
-    "lemon tree",
-    "hedge",
-    "boat",
-    "darkroom",
-    "wine rack",
-    "stable",
-    "smoker",
-    "grill",
-]
+_SAID_OF = _split(
+    "attic|van|solar|roof|caravan|e-bike|camper|shed|cellar|studio|tractor|trailer|boiler|heat pump|"
+    "greenhouse|hot tub|pond|orchard|well|heating|garage roof|balcony panel|balcony|car|motorbike|"
+    "left wheel|rear|tank|cold store|inverter|wallbox|orchid|lemon tree|hedge|boat|darkroom|wine rack|"
+    "stable|smoker|grill"
+)
 SAID_ENDS = tuple({f" {end}" for ends in SAID_MEASURES.values() for end in ends})
 
 

@@ -1,5 +1,4 @@
-"""The whole home, in all the words for it: no place at all,
-only the kind. Few homes have a room called so."""
+"""The whole home, in all the words for it: no place, only the kind. Few homes have a room called so."""
 
 from __future__ import annotations
 
@@ -27,11 +26,9 @@ from training.home.values import COLOURS, LEVELS, say_temperature, temperature
 # None of them is a room of places.ROOMS: "the cabin" may be one.
 HOMES = (
     "house", "house", "house", "house", "home", "home", "home", "flat", "flat", "flat", "apartment",
-    "apartment",
-    "apartment", "place", "place", "building", "building", "cottage", "cottage", "bungalow", "condo",
-    "property",
-    "villa", "farmhouse", "household", "residence", "maisonette", "townhouse", "duplex", "chalet",
-    "mansion", "bedsit", "houseboat", "residence",
+    "apartment", "apartment", "place", "place", "building", "building", "cottage", "cottage", "bungalow",
+    "condo", "property", "villa", "farmhouse", "household", "residence", "maisonette", "townhouse",
+    "duplex", "chalet", "mansion", "bedsit", "houseboat", "residence",
 )  # fmt: skip
 _HOME_SET = frozenset(HOMES)
 _ONCE_EACH = tuple(dict.fromkeys(HOMES))
