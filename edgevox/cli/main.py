@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 import tempfile
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from edgevox import __version__
@@ -91,15 +94,27 @@ def _run(words: list[str]) -> int:
     name = words[0]
     if name not in COMMANDS:
         parser.parse_args(words)  # exits with the list of commands
-    module = importlib.import_module(f"edgevox.cli.{COMMANDS[name].module}")
+    with _ended_by_ctrl_c():
+        module = importlib.import_module(f"edgevox.cli.{COMMANDS[name].module}")
+        # Not at the top: `edgevox --help` must not wait for what it imports.
+        from edgevox.cli.context import Context
     command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=COMMANDS[name].summary)
     module.add_arguments(command_parser)
     args = command_parser.parse_args(words[1:])
-
-    # Not at the top: `edgevox --help` must not wait for what it imports.
-    from edgevox.cli.context import Context
-
     return int(module.run(args, Context(flags=_settings_of(args))))
+
+
+@contextmanager
+def _ended_by_ctrl_c() -> Iterator[None]:
+    """Have Ctrl-C end the process at once: there are libraries that catch whatever is raised in an import."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _settings_of(args: argparse.Namespace) -> dict[str, object]:
