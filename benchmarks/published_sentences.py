@@ -1,4 +1,4 @@
-"""Home Assistant's published test sentences as a suite of `edgevox eval`. No model of ours has seen them.
+"""Home Assistant's published test sentences as a suite of `edgevox eval`. Nothing is trained on them.
 
 `python -m benchmarks.published_sentences CHECKOUT SUITE` reads the English tests of a checkout of Home
 Assistant's repository `intents` and writes the rows to SUITE. Neither is kept here: who trains a model must

@@ -123,11 +123,11 @@ class ToolExecutor:
         understand = tool.understand if tool else None
         if tool is None or understand is None:
             return call
-        match guarded(lambda: understand(read_arguments(tool, call.arguments))):
-            case Returned(arguments):
-                return dataclasses.replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
-            case Raised():
-                return call
+        given = guarded(lambda: read_arguments(tool, call.arguments))
+        meant = guarded(lambda: understand(given.value)) if isinstance(given, Returned) else given
+        if isinstance(given, Raised) or isinstance(meant, Raised) or meant.value == given.value:
+            return call
+        return dataclasses.replace(call, arguments=json.dumps(meant.value, ensure_ascii=False))
 
     async def dispatch(
         self, call: ToolCall, *, caller: Caller = LOCAL, cancel: CancelFlag | None = None, turn_id: str = ""

@@ -27,13 +27,12 @@ def understood(tool: str, arguments: Mapping[str, Any], house: House) -> dict[st
     meant = dict(arguments)
     if not has_targets(tool):
         return meant
-    about = targets(tool, meant, house)
     for change in (_name_for_place, _without_whole_house, _without_possessive, _with_true_kinds):
         for other in change(tool, meant, house):
-            found = targets(tool, other, house)
-            # Nothing is found where a name stands for a place; whatever else is changed must not change that.
-            if found and (found == about or not about):
-                meant, about = other, found
+            about, found = targets(tool, meant, house), targets(tool, other, house)
+            # A place that is none finds nothing. Any other call that finds nothing ends in a question.
+            if found and (found == about or (change is _name_for_place and not about)):
+                meant = other
     return meant
 
 
@@ -58,8 +57,9 @@ def _without_whole_house(_tool: str, arguments: Mapping[str, Any], house: House)
 def _without_possessive(_tool: str, arguments: Mapping[str, Any], house: House) -> Iterator[dict[str, Any]]:
     """The boiler's pressure is that of the boiler; but a list may be called Joe's."""
     name = arguments.get("name") or ""
-    called = {label.casefold() for entity in house.entities for label in _labels(entity)}
-    if name.endswith(_POSSESSIVES) and name.casefold() not in called:
+    if not name.endswith(_POSSESSIVES):
+        return
+    if not any(name.casefold() == label.casefold() for entity in house.entities for label in _labels(entity)):
         yield {**arguments, "name": name[: -len(_POSSESSIVES[0])]}
 
 
