@@ -7,11 +7,13 @@ not find them by chance.
 What those tests ask for is told in the words of our own tools:
 - An intent without a tool of ours is left out, and counted.
 - A name of "all" is none. A slot that the tool does not have is dropped (`temperature_unit`), and so is a
-  domain or class that it does not know (`apparent_power`): it finds the thing by its name.
+  class that it does not know (`apparent_power`): it finds the thing by its name.
+- What is wanted of a domain that our tools do not have (`remote`) cannot be said with them, and is left out.
+- Whoever asks which players are on is given those that play; the state that was asked for is still "on".
 - A place that is not in the sentence is where the speaker stands; nobody tells the model that, and it is
   not wanted from it.
 - Where Home Assistant talks back (HassRespond) or forgets (HassNevermind), no call is wanted.
-- Tests in folders of an intent's name have homes of their own, and are left out.
+- Tests in a folder of an intent's name have a home of their own, in the same file.
 """
 
 from __future__ import annotations
@@ -45,11 +47,12 @@ RENAMED = {"media_mute": "media_player_mute", "media_unmute": "media_player_unmu
 
 @dataclass
 class Converted:
-    """The rows so far, and how many sentences were left out, by why."""
+    """The rows so far, the homes that they speak of, and how many sentences were left out, by why."""
 
+    homes: dict[str, HomeText] = field(default_factory=dict)
     rows: list[JsonObject] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    said: set[str] = field(default_factory=set)
+    said: set[tuple[str, str]] = field(default_factory=set)
 
 
 def read_home(fixtures: Path) -> HomeText:
@@ -77,6 +80,19 @@ def read_home(fixtures: Path) -> HomeText:
     )
 
 
+def read_own_home(content: JsonObject) -> HomeText:
+    """The home of a file that has one."""
+    return HomeText.model_validate(
+        {
+            "areas": [{"name": area["name"]} for area in content.get("areas") or ()],
+            "entities": [
+                {"name": thing["name"], "domain": thing["domain"], "area": thing.get("area")}
+                for thing in content.get("entities") or ()
+            ],
+        }
+    )
+
+
 def one_spelling(template: str) -> str:
     """A name of a template: "Trader Joe[']s" is "Trader Joe's", and of "(TV|television)" the first counts."""
     without_choices = re.sub(r"\(([^|()]*)\|[^()]*\)", r"\1", template)
@@ -84,23 +100,30 @@ def one_spelling(template: str) -> str:
 
 
 def convert(tests: Path, tools: Mapping[str, Tool]) -> Converted:
-    """The rows of all test files, each sentence once."""
-    converted = Converted()
+    """The rows of all test files, each sentence once in each home."""
+    converted = Converted({HOME: read_home(tests / "_fixtures.yaml")})
     for file in sorted(tests.rglob("*.yaml")):
         if file.name.startswith("_"):
             continue
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        is_of_intent = file.parent != tests
+        home = f"{file.parent.name} {file.stem}" if is_of_intent else HOME
+        if is_of_intent:
+            converted.homes[home] = read_own_home(content)
         for test in content.get("tests") or ():
+            intent = {"name": file.parent.name, **test} if is_of_intent else test.get("intent")
+            if intent is None:
+                converted.left_out["no intent"] += len(test["sentences"])
+                continue
             for sentence in test["sentences"]:
-                if "intent" in test:
-                    _add(converted, str(sentence), test["intent"], tools)
-                else:
-                    converted.left_out["a home of its own"] += 1
+                _add(converted, home, str(sentence), intent, tools)
     return converted
 
 
-def _add(converted: Converted, sentence: str, intent: JsonObject, tools: Mapping[str, Tool]) -> None:
-    key = " ".join(sentence.casefold().split())
+def _add(
+    converted: Converted, home: str, sentence: str, intent: JsonObject, tools: Mapping[str, Tool]
+) -> None:
+    key = home, " ".join(sentence.casefold().split())
     if key in converted.said:
         converted.left_out["said twice"] += 1
         return
@@ -108,6 +131,10 @@ def _add(converted: Converted, sentence: str, intent: JsonObject, tools: Mapping
     name = tool_name(intent["name"])
     if name not in tools:
         converted.left_out[f"no tool for {intent['name']}"] += 1
+        return
+    domain = (intent.get("slots") or {}).get("domain")
+    if domain and not _knows(tools[name].parameters["properties"].get("domain", {}), "domain", domain):
+        converted.left_out[f"no {domain} among our tools"] += 1
         return
     expect: JsonObject = {"no_call": True}
     if name not in NO_CALL:
@@ -119,7 +146,7 @@ def _add(converted: Converted, sentence: str, intent: JsonObject, tools: Mapping
             return
         expect = {"calls": [{"name": name, "arguments": arguments}]}
     number = len(converted.rows)
-    row = {"id": f"{name}-{number}", "category": name, "utterance": sentence, "home": HOME, "expect": expect}
+    row = {"id": f"{name}-{number}", "category": name, "utterance": sentence, "home": home, "expect": expect}
     converted.rows.append(row)
 
 
@@ -132,7 +159,7 @@ def tool_name(intent: str) -> str:
 def _arguments(sentence: str, intent: JsonObject, tool: Tool) -> Iterator[tuple[str, Any]]:
     slots = tool.parameters["properties"]
     for slot, given in (intent.get("slots") or {}).items():
-        value = _value(given)
+        value = _asked_state(sentence, _value(given)) if slot == "state" else _value(given)
         is_elsewhere = slot in PLACES and not _names(sentence, str(value))
         is_everything = slot == "name" and value == "all"
         if slot in slots and not is_elsewhere and not is_everything and _knows(slots[slot], slot, value):
@@ -149,6 +176,10 @@ def _value(given: object) -> object:
             return one_spelling(given).strip()
         case _:
             return given
+
+
+def _asked_state(sentence: str, state: object) -> object:
+    return "on" if state == "playing" and "playing" not in sentence else state
 
 
 def _knows(schema: JsonObject, slot: str, value: object) -> bool:
@@ -168,10 +199,10 @@ def main() -> None:
     parser.add_argument("suite", type=Path, help="the suite to write")
     arguments = parser.parse_args()
     tests = arguments.checkout / "tests" / "en"
-    home = read_home(tests / "_fixtures.yaml")
     tools = {tool.name: tool for tool in bound_home_tools(DemoHome())}
     converted = convert(tests, tools)
-    header = {"suite": {"homes": {HOME: home.model_dump(mode="json")}}}
+    homes = {name: home.model_dump(mode="json") for name, home in converted.homes.items()}
+    header = {"suite": {"homes": homes}}
     arguments.suite.write_text(
         "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (header, *converted.rows)),
         encoding="utf-8",

@@ -31,8 +31,19 @@ tests:
     intent: {name: HassRespond, slots: {response: "ahoy yourself"}}
   - sentences: ["arm the cannons"]
     intent: {name: HassArmCannons}
-  - sentences: ["a chart of another home"]
-    slots: {name: "Chart"}
+  - sentences: ["spyglass off"]
+    intent: {name: HassTurnOff, slots: {name: Spyglass, domain: remote}}
+  - sentences: ["are any gramophones on", "are any gramophones playing"]
+    intent: {name: HassGetState, slots: {domain: media_player, state: playing}}
+  - sentences: ["a test of nothing"]
+"""
+_TESTS_OF_INTENT = """
+areas: [{name: "Harbour"}]
+entities:
+  - {name: "Beacon", domain: light, area: Harbour}
+tests:
+  - sentences: ["beacon to half", "light up the map room"]
+    slots: {name: Beacon, brightness: 50}
 """
 
 
@@ -43,35 +54,49 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     tests.mkdir(parents=True)
     (tests / "_fixtures.yaml").write_text(_HOME)
     (tests / "ship.yaml").write_text(_TESTS)
+    (tests / "HassLightSet").mkdir()
+    (tests / "HassLightSet" / "name_brightness.yaml").write_text(_TESTS_OF_INTENT)
     suite = folder / "suite.jsonl"
     subprocess.run(
         [sys.executable, "-m", "benchmarks.published_sentences", str(folder / "checkout"), str(suite)],
         check=True,
     )
-    return {case.utterance: case for case in read_suite(suite)}
+    return {f"{case.utterance} ({_home_of(case)})": case for case in read_suite(suite)}
+
+
+def _home_of(case: Case) -> str:
+    assert case.offer.house is not None
+    return "harbour" if case.offer.house.areas[0].name == "Harbour" else "ship"
 
 
 def test_each_sentence_is_a_row_once_where_a_tool_serves_it(cases: dict[str, Case]) -> None:
     assert set(cases) == {
-        "light up the map room",
-        "more light here",
-        "how full is the bilge",
-        "biscuits on the cook's list",
-        "ahoy",
+        "light up the map room (ship)",
+        "more light here (ship)",
+        "how full is the bilge (ship)",
+        "biscuits on the cook's list (ship)",
+        "ahoy (ship)",
+        "are any gramophones on (ship)",
+        "are any gramophones playing (ship)",
+        "beacon to half (harbour)",
+        "light up the map room (harbour)",
     }
 
 
 @pytest.mark.parametrize(
     ("said", "tool", "arguments"),
     [
-        ("light up the map room", "turn_on", {"area": "Map Room", "domain": "light"}),
-        ("more light here", "turn_on", {"domain": "light"}),
-        ("how full is the bilge", "get_state", {"name": "Bilge", "domain": "sensor"}),
-        ("biscuits on the cook's list", "list_add_item", {"item": "biscuits", "name": "Cook's"}),
+        ("light up the map room (ship)", "turn_on", {"area": "Map Room", "domain": "light"}),
+        ("more light here (ship)", "turn_on", {"domain": "light"}),
+        ("how full is the bilge (ship)", "get_state", {"name": "Bilge", "domain": "sensor"}),
+        ("biscuits on the cook's list (ship)", "list_add_item", {"item": "biscuits", "name": "Cook's"}),
+        ("are any gramophones on (ship)", "get_state", {"domain": "media_player", "state": "on"}),
+        ("are any gramophones playing (ship)", "get_state", {"domain": "media_player", "state": "playing"}),
+        ("beacon to half (harbour)", "light_set", {"name": "Beacon", "brightness": 50}),
     ],
 )
 def test_slots_are_those_that_the_sentence_and_the_tool_have(
-    cases: dict[str, Case], said: str, tool: str, arguments: dict[str, str]
+    cases: dict[str, Case], said: str, tool: str, arguments: dict[str, object]
 ) -> None:
     (call,) = cases[said].expect.calls
 
@@ -79,4 +104,4 @@ def test_slots_are_those_that_the_sentence_and_the_tool_have(
 
 
 def test_where_nothing_is_to_be_done_no_call_is_wanted(cases: dict[str, Case]) -> None:
-    assert cases["ahoy"].expect.no_call
+    assert cases["ahoy (ship)"].expect.no_call
