@@ -1,7 +1,7 @@
 """The program: `edgevox`, and `python -m edgevox`.
 
-Python answers Ctrl-C with a traceback while it is still importing. Until the command line can answer, the
-signal ends the process the way it ends any other.
+Python answers Ctrl-C with a traceback while it is still importing. Until a command can answer, the signal
+ends the process the way it ends any other; `cli/main.py` says when.
 """
 
 import signal
@@ -10,13 +10,9 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import sys  # noqa: E402
 
-from edgevox.cli import main as command_line  # noqa: E402
+from edgevox.cli.main import main  # noqa: E402
 
-
-def main() -> int:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    return command_line.main()
-
+__all__ = ["main"]
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,8 +10,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgevox import __version__
@@ -94,27 +93,24 @@ def _run(words: list[str]) -> int:
     name = words[0]
     if name not in COMMANDS:
         parser.parse_args(words)  # exits with the list of commands
-    with _ended_by_ctrl_c():
-        module = importlib.import_module(f"edgevox.cli.{COMMANDS[name].module}")
-        # Not at the top: `edgevox --help` must not wait for what it imports.
-        from edgevox.cli.context import Context
+    module = importlib.import_module(f"edgevox.cli.{COMMANDS[name].module}")
+    # Not at the top: `edgevox --help` must not wait for what it imports.
+    from edgevox.cli.context import Context
+
+    _answer_ctrl_c()
     command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=COMMANDS[name].summary)
     module.add_arguments(command_parser)
     args = command_parser.parse_args(words[1:])
     return int(module.run(args, Context(flags=_settings_of(args))))
 
 
-@contextmanager
-def _ended_by_ctrl_c() -> Iterator[None]:
-    """Have Ctrl-C end the process at once: there are libraries that catch whatever is raised in an import."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _answer_ctrl_c() -> None:
+    """From here on a command ends in its own way; until now the signal ended the process (`__main__`).
+
+    Not sooner: there are libraries that catch whatever is raised while they are imported.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _settings_of(args: argparse.Namespace) -> dict[str, object]:
