@@ -40,6 +40,8 @@ TOOL = {
         ("O'Neils list", "put milk on O'Neil's list", "O'Neil's list"),
         ("", "anything", ""),
         ("unlocked", "did anyone unlock the door", "unlocked"),  # a form of the word
+        ("boiler", "what's the boiler's pressure", "boiler"),  # its owner
+        ("boler", "what's the boiler's pressure", "boiler's"),
         ("staple", "add staples to supplies", "staples"),
     ],
 )

@@ -26,6 +26,8 @@ _WORD = re.compile(r"[\w'’&.+-]*\w")
 # Below it, words differ by more than a slip.
 _NEAR = 0.7
 _SHORTEST_CHARS = 3
+# "What is the boiler's pressure" asks the boiler.
+_POSSESSIVE = re.compile(r"['’]s\b")
 # "Did anybody unlock it" asks whether it is unlocked: a form of the word, and no slip.
 _ENDINGS = ("ed", "d", "ing")
 
@@ -62,7 +64,9 @@ class CopiedWords(Hook):
 def as_said(text: str, said: str) -> str:
     """`text`, or the words of `said` that it is a slip of."""
     wanted, heard = (" ".join(_WORD.findall(words)).casefold() for words in (text, said))
-    if len(wanted) < _SHORTEST_CHARS or f" {wanted} " in f" {heard} ":
+    if len(wanted) < _SHORTEST_CHARS or any(
+        f" {wanted} " in f" {words} " for words in (heard, _POSSESSIVE.sub("", heard))
+    ):
         return text
     if any(wanted == word + ending for word in heard.split() for ending in _ENDINGS):
         return text
