@@ -125,12 +125,6 @@ class Interruption:
             return "resume"
         return None
 
-    def _dismissed(self) -> Verdict:
-        self._recent.clear()
-        self._is_ducked = False
-        self._suspected_pitched = 0
-        return "resume"
-
     def doubts(self) -> Beginning | None:
         """The beginning of the reply, once, when it is whole and nobody is suspected: was somebody missed?
 
@@ -158,6 +152,12 @@ class Interruption:
         self._is_ducked = True
         self._suspected_pitched = sum(heard.has_pitch for heard in list(self._recent)[-_DUCK_WINDOW:])
         return "duck"
+
+    def _dismissed(self) -> Verdict:
+        self._recent.clear()
+        self._is_ducked = False
+        self._suspected_pitched = 0
+        return "resume"
 
     def _persons(self, window: int) -> int:
         return sum(heard.is_person for heard in list(self._recent)[-window:])
