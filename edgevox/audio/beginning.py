@@ -29,7 +29,6 @@ class Beginning:
         self._new_frames = new_frames
         self._blocks: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
         self._samples = 0
-        self._is_spoilt = False
 
     @property
     def has_begun(self) -> bool:
@@ -37,17 +36,13 @@ class Beginning:
 
     @property
     def is_whole(self) -> bool:
-        return self._samples >= _SECONDS * WHISPER_RATE_HZ and not self._is_spoilt
+        return self._samples >= _SECONDS * WHISPER_RATE_HZ
 
     def add(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> None:
         """The next block, unless it is whole."""
-        if not self.is_whole and not self._is_spoilt:
+        if not self.is_whole:
             self._blocks.append((played, heard))
             self._samples += len(heard)
-
-    def spoil(self) -> None:
-        """Sound was lost before it was whole: what was heard does not fit what was played."""
-        self._is_spoilt = not self.is_whole
 
     def heard_again(self) -> list[HeardAgain]:
         """Every block: about 0.15 s of work."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from edgevox.audio.beginning import Beginning
 from edgevox.audio.levels import dbfs
-from edgevox.audio.moved_echo import MovedEcho
 from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.sample_clock import SampleClock
 from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES, FrameCanceller, cancelled
@@ -45,8 +44,6 @@ class EchoLevel:
     """How much is left then."""
     learnt_for_s: float
     """How much it has learnt from: sound from the loudspeaker since the reply began, or since a jump."""
-    has_jumped: bool = False
-    """Whether sound was lost in this reply: where its echo is, devices then say wrongly for a while."""
 
     @property
     def is_learnt(self) -> bool:
@@ -86,17 +83,14 @@ class EchoCanceller:
             raise ValueError(f"{len(block)} samples are not a multiple of 10 ms at 16 kHz")
         began_at_s = ended_at_s - len(block) / WHISPER_RATE_HZ
         first = self._clock.place(len(block), began_at_s, may_jump=self.level is None)
-        played = self.played.take(first + round(LEAD_S * WHISPER_RATE_HZ) - self._moved, len(block))
+        played = self.played.take(first + round(LEAD_S * WHISPER_RATE_HZ), len(block))
         both = np.concatenate((self._late, block))
         late_block, self._late = both[: len(block)], both[len(block) :]
         if played is None:
             self.level = None
             return late_block
-        if self.level is None:
+        if self.level is None or self._jumps != self._jumps_so_far:
             self._begin()
-        elif self._jumps != self._jumps_so_far:
-            self._moved_echo.jumped()
-            self._lost_sound(moved=0)
         if self.beginning.has_begun or dbfs(played) > _ROOM_DBFS:
             self.beginning.add(played, block)
         cleaned = cancelled(self._frames, played, block)
@@ -104,15 +98,7 @@ class EchoCanceller:
             # It has nothing to begin with, and the first sound is still to come.
             cleaned[:LATENCY_SAMPLES] = late_block[:LATENCY_SAMPLES]
         self.level = self._measured(played, late_block, cleaned)
-        self._moved_echo.add(played, block)
         return cleaned
-
-    def hears_itself(self) -> bool:
-        """Whether what is left is the echo, come at another moment than before; it is then found there."""
-        moved = self._moved_echo.take_samples() if self.level is not None else 0
-        if moved:
-            self._lost_sound(self._moved + moved)
-        return moved != 0
 
     def forget(self) -> None:
         """The microphone has lost sound: what it hears next is somewhere else."""
@@ -123,24 +109,10 @@ class EchoCanceller:
         return self._clock.jumps + self.played.jumps
 
     def _begin(self) -> None:
-        """A reply begins."""
+        self._frames = self._new_frames()
         self.beginning = Beginning(self._new_frames)
         """Of the reply that sounds, or sounded last."""
-        self._moved_echo = MovedEcho()
-        self._moved = 0
-        """By how many samples the echo comes later than the devices say."""
-        self._has_jumped = False
-        self._learn()
-
-    def _lost_sound(self, moved: int) -> None:
-        self.beginning.spoil()
-        self._moved = moved
-        self._has_jumped = True
-        self._learn()
-
-    def _learn(self) -> None:
         self._jumps = self._jumps_so_far
-        self._frames = self._new_frames()
         self._learnt = 0
         self._erle_db = 0.0
         self._usual_left_dbfs = 0.0
@@ -162,5 +134,4 @@ class EchoCanceller:
             erle_db=self._erle_db,
             usual_left_dbfs=self._usual_left_dbfs,
             learnt_for_s=self._learnt / WHISPER_RATE_HZ,
-            has_jumped=self._has_jumped,
         )

@@ -15,8 +15,6 @@ from edgevox.types import WHISPER_RATE_HZ
 _MOST_GIVEN = 2000
 # How long the loudspeaker can be heard after its last sample: what drivers are wrong by, and a large room.
 _RINGS_ON = WHISPER_RATE_HZ
-# An echo may turn out to come later than it was thought to.
-_KEPT = round(0.6 * WHISPER_RATE_HZ)
 # What is to be heard later than this is left to the next look. soxr holds 20 ms back.
 _AHEAD = round(0.1 * WHISPER_RATE_HZ)
 
@@ -49,18 +47,18 @@ class PlayedSound:
     def take(self, first: int, count: int) -> NDArray[np.float32] | None:
         """What is in the air from the moment `first` on; None where all is silent and has been for a while.
 
-        Moments go forward, and back only by as much as is kept.
+        Moments only go forward: what is before `first` is forgotten.
         """
         until = first + count
         while self._given and self._given[0][1] * WHISPER_RATE_HZ < until + _AHEAD:
             self._place(*self._given.popleft())
-        self._forget_before(first - _KEPT)
+        self._forget_before(first)
         if self._loud_until is None or first > self._loud_until + _RINGS_ON:
             self._loud_until = None
             return None
         taken = np.zeros(count, dtype=np.float32)
         begin = min(count, max(0, self._first - first))
-        there = self._samples[max(0, first - self._first) :][: count - begin]
+        there = self._samples[: count - begin]
         taken[begin : begin + len(there)] = there
         return taken
 

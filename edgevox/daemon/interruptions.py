@@ -33,10 +33,7 @@ class Interruptions:
                 return Interruption(aggressiveness=self._aggressiveness)
             case EchoCanceller() as canceller:
                 return Interruption(
-                    lambda: canceller.level,
-                    self._aggressiveness,
-                    lambda: canceller.beginning,
-                    canceller.hears_itself,
+                    lambda: canceller.level, self._aggressiveness, lambda: canceller.beginning
                 )
             case _:
                 assert_never(duplex)

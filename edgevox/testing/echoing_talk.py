@@ -111,11 +111,7 @@ async def echoing_talk(
         talk.hear(samples, heard_at_s, after_hole)
 
     speaker.tap = tap
-    interruption = Interruption(
-        lambda: canceller.level,
-        beginning=lambda: canceller.beginning,
-        hears_itself=canceller.hears_itself,
-    )
+    interruption = Interruption(lambda: canceller.level, beginning=lambda: canceller.beginning)
     async with microphone:
         loop = VoiceLoop(
             microphone,

@@ -93,30 +93,6 @@ def test_a_device_that_runs_out_of_sound_and_goes_on_later_is_followed() -> None
     assert not any(level is not None and level.has_others for level in levels)
 
 
-@pytest.mark.parametrize("lost_s", [0.03, -0.15])
-def test_an_echo_that_moves_unannounced_is_known_for_one_and_followed(lost_s: float) -> None:
-    lost_at, asked_at = 2 * SECOND, round(2.5 * SECOND)
-    heard = echo_of(REPLY, 0.02)
-    lost = round(lost_s * SECOND)
-    tail = heard[lost_at + lost :] if lost > 0 else np.concatenate((silence(-lost_s), heard[lost_at:]))
-    heard = np.concatenate((heard[:lost_at], tail))[: len(REPLY)]
-    one = canceller()
-    through(one, REPLY[:asked_at], heard[:asked_at])
-    assert one.hears_itself()
-    heard_on = heard[asked_at:]
-    left, _ = through(one, REPLY[asked_at:], heard_on, begun_s=BEGUN_S + asked_at / SECOND)
-    assert removed_db(heard_on[SECOND : 3 * SECOND], left[SECOND : 3 * SECOND]) > 20
-    assert not one.hears_itself()
-
-
-def test_a_person_over_the_reply_is_not_its_echo() -> None:
-    heard = echo_of(REPLY, 0.02)
-    heard[2 * SECOND : 5 * SECOND] += PERSON
-    one = canceller()
-    through(one, REPLY[: 3 * SECOND], heard[: 3 * SECOND])
-    assert not one.hears_itself()
-
-
 def test_before_it_knows_the_room_nobody_else_is_heard() -> None:
     _, levels = through(canceller(), REPLY, echo_of(REPLY, 0.02))
     first = next(level for level in levels if level is not None)
