@@ -16,7 +16,6 @@ from training.home.asking_kinds import (
     state_of_kind,
 )
 from training.home.asking_sensors import (
-    detected_many,
     measured,
     measured_in,
     reading,
@@ -24,7 +23,6 @@ from training.home.asking_sensors import (
     sensed_named,
     sensed_placed,
     sensed_whatever,
-    tracked_many,
 )
 from training.home.contents import ROTAS, ZONES
 from training.home.houses import class_of, spoken
@@ -374,8 +372,6 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.6, sensed_placed),
     (5, sensed_many),
     (2.4, sensed_whatever),
-    (0.9, detected_many),
-    (0.7, tracked_many),
     (2, single_of_kind),
     (3, lights_many),
     (2.2, covers_many),

@@ -7,7 +7,6 @@ from training.home.asking_gauges import gauged
 from training.home.asking_kinds import covers_many
 from training.home.gauges import GAUGES, says_measure
 from training.home.ordering import home_call
-from training.home.patterns import wordings
 from training.home.places import ROOMS, with_article
 from training.home.questions import (
     MEASURED_IN,
@@ -176,35 +175,6 @@ def sensed_whatever(speaker: Speaker) -> Said:
 
 
 _OF_ALL = frozenset({"connectivity", "power"})
-# "Which lights are detected" asks the sensors, not the lamps; "which devices are home" asks trackers.
-_DETECTED: tuple[tuple[str, str, str], ...] = (
-    ("light", "light", "lights"), ("light", "light", "lights"), ("light", "light source", "light sources"),
-    ("sound", "sound", "sounds"), ("sound", "noise", "noises"), ("motion", "movement", "movements"),
-    ("vibration", "vibration", "vibrations"), ("moisture", "leak", "leaks"), ("gas", "gas leak", "gas leaks"),
-)  # fmt: skip
-_DETECTED_WORDS = wordings("(detected|detected|detected|being detected|sensed|picked up|registered)")
-_TRACKED = ("device", "device", "device", "phone", "tracker", "tag", "gadget", "tablet", "key fob")
-_TRACKED_HOME = wordings("(home|home|at home|at home|here|present|back home|in the house|around)")
-_TRACKED_AWAY = wordings("(away|not home|not at home|gone|out of the house|missing)")
-
-
-def detected_many(speaker: Speaker) -> Said:
-    """ "Are any lights detected": a sensor of that class."""
-    device_class, one, many = speaker.pick(_DETECTED)
-    on = speaker.chance(0.9)
-    words = _DETECTED_WORDS.say(speaker.rng, {})
-    slots: Slots = {"domain": "binary_sensor", "device_class": device_class, "state": "on" if on else "off"}
-    words = words if on else f"not {words}"
-    return said_of_many(speaker, one, many, words, slots, can_lead=False, nowhere=0.6)
-
-
-def tracked_many(speaker: Speaker) -> Said:
-    """ "Which devices are home": presence, and not the occupancy of a room."""
-    one = speaker.pick(_TRACKED)
-    on = speaker.chance(0.65)
-    words = (_TRACKED_HOME if on else _TRACKED_AWAY).say(speaker.rng, {})
-    slots: Slots = {"domain": "binary_sensor", "device_class": "presence", "state": "on" if on else "off"}
-    return said_of_many(speaker, one, f"{one}s", words, slots, can_lead=False, nowhere=1.0)
 
 
 def reading(speaker: Speaker) -> Said:

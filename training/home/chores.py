@@ -64,12 +64,6 @@ _DOCK = Grammar(
 ! put {t} back [in its dock|on its dock|to its base|on its charger]
 """
 )
-# Where nobody can tell what {t} is, whoever stops it turns it off.
-_HALT = Grammar("""
-5! (stop|halt) {t} [now|right now|]
-2! (tell|get) {t} to stop
-. {t} (stop|should stop|can stop now)
-""")
 _CLEAN_ROOM = Grammar(
     """
 6! (vacuum|hoover|clean) {a}
@@ -142,7 +136,6 @@ _MOW_STOP = Grammar(
     """
 3! stop mowing [the lawn|the grass]
 2! stop (cutting|mowing) the (grass|lawn)
-2! stop the (mowing|grass cutting) [now|]
 . enough mowing
 3! (stop|quit|finish|end) mowing and (go home|go back|dock|return to base|go back to the dock|head home)
 2! stop mowing the (garden|yard|lawn) [and go home]
@@ -433,9 +426,6 @@ def vacuum_floor(speaker: Speaker) -> Said:
 
 def vacuum_home(speaker: Speaker) -> Said:
     robot = _robot(speaker, "vacuum")
-    says_kind = any(noun in robot.text.split() for noun in _SAID["vacuum"])
-    if (robot.entity is not None or says_kind) and speaker.chance(0.2):
-        return said(speaker, _HALT, (home_call("vacuum_return_to_base", **robot.slots),), t=robot.text)
     if speaker.chance(0.12):
         area = speaker.area()
         text = f"{robot.text} {in_area(area)}"
@@ -475,9 +465,6 @@ def mower_home(speaker: Speaker) -> Said:
     if speaker.chance(0.12):
         return said(speaker, _MOW_STOP, (home_call("lawn_mower_dock"),))
     robot = _robot(speaker, "lawn_mower")
-    says_kind = any(noun in robot.text.split() for noun in _SAID["lawn_mower"])
-    if (robot.entity is not None or says_kind) and speaker.chance(0.15):
-        return said(speaker, _HALT, (home_call("lawn_mower_dock", **robot.slots),), t=robot.text)
     return said(speaker, _MOWER_HOME, (home_call("lawn_mower_dock", **robot.slots),), t=robot.text)
 
 

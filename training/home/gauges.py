@@ -259,13 +259,11 @@ GAUGES: dict[str, Gauge] = {
     "date": _gauge(
         "bin day|recycling|paper bin|garden waste|boiler service|mot|insurance|milk carton|passport|"
         "filter change|"
-        "chimney sweep|dentist|glass collection|rent|dog vaccination|next holiday|next concert|full moon|"
-        "school start|wedding anniversary|next exam|season opening",
+        "chimney sweep|dentist|glass collection|rent|dog vaccination",
         "date|due date|day|expiry|collection",
         "date|due date|expiry date|next date|day|collection date|deadline",
         """
         4? when is {t} [due|next|]
-        2? when (will|does) {t} (be|come|come round|come up|take place|happen)
         2? (what|which) (day|date) is {t} [due|on|]
         2? when (does {t} expire|is {t} up|do we have {t})
         ? how many days (until|till|to) {t}

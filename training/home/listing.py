@@ -193,7 +193,7 @@ def shopping_words(speaker: Speaker) -> str:
                          "the groceries list",
                          "the shopping", "the groceries", "the supermarket list", "my supermarket list",
                          "the shop list", "groceries list", "the food list",
-                         "our groceries list", "the list", "my list", "our list"))  # fmt: skip
+                         "our groceries list"))  # fmt: skip
 
 
 def buy(speaker: Speaker) -> Said:
@@ -257,12 +257,6 @@ def _shop_list(speaker: Speaker) -> tuple[str, str]:
     return f"{speaker.pick(('my', 'my', 'the', 'the', 'our', ''))} {shop} list".strip(), shop
 
 
-def _shopping_list(speaker: Speaker) -> tuple[str, str]:
-    """The shopping list where it has to be called by a name."""
-    word = speaker.pick(("shopping", "shopping", "shopping", "grocery", "groceries", "supermarket"))
-    return f"{speaker.pick(('the', 'the', 'my', 'our', ''))} {word} list".strip(), word
-
-
 def _item(speaker: Speaker) -> str:
     way = speaker.rng.random()
     item = errand(speaker.rng)
@@ -303,7 +297,8 @@ def delete(speaker: Speaker) -> Said:
     item, (shown, name) = _item(speaker), list_words(speaker)
     if speaker.chance(0.3):
         item = speaker.pick(GROCERIES)
-        shown, name = _shopping_list(speaker)
+        word = speaker.pick(("shopping", "shopping", "shopping", "grocery", "groceries", "supermarket"))
+        shown, name = f"{speaker.pick(('the', 'my', 'our', ''))} {word} list".strip(), word
     return said(speaker, _DELETE, (home_call("list_remove_item", item=item, name=name),), i=item, l=shown)
 
 
@@ -316,7 +311,8 @@ def ticked_or_deleted(speaker: Speaker) -> Said:
     if speaker.chance(0.15):
         item = f"{rare.word(speaker.rng)} {rare.word(speaker.rng)}"
     if way < 0.34:
-        shown, name = _shopping_list(speaker)
+        word = speaker.pick(("shopping", "shopping", "shopping", "grocery", "groceries", "supermarket"))
+        shown, name = f"{speaker.pick(('the', 'the', 'my', 'our', ''))} {word} list".strip(), word
     else:
         shown, name = _shop_list(speaker) if way < 0.62 else list_words(speaker)
     if not ticks:

@@ -28,7 +28,6 @@ _NOOK_USES = (
     "reading", "breakfast", "craft", "bar", "coffee", "tea", "vinyl", "gaming", "homework", "sewing", "music",
     "plant", "wine", "toy", "knitting", "puzzle", "piano", "cocktail", "study", "yoga", "writing", "drawing",
     "snack", "dining", "window", "fireside", "prayer", "chess", "workout", "pet", "lego", "makeup", "podcast",
-    "play", "rest", "work", "paint", "cook", "relax", "chill", "dance", "open", "start", "stretch", "repair",
 )  # fmt: skip
 _NOOKS = (
     "nook", "nook", "corner", "corner", "corner", "spot", "alcove", "niche", "bay", "island", "bench",

@@ -188,14 +188,6 @@ _PAUSE = Grammar("""
 . hold on, pause it {p}
 ! take a break from the music {p}
 """)
-_MUSIC_OFF = Grammar("""
-4! (turn|switch|shut) off the (music|music|song|tunes) {p}
-4! (turn|switch|shut) the music off {p}
-2! (cut|kill|end) the music {p}
-2. music off {p}
-. no more music {p}
-? (can|could) the music be (turned|switched) off {p}
-""")
 _GO_ON_NAMED = Grammar(
     """
 4! (unpause|resume) {t}
@@ -695,15 +687,7 @@ def by_kind(speaker: Speaker) -> Said:
     return said(speaker, grammar, (home_call(tool, **target.slots, **slots),), t=target.text)
 
 
-def music_off(speaker: Speaker) -> Said:
-    """ "Turn off the music": whatever plays it."""
-    place = speaker.where(nowhere=0.5)
-    calls = (home_call("turn_off", **place.slots, domain="media_player"),)
-    return said(speaker, _MUSIC_OFF, calls, p=place.text)
-
-
 BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
-    (0.8, music_off),
     (4, volume),
     (5, volume_step),
     (2.6, pause),

@@ -26,8 +26,6 @@ _DOCK = Grammar("""
 4! (send|bring|call|get|order) {t} (home|back|in|back to (his|her|its|the) (dock|base|charger)|to bed)
 3! (tell|ask|get) {t} to (go home|come back|return|dock|go to bed|go back to (his|her|its) (dock|base))
 2! (dock|park|recall) {t}
-2! (stop|halt) {t}
-. {t} (stop|can stop now|should stop)
 2! put {t} (to bed|back on (his|her|its) (dock|charger)|away)
 2. {t} (go home|back home|home|to bed|back to base|can go home|should come back|come home)
 . that's enough {t}

@@ -435,47 +435,6 @@ def close_valve(speaker: Speaker) -> Said:
     return _about(speaker, _CLOSE_PLAIN, "turn_off", _valve(speaker))
 
 
-# Whoever waters a garden opens its valve; a tap, sprinkler or pump of that name is another matter.
-_WATER_ON = Grammar("""
-4! (water|irrigate|sprinkle) {a} [now|please|]
-3! turn on the water {p}
-2! turn the water on {p}
-2! (start|begin) (watering|irrigating) {a}
-2! (start|begin|turn on) the (watering|irrigation) {p}
-. {a} (needs water|needs watering|is dry|could use some water|wants watering)
-. let the water run {p}
-. (water on|irrigation on) {p}
-? (can|could) {a} be (watered|irrigated)
-""")
-_WATER_OFF = Grammar("""
-4! turn off the water {p}
-3! turn the water off {p}
-3! stop (watering|irrigating) {a}
-2! (stop|end|turn off|shut off) the (watering|irrigation) {p}
-2! (shut off|cut|stop) the water {p}
-. (water off|irrigation off) {p}
-. {a} (is wet enough|has had enough water|doesn't need any more water)
-""")
-_WATERED = (
-    "garden", "front yard", "backyard", "back yard", "lawn", "front lawn", "greenhouse", "vegetable garden",
-    "flower beds", "front garden", "back garden", "orchard", "vegetable patch", "terrace", "herb garden",
-)  # fmt: skip
-
-
-def watering(speaker: Speaker) -> Said:
-    """ "Water the front yard": its valve, which nobody names."""
-    listed = [area for area in speaker.known.areas if area.casefold() in _WATERED]
-    is_known = speaker.known.house is not None
-    has_valve = bool(speaker.known.by_domain.get("valve"))
-    has_other = any(speaker.is_listed(name) for name in ("irrigation", "watering", "water"))
-    if (is_known and not (listed and has_valve)) or has_other:
-        return open_valve(speaker) if speaker.chance(0.5) else close_valve(speaker)
-    area = speaker.pick(listed or _WATERED)
-    on = speaker.chance(0.6)
-    calls = (home_call("turn_on" if on else "turn_off", area=area, domain="valve"),)
-    return said(speaker, _WATER_ON if on else _WATER_OFF, calls, a=with_article(area), p=in_area(area))
-
-
 def _lock(speaker: Speaker) -> Phrase:
     return speaker.named("lock") if speaker.chance(0.65) else speaker.kind(LOCK, single=0.3)
 
@@ -625,7 +584,6 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (4, close_cover),
     (0.7, open_valve),
     (0.7, close_valve),
-    (0.6, watering),
     (1.8, lock),
     (1.8, unlock),
     (2.2, scene),
