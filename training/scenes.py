@@ -8,6 +8,8 @@ mentions 1 %. Of the home commands, alarms and reminders are 6 %.
 Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer in 28 %, only others in 14 %.
 Homes: random ones of 0 to 45 things in 68 %, the demo home in 10 %, none in 22 % (12 % where the home's tools
 are offered).
+
+A dialogue with a sentence that the model is judged by is dropped (`kept_aside.py`).
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from training.home.stages import (
     stage_of_others,
     themes,
 )
+from training.kept_aside import is_kept_aside
 from training.scene import Dialogue, Line, Scene
 from training.talk_data import TalkPair, load_talk
 
@@ -110,10 +113,14 @@ def _scene(rng: random.Random) -> Scene:
     chars = len(system)
     while len(dialogues) < _MOST_DIALOGUES and (chars < _SCENE_CHARS or len(dialogues) < 6):
         dialogue = _dialogue(rng.choices(kinds, cum_weights=odds)[0], stage)
-        if dialogue is not None:
+        if dialogue is not None and not _is_judged_by(dialogue):
             dialogues.append(dialogue)
             chars += sum(len(line.text) + 20 for line in dialogue.lines)
     return Scene(system, tuple(dialogues))
+
+
+def _is_judged_by(dialogue: Dialogue) -> bool:
+    return any(line.role == "user" and is_kept_aside(line.text) for line in dialogue.lines)
 
 
 @functools.cache

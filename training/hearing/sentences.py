@@ -2,7 +2,8 @@
 
 `python -m training.hearing.sentences --model WHISPER_FOLDER --count 60000 --out rows.jsonl --mel mel.npy`. A
 row is `{"say": …, "prompt": [tokens], "text": [tokens]}`: the prompt holds the names of the home, as in the
-product. No sentence of `tests/eval` is among them. `mel.npy` is what the learning needs of faster-whisper.
+product. No sentence that a model is judged by is among them. `mel.npy` is what the learning needs of
+faster-whisper.
 """
 
 from __future__ import annotations
@@ -31,9 +32,8 @@ from training.home.manner import put, sounds_like_a_question
 from training.home.requests import any_request, several
 from training.home.speaker import Speaker
 from training.home.stages import HOME_NAMES, themes
+from training.kept_aside import is_kept_aside
 from training.talk_data import load_talk
-
-SUITES = Path(__file__).parents[2] / "tests" / "eval"
 
 _PER_HOME = 8
 _MOST_WORDS = 22
@@ -57,7 +57,6 @@ def sentences(seed: int) -> Iterator[Sentence]:
     """Sentences without end; the same for the same seed."""
     rng = random.Random(seed)  # noqa: S311 - examples, no secrets
     talk = [question for pair in load_talk() for question in pair.questions]
-    kept_aside = _suite_sentences()
     while True:
         house = DEMO if rng.random() < _DEMO_SHARE else random_house(rng)
         names = ToldHome(lambda house=house: house).names()  # type: ignore[misc]  # the home of this round
@@ -65,7 +64,7 @@ def sentences(seed: int) -> Iterator[Sentence]:
         for _ in range(_PER_HOME):
             text = _said(rng, Speaker(rng, known), talk)
             words = words_of(text)
-            if not 0 < len(words) <= _MOST_WORDS or " ".join(words) in kept_aside:
+            if not 0 < len(words) <= _MOST_WORDS or is_kept_aside(text):
                 continue
             told = () if rng.random() < _NAMELESS_SHARE else names
             is_question = sounds_like_a_question(text)
@@ -87,15 +86,6 @@ def _said(rng: random.Random, speaker: Speaker, talk: list[str]) -> str:
             return spoken.text if spoken else drawn.request(rng)[0]
         case _:
             return beyond.mentioned(speaker)[0] if rng.random() < 0.2 else rng.choice(talk)
-
-
-def _suite_sentences() -> frozenset[str]:
-    return frozenset(
-        " ".join(words_of(row["utterance"]))
-        for path in SUITES.glob("*.jsonl")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if "utterance" in (row := json.loads(line))
-    )
 
 
 def main() -> None:

@@ -1,0 +1,63 @@
+"""Sentences that a model is judged by and must not learn: those of `tests/eval` and of public test sets.
+
+`kept_aside.txt` holds digests of them, so that who writes the generator's lines does not read them here.
+`python -m training.kept_aside SUITE…` writes it anew from suites of `edgevox eval`; those that ship are
+always among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from edgevox.eval.word_errors import words_of
+
+DIGESTS = Path(__file__).with_name("kept_aside.txt")
+SUITES = Path(__file__).parents[1] / "tests" / "eval"
+
+_DIGEST_BYTES = 5
+# Who is polite has said the same sentence.
+_POLITE = frozenset({"please"})
+
+
+def is_kept_aside(sentence: str) -> bool:
+    """Whether a model is judged by this sentence, however it is spelt."""
+    return digest(sentence) in _digests()
+
+
+def digest(sentence: str) -> str:
+    """The same for sentences of the same words."""
+    words = " ".join(word for word in words_of(sentence) if word not in _POLITE)
+    return hashlib.blake2b(words.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def suite_sentences(suite: Path) -> Iterable[str]:
+    """What is said in the rows of a suite."""
+    for line in suite.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if "utterance" in row:
+            yield row["utterance"]
+
+
+@functools.cache
+def _digests() -> frozenset[str]:
+    return frozenset(DIGESTS.read_text(encoding="ascii").split())
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.kept_aside", description=__doc__)
+    parser.add_argument("suites", type=Path, nargs="+", metavar="SUITE", help="rows of public test sets")
+    options = parser.parse_args(arguments)
+    suites = [*sorted(SUITES.glob("*.jsonl")), *options.suites]
+    digests = {digest(sentence) for suite in suites for sentence in suite_sentences(suite)}
+    DIGESTS.write_text("".join(f"{one}\n" for one in sorted(digests)), encoding="ascii")
+    sys.stdout.write(f"{len(digests)} sentences of {len(suites)} suites are kept aside\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
