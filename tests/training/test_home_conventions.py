@@ -10,7 +10,18 @@ import pytest
 from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.house import Area, Entity, House
 from training.calls import Call, written
-from training.home import alarms, asking, asking_sensors, chores, listing, playing, setting, switching, timing
+from training.home import (
+    alarms,
+    asking,
+    asking_sensors,
+    chores,
+    listing,
+    playing,
+    robots,
+    setting,
+    switching,
+    timing,
+)
 from training.home.houses import DEMO, Known, random_house
 from training.home.manner import put, sounds_like_a_question
 from training.home.ordering import home_call
@@ -98,6 +109,32 @@ def test_here_fills_no_slot() -> None:
 def test_a_later_command_is_kept_in_its_own_words() -> None:
     for made in _drawn(timing.later, DEMO, 100):
         assert str(made.calls[0].arguments["conversation_command"]) in made.text
+
+
+@pytest.mark.parametrize("house", [None, DEMO])
+def test_whoever_stops_a_robot_sends_it_home(house: House | None) -> None:
+    for builder in (chores.stopped, robots.stopped):
+        for made in _drawn(builder, house):
+            assert made.calls[0].tool in ("vacuum_return_to_base", "lawn_mower_dock"), made
+
+
+@pytest.mark.parametrize("house", [None, DEMO])
+def test_music_that_is_turned_off_is_neither_muted_nor_paused(house: House | None) -> None:
+    for made in _drawn(playing.music_off, house):
+        assert made.calls[0].tool == "turn_off"
+        assert made.calls[0].arguments["domain"] == "media_player"
+
+
+def test_water_in_a_garden_is_its_valve_unless_a_thing_is_called_so() -> None:
+    areas = (Area("garden", "Garden"),)
+    valve = Entity("valve.a", "Zone 1", "valve", "closed", area="garden")
+    sprinkler = Entity("switch.a", "Sprinkler", "switch", "off", area="garden")
+    for made in _drawn(switching.watered, House((valve,), areas=areas)):
+        assert made.calls[0].arguments == {"area": "garden", "domain": "valve"}, made
+    for made in _drawn(switching.watered, House((valve, sprinkler), areas=areas)):
+        assert not any(words in made.text for words in ("watering", "water on", "water off", "water the")), (
+            made
+        )
 
 
 def test_the_last_word_counts_in_a_correction() -> None:

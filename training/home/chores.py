@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from training.home import rare
@@ -151,6 +152,52 @@ _CLEAN_STOP = Grammar(
 . (go home and stop vacuuming|the floors are done, go back to base|vacuuming is done, go home)
 """
 )
+# There is no pause: a robot that is to stop goes home.
+STOP = Grammar(
+    """
+6! (stop|halt) {t}
+2! stop {t} (right there|right away|in its tracks|from running about|before it wakes the baby)
+3! (make|have) {t} (stop|stop it|be quiet|quit it|leave off|knock it off)
+3! (tell|ask|get) {t} to (stop|quit|leave off|halt|be quiet|pack it in|knock it off|give it a rest|shut up)
+2. {t} (stop|stop now|stop right there|be quiet|that's enough|quit)
+2. (enough of|that's enough from|that'll do for|no more of) {t} [for now|for today|tonight]
+2. {t} (needs to|has to|should|must|can) (stop|be quiet|leave off|knock it off) [now|for today]
+2. I (want|need) {t} (stopped|to stop|to be quiet|to leave off)
+. {t} is (too loud|making a racket|driving me mad|getting on my nerves|in the way), (stop it|make it stop)
+. (I'm on a call|the baby's asleep|I can't hear the telly|we've got guests|I'm trying to sleep), stop {t}
+. don't let {t} (carry on|keep going|go on|run any longer)
+. we don't (need|want) {t} (running|going|working) (any more|right now|at this hour)
+? (can|could) {t} (stop|be stopped|be quiet|give it a rest|leave off) [now|for now|for a while]
+? why is {t} still (running|going), stop it
+"""
+)
+_STOP_WORK = {
+    "vacuum": Grammar("""
+4! (stop|quit) (vacuuming|hoovering|cleaning the floors|cleaning) {p}
+2! (stop|end|call off|abort) the (vacuuming|hoovering|cleaning run|floor cleaning) {p}
+2. (enough|that's enough|no more) (vacuuming|hoovering) {p} [for now|for today|please]
+2. the (vacuuming|hoovering) (can|should|has to|needs to|must) stop {p}
+. I (want|need) the (vacuuming|hoovering) (stopped|to stop) {p}
+. don't (vacuum|hoover|clean the floor) any (more|longer) {p}
+. (leave off|pack in|knock off) the (hoovering|vacuuming) {p}
+. (I can't hear a thing|the baby's asleep|I'm on the phone), stop (vacuuming|hoovering) {p}
+? (can|could) (we|you) (leave off|stop|quit) the (hoovering|vacuuming) {p}
+? (can|could) the (vacuuming|hoovering|floor cleaning) (stop|be stopped) {p}
+"""),
+    "lawn_mower": Grammar("""
+3! (stop|quit) (mowing|cutting the grass|mowing the lawn|trimming the lawn) {p}
+2! (stop|end|call off|abort) the (mowing|grass cutting|lawn mowing) {p}
+2. (enough|that's enough|no more) (mowing|grass cutting) {p} [for now|for today|please]
+2. the (mowing|grass cutting) (can|should|has to|needs to|must) stop {p}
+. I (want|need) the mowing (stopped|to stop) {p}
+. don't (mow|cut the grass|mow the lawn) any (more|longer) {p}
+. (leave off|pack in|knock off) the mowing {p}
+. (it's raining|it's pouring|the kids are on the lawn|the neighbours are complaining), stop mowing {p}
+. the (grass|lawn) is short enough, stop (mowing|cutting)
+? (can|could) (we|you) (leave off|stop|quit) the mowing {p}
+? (can|could) the (mowing|grass cutting) (stop|be stopped) {p}
+"""),
+}
 # {t} is a robot by what it is; which one, the home knows.
 _BACK = Grammar(
     """
@@ -468,6 +515,31 @@ def mower_home(speaker: Speaker) -> Said:
     return said(speaker, _MOWER_HOME, (home_call("lawn_mower_dock", **robot.slots),), t=robot.text)
 
 
+_ROBOT_NOUN = re.compile(r"vac|hoover|cleaner|mow|robot|lawn")
+_OUTDOORS = ("in the garden", "outside", "in the yard", "out back", "out front")
+
+
+def stopped(speaker: Speaker) -> Said:
+    """ "Stop the hoover", "no more mowing": whoever stops a robot sends it home."""
+    only = _only_kind(speaker)
+    kind = (
+        only if only is not None and speaker.chance(0.6) else speaker.pick(("vacuum", "vacuum", "lawn_mower"))
+    )
+    tool, is_vacuum = _HOMES[kind], kind == "vacuum"
+    if speaker.chance(0.3):
+        outdoors = Phrase(speaker.pick(_OUTDOORS) if speaker.chance(0.25) else "", {})
+        place = speaker.where(nowhere=0.7, floors=0.0) if is_vacuum else outdoors
+        return said(speaker, _STOP_WORK[kind], (home_call(tool, **place.slots),), p=place.text)
+    robot = _robot(speaker, kind)
+    while robot.entity is None and not _ROBOT_NOUN.search(robot.text):
+        # Nobody could tell what is to stop.
+        robot = _robot(speaker, kind)
+    if is_vacuum and speaker.chance(0.12):
+        area = speaker.area()
+        robot = Phrase(f"{robot.text} {in_area(area)}", {**robot.slots, "area": area})
+    return said(speaker, STOP, (home_call(tool, **robot.slots),), t=robot.text)
+
+
 def weather(speaker: Speaker) -> Said:
     if speaker.chance(0.3):
         city = speaker.pick(CITIES)
@@ -583,6 +655,7 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (1.5, mow),
     (1.5, mower_home),
     (3, robots_unnamed),
+    (0.9, stopped),
     (3.6, weather),
     (1, station),
     (1.3, time),

@@ -9,7 +9,16 @@ from edgevox.tools.home.demo_house import FIRST_DAY
 from edgevox.tools.home.house import Area, Entity, Floor, House
 from training.home import rare
 from training.home.gauges import CLASSES, gauge_name, said_name
-from training.home.places import BARE_FLOORS, FLOORS, NOOKS, OWNED_ROOMS, PEOPLE, ROBOT_PEOPLE, ROOMS
+from training.home.places import (
+    BARE_FLOORS,
+    FLOORS,
+    NOOKS,
+    OUTDOOR,
+    OWNED_ROOMS,
+    PEOPLE,
+    ROBOT_PEOPLE,
+    ROOMS,
+)
 from training.home.things import CALLED_BY_KIND, MEASURED, NAMES, ODD_COVERS, READINGS, SENSED
 
 DEMO = FIRST_DAY
@@ -109,6 +118,7 @@ _NOOK_SHARE = 0.09  # of the lights
 _GAUGE_SHARE = 0.34  # of the sensors
 _SAID_SHARE = 0.14
 _SCENE_PLACED_SHARE = 0.3
+_OUTDOOR_VALVE_SHARE = 0.7
 # Rooms that are called like a whole home.
 _LIKE_HOMES = ("house", "flat", "apartment", "home", "cottage", "building", "bungalow")
 
@@ -196,6 +206,8 @@ def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: ty
     area = rng.choice(areas) if areas and domain not in _NOWHERE and rng.random() < 0.92 else None
     if domain in ("scene", "script") and areas and rng.random() < _SCENE_PLACED_SHARE:
         area = rng.choice(areas)
+    if domain == "valve" and (outdoors := [place for place in areas if OUTDOOR.search(place.name.lower())]):
+        area = rng.choice(outdoors) if rng.random() < _OUTDOOR_VALVE_SHARE else area
     name, device_class = _name(rng, domain, area)
     if domain == "light" and rng.random() < _NOOK_SHARE:
         nook = _nook(rng)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+OUTDOOR = re.compile(r"\b(garden|(back)?yard|greenhouse|patio|terrace|balcony|deck|veranda|courtyard)$")
+"""Where things grow."""
+
 ROOMS = tuple(
     room.strip()
     for room in """

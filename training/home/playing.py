@@ -484,6 +484,42 @@ def unmute(speaker: Speaker) -> Said:
     return _player_or_place(speaker, _UNMUTE_NAMED, _UNMUTE, "media_player_unmute")
 
 
+# {m} is the music with its article, {n} without: off for good, so neither paused nor muted.
+_MUSIC_OFF = Grammar("""
+6! (turn|switch|shut) off {m} {p}
+6! (turn|switch|shut|knock) {m} off {p}
+2! (kill|shut down|power off|cut) {m} {p}
+2! (get|have) {m} (turned|switched|shut) off {p}
+3. {n} off {p}
+. {n} off {p} (please|now|for tonight|for good)
+2. I (want|need|would like) {m} (off|turned off|switched off) {p}
+2. I'd like {m} (off|turned off) {p}
+. {m} (can|should|must) (go|be) off {p}
+. (no more|that's enough|enough) {n} {p} (for today|for tonight), turn it off
+. (we're|I'm) (done|finished) with {m} {p}, (turn|switch|shut) it off
+. (I'm off to bed|we're heading out|dinner's ready|the party's over), (turn|switch) {m} off {p}
+. off with {m} {p}
+. nobody's listening {p}, (turn|switch) off {m}
+? (can|could) (we|I) have {m} off {p}
+? (can|could) {m} be (turned|switched|shut) off {p}
+""")
+_TUNES = ("music", "music", "music", "music", "background music", "dinner music", "party music")
+
+
+def music_off(speaker: Speaker) -> Said:
+    """ "Switch the music off in the den": the players there."""
+    noun = speaker.pick([tune for tune in _TUNES if not speaker.is_listed(tune)])
+    music = f"{speaker.pick(('the', 'the', 'the', 'the', 'that', 'this', 'my'))} {noun}"
+    place = _room(speaker)
+    if speaker.chance(0.12) and not speaker.is_listed(f"{(area := speaker.area())} {noun}"):
+        # "The kitchen music".
+        music, noun, place = f"{with_article(area)} {noun}", f"{area} {noun}", Phrase("", {"area": area})
+    elif speaker.chance(0.1):
+        music = speaker.pick(("whatever's playing", "what's playing", "everything that's playing"))
+    calls = (home_call("turn_off", **place.slots, domain="media_player"),)
+    return said(speaker, _MUSIC_OFF, calls, m=music, n=noun, p=place.text)
+
+
 _SEEN = frozenset({"movie", "tv_show", "episode"})
 
 
@@ -696,6 +732,7 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (2.4, previous_track),
     (2.4, mute),
     (2.6, unmute),
+    (0.8, music_off),
     (4.5, search),
     (2.6, titled),
     (2.8, by_kind),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from training.home.chores import PROPER_ROBOTS
+from training.home.chores import PROPER_ROBOTS, STOP
 from training.home.houses import spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
@@ -76,6 +76,21 @@ _BUSY = {
 ! (check|tell me) (if|whether) {t} is (mowing|cutting the grass)
 """),
 }
+_STOP_WORK = Grammar("""
+3! (stop|keep) {t} from {g}
+2! stop {t} {g}
+4! (tell|ask|get) {t} to (stop|quit|leave off) {g}
+3! (make|have) {t} (stop|quit|leave off) {g}
+2. {t} (should|must|has to|needs to|can) stop {g} [now|for today]
+. {t} (stop|quit|enough) {g}
+. don't let {t} (keep|go on|carry on) {g}
+. I (want|need) {t} to (stop|leave off|quit) {g}
+? (can|could) {t} (stop|leave off) {g} [now|for a bit]
+""")
+_WORKS = {
+    "vacuum": ("vacuuming", "hoovering", "cleaning the floors", "cleaning", "sweeping"),
+    "lawn_mower": ("mowing", "mowing the lawn", "cutting the grass", "trimming the lawn"),
+}
 _STARTS = {"vacuum": "vacuum_start", "lawn_mower": "lawn_mower_start_mowing"}
 _DOCKS = {"vacuum": "vacuum_return_to_base", "lawn_mower": "lawn_mower_dock"}
 _STATES = {"vacuum": "cleaning", "lawn_mower": "mowing"}
@@ -107,6 +122,15 @@ def sent(speaker: Speaker) -> Said:
     return said(speaker, grammar, (home_call(_STARTS[domain], **robot.slots),), t=robot.text)
 
 
+def stopped(speaker: Speaker) -> Said:
+    """ "Henry, that's enough", "tell Henry to stop mowing"."""
+    robot, domain = _robot(speaker)
+    calls = (home_call(_DOCKS[domain], **robot.slots),)
+    if robot.entity is not None and speaker.chance(0.6):
+        return said(speaker, STOP, calls, t=robot.text)
+    return said(speaker, _STOP_WORK, calls, t=robot.text, g=speaker.pick(_WORKS[domain]))
+
+
 def in_room(speaker: Speaker) -> Said:
     """ "Get Henry to do the kitchen"."""
     robot, domain = _robot(speaker)
@@ -127,4 +151,9 @@ def asked(speaker: Speaker) -> Said:
     return said(speaker, _BUSY[domain], calls, t=robot.text)
 
 
-BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = ((2, sent), (1.6, in_room), (1.6, asked))
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
+    (2, sent),
+    (0.3, stopped),
+    (1.6, in_room),
+    (1.6, asked),
+)

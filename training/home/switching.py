@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from training.home import panel, whole
@@ -9,7 +10,7 @@ from training.home.called import nook
 from training.home.houses import spoken
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
-from training.home.places import in_area, with_article
+from training.home.places import OUTDOOR, in_area, with_article
 from training.home.speaker import Phrase, Said, Speaker, class_of, said
 from training.home.things import (
     CLIMATE,
@@ -435,6 +436,65 @@ def close_valve(speaker: Speaker) -> Said:
     return _about(speaker, _CLOSE_PLAIN, "turn_off", _valve(speaker))
 
 
+_WATER_ON = Grammar("""
+4! water {a}
+3! (turn|switch|put) the water on {p}
+3! (turn|switch) on the water {p}
+2! (start|begin) watering {a}
+2! give {a} (some water|a soak|a good soak|a drink|a watering|a good watering)
+2! (run|start) the water {p}
+! (get|have) {a} watered
+! get the water (going|running|on) {p}
+! water the (plants|flowers|beds|pots) {p}
+2. water on {p}
+. {a} needs (water|watering|a drink|some water|a soak)
+. {a} could do with (some water|a drink|a good soak|watering)
+. {a} is (bone dry|parched|too dry|drying out), (water it|give it some water)
+. it hasn't rained (for days|all week|in ages), water {a}
+. (I'd like|I want|I need) (the water on {p}|{a} watered)
+. the (plants|flowers) {p} are (thirsty|wilting|drooping), (water them|give them some water)
+? (can|could) {a} (be watered|get some water|have a drink)
+? (can|could) (we|I) have the water on {p}
+""")
+_WATER_OFF = Grammar("""
+4! (turn|switch|shut) off the water {p}
+4! (turn|switch|shut) the water off {p}
+3! (stop|quit) watering {a}
+2! (cut|cut off|stop|kill) the water {p}
+2! (stop|end) the watering {p}
+2. water off {p}
+. {a} has had enough [water|to drink]
+. {a} is (wet enough|soaked|drenched|waterlogged|swimming), (stop watering|turn the water off)
+. (that's enough|enough|no more) (water|watering) {p} [for today|for now]
+. (I'd like|I want|I need) the water off {p}
+. the water {p} (can|should|has to) (stop|go off|be off)
+. (no need to|don't) water {a} any (more|longer)
+. it's (raining|pouring|starting to rain) [anyway], stop watering {a}
+. we left the water on {p}, (shut|turn) it off
+? (can|could) the water {p} be (turned|shut|switched) off
+? (can|could) (we|I) have the water off {p}
+""")
+_WATERED = ("garden", "garden", "garden", "back garden", "front garden", "yard", "backyard", "front yard",
+            "greenhouse", "patio", "terrace", "balcony", "courtyard", "vegetable garden", "herb garden",
+            "orchard", "vegetable patch", "roof terrace")  # fmt: skip
+_WATERING = re.compile(r"irrigation|water|sprinkler")
+
+
+def watered(speaker: Speaker) -> Said:
+    """ "Water the garden", "water off on the patio": the valve there, unless a thing is called so."""
+    areas: list[str] | tuple[str, ...] = _WATERED
+    if speaker.known.house is not None:
+        valves = map(speaker.known.area_of, speaker.known.by_domain.get("valve", ()))
+        areas = [area for area in valves if area and OUTDOOR.search(area)]
+    on = speaker.chance(0.5)
+    if not areas or any(map(_WATERING.search, speaker.known.names)):
+        return open_valve(speaker) if on else close_valve(speaker)
+    area = speaker.pick(areas)
+    calls = (home_call("turn_on" if on else "turn_off", area=area, domain="valve"),)
+    grammar = _WATER_ON if on else _WATER_OFF
+    return said(speaker, grammar, calls, a=with_article(area), p=in_area(area))
+
+
 def _lock(speaker: Speaker) -> Phrase:
     return speaker.named("lock") if speaker.chance(0.65) else speaker.kind(LOCK, single=0.3)
 
@@ -584,6 +644,7 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (4, close_cover),
     (0.7, open_valve),
     (0.7, close_valve),
+    (0.7, watered),
     (1.8, lock),
     (1.8, unlock),
     (2.2, scene),
