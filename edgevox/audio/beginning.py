@@ -23,12 +23,16 @@ _LEAST_USUAL_DBFS, _MOST_USUAL_DBFS = -60.0, -45.0
 
 
 class Beginning:
-    """What was played and heard since a reply began, up to a length. `new_frames` makes a canceller."""
+    """What was played and heard since a reply began, up to a length. `new_frames` makes a canceller.
 
-    def __init__(self, new_frames: Callable[[], FrameCanceller]) -> None:
+    A spoilt one is never whole: sound was lost, and what is heard for a while does not fit what is played.
+    """
+
+    def __init__(self, new_frames: Callable[[], FrameCanceller], *, is_spoilt: bool = False) -> None:
         self._new_frames = new_frames
         self._blocks: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
         self._samples = 0
+        self._is_spoilt = is_spoilt
 
     @property
     def has_begun(self) -> bool:
@@ -36,11 +40,11 @@ class Beginning:
 
     @property
     def is_whole(self) -> bool:
-        return self._samples >= _SECONDS * WHISPER_RATE_HZ
+        return self._samples >= _SECONDS * WHISPER_RATE_HZ and not self._is_spoilt
 
     def add(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> None:
         """The next block, unless it is whole."""
-        if not self.is_whole:
+        if not self.is_whole and not self._is_spoilt:
             self._blocks.append((played, heard))
             self._samples += len(heard)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from edgevox.audio.beginning import Beginning
 from edgevox.audio.levels import dbfs
+from edgevox.audio.moved_echo import MovedEcho
 from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.sample_clock import SampleClock
 from edgevox.audio.webrtc import FRAME_SAMPLES, LATENCY_SAMPLES, FrameCanceller, cancelled
@@ -28,6 +29,8 @@ _ABOVE_USUAL_DB = 12.0
 _LEAST_ERLE_DB = 10.0
 # Of sound from the loudspeaker: in its first second a canceller is now and then wrong.
 _LEARNS_FOR_S = 1.0
+# A sound server that is starved once will be again. Whoever cannot tell an echo from a person is half duplex.
+_LONGEST_DOUBT = 4
 _NEGLIGIBLE_DBFS = -45.0
 
 
@@ -44,11 +47,13 @@ class EchoLevel:
     """How much is left then."""
     learnt_for_s: float
     """How much it has learnt from: sound from the loudspeaker since the reply began, or since a jump."""
+    losses: int = 0
+    """How often sound was lost in this reply: where the echo is, devices then say wrongly for a while."""
 
     @property
     def is_learnt(self) -> bool:
         """Whether the room is known, or gives back so little, that what is left means something."""
-        is_enough = self.learnt_for_s >= _LEARNS_FOR_S
+        is_enough = self.learnt_for_s >= _LEARNS_FOR_S * min(1 + self.losses, _LONGEST_DOUBT)
         return is_enough and (self.erle_db >= _LEAST_ERLE_DB or self.usual_left_dbfs <= _NEGLIGIBLE_DBFS)
 
     @property
@@ -83,14 +88,16 @@ class EchoCanceller:
             raise ValueError(f"{len(block)} samples are not a multiple of 10 ms at 16 kHz")
         began_at_s = ended_at_s - len(block) / WHISPER_RATE_HZ
         first = self._clock.place(len(block), began_at_s, may_jump=self.level is None)
-        played = self.played.take(first + round(LEAD_S * WHISPER_RATE_HZ), len(block))
+        played = self.played.take(first + round(LEAD_S * WHISPER_RATE_HZ) - self._moved, len(block))
         both = np.concatenate((self._late, block))
         late_block, self._late = both[: len(block)], both[len(block) :]
         if played is None:
             self.level = None
             return late_block
-        if self.level is None or self._jumps != self._jumps_so_far:
+        if self.level is None:
             self._begin()
+        elif self._jumps != self._jumps_so_far:
+            self._begin(losses=self._losses + self._losses_so_far - self._losses_before)
         if self.beginning.has_begun or dbfs(played) > _ROOM_DBFS:
             self.beginning.add(played, block)
         cleaned = cancelled(self._frames, played, block)
@@ -98,21 +105,38 @@ class EchoCanceller:
             # It has nothing to begin with, and the first sound is still to come.
             cleaned[:LATENCY_SAMPLES] = late_block[:LATENCY_SAMPLES]
         self.level = self._measured(played, late_block, cleaned)
+        self._moved_echo.add(played, block)
         return cleaned
+
+    def hears_itself(self) -> bool:
+        """Whether what is left is the echo, come at another moment than before; it is then found there."""
+        moved = self._moved_echo.moved_samples() if self.level is not None else 0
+        if moved:
+            self._begin(losses=self._losses + 1, moved=self._moved + moved)
+        return moved != 0
 
     def forget(self) -> None:
         """The microphone has lost sound: what it hears next is somewhere else."""
-        self._clock.forget()
+        self._clock.forget("lost")
 
     @property
     def _jumps_so_far(self) -> int:
         return self._clock.jumps + self.played.jumps
 
-    def _begin(self) -> None:
+    @property
+    def _losses_so_far(self) -> int:
+        return self._clock.losses + self.played.losses
+
+    def _begin(self, *, losses: int = 0, moved: int = 0) -> None:
+        """Learn the room anew: a reply begins, or its echo is somewhere else."""
         self._frames = self._new_frames()
-        self.beginning = Beginning(self._new_frames)
+        self.beginning = Beginning(self._new_frames, is_spoilt=losses > 0)
         """Of the reply that sounds, or sounded last."""
-        self._jumps = self._jumps_so_far
+        self._moved_echo = MovedEcho()
+        self._moved = moved
+        """By how many samples the echo comes later than the devices say."""
+        self._losses = losses
+        self._jumps, self._losses_before = self._jumps_so_far, self._losses_so_far
         self._learnt = 0
         self._erle_db = 0.0
         self._usual_left_dbfs = 0.0
@@ -134,4 +158,5 @@ class EchoCanceller:
             erle_db=self._erle_db,
             usual_left_dbfs=self._usual_left_dbfs,
             learnt_for_s=self._learnt / WHISPER_RATE_HZ,
+            losses=self._losses,
         )

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from edgevox.audio.resample import Resampler
 from edgevox.audio.ring import Ring
+from edgevox.audio.sample_clock import Hole
 from edgevox.types import Audio
 
-Tap: TypeAlias = Callable[[NDArray[np.float32], float, bool], None]
+Tap: TypeAlias = Callable[[NDArray[np.float32], float, Hole | None], None]
 """Told, in PortAudio's thread, what the device is given, when the first of it is heard (monotonic), and
-whether there was a hole before it: the device was just opened, or had run out of sound."""
+what kind of hole was before it."""
 
 # How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
 _RING_S = 2.0
@@ -112,8 +113,8 @@ class Playback:
         delay_s = time.outputBufferDacTime - time.currentTime
         heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
         if self._tap is not None:
-            after_hole = self.taken_frames == frames or bool(status.output_underflow)
-            self._tap(outdata[:, 0], heard_at_s, after_hole)
+            hole: Hole | None = "lost" if status.output_underflow else None
+            self._tap(outdata[:, 0], heard_at_s, "opened" if self.taken_frames == frames else hole)
         if count:
             self._given_frames += count
             self._given_until_s = heard_at_s + (silence + count) / self._rate_hz

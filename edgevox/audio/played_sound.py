@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.audio.resample import Resampler
-from edgevox.audio.sample_clock import SampleClock
+from edgevox.audio.sample_clock import Hole, SampleClock
 from edgevox.types import WHISPER_RATE_HZ
 
 # Callbacks, each of 5 to 40 ms: so much can wait for a listener that is busy, and is thrown away without one.
 _MOST_GIVEN = 2000
 # How long the loudspeaker can be heard after its last sample: what drivers are wrong by, and a large room.
 _RINGS_ON = WHISPER_RATE_HZ
+# An echo may turn out to come later than it was thought to.
+_KEPT = round(0.6 * WHISPER_RATE_HZ)
 # What is to be heard later than this is left to the next look. soxr holds 20 ms back.
 _AHEAD = round(0.1 * WHISPER_RATE_HZ)
 
@@ -23,7 +25,7 @@ class PlayedSound:
     """`note` runs in PortAudio's thread, `take` in the loop. Moments are those of SampleClock."""
 
     def __init__(self, rate_hz: int) -> None:
-        self._given: deque[tuple[NDArray[np.float32], float, bool]] = deque(maxlen=_MOST_GIVEN)
+        self._given: deque[tuple[NDArray[np.float32], float, Hole | None]] = deque(maxlen=_MOST_GIVEN)
         self._resampler = Resampler(rate_hz, WHISPER_RATE_HZ)
         self._clock = SampleClock()
         self._first = 0
@@ -34,37 +36,42 @@ class PlayedSound:
 
     @property
     def jumps(self) -> int:
-        """How often it was not heard when it was to be: the device ran out of sound."""
+        """How often it was not heard when it was to be."""
         return self._clock.jumps
 
-    def note(self, samples: NDArray[np.float32], heard_at_s: float, after_hole: bool = False) -> None:
+    @property
+    def losses(self) -> int:
+        """How many of the jumps were a device that ran out of sound."""
+        return self._clock.losses
+
+    def note(self, samples: NDArray[np.float32], heard_at_s: float, hole: Hole | None = None) -> None:
         """The device was given these; the first will be in the air at `heard_at_s` (monotonic).
 
-        `after_hole`: they do not follow at once on those before them.
+        After a `hole` they do not follow at once on those before them.
         """
-        self._given.append((samples.copy(), heard_at_s, after_hole))
+        self._given.append((samples.copy(), heard_at_s, hole))
 
     def take(self, first: int, count: int) -> NDArray[np.float32] | None:
         """What is in the air from the moment `first` on; None where all is silent and has been for a while.
 
-        Moments only go forward: what is before `first` is forgotten.
+        Moments go forward, and back only by as much as is kept.
         """
         until = first + count
         while self._given and self._given[0][1] * WHISPER_RATE_HZ < until + _AHEAD:
             self._place(*self._given.popleft())
-        self._forget_before(first)
+        self._forget_before(first - _KEPT)
         if self._loud_until is None or first > self._loud_until + _RINGS_ON:
             self._loud_until = None
             return None
         taken = np.zeros(count, dtype=np.float32)
         begin = min(count, max(0, self._first - first))
-        there = self._samples[: count - begin]
+        there = self._samples[max(0, first - self._first) :][: count - begin]
         taken[begin : begin + len(there)] = there
         return taken
 
-    def _place(self, given: NDArray[np.float32], heard_at_s: float, after_hole: bool) -> None:
-        if after_hole and self._loud_until is not None:
-            self._clock.forget()
+    def _place(self, given: NDArray[np.float32], heard_at_s: float, hole: Hole | None) -> None:
+        if hole is not None and self._loud_until is not None:
+            self._clock.forget(hole)
         held_s = self._resampler.held_samples / WHISPER_RATE_HZ
         samples = self._resampler.feed(given)
         # Not in a pause between two words: half a millisecond is another echo.

@@ -33,7 +33,10 @@ class Interruptions:
                 return Interruption(aggressiveness=self._aggressiveness)
             case EchoCanceller() as canceller:
                 return Interruption(
-                    lambda: canceller.level, self._aggressiveness, lambda: canceller.beginning
+                    lambda: canceller.level,
+                    self._aggressiveness,
+                    lambda: canceller.beginning,
+                    canceller.hears_itself,
                 )
             case _:
                 assert_never(duplex)

@@ -17,6 +17,7 @@ from edgevox.audio.duplex import cancel_echo
 from edgevox.audio.echo import EchoCanceller
 from edgevox.audio.microphone import Microphone
 from edgevox.audio.portaudio import look_again
+from edgevox.audio.sample_clock import Hole
 from edgevox.audio.segmenter import Segmenter
 from edgevox.audio.speaker import Speaker
 from edgevox.events import Event
@@ -64,7 +65,7 @@ class EchoingTalk:
         self.events.append(event)
         self._changed.set()
 
-    def hear(self, samples: NDArray[np.float32], heard_at_s: float, after_hole: bool) -> None:
+    def hear(self, samples: NDArray[np.float32], heard_at_s: float) -> None:
         """The loudspeaker's tap."""
         (loud,) = np.nonzero(np.abs(samples) > _AUDIBLE)
         if len(loud):
@@ -106,12 +107,16 @@ async def echoing_talk(
     cancelled = speaker.tap
     assert cancelled is not None
 
-    def tap(samples: NDArray[np.float32], heard_at_s: float, after_hole: bool) -> None:
-        cancelled(samples, heard_at_s, after_hole)
-        talk.hear(samples, heard_at_s, after_hole)
+    def tap(samples: NDArray[np.float32], heard_at_s: float, hole: Hole | None) -> None:
+        cancelled(samples, heard_at_s, hole)
+        talk.hear(samples, heard_at_s)
 
     speaker.tap = tap
-    interruption = Interruption(lambda: canceller.level, beginning=lambda: canceller.beginning)
+    interruption = Interruption(
+        lambda: canceller.level,
+        beginning=lambda: canceller.beginning,
+        hears_itself=canceller.hears_itself,
+    )
     async with microphone:
         loop = VoiceLoop(
             microphone,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -79,6 +80,13 @@ class NullSinks:
         """Another loudspeaker `NAME_spk`, and a source `NAME_mic` that hears what `NAME_micsink` plays."""
         for words in _devices(f"{name}_"):
             self.control("load-module", *words.split())
+
+    def starve(self, seconds: float) -> None:
+        """Let the server stand still, as on a machine with too much to do: sound is lost."""
+        assert self._server is not None
+        self._server.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self._server.send_signal(signal.SIGCONT)
 
     @contextmanager
     def record(self, wav: Path) -> Iterator[None]:

@@ -25,6 +25,8 @@ _STOP_WINDOW, _STOP_BLOCKS = 25, 11
 _STOP_PITCHED = 6
 # In a beginning that is heard again: an echo alone has 7 blocks at most (220 replies), a short command 10.
 _MISSED_BLOCKS, _MISSED_PITCHED = 9, 5
+# Whoever began later than this was heard by a canceller that had learnt: it was a cough.
+_LEARNT_BLOCKS = 55
 # After so many blocks of which none is one, it was nothing: the reply goes on.
 _QUIET_BLOCKS = 15
 # … unless it was a word, which has a vowel.
@@ -63,10 +65,15 @@ class Interruption:
         level: Callable[[], EchoLevel | None] | None = None,
         aggressiveness: int = 2,
         beginning: Callable[[], Beginning | None] = lambda: None,
+        hears_itself: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`beginning` is that of the reply which sounds: it can be heard once more."""
+        """`beginning` is that of the reply which sounds: it can be heard once more.
+
+        `hears_itself` is asked before a reply is stopped: whether what was heard is that very reply.
+        """
         self._level = level
         self._beginning = beginning
+        self._hears_itself = hears_itself
         self._aggressiveness = aggressiveness
         self.reset()
 
@@ -112,7 +119,7 @@ class Interruption:
             return self._ducked() if self._persons(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
         self._suspected_pitched += has_pitch
         if self._has_spoken(_STOP_BLOCKS, _STOP_PITCHED):
-            return "stop"
+            return "stop" if not self._hears_itself() else self._dismissed()
         if self._quiet >= _QUIET_BLOCKS:
             self._is_ducked = False
             return "resume"
@@ -136,7 +143,7 @@ class Interruption:
         """Whether somebody spoke in the beginning after all; what they said is then in `heard`."""
         self._is_in_doubt = False
         said = _said_in(again, self._aggressiveness)
-        if not said or self._is_ducked:
+        if not said or self._is_ducked or self._hears_itself():
             return False
         self._blocks.extendleft(reversed(said))
         return True
@@ -145,6 +152,12 @@ class Interruption:
         self._is_ducked = True
         self._suspected_pitched = sum(heard.has_pitch for heard in list(self._recent)[-_DUCK_WINDOW:])
         return "duck"
+
+    def _dismissed(self) -> Verdict:
+        self._recent.clear()
+        self._is_ducked = False
+        self._suspected_pitched = 0
+        return "resume"
 
     def _persons(self, window: int) -> int:
         return sum(heard.is_person for heard in list(self._recent)[-window:])
@@ -159,6 +172,8 @@ class Interruption:
             return True
         if level.is_learnt:
             return level.has_others
+        if level.losses:
+            return False
         return level.left_dbfs >= max(_FAINT_DBFS, level.heard_dbfs - _UNLEARNT_LOST_DB)
 
 
@@ -174,6 +189,8 @@ def _said_in(again: Sequence[HeardAgain], aggressiveness: int) -> list[Audio]:
         if judge._has_spoken(_MISSED_BLOCKS, _MISSED_PITCHED):
             is_person = [each.is_person for each in judge._recent]
             began = number - len(is_person) + is_person.index(True)
+            if began > _LEARNT_BLOCKS:
+                return []
             return blocks[max(0, began - _BEFORE_BLOCKS) :]
     return []
 

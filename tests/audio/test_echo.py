@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgevox.audio.echo import LEAD_S, EchoCanceller
+from edgevox.audio.echo import LEAD_S, EchoCanceller, EchoLevel
 from edgevox.audio.levels import dbfs
 from edgevox.audio.played_sound import PlayedSound
 from edgevox.audio.webrtc import LATENCY_SAMPLES, WebRtc
@@ -93,6 +93,30 @@ def test_a_device_that_runs_out_of_sound_and_goes_on_later_is_followed() -> None
     assert not any(level is not None and level.has_others for level in levels)
 
 
+@pytest.mark.parametrize("lost_s", [0.03, -0.15])
+def test_an_echo_that_moves_unannounced_is_known_for_one_and_followed(lost_s: float) -> None:
+    lost_at, asked_at = 2 * SECOND, round(2.5 * SECOND)
+    heard = echo_of(REPLY, 0.02)
+    lost = round(lost_s * SECOND)
+    tail = heard[lost_at + lost :] if lost > 0 else np.concatenate((silence(-lost_s), heard[lost_at:]))
+    heard = np.concatenate((heard[:lost_at], tail))[: len(REPLY)]
+    one = canceller()
+    through(one, REPLY[:asked_at], heard[:asked_at])
+    assert one.hears_itself()
+    heard_on = heard[asked_at:]
+    left, _ = through(one, REPLY[asked_at:], heard_on, begun_s=BEGUN_S + asked_at / SECOND)
+    assert removed_db(heard_on[SECOND : 3 * SECOND], left[SECOND : 3 * SECOND]) > 20
+    assert not one.hears_itself()
+
+
+def test_a_person_over_the_reply_is_not_its_echo() -> None:
+    heard = echo_of(REPLY, 0.02)
+    heard[2 * SECOND : 5 * SECOND] += PERSON
+    one = canceller()
+    through(one, REPLY[: 3 * SECOND], heard[: 3 * SECOND])
+    assert not one.hears_itself()
+
+
 def test_before_it_knows_the_room_nobody_else_is_heard() -> None:
     _, levels = through(canceller(), REPLY, echo_of(REPLY, 0.02))
     first = next(level for level in levels if level is not None)
@@ -131,3 +155,20 @@ def test_nobody_hears_where_it_begins_and_ends() -> None:
 def test_a_block_of_odd_length_is_refused() -> None:
     with pytest.raises(ValueError, match="10 ms"):
         EchoCanceller(PlayedSound(48_000), Late).cancel(silence(0.015), BEGUN_S)
+
+
+def test_the_more_often_sound_is_lost_the_longer_nobody_is_told_from_an_echo() -> None:
+    def level(learnt_for_s: float, losses: int) -> EchoLevel:
+        return EchoLevel(
+            heard_dbfs=-20.0,
+            left_dbfs=-25.0,
+            erle_db=25.0,
+            usual_left_dbfs=-50.0,
+            learnt_for_s=learnt_for_s,
+            losses=losses,
+        )
+
+    assert level(1.0, 0).has_others
+    assert not level(1.9, 1).has_others
+    assert level(2.0, 1).has_others
+    assert level(4.0, 20).has_others

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from edgevox.audio.playback import Playback
+from edgevox.audio.sample_clock import Hole
 from edgevox.errors import EngineFailed
 from edgevox.types import Audio
 from tests.audio.sounds import Samples, sweep
@@ -224,12 +225,12 @@ class Notes:
     def __init__(self) -> None:
         self.samples: list[Samples] = []
         self.at_s: list[float] = []
-        self.holes: list[bool] = []
+        self.holes: list[Hole | None] = []
 
-    def tap(self, samples: Samples, heard_at_s: float, after_hole: bool) -> None:
+    def tap(self, samples: Samples, heard_at_s: float, hole: Hole | None) -> None:
         self.samples.append(samples.copy())
         self.at_s.append(heard_at_s)
-        self.holes.append(after_hole)
+        self.holes.append(hole)
 
 
 async def test_the_tap_is_told_what_the_device_gets_and_when_it_is_heard() -> None:
@@ -260,7 +261,7 @@ async def test_the_tap_is_told_of_a_device_that_was_opened_or_ran_out_of_sound()
     playback = Playback(RATE_HZ, 0, lambda: None, notes.tap)
     for underflow in (False, False, True, False):
         take(playback, status=SimpleNamespace(output_underflow=underflow))
-    assert notes.holes == [True, False, True, False]
+    assert notes.holes == ["opened", None, "lost", None]
 
 
 async def test_a_change_of_rate_loses_nothing() -> None:

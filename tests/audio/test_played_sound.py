@@ -53,7 +53,7 @@ def test_after_a_hole_it_goes_by_the_device() -> None:
     played = PlayedSound(16_000)
     sound = sweep(0.2)
     played.note(sound[:1600], 7.0)
-    played.note(sound[1600:], 7.11, after_hole=True)
+    played.note(sound[1600:], 7.11, hole="lost")
     heard = taken(played, 7 * 16_000, 3520)
     assert np.array_equal(heard[:3360], np.concatenate((sound[:1600], silence(0.01), sound[1600:])))
     assert played.jumps == 1

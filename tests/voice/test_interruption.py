@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -164,3 +165,32 @@ def test_where_nobody_was_nobody_is_found() -> None:
     interruption = doubting()
     assert not interruption.reconsider(heard_again(room(2.0)))
     assert not interruption.reconsider(heard_again(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
+
+
+def test_who_hears_itself_is_not_interrupted_and_still_hears_a_person() -> None:
+    is_echo = True
+    interruption = Interruption(hears_itself=lambda: is_echo)
+    echo = np.concatenate([room(0.5), talking(1.5, seed=3), room(0.5)])
+    assert "stop" not in [verdict for _, verdict in verdicts(echo, interruption)]
+    is_echo = False
+    assert verdicts(talking(1.5, seed=4, pitch_hz=210), interruption)[-1][1] == "stop"
+
+
+def test_an_echo_in_the_beginning_is_nobody_who_was_missed() -> None:
+    beginning = Beginning(Late)
+    interruption = Interruption(beginning=lambda: beginning, hears_itself=lambda: True)
+    person = talking(1.0, seed=3, pitch_hz=210)
+    assert not interruption.reconsider(heard_again(np.concatenate([room(0.3), person, room(0.7)])))
+
+
+def test_a_sound_that_came_when_the_room_was_known_was_heard_the_first_time() -> None:
+    person = talking(0.5, seed=3, pitch_hz=210)
+    interruption = doubting()
+    assert not interruption.reconsider(heard_again(np.concatenate([room(1.4), person, room(0.1)])))
+
+
+def test_after_lost_sound_nobody_is_believed_until_the_room_is_known_again() -> None:
+    level = EchoLevel(-20.0, -21.0, 0.0, 0.0, 0.3, losses=1)
+    person = np.concatenate([room(0.5), talking(1.5, seed=3)])
+    assert not verdicts(person, Interruption(lambda: level))
+    assert verdicts(person, Interruption(lambda: replace(level, losses=0)))[-1][1] == "stop"
