@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.interruptions import interruption
+from benchmarks.speech_set import Utterance
 from edgevox.audio.files import write_wav
 from edgevox.engine import SupervisedEngine
 from edgevox.events import PlaybackStarted, SpeechStarted, TranscriptionStarted, TranscriptReady, TurnEnded
@@ -109,6 +111,19 @@ async def test_a_person_who_speaks_over_it_is_heard_and_it_falls_silent(
     heard = next(event.text for event in talk.events[::-1] if isinstance(event, TranscriptReady))
     # Its first word goes under in the reply now and then.
     assert SequenceMatcher(None, letters(said), letters(heard), autojunk=False).ratio() > 0.5
+
+
+async def test_whoever_interrupts_is_noticed_at_every_moment(
+    room: NullSinks, whisper: Whisper, piper: Piper, tmp_path: Path
+) -> None:
+    said = "please turn off all the lights in the living room"
+    person = Utterance("espeak", said, Audio(espeak(said, tmp_path), 16_000))
+    for moment_s in (0.3, 1.1, 2.2, 3.4, 4.7):
+        row = await interruption(room, whisper, piper, person, moment_s, tmp_path / "person.wav")
+        assert row.is_noticed, row
+        assert row.is_history_true, row
+        assert row.silent_s is not None
+        assert row.silent_s < SILENT_WITHIN_S, row
 
 
 async def test_coughs_and_clicks_do_not_stop_it(
