@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
 PIPER_VOICE = "piper-en_US-joe-medium"
+ADAPTER = "edgevox-hearing-base"
 SHORT_S = 5.0
 SPEED_BAR = 2.5
 WORSE_BAR_PERCENT = 1.0
@@ -177,6 +178,7 @@ def utterances(store: ModelStore, recordings: Path | None) -> Iterator[Utterance
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="whisper-base", help="id of a Whisper model in the store")
+    parser.add_argument("--plain", action="store_true", help="without the adapter that the product has")
     parser.add_argument("--threads", type=int, default=plan_threads().whisper)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take each Nth utterance only")
     parser.add_argument(
@@ -190,7 +192,8 @@ def main() -> None:
     store = open_store(user_folders())
     model_dir = store.pull(args.model)
     chosen = list(utterances(store, recordings))[:: args.every]
-    engine = WhisperEngine(model_dir, threads=args.threads)
+    adapter = None if args.plain else store.pull(ADAPTER)
+    engine = WhisperEngine(model_dir, threads=args.threads, adapter=adapter)
     engine.load()
     model = faster_whisper(model_dir, args.threads)
 
@@ -210,6 +213,7 @@ def main() -> None:
         kept = {
             "hardware": describe(),
             "model": args.model,
+            "adapter": None if args.plain else ADAPTER,
             "threads": args.threads,
             "beam_size": engine.beam_size,
             **figures,

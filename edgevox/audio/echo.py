@@ -48,7 +48,7 @@ class EchoLevel:
     learnt_for_s: float
     """How much it has learnt from: sound from the loudspeaker since the reply began, or since a jump."""
     losses: int = 0
-    """How often sound was lost in this reply: where the echo is, devices then say wrongly for a while."""
+    """How often sound was lost since the room was silent: devices then say wrongly where the echo is."""
 
     @property
     def is_learnt(self) -> bool:
