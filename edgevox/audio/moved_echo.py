@@ -50,7 +50,7 @@ class MovedEcho:
                 kept.popleft()
 
     def moved_samples(self) -> int:
-        """How many samples later the echo comes now, and from now on has to be looked for: 5 ms of work.
+        """How many samples later the echo comes now: 5 ms of work.
 
         0 where it did not move, or cannot be told from what else is heard.
         """
@@ -60,10 +60,7 @@ class MovedEcho:
             return 0
         echo = _convolved(played[-_NOW - _LATEST - len(self._answer) :], self._answer)
         moved = delay(heard, echo[-_NOW - _LATEST :])
-        if moved is None or abs(moved) < _LEAST_MOVE:
-            return 0
-        self._heard.clear()
-        return moved
+        return 0 if moved is None or abs(moved) < _LEAST_MOVE else moved
 
     def _learn(self) -> None:
         if self._answer is None:
