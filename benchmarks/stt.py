@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
 PIPER_VOICE = "piper-en_US-joe-medium"
-ADAPTER = "edgevox-hearing-base"
+ADAPTER, ADAPTED_MODEL = "edgevox-hearing-base", "whisper-base"
 SHORT_S = 5.0
 SPEED_BAR = 2.5
 WORSE_BAR_PERCENT = 1.0
@@ -177,7 +177,7 @@ def utterances(store: ModelStore, recordings: Path | None) -> Iterator[Utterance
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default="whisper-base", help="id of a Whisper model in the store")
+    parser.add_argument("--model", default=ADAPTED_MODEL, help="id of a Whisper model in the store")
     parser.add_argument("--plain", action="store_true", help="without the adapter that the product has")
     parser.add_argument("--threads", type=int, default=plan_threads().whisper)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take each Nth utterance only")
@@ -192,7 +192,9 @@ def main() -> None:
     store = open_store(user_folders())
     model_dir = store.pull(args.model)
     chosen = list(utterances(store, recordings))[:: args.every]
-    adapter = None if args.plain else store.pull(ADAPTER)
+    # It has learnt on the weights of this one.
+    adapter_id = ADAPTER if args.model == ADAPTED_MODEL and not args.plain else None
+    adapter = store.pull(adapter_id) if adapter_id else None
     engine = WhisperEngine(model_dir, threads=args.threads, adapter=adapter)
     engine.load()
     model = faster_whisper(model_dir, args.threads)
@@ -213,7 +215,7 @@ def main() -> None:
         kept = {
             "hardware": describe(),
             "model": args.model,
-            "adapter": None if args.plain else ADAPTER,
+            "adapter": adapter_id,
             "threads": args.threads,
             "beam_size": engine.beam_size,
             **figures,

@@ -1,8 +1,7 @@
 """Sentences that a model is judged by and must not learn: those of `tests/eval` and of public test sets.
 
 `kept_aside.txt` holds digests of them, so that who writes the generator's lines does not read them here.
-`python -m training.kept_aside SUITE…` writes it anew from suites of `edgevox eval`; those that ship are
-always among them.
+`python -m training.kept_aside SUITE…` adds those of more suites of `edgevox eval`, and of the ones that ship.
 """
 
 from __future__ import annotations
@@ -54,9 +53,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("suites", type=Path, nargs="+", metavar="SUITE", help="rows of public test sets")
     options = parser.parse_args(arguments)
     suites = [*sorted(SUITES.glob("*.jsonl")), *options.suites]
-    digests = {digest(sentence) for suite in suites for sentence in suite_sentences(suite)}
+    added = {digest(sentence) for suite in suites for sentence in suite_sentences(suite)}
+    digests = _digests() | added
     DIGESTS.write_text("".join(f"{one}\n" for one in sorted(digests)), encoding="ascii")
-    sys.stdout.write(f"{len(digests)} sentences of {len(suites)} suites are kept aside\n")
+    sys.stdout.write(f"{len(digests)} sentences are kept aside, {len(added)} of them of these suites\n")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ _LEAST_ERLE_DB = 10.0
 # Of sound from the loudspeaker: in its first second a canceller is now and then wrong.
 _LEARNS_FOR_S = 1.0
 # A sound server that is starved once will be again. Whoever cannot tell an echo from a person is half duplex.
-_LONGEST_DOUBT = 4
+_LONGEST_DOUBT_S = 4.0
 _NEGLIGIBLE_DBFS = -45.0
 
 
@@ -53,7 +53,7 @@ class EchoLevel:
     @property
     def is_learnt(self) -> bool:
         """Whether the room is known, or gives back so little, that what is left means something."""
-        is_enough = self.learnt_for_s >= _LEARNS_FOR_S * min(1 + self.losses, _LONGEST_DOUBT)
+        is_enough = self.learnt_for_s >= min(_LEARNS_FOR_S * (1 + self.losses), _LONGEST_DOUBT_S)
         return is_enough and (self.erle_db >= _LEAST_ERLE_DB or self.usual_left_dbfs <= _NEGLIGIBLE_DBFS)
 
     @property

@@ -85,8 +85,10 @@ class NullSinks:
         """Let the server stand still, as on a machine with too much to do: sound is lost."""
         assert self._server is not None
         self._server.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        self._server.send_signal(signal.SIGCONT)
+        try:
+            time.sleep(seconds)
+        finally:
+            self._server.send_signal(signal.SIGCONT)
 
     @contextmanager
     def record(self, wav: Path) -> Iterator[None]:

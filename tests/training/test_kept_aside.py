@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from training import kept_aside
-from training.kept_aside import SUITES, is_kept_aside, main, suite_sentences
+from training.kept_aside import SUITES, digest, is_kept_aside, main, suite_sentences
 from training.scenes import scenes
 from training.talk_data import load_talk
 
@@ -46,10 +46,13 @@ def test_spelling_and_politeness_make_no_other_sentence(
     )
     monkeypatch.setattr(kept_aside, "DIGESTS", tmp_path / "digests.txt")
     monkeypatch.setattr(kept_aside, "SUITES", tmp_path / "none")
+    (tmp_path / "digests.txt").write_text(digest("a sentence of before") + "\n", encoding="ascii")
+    kept_aside._digests.cache_clear()
     main([str(suite)])
     kept_aside._digests.cache_clear()
     try:
-        assert "2 sentences of 1 suites" in capsys.readouterr().out
+        assert "3 sentences are kept aside, 2 of them" in capsys.readouterr().out
+        assert is_kept_aside("a sentence of before")
         assert is_kept_aside("please dim the larder's lamp to twenty percent")
         assert is_kept_aside("what is up?")
         assert not is_kept_aside("dim the larder's lamp to thirty percent")
