@@ -21,7 +21,7 @@ from training.settings import NumberType
 
 Numbers: TypeAlias = NDArray[np.float32]
 
-_Q8_0_BLOCK = 32
+Q8_0_BLOCK = 32
 ALPHA = "adapter.lora.alpha"
 
 
@@ -68,19 +68,17 @@ def read_adapter(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
         tensor.name: torch.from_numpy(np.array(gguf.dequantize(tensor.data, tensor.tensor_type)))
         for tensor in reader.tensors
     }
-    ranks = {factor.shape[0] for name, factor in factors.items() if name.endswith("lora_a")}
-    if ALPHA not in reader.fields or len(ranks) != 1:
-        raise ModelError(f"{path} is not an adapter of one rank", hint="training.train writes such files")
-    adapted = add_lora(model, ranks.pop(), reader.fields[ALPHA].contents())
+    if ALPHA not in reader.fields:
+        raise ModelError(f"{path} is no adapter", hint="training.train writes such files")
+    alpha = float(reader.fields[ALPHA].contents())
+    adapted = add_lora(model, 1, alpha)
     wanted = {f"{weight}.{end}" for weight in adapted for end in ("lora_a", "lora_b")}
     if wanted != factors.keys():
         raise ModelError(
             f"{path} is for another model", hint="give the GGUF that it was trained on as --base"
         )
-    with torch.no_grad():
-        for weight, linear in adapted.items():
-            linear.a.copy_(factors[f"{weight}.lora_a"])
-            linear.b.copy_(factors[f"{weight}.lora_b"])
+    for weight, linear in adapted.items():
+        linear.take(factors[f"{weight}.lora_a"], factors[f"{weight}.lora_b"], alpha)
     return adapted
 
 
@@ -88,9 +86,18 @@ def _numbers(factor: Tensor) -> Numbers:
     return np.asarray(factor.detach().float().cpu().numpy())
 
 
+def factor_bytes(shape: tuple[int, int], number_type: NumberType) -> int:
+    """How big a factor of that shape is in the file."""
+    kind = _type(shape, number_type)
+    block, block_bytes = gguf.GGML_QUANT_SIZES[kind]
+    return shape[0] * shape[1] // block * block_bytes
+
+
+def _type(shape: tuple[int, ...], number_type: NumberType) -> Type:
+    return Type.Q8_0 if number_type == "q8_0" and shape[1] % Q8_0_BLOCK == 0 else Type.F16
+
+
 def _add(writer: GGUFWriter, name: str, factor: Numbers, number_type: NumberType) -> None:
     numbers = np.ascontiguousarray(factor, np.float32)
-    if number_type == "q8_0" and numbers.shape[1] % _Q8_0_BLOCK == 0:
-        writer.add_tensor(name, gguf.quantize(numbers, Type.Q8_0), raw_dtype=Type.Q8_0)
-    else:
-        writer.add_tensor(name, numbers.astype(np.float16))
+    kind = _type(numbers.shape, number_type)
+    writer.add_tensor(name, gguf.quantize(numbers, kind), raw_dtype=kind)

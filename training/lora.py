@@ -27,6 +27,12 @@ class AdaptedLinear(nn.Module):
         self.scale = alpha / rank
         nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
 
+    def take(self, a: Tensor, b: Tensor, alpha: float) -> None:
+        """Put other factors in the place of these, of whatever rank."""
+        device = self.base.weight.device
+        self.a, self.b = nn.Parameter(a.to(device)), nn.Parameter(b.to(device))
+        self.scale = alpha / len(a)
+
     def forward(self, x: Tensor) -> Tensor:
         inner = functional.linear(x, self.a.to(x.dtype))
         added = functional.linear(inner, (self.scale * self.b).to(x.dtype))

@@ -60,6 +60,25 @@ def test_llama_cpp_says_the_same_with_the_adapter(
     assert np.abs(our_logits(read, prompt) - with_it).mean() < 0.03 * effect
 
 
+def test_each_map_may_have_a_rank_of_its_own(tiny_llama: Path, prompt: list[int], tmp_path: Path) -> None:
+    model = tiny(tiny_llama)
+    before = our_logits(model, prompt)
+    torch.manual_seed(0)
+    alpha = 32.0
+    for number, linear in enumerate((adapted := add_lora(model, 1, alpha)).values()):
+        rank = 32 if number % 2 else 64
+        rows, columns = linear.base.weight.shape
+        linear.take(torch.randn(rank, columns) / 8, torch.randn(rows, rank) / 8, alpha)
+    write_adapter(tmp_path / "adapter.gguf", adapted, alpha=alpha, name="test", number_type="q8_0")
+    with_it = our_logits(model, prompt)
+    effect = np.abs(with_it - before).mean()
+    assert effect > 0.1
+    said = llama_cpp_logits(tiny_llama, prompt, tmp_path / "adapter.gguf")
+    assert np.abs(said - with_it).mean() < 0.03 * effect
+    read_adapter(tmp_path / "adapter.gguf", read := tiny(tiny_llama))
+    assert np.abs(our_logits(read, prompt) - with_it).mean() < 0.03 * effect
+
+
 def test_an_adapter_of_another_model_is_refused(tiny_llama: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="another model"):
         read_adapter(write_random_adapter(tmp_path / "adapter.gguf"), tiny(tiny_llama))
