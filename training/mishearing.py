@@ -174,9 +174,13 @@ def homophoned(rng: random.Random, text: str, calls: tuple[Call, ...]) -> str:
 _LITTLE_SHARE = 0.35
 # What is counted behind a number, or an article behind a small word, keeps the meaning clear.
 _NUMBERS = {
-    "eight": ("ate",), "two": ("to", "too"), "four": ("for", "fore"), "one": ("won",), "ten": ("tenn",),
+    "eight": ("ate",), "two": ("to", "too"), "four": ("for", "fore"), "one": ("won",), "ten": ("tenn", "tin"),
     "six": ("sicks",), "five": ("fife", "hive"), "nine": ("nein", "mine"), "forty": ("fourty", "for tea"),
-    "seven": ("sevin",), "three": ("tree", "free"), "twenty": ("twenny",), "sixty": ("sixtie",),
+    "seven": ("sevin",), "three": ("tree", "free"), "twenty": ("twenny",),
+    "sixty": ("sixtie", "sick tea"), "thirty": ("thirsty", "thirtie"), "fifty": ("fifth tea",),
+    "eighty": ("ate tea",), "ninety": ("nine tea",), "eleven": ("elevan",), "twelve": ("twelf",),
+    "fourteen": ("for teen",), "fifteen": ("fife teen",), "sixteen": ("sicks teen",),
+    "eighteen": ("ate teen",), "nineteen": ("nein teen",),
 }  # fmt: skip
 _LITTLE = {"for": ("four", "four", "fore"), "to": ("two", "too"), "by": ("buy", "bye")}
 _ARTICLES = frozenset({"the", "my", "our", "a", "an"})

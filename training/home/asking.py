@@ -15,6 +15,7 @@ from training.home.asking_kinds import (
     single_of_kind,
     state_of_kind,
 )
+from training.home.asking_own import own_sensor
 from training.home.asking_sensors import (
     measured,
     measured_in,
@@ -23,6 +24,13 @@ from training.home.asking_sensors import (
     sensed_named,
     sensed_placed,
     sensed_whatever,
+)
+from training.home.asking_watched import (
+    warm_thing,
+    watched_anything,
+    watched_area,
+    watched_many,
+    watched_named,
 )
 from training.home.contents import ROTAS, ZONES
 from training.home.houses import class_of, spoken
@@ -384,6 +392,12 @@ STATE_BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (4.6, gauged),
     (0.8, said_reading),
     (2, possessive),
+    (4.4, own_sensor),
+    (1.8, watched_named),
+    (1.5, watched_many),
+    (1.1, watched_anything),
+    (0.6, watched_area),
+    (1.8, warm_thing),
     (2.2, players),
     (2.8, whole.asked),
     (2.6, person),

@@ -11,6 +11,7 @@ from training.home import rare
 from training.home.gauges import CLASSES, GAUGES, SAID_ENDS, gauge_name, says_measure
 from training.home.houses import spoken
 from training.home.ordering import home_call
+from training.home.own_sensors import is_own
 from training.home.patterns import Grammar
 from training.home.places import with_article
 from training.home.questions import MEASURED_OF, READING, owner
@@ -60,7 +61,11 @@ _FREE = tuple(name for name in CLASSES if name not in _LISTED_ONLY)
 
 
 def _listed_gauges(speaker: Speaker) -> list[Entity]:
-    return [thing for thing in speaker.known.by_domain.get("sensor", ()) if thing.device_class in GAUGES]
+    return [
+        thing
+        for thing in speaker.known.by_domain.get("sensor", ())
+        if thing.device_class in GAUGES and not is_own(thing.name, thing.device_class)
+    ]
 
 
 def _gauge(speaker: Speaker) -> tuple[str, str, bool]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from training.calls import Call
 from training.home.asking_gauges import gauged
 from training.home.asking_kinds import covers_many
+from training.home.asking_own import own_sensor
 from training.home.gauges import GAUGES, says_measure
 from training.home.ordering import home_call
+from training.home.own_sensors import is_own
 from training.home.places import ROOMS, with_article
 from training.home.questions import (
     MEASURED_IN,
@@ -180,6 +182,8 @@ _OF_ALL = frozenset({"connectivity", "power"})
 def reading(speaker: Speaker) -> Said:
     """A sensor whose name says what it measures."""
     target = speaker.named("sensor", names=READINGS, apart=0.0)
+    if target.entity is not None and is_own(target.entity.name, target.entity.device_class):
+        return own_sensor(speaker)
     if (
         target.entity is not None
         and target.entity.name.casefold() not in _READING_NAMES

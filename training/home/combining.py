@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from training.calls import Call
+from training.home.breaths import then_command
 from training.home.contents import GROCERIES, QUERIES, TASKS
 from training.home.listing import list_words, shopping_words
 from training.home.manner import is_plain_order
@@ -302,4 +303,5 @@ BUILDERS: tuple[tuple[float, Callable[[Speaker], Said]], ...] = (
     (3.2, telegrams),
     (3.4, opposed),
     (1.6, items),
+    (4.4, then_command),
 )

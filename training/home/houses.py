@@ -9,6 +9,7 @@ from edgevox.tools.home.demo_house import FIRST_DAY
 from edgevox.tools.home.house import Area, Entity, Floor, House
 from training.home import rare
 from training.home.gauges import CLASSES, gauge_name, said_name
+from training.home.own_sensors import own_name
 from training.home.places import (
     BARE_FLOORS,
     FLOORS,
@@ -20,6 +21,7 @@ from training.home.places import (
     ROOMS,
 )
 from training.home.things import CALLED_BY_KIND, MEASURED, NAMES, ODD_COVERS, READINGS, SENSED
+from training.home.watched import WARM, WATCHED
 
 DEMO = FIRST_DAY
 
@@ -28,7 +30,7 @@ _DOMAINS = (
     ("light", 30), ("switch", 9), ("fan", 5), ("cover", 12), ("lock", 5), ("media_player", 9), ("climate", 6),
     ("scene", 6), ("script", 3), ("automation", 2), ("vacuum", 3.5), ("lawn_mower", 2), ("valve", 2),
     ("humidifier", 1.5), ("siren", 1), ("input_boolean", 2), ("alarm_control_panel", 3), ("weather", 2.5),
-    ("binary_sensor", 19), ("sensor", 15), ("person", 4), ("todo", 4),
+    ("binary_sensor", 21), ("sensor", 21), ("person", 4), ("todo", 4),
 )  # fmt: skip
 _DOMAIN_NAMES = [name for name, _ in _DOMAINS]
 _DOMAIN_WEIGHTS = [weight for _, weight in _DOMAINS]
@@ -115,8 +117,11 @@ _WATCHED = {
 }
 _ODD_NAMES = tuple(ODD_COVERS)
 _NOOK_SHARE = 0.09  # of the lights
-_GAUGE_SHARE = 0.34  # of the sensors
+_OWN_SHARE = 0.3  # of the sensors
+_WARM_SHARE = 0.06
+_GAUGE_SHARE = 0.34  # of the other sensors
 _SAID_SHARE = 0.14
+_SELDOM_SHARE = 0.45  # of the binary sensors that something more seldom may have
 _SCENE_PLACED_SHARE = 0.3
 _OUTDOOR_VALVE_SHARE = 0.7
 # Rooms that are called like a whole home.
@@ -252,8 +257,16 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
         device_class = rng.choice(_SENSED_CLASSES)
         if in_room and device_class in _SENSED_IN_ROOM:
             return f"{room} {_SENSED_IN_ROOM[device_class]}", device_class
-        return rng.choice(SENSED[device_class]).removeprefix("the "), device_class
+        names = SENSED[device_class]
+        if device_class in WATCHED and rng.random() < _SELDOM_SHARE:
+            names = WATCHED[device_class].things
+        return rng.choice(names).removeprefix("the "), device_class
     if domain == "sensor":
+        way = rng.random()
+        if way < _OWN_SHARE:
+            return own_name(rng)
+        if way < _OWN_SHARE + _WARM_SHARE:
+            return rng.choice(WARM), "temperature"
         way = rng.random()
         if way < _GAUGE_SHARE:
             device_class = rng.choice(CLASSES)

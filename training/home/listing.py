@@ -350,7 +350,7 @@ _DROPPED = Grammar("""
 """)
 _COUNTED = frozenset({"a", "two", "three", "six", "half", "some", "2", "10"})
 # Nobody is out of two litres of milk.
-_LACKING = (
+LACKING = (
     *(item for item in GROCERIES if item.split()[0] not in _COUNTED),
     "staples", "printer ink", "paper clips", "sticky tape", "envelopes", "wood screws", "sandpaper",
     "masking tape",
@@ -383,7 +383,7 @@ def in_clauses(speaker: Speaker) -> Said:
         shown = speaker.pick((name, name, f"the {name}", f"the {name} list", f"my {name} list"))
     way = speaker.rng.random()
     if way < 0.45:
-        item, grammar, tool = speaker.pick(_LACKING), _LACKED, "list_add_item"
+        item, grammar, tool = speaker.pick(LACKING), _LACKED, "list_add_item"
     elif way < 0.8:
         item, grammar, tool = speaker.pick(_EVENTS), _DONE, "list_complete_item"
     else:

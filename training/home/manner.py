@@ -147,6 +147,9 @@ _DOUBLED = frozenset(
         "pop",
         "snap",
         "unplug",
+        "hop",
+        "prop",
+        "tug",
     ]
 )
 _VERBS = frozenset(
@@ -297,6 +300,28 @@ _VERBS = frozenset(
         "schedule",
         "ring",
         "book",
+        "hop",
+        "rewind",
+        "repeat",
+        "replay",
+        "ditch",
+        "press",
+        "strike",
+        "scratch",
+        "furl",
+        "unfurl",
+        "tuck",
+        "spread",
+        "stretch",
+        "haul",
+        "heave",
+        "prop",
+        "tug",
+        "whisk",
+        "fling",
+        "cover",
+        "stow",
+        "peel",
     ]
 )
 

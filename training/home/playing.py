@@ -366,7 +366,7 @@ _PLAYER_WORDS = frozenset(
 )
 
 
-def _player(speaker: Speaker, apart: float = 0.14) -> Phrase:
+def player(speaker: Speaker, apart: float = 0.14) -> Phrase:
     """A player by its name. "Kitchen speaker" is a room and a kind where the home has no thing so called."""
     target = _no_floor(speaker.named("media_player", apart=apart))
     if target.entity is not None or speaker.known.house is None:
@@ -384,13 +384,13 @@ def _player(speaker: Speaker, apart: float = 0.14) -> Phrase:
 
 def _player_or_place(speaker: Speaker, named: Grammar, placed: Grammar, tool: str, **slots: object) -> Said:
     if speaker.chance(0.42):
-        target = _player(speaker, apart=0.12)
+        target = player(speaker, apart=0.12)
         return said(speaker, named, (home_call(tool, **target.slots, **slots),), t=target.text)
-    place = _room(speaker)
+    place = room(speaker)
     return said(speaker, placed, (home_call(tool, **place.slots, **slots),), p=place.text)
 
 
-def _room(speaker: Speaker) -> Phrase:
+def room(speaker: Speaker) -> Phrase:
     place = speaker.where(nowhere=0.58, floors=0.0)
     return place if place.slots else Phrase(speaker.pick(("", "", "", "", "in here")), {})
 
@@ -419,10 +419,10 @@ def volume(speaker: Speaker) -> Said:
         text, value = speaker.numbers.fraction()
     text = speaker.slip(speaker.numbers.say((value + 15) % 100 or 5), text)
     if speaker.chance(0.42):
-        target = _player(speaker)
+        target = player(speaker)
         calls = (home_call("set_volume", **target.slots, volume_level=value),)
         return said(speaker, _VOLUME, calls, t=target.text, v=text)
-    place = _room(speaker)
+    place = room(speaker)
     return said(
         speaker,
         _VOLUME_PLACE,
@@ -446,10 +446,10 @@ def volume_step(speaker: Speaker) -> Said:
     text = speaker.numbers.say_percent(value)
     signed = value if up else -value
     if speaker.chance(0.4):
-        target = _player(speaker)
+        target = player(speaker)
         calls = (home_call("set_volume_relative", **target.slots, volume_step=signed),)
         return said(speaker, _UP_BY_NAMED if up else _DOWN_BY_NAMED, calls, t=target.text, v=text)
-    place = _room(speaker)
+    place = room(speaker)
     calls = (home_call("set_volume_relative", **place.slots, volume_step=signed),)
     return said(speaker, _UP_BY if up else _DOWN_BY, calls, p=place.text, v=text)
 
@@ -510,7 +510,7 @@ def music_off(speaker: Speaker) -> Said:
     """ "Switch the music off in the den": the players there."""
     noun = speaker.pick([tune for tune in _TUNES if not speaker.is_listed(tune)])
     music = f"{speaker.pick(('the', 'the', 'the', 'the', 'that', 'this', 'my'))} {noun}"
-    place = _room(speaker)
+    place = room(speaker)
     if speaker.chance(0.12) and not speaker.is_listed(f"{(area := speaker.area())} {noun}"):
         # "The kitchen music".
         music, noun, place = f"{with_article(area)} {noun}", f"{area} {noun}", Phrase("", {"area": area})
@@ -577,7 +577,7 @@ def search(speaker: Speaker) -> Said:
             speaker, _WATCH if seen else _PLAY, (home_call("media_search_and_play", **slots),), q=said_query
         )
     if speaker.chance(0.6):
-        target = _player(speaker, apart=0.12)
+        target = player(speaker, apart=0.12)
         where = f"{speaker.pick(('on', 'on', 'on', 'on', 'using', 'through'))} {target.text}"
         slots |= target.slots
     else:
@@ -657,7 +657,7 @@ def titled(speaker: Speaker) -> Said:
         grammar = _WATCH if seen else _PLAY
         return said(speaker, grammar, (home_call("media_search_and_play", **slots),), q=shown)
     if speaker.chance(0.45):
-        target = _player(speaker, apart=0.1)
+        target = player(speaker, apart=0.1)
         where, found = f"on {target.text}", target.slots
     else:
         area = speaker.area()

@@ -11,18 +11,25 @@ from training.home import (
     alarms,
     asking,
     bare,
+    breaths,
     called,
     chores,
     combining,
     correcting,
+    counting,
     listing,
     playing,
+    restocking,
     robots,
     setting,
+    skipping,
     sparing,
     storeys,
     switching,
+    terse,
+    ticking,
     timing,
+    winding,
 )
 from training.home.speaker import Said, Speaker
 
@@ -45,6 +52,13 @@ _GROUPS: tuple[tuple[float, tuple[tuple[float, Builder], ...]], ...] = (
     (7.8, alarms.BUILDERS),
     (9.2, listing.BUILDERS),
     (9, chores.BUILDERS),
+    (2, skipping.BUILDERS),
+    (1.6, ticking.BUILDERS),
+    (1.7, restocking.BUILDERS),
+    (0.8, breaths.BUILDERS),
+    (2.2, terse.BUILDERS),
+    (1.7, winding.BUILDERS),
+    (1.1, counting.BUILDERS),
 )
 
 

@@ -20,6 +20,7 @@ from training.home.things import (
     HUMIDIFIER,
     LIGHT,
     LOCK,
+    ODD_COVERS,
     OUTLET,
     PLAYER,
     SIREN,
@@ -408,18 +409,27 @@ def _cover(speaker: Speaker) -> Phrase:
     return speaker.kind(kind, single=0.0 if kind is COVER else 0.22)
 
 
+# Sheets: spread out, they are closed, as an awning is open.
+_SHEETS = frozenset({"pool cover", "tarp"})
+
+
 def open_cover(speaker: Speaker) -> Said:
     target = _cover(speaker)
+    if target.slots.get("name") in _SHEETS:
+        return _about(speaker, _OPEN_PLAIN, "turn_on", target)
     return _about(speaker, _of_class(speaker, target, _OPEN, _OPEN_CLASS), "turn_on", target)
 
 
 def close_cover(speaker: Speaker) -> Said:
     target = _cover(speaker)
+    if target.slots.get("name") in _SHEETS:
+        return _about(speaker, _CLOSE_PLAIN, "turn_off", target)
     return _about(speaker, _of_class(speaker, target, _CLOSE, _CLOSE_CLASS), "turn_off", target)
 
 
 def _of_class(speaker: Speaker, target: Phrase, plain: Grammar, by_class: dict[str, Grammar]) -> Grammar:
-    device_class = target.slots.get("device_class") or class_of("cover", str(target.slots.get("name", "")))
+    name = str(target.slots.get("name", ""))
+    device_class = target.slots.get("device_class") or ODD_COVERS.get(name) or class_of("cover", name)
     own = by_class.get(_MOVED_ALIKE.get(str(device_class), str(device_class)))
     return own if own is not None and speaker.chance(0.4) else plain
 
