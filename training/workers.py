@@ -7,6 +7,7 @@ never forked, and know nothing of CUDA.
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import itertools
 import multiprocessing
@@ -26,15 +27,28 @@ Generator: TypeAlias = Callable[[int], Iterator[Scene]]
 _STREAMS_A_SEED = 1000
 _STEPS_AHEAD = 8
 _LOOK_EVERY_S = 1.0
+# A row takes some hundredths of a second. A generator that draws again without end costs a GPU's whole time.
+_LONGEST_ROW_S = 60.0
 
 
 class RowWorkers:
     """Gives the rows of one step after the other. To be used as a context: it ends the processes."""
 
     def __init__(
-        self, generator: str, tokens: Tokens, *, seed: int, rows_a_step: int, row_tokens: int, processes: int
+        self,
+        generator: str,
+        tokens: Tokens,
+        *,
+        seed: int,
+        rows_a_step: int,
+        row_tokens: int,
+        processes: int,
+        longest_row_s: float = _LONGEST_ROW_S,
     ) -> None:
-        """`generator` is `module:function`, a function of a seed that yields scenes without end."""
+        """`generator` is `module:function`, a function of a seed that yields scenes without end.
+
+        A process that needs longer than `longest_row_s` for a row says where it is, and ends.
+        """
         context = multiprocessing.get_context("spawn")
         self._rows_a_step = rows_a_step
         processes = min(processes, rows_a_step)
@@ -45,7 +59,9 @@ class RowWorkers:
             made: Queue[Row] = context.Queue(maxsize=_STEPS_AHEAD * len(streams))
             seeds = [seed * _STREAMS_A_SEED + stream for stream in streams]
             process = context.Process(
-                target=_work, args=(made, generator, tokens.description, seeds, row_tokens), daemon=True
+                target=_work,
+                args=(made, generator, tokens.description, seeds, row_tokens, longest_row_s),
+                daemon=True,
             )
             self._queues.append(made)
             self._processes.append(process)
@@ -85,9 +101,19 @@ def load_generator(name: str) -> Generator:
     return found
 
 
-def _work(made: Queue[Row], generator: str, description: str, seeds: list[int], row_tokens: int) -> None:
+def _work(
+    made: Queue[Row],
+    generator: str,
+    description: str,
+    seeds: list[int],
+    row_tokens: int,
+    longest_row_s: float,
+) -> None:
     tokens = Tokens(description)
     scenes = load_generator(generator)
     streams = [rows(scenes(seed), tokens, row_tokens) for seed in seeds]
     for stream in itertools.cycle(streams):
-        made.put(next(stream))
+        faulthandler.dump_traceback_later(longest_row_s, exit=True)
+        row = next(stream)
+        faulthandler.cancel_dump_traceback_later()
+        made.put(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -17,13 +18,28 @@ from training.workers import RowWorkers, load_generator
 LITTLE = "tests.training.little_scenes:scenes"
 
 
-def workers(tokens: Tokens, generator: str = LITTLE, *, processes: int) -> RowWorkers:
-    return RowWorkers(generator, tokens, seed=3, rows_a_step=3, row_tokens=512, processes=processes)
+def workers(
+    tokens: Tokens, generator: str = LITTLE, *, processes: int, longest_row_s: float = 60.0
+) -> RowWorkers:
+    return RowWorkers(
+        generator,
+        tokens,
+        seed=3,
+        rows_a_step=3,
+        row_tokens=512,
+        processes=processes,
+        longest_row_s=longest_row_s,
+    )
 
 
 def broken_scenes(seed: int) -> Iterator[Scene]:
     yield from itertools.islice(scenes(seed), 20)
     raise ValueError("no more")
+
+
+def endless_scenes(seed: int) -> Iterator[Scene]:
+    yield from itertools.islice(scenes(seed), 20)
+    threading.Event().wait()
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -41,6 +57,17 @@ def test_a_generator_that_fails_ends_the_training(byte_tokens: Tokens) -> None:
         steps = iter(made.next_step, [])
         with pytest.raises(EngineFailed, match="has died"):
             list(itertools.islice(steps, 1000))
+
+
+def test_a_generator_that_does_not_come_to_an_end_says_where_it_is(
+    byte_tokens: Tokens, capfd: pytest.CaptureFixture[str]
+) -> None:
+    endless = "tests.training.test_workers:endless_scenes"
+    with workers(byte_tokens, endless, processes=1, longest_row_s=1.0) as made:
+        steps = iter(made.next_step, [])
+        with pytest.raises(EngineFailed, match="has died"):
+            list(itertools.islice(steps, 1000))
+    assert "endless_scenes" in capfd.readouterr().err
 
 
 def test_a_generator_is_found_by_its_name() -> None:
