@@ -222,7 +222,8 @@ def wound(speaker: Speaker) -> Said:
     """ "Tuck the awning away", "heave up the trapdoor", "draw the pool cover across"."""
     speaker.slips = False
     target, sort = _target(speaker)
-    while " garage" in f" {target.text}" and "name" not in target.slots and sort != "garage":
+    # An invented word may sound like a sort that has no verbs here ("flouvob").
+    while not sort or (" garage" in f" {target.text}" and "name" not in target.slots and sort != "garage"):
         target, sort = _target(speaker)
     on = speaker.chance(0.5)
     grammar = (_OPEN if on else _CLOSE)[sort]
