@@ -55,6 +55,16 @@ _COMMANDS: tuple[Callable[[Speaker], Said], ...] = (
     switching.close_cover, switching.lock, switching.unlock, setting.brightness, setting.warmth,
     setting.colour,
 )  # fmt: skip
+_NEWS = (
+    "the soup is on the table", "{w} is at the door", "the bus comes in ten minutes",
+    "we're off to the beach", "{w} found the {r}", "I'm in the bath", "the cake is cut",
+    "supper's getting cold", "nobody goes out barefoot", "{w} has the car keys", "the match has begun",
+    "school is cancelled", "it's {w}'s birthday", "the vet called", "visitors are on their way",
+    "my meeting is over", "I'm on a call", "the puppy is loose", "pancakes are ready",
+    "the film begins at eight", "{w} needs a lift", "the {r} is fixed", "there's cake left",
+    "I'm going for a run", "the floor is still wet", "it's tooth brushing time", "the washing is dry",
+    "we have to leave by noon",
+)  # fmt: skip
 # Words of commands in somebody's own words: where these end, nobody could tell.
 _DEVICES = ("turn", "switch", "lock", "close", "open", "shut", "dim", "start", "stop", "play", "lights")
 
@@ -110,20 +120,8 @@ def _own_words(speaker: Speaker) -> tuple[str, Call]:
 def _message(speaker: Speaker) -> str:
     if speaker.chance(0.45):
         return speaker.pick(MESSAGES)
-    who = rare.person(speaker.rng) if speaker.chance(0.4) else speaker.pick(PEOPLE)
+    who = speaker.somebody(PEOPLE)
     return speaker.pick(_NEWS).replace("{w}", who).replace("{r}", rare.word(speaker.rng))
-
-
-_NEWS = (
-    "the soup is on the table", "{w} is at the door", "the bus comes in ten minutes",
-    "we're off to the beach", "{w} found the {r}", "I'm in the bath", "the cake is cut",
-    "supper's getting cold", "nobody goes out barefoot", "{w} has the car keys", "the match has begun",
-    "school is cancelled", "it's {w}'s birthday", "the vet called", "visitors are on their way",
-    "my meeting is over", "I'm on a call", "the puppy is loose", "pancakes are ready",
-    "the film begins at eight", "{w} needs a lift", "the {r} is fixed", "there's cake left",
-    "I'm going for a run", "the floor is still wet", "it's tooth brushing time", "the washing is dry",
-    "we have to leave by noon",
-)  # fmt: skip
 
 
 def then_command(speaker: Speaker) -> Said:

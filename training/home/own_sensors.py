@@ -457,6 +457,7 @@ FAMILIES: dict[str, Family] = {
 }  # fmt: skip
 
 _NAMES = tuple(FAMILIES)
+_FREE = tuple(key for key, family in FAMILIES.items() if not family.listed_only)
 _FAMILY_OF = {name.casefold(): key for key, family in FAMILIES.items() for name in family.names}
 _FAMILY_OF_STEM = {stem: key for key, family in FAMILIES.items() for stem in family.stems}
 _STEM_SHARE = 0.12
@@ -472,9 +473,6 @@ def own_name(rng: random.Random, *, is_listed: bool = True) -> tuple[str, str | 
     else:
         name = rng.choice(family.names)
     return name, family.device_class if rng.random() < _CLASS_SHARE else None
-
-
-_FREE = tuple(key for key, family in FAMILIES.items() if not family.listed_only)
 
 
 def family_of(name: str) -> Family | None:

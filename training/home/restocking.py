@@ -14,7 +14,6 @@ from training.home.contents import GROCERIES
 from training.home.listing import LACKING
 from training.home.ordering import home_call
 from training.home.patterns import Grammar, wordings
-from training.home.places import FAMILY, PEOPLE
 from training.home.speaker import Said, Speaker, said
 
 # {i} is a thing to buy, {b} a verb of buying.
@@ -134,7 +133,7 @@ def reminded(speaker: Speaker) -> Said:
     elif way < 0.4:
         task = f"{task} {_SHOPS.say(speaker.rng, {})}"
     elif way < 0.7:
-        who = rare.person(speaker.rng) if speaker.chance(0.3) else speaker.pick((*PEOPLE, *FAMILY))
+        who = speaker.somebody(rare_share=0.3)
         task = speaker.pick(_NO_GOODS).replace("{w}", who).replace("{r}", rare.word(speaker.rng))
         if speaker.chance(0.55):
             return said(speaker, _UNTIMED, (home_call("set_reminder", task=task),), k=task)

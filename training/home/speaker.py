@@ -14,6 +14,7 @@ from training.home.houses import Known, class_of, spoken
 from training.home.patterns import Form, Grammar
 from training.home.places import (
     BARE_FLOORS,
+    FAMILY,
     OWNED_ROOMS,
     PEOPLE,
     ROOMS,
@@ -118,6 +119,10 @@ class Speaker:
 
     def chance(self, share: float) -> bool:
         return self.rng.random() < share
+
+    def somebody(self, people: Sequence[str] = (*PEOPLE, *FAMILY), *, rare_share: float = 0.4) -> str:
+        """A person, at times of a name that nobody has heard."""
+        return rare.person(self.rng) if self.chance(rare_share) else self.pick(people)
 
     def slip(self, wrong: str, right: str) -> str:
         """The right words, now and then behind wrong ones that are taken back."""

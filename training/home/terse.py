@@ -81,7 +81,7 @@ _HERE = ("", "here", "over here", "in here", "round here", "over here", "on this
 
 
 def _remark(speaker: Speaker) -> str:
-    who = rare.person(speaker.rng) if speaker.chance(0.3) else speaker.pick(PEOPLE)
+    who = speaker.somebody(PEOPLE, rare_share=0.3)
     missing = speaker.pick(_MISSING) if speaker.chance(0.8) else rare.word(speaker.rng)
     fill = {"x": missing, "w": who, "s": _SPOTS.say(speaker.rng, {})}
     return _REMARKS.say(speaker.rng, fill)

@@ -13,7 +13,6 @@ from training.home.contents import GROCERIES
 from training.home.listing import list_words
 from training.home.ordering import home_call
 from training.home.patterns import Grammar
-from training.home.places import FAMILY, PEOPLE
 from training.home.speaker import Said, Speaker, said
 from training.home.tasks import errand
 
@@ -104,7 +103,7 @@ def _item(speaker: Speaker) -> str:
         while "turn off" in item or "switch off" in item:
             item = errand(speaker.rng)
         return item
-    who = rare.person(speaker.rng) if speaker.chance(0.4) else speaker.pick((*PEOPLE, *FAMILY))
+    who = speaker.somebody()
     return speaker.pick(_ITEMS).replace("{w}", who).replace("{r}", rare.word(speaker.rng))
 
 
