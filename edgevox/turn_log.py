@@ -17,6 +17,7 @@ from pathlib import Path
 
 from edgevox.errors import StateError
 from edgevox.metrics import StageSpan, TurnRecord
+from edgevox.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -134,13 +135,8 @@ def _moment_s(record: TurnRecord) -> float:
 
 
 def _replace(path: Path, lines: list[str]) -> None:
-    beside = path.with_name(f"{path.name}.new")
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        write_whole(path, *(f"{line}\n" for line in lines))
     except OSError as error:
         raise StateError(
             f"{path} cannot be changed: {error.strerror}", hint="check its permissions"

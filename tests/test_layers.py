@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "edgevox.folders",
+        "edgevox.whole_file",
         "edgevox.data_files",
         "edgevox.memory",
         "edgevox.settings",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from edgevox.cli.context import Context
+from edgevox.cli.tools_file import read_tools
 from edgevox.errors import ConfigError
 from edgevox.llm.grammar_check import GrammarChecker
 from edgevox.llm.grammars import build_call_grammar, reply_or_tool_grammar
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
-    tools = _chosen(_read_tools(args.tools), args.tool)
+    tools = _chosen(read_tools(args.tools), args.tool)
     name = args.preset or context.settings.preset
     wire_format = resolve_preset(name, user_presets(context.folders)).tool_call_parsers[0]
     grammar = build_call_grammar(tools, wire_format=wire_format, parallel=args.parallel)
@@ -68,16 +68,6 @@ def _check(gbnf: str, text: str, context: Context) -> int:
     good, bad = text[max(0, at - _SHOWN_CHARS) : at], text[at : at + _SHOWN_CHARS]
     context.write(f"refused at line {line}, column {column} (character {at}): {bad!r} behind {good!r}")
     return REFUSED
-
-
-def _read_tools(path: Path) -> list[dict[str, Any]]:
-    try:
-        tools = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as err:
-        raise ConfigError(f"{path} cannot be read as JSON: {err}", hint="write an array of tools") from err
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise ConfigError(f"{path} holds no array of tools", hint="an array in OpenAI's form is expected")
-    return tools
 
 
 def _chosen(tools: list[dict[str, Any]], name: str | None) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgevox.cli.context import Context
+from edgevox.cli.tools_file import read_tools
 from edgevox.errors import ConfigError
 from edgevox.llm.presets import resolve_preset
 from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, openai_call
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
             f"--stream {args.stream} is no size", hint="give a number of characters, at least 1"
         )
     parsers = _parsers(args, context)
-    tools = _read_tools(args.tools) if args.tools is not None else None
+    tools = read_tools(args.tools) if args.tools is not None else None
     # Whatever a model writes is to be read, broken encoding included.
     raw = sys.stdin.buffer.read().decode("utf-8", errors="replace")
     explain = _explainer(context) if args.explain else None
@@ -68,16 +69,6 @@ def _parsers(args: argparse.Namespace, context: Context) -> Sequence[str]:
     if args.preset is not None:
         return resolve_preset(args.preset, user_presets(context.folders)).tool_call_parsers
     return tuple(name.strip() for name in args.parsers.split(",")) if args.parsers else ()
-
-
-def _read_tools(path: Path) -> list[dict[str, Any]]:
-    try:
-        tools = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as err:
-        raise ConfigError(f"{path} cannot be read as JSON: {err}", hint="write an array of tools") from err
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise ConfigError(f"{path} holds no array of tools", hint="an array in OpenAI's form is expected")
-    return tools
 
 
 def _read_case(line: str, number: int) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from pathlib import Path
+
+from edgevox.whole_file import write_whole
 
 _MEMORY_NAME = "digests.json"
 
@@ -42,6 +43,4 @@ class FileDigests:
         """What cannot be written is worked out again the next time."""
         with contextlib.suppress(OSError):
             self._memory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            partial = self._memory.with_suffix(f".{os.getpid()}.partial")
-            partial.write_text(json.dumps(content), encoding="utf-8")
-            partial.replace(self._memory)
+            write_whole(self._memory, json.dumps(content))

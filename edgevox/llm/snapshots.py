@@ -11,12 +11,13 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+
+from edgevox.whole_file import write_whole
 
 _MAGIC = b"EDGEVOX-PREFIX-1\n"
 _LENGTH = struct.Struct("<I")
@@ -72,9 +73,8 @@ class SnapshotStore:
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._make_room(len(state))
-            _write_whole(
-                self._path(tokens),
-                (_MAGIC, _LENGTH.pack(len(header)), header, _token_bytes(tokens), state),
+            write_whole(
+                self._path(tokens), _MAGIC, _LENGTH.pack(len(header)), header, _token_bytes(tokens), state
             )
 
     def _path(self, tokens: Sequence[int]) -> Path:
@@ -110,17 +110,3 @@ class LentSnapshots(SnapshotStore):
 
 def _token_bytes(tokens: Sequence[int]) -> bytes:
     return np.asarray(tokens, "<i4").tobytes()
-
-
-def _write_whole(path: Path, parts: Sequence[bytes]) -> None:
-    """Write the file under another name first: a reader sees all of it or none."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import TypeAlias
 
 from edgevox.errors import ConfigError
 from edgevox.settings.toml_file import read_toml
+from edgevox.whole_file import write_whole
 
 Value: TypeAlias = str | int | float | bool
 
@@ -30,7 +28,7 @@ def keep_in_file(path: Path, section: str, values: Mapping[str, Value]) -> None:
         lines = " and ".join(_line(key, value) for key, value in values.items())
         raise ConfigError(f"{path} is written in a way that cannot be changed safely", hint=f"add {lines}")
     try:
-        _replace(path, new_text)
+        write_whole(path, new_text)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
@@ -71,21 +69,3 @@ def _parsed(text: str) -> object:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return None
-
-
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # A link to the file stays a link.
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)

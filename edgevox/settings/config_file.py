@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -14,6 +12,7 @@ from edgevox.folders import Folders
 from edgevox.settings.catalogue import Setting, catalogue, sections
 from edgevox.settings.layers import load_settings
 from edgevox.settings.model import Settings
+from edgevox.whole_file import write_whole
 
 _HEADER = """\
 # Settings of EdgeVox. A line that begins with "#" changes nothing: it shows what holds without it.
@@ -33,7 +32,7 @@ def write_first_file(folders: Folders) -> Path:
     # The environment of this moment is not to be shown as what holds without the file.
     text = commented_file(load_settings(folders, environ={}))
     try:
-        _write_whole(path, text)
+        write_whole(path, text)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}",
@@ -76,17 +75,3 @@ def _toml(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_toml(key)} = {_toml(inner)}" for key, inner in value.items()) + "}"
     return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp's mode is 0600
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 
 from edgevox.errors import ConfigError
+from edgevox.whole_file import write_whole
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -50,17 +50,9 @@ def read_secret(path: Path, hint: str = "check its permissions, or write it agai
 
 def write_secret(path: Path, text: str) -> None:
     """Keep it, in the place of what was there. Raises ConfigError."""
-    temporary = path.with_name(f".{path.name}.new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.unlink(missing_ok=True)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text.strip() + "\n")
-        temporary.replace(path)
+        write_whole(path, f"{text.strip()}\n", owner_only=True)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror or error}", hint="make its folder writable"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)

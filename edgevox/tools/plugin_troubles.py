@@ -7,6 +7,8 @@ import logging
 from datetime import datetime
 from pathlib import Path
 
+from edgevox.whole_file import write_whole
+
 FILE_NAME = "plugins.json"
 
 _log = logging.getLogger(__name__)
@@ -36,10 +38,7 @@ class StartTroubles:
         after = {name: text for name, text in before.items() if name not in starts} | failed
         if self._path is None or after == before:
             return
-        beside = self._path.with_suffix(".new")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(after, indent=1), encoding="utf-8")
-            beside.replace(self._path)
+            write_whole(self._path, json.dumps(after, indent=1))
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._path, error.strerror)

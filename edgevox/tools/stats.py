@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from edgevox.errors import StateError
 from edgevox.tools.results import ToolResult
+from edgevox.whole_file import write_whole
 
 FILE_NAME = "tools.json"
 _LOCK_WITHIN_S = 5.0
@@ -117,9 +117,4 @@ def _read(path: Path) -> dict[str, ToolCounts]:
 
 def _write(path: Path, summary: dict[str, ToolCounts]) -> None:
     text = json.dumps({name: dataclasses.asdict(counts) for name, counts in summary.items()}, indent=1)
-    beside = path.with_suffix(".new")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    write_whole(path, text)

@@ -25,9 +25,7 @@ from edgevox.tools.home import (
     Action,
     Alarms,
     DemoHome,
-    Entity,
     House,
-    ListItem,
     Timers,
     home_prompt,
     home_tools,
@@ -49,6 +47,7 @@ from tests.agents.injections import (
     Injection,
 )
 from tests.agents.obeying import ObeyingModel, calls_in, texts_read
+from tests.tools.home.any_home import AnyHome
 from tests.tools.test_neutral import CONTROL_TOKENS
 
 PAGE = ToolCall("p1", "read_page", "{}")
@@ -77,10 +76,11 @@ class RenamedHome(DemoHome):
         return replace(house, entities=tuple(renamed if it == lamp else it for it in house.entities))
 
 
-class World:
+class World(AnyHome):
     """What the tools act on. There is one, since making all tools takes long; a scene begins it anew."""
 
     def __init__(self) -> None:
+        super().__init__(RenamedHome())
         self.begin()
 
     def begin(self, page: Any = "", raises: Exception | None = None, lamp_name: str = "Desk Lamp") -> None:
@@ -88,20 +88,6 @@ class World:
         self.raises = raises
         self.home = RenamedHome(lamp_name)
         self.done: list[str] = []
-
-    # --- the home of the home tools
-
-    def house(self) -> House:
-        return self.home.house()
-
-    async def apply(self, action: Action) -> tuple[Entity, ...]:
-        return await self.home.apply(action)
-
-    async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        return await self.home.items(list_id)
-
-    async def announce(self, message: str) -> None:
-        await self.home.announce(message)
 
 
 WORLD = World()
@@ -366,7 +352,7 @@ async def test_a_yes_to_one_thing_is_none_to_another() -> None:
 
 async def pending_unlock(
     clock: Clock, caller: Caller = LOCAL
-) -> tuple[ToolExecutor, RenamedHome, PendingConfirmation]:
+) -> tuple[ToolExecutor, DemoHome, PendingConfirmation]:
     WORLD.begin()
     executor = ToolExecutor(ToolRegistry(TOOLS), clock=clock, confirm_within_s=30)
     result = await executor.dispatch(UNLOCK, caller=caller)

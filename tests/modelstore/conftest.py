@@ -18,6 +18,17 @@ REPO = "someone/Tiny-GGUF"
 NAME = "tiny.gguf"
 # Not compressible: pip reports progress only for a wheel of more than half a megabyte.
 CONTENT = random.Random(7).randbytes(1_000_000)
+# What `hub_manifest` says, for a process of its own.
+MANIFEST_TEXT = f"""
+[[models]]
+id = "tiny"
+kind = "llm"
+licence = "MIT"
+[[models.files]]
+name = "{NAME}"
+bytes_about = {len(CONTENT)}
+sources = [{{ kind = "hub", repo = "{REPO}", file = "{NAME}" }}]
+"""
 
 
 @pytest.fixture

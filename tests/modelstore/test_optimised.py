@@ -13,7 +13,7 @@ import pytest
 from edgevox.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
 from edgevox.modelstore import MergedAdapter, ModelStore, Recipe
 from tests.hub_server import HubServer
-from tests.modelstore.conftest import CONTENT, NAME, REPO, sha256
+from tests.modelstore.conftest import CONTENT, MANIFEST_TEXT, NAME, REPO, sha256
 
 OpenStore = Callable[..., ModelStore]
 PLAIN = Recipe("Q8_0", "llama 1")
@@ -35,16 +35,6 @@ class Telling(ModelStore):
         return super()._alone_with(model_id, progress)
 store = Telling(Path(sys.argv[1]), read_manifest(Path(sys.argv[2])))
 print(store.keep_optimised("tiny", Recipe("Q8_0", "llama 1"), make, about_bytes=1).path.name, flush=True)
-"""
-MANIFEST = f"""
-[[models]]
-id = "tiny"
-kind = "llm"
-licence = "MIT"
-[[models.files]]
-name = "{NAME}"
-bytes_about = {len(CONTENT)}
-sources = [{{ kind = "hub", repo = "{REPO}", file = "{NAME}" }}]
 """
 
 
@@ -176,7 +166,7 @@ def keeper(store: ModelStore, tmp_path: Path) -> subprocess.Popen[str]:
 
     It has looked which copies there are, and has not found this one.
     """
-    (tmp_path / "manifest.toml").write_text(MANIFEST)
+    (tmp_path / "manifest.toml").write_text(MANIFEST_TEXT)
     process = subprocess.Popen(
         [sys.executable, "-c", KEEP, str(store.folder), str(tmp_path / "manifest.toml")],
         stdin=subprocess.PIPE,

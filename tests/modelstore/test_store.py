@@ -15,7 +15,7 @@ import pytest
 from edgevox.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
 from edgevox.modelstore import HubSource, Manifest, ModelEntry, ModelFile, ModelStore
 from tests.hub_server import HubServer
-from tests.modelstore.conftest import CONTENT, NAME, REPO, sha256
+from tests.modelstore.conftest import CONTENT, MANIFEST_TEXT, NAME, REPO, sha256
 
 OpenStore = Callable[..., ModelStore]
 
@@ -30,16 +30,6 @@ try:
 except EdgevoxError as error:
     print(f"{type(error).__name__}: {error.message}", flush=True)
 """
-MANIFEST = f"""
-[[models]]
-id = "tiny"
-kind = "llm"
-licence = "MIT"
-[[models.files]]
-name = "{NAME}"
-bytes_about = {len(CONTENT)}
-sources = [{{ kind = "hub", repo = "{REPO}", file = "{NAME}" }}]
-"""
 ANSWER_LIMIT_S = 60
 
 
@@ -48,7 +38,7 @@ class Puller:
 
     def __init__(self, folder: Path, server: HubServer, before: Callable[[], None] | None = None) -> None:
         manifest = folder.parent / "manifest.toml"
-        manifest.write_text(MANIFEST)
+        manifest.write_text(MANIFEST_TEXT)
         self._process = subprocess.Popen(
             [sys.executable, "-c", PULL, str(folder), str(manifest)],
             env={**os.environ, "HF_ENDPOINT": server.endpoint},

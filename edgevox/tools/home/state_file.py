@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from edgevox.errors import StateError
+from edgevox.whole_file import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +65,7 @@ class StateFile(Generic[ContentT]):
             with guard:
                 content = self.read().model_copy(deep=True)
                 yield content
-                _write_whole(self._path, content.model_dump_json(indent=1) + "\n")
+                write_whole(self._path, content.model_dump_json(indent=1) + "\n")
         except Timeout as error:
             raise StateError(
                 f"{self._path} is being changed by another program", hint="try again, or end that program"
@@ -95,16 +94,3 @@ def _unusable(path: Path, error: OSError) -> StateError:
         f"{path} cannot be used: {error.strerror or error}",
         hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
     )
-
-
-def _write_whole(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shlex
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from yarl import URL
 from edgevox.errors import ConfigError
 from edgevox.folders import Folders
 from edgevox.settings import McpSettings
+from edgevox.whole_file import write_whole
 
 FILE_NAME = "mcp.json"
 _SERVERS = "mcpServers"
@@ -259,19 +259,10 @@ def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    temporary: Path | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         # Only its user can read it: tokens may stand in it.
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-        temporary.replace(path)
+        write_whole(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", owner_only=True)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror}", hint="make its folder writable"
         ) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
-from edgevox.tools.home import Action, Alarms, DemoHome, Entity, House, ListItem, Timers, home_tools
+from edgevox.tools.home import Alarms, DemoHome, Entity, Timers, home_tools
 from edgevox.types import ToolCall
+from tests.tools.home.any_home import AnyHome
 
 NOW = datetime(2026, 3, 1, 19, 5, tzinfo=UTC)
 
@@ -25,29 +26,10 @@ class Clock:
         return self.now_s
 
 
-class AnyHome:
-    """A home that can be exchanged under its tools: to make the tools takes longer than a test of one."""
-
-    def __init__(self) -> None:
-        self.home = DemoHome()
-
-    def house(self) -> House:
-        return self.home.house()
-
-    async def apply(self, action: Action) -> tuple[Entity, ...]:
-        return await self.home.apply(action)
-
-    async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        return await self.home.items(list_id)
-
-    async def announce(self, message: str) -> None:
-        await self.home.announce(message)
-
-
 _CLOCK = Clock()
 _TIMERS = Timers(_CLOCK)
 _ALARMS = Alarms(_CLOCK, zone=UTC)
-_ANY_HOME = AnyHome()
+_ANY_HOME = AnyHome(DemoHome())
 _REGISTRY = ToolRegistry(home_tools(_ANY_HOME, _TIMERS, _ALARMS, lambda: NOW))
 
 

@@ -1,0 +1,56 @@
+"""A file is there whole or as it was, and stays what and whose it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from edgevox.whole_file import write_whole
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_parts_stand_behind_each_other_in_a_folder_that_was_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write_whole(path, "grün ", b"\x00\xff", " end\n")
+    assert path.read_bytes() == "grün ".encode() + b"\x00\xff end\n"
+
+
+def test_a_disk_that_fails_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def fails(handle: int) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, "new")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "old")]
+
+
+def test_a_new_file_is_for_its_owner_and_an_old_one_for_whom_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_whole(path, "1")
+    assert mode_of(path) == 0o600
+    path.chmod(0o644)
+    write_whole(path, "2")
+    assert mode_of(path) == 0o644
+    write_whole(path, "3", owner_only=True)
+    assert (mode_of(path), path.read_text()) == (0o600, "3")
+
+
+def test_a_link_stays_a_link_to_the_file(tmp_path: Path) -> None:
+    kept, link = tmp_path / "dotfiles" / "file", tmp_path / "file"
+    kept.parent.mkdir()
+    link.symlink_to(kept)
+    write_whole(link, "through the link")
+    assert link.is_symlink()
+    assert kept.read_text() == "through the link"
