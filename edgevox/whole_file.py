@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all, and finding what was left of one that was not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+
+_SUFFIX = ".partial"
 
 
 def write_whole(path: Path, *parts: str | bytes, owner_only: bool = False) -> None:
@@ -18,7 +21,8 @@ def write_whole(path: Path, *parts: str | bytes, owner_only: bool = False) -> No
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)  # mkstemp's mode is 0600
+    # mkstemp's mode is 0600.
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
     beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -31,3 +35,9 @@ def write_whole(path: Path, *parts: str | bytes, owner_only: bool = False) -> No
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def half_written(path: Path) -> Iterator[Path]:
+    """What a power failure, or the end of the process, left beside a file that was being written."""
+    target = path.resolve()
+    yield from target.parent.glob(f".{target.name}.*{_SUFFIX}")

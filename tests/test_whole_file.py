@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from edgevox.whole_file import half_written, write_whole
+
+ENDED_WHILE_IT_WRITES = """
+import os, signal, sys
+from pathlib import Path
 from edgevox.whole_file import write_whole
+os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+write_whole(Path(sys.argv[1]), "half")
+"""
 
 
 def mode_of(path: Path) -> int:
@@ -54,3 +65,13 @@ def test_a_link_stays_a_link_to_the_file(tmp_path: Path) -> None:
     write_whole(link, "through the link")
     assert link.is_symlink()
     assert kept.read_text() == "through the link"
+
+
+def test_what_a_process_left_that_ended_while_it_wrote_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_whole(path, "old")
+    write_whole(tmp_path / "other", "of no concern")
+    ended = subprocess.run([sys.executable, "-c", ENDED_WHILE_IT_WRITES, str(path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+    assert [left.read_text() for left in half_written(path)] == ["half"]

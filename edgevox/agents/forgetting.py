@@ -28,6 +28,7 @@ from edgevox.tools.home.local_lists import LocalLists
 from edgevox.turn_log import FILE_NAME as LOG_FILE
 from edgevox.turn_log import TurnLog
 from edgevox.types import ToolCall
+from edgevox.whole_file import half_written
 
 _DAY_S = 86_400.0
 PROMPTS_FOLDER = "prompts"
@@ -166,9 +167,8 @@ def _broken(folder: Path) -> Iterator[Path]:
 def _left_behind(folder: Path) -> Iterator[Path]:
     """What broke, and what a power cut left half written."""
     yield from _broken(folder)
-    for name in _STATE_FILES:
-        yield from (path for path in folder.glob(f".{name}.*") if path.suffix != ".lock")
-    yield from folder.glob(f"{LOG_FILE}.new")
+    for name in (LOG_FILE, *_STATE_FILES):
+        yield from half_written(folder / name)
 
 
 def _unlink(path: Path) -> bool:

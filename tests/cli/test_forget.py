@@ -110,14 +110,15 @@ def leave_behind(folder: Path) -> None:
     """What crashes, power cuts and broken files leave."""
     for name in (
         "turns.jsonl.1",
-        "turns.jsonl.new",
+        ".turns.jsonl.x8fk2.partial",
+        ".turns.jsonl.1.x8fk2.partial",
         f"{MEMORY_FILE}.broken",
         f"{MEMORY_FILE}.broken-wal",
         f"{TIMERS_FILE}.broken",
-        f".{ALARMS_FILE}.x8fk2",
-        f".{HOME_FILE}.x8fk2",
+        f".{ALARMS_FILE}.x8fk2.partial",
+        f".{HOME_FILE}.x8fk2.partial",
         "prompts/0123.prefix",
-        "prompts/tmpabc.partial",
+        "prompts/.0123.prefix.x8fk2.partial",
         "documents.sqlite3",
         "documents.sqlite3-wal",
     ):
