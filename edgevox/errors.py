@@ -13,6 +13,7 @@ EdgevoxError
 │ └ GrammarRejected      a grammar that llama.cpp cannot compile
 ├ EngineFailed           a native engine died or stopped answering (it is being restarted)
 ├ StateError             the state folder cannot be written
+├ PlatformUnsupported    this operating system lacks what it takes
 ├ ControlError           the assistant that runs cannot be spoken to, or refuses
 │ ├ NotRunning           there is none
 │ ├ AlreadyRunning       there is one, and there can be only one
@@ -102,6 +103,10 @@ class EngineFailed(EdgevoxError):
 class StateError(EdgevoxError):
     code = "state_error"
     exit_code = 6
+
+
+class PlatformUnsupported(EdgevoxError):
+    code = "platform_unsupported"
 
 
 class ControlError(EdgevoxError):

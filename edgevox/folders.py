@@ -8,15 +8,16 @@ from pathlib import Path
 
 import platformdirs
 
+from edgevox.platform_support import session_folder
+
 
 def _runtime_folder() -> Path:
     # Whoever keeps a state of their own has an assistant of their own: it must not be taken for another one.
     in_state = _state_folder() / "run"
     if os.environ.get("EDGEVOX_STATE_DIR"):
         return _folder("EDGEVOX_RUNTIME_DIR", in_state)
-    # A shell without a session, such as cron's, does not name the folder that the session has.
-    session = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
-    return _folder("EDGEVOX_RUNTIME_DIR", session / "edgevox" if session.is_dir() else in_state)
+    session = session_folder()
+    return _folder("EDGEVOX_RUNTIME_DIR", session / "edgevox" if session is not None else in_state)
 
 
 def _state_folder() -> Path:

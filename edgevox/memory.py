@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import os
 from pathlib import Path
+
+from edgevox.platform_support import physical_memory_bytes, trim_heap
 
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def total_memory_bytes(cgroup_limit: Path = _CGROUP_LIMIT) -> int:
     """The machine's memory, or what a container may use of it."""
-    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    installed = physical_memory_bytes()
     try:
         limit = cgroup_limit.read_text(encoding="ascii").strip()
     except OSError:  # no container, or not Linux
@@ -23,9 +23,7 @@ def total_memory_bytes(cgroup_limit: Path = _CGROUP_LIMIT) -> int:
 def give_back_freed() -> None:
     """Let go of what this process has freed and the C library keeps: of a model that was read, 80 MB."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's; others have none, and need none
-    if trim is not None:
-        trim(0)
+    trim_heap()
 
 
 def keep_for_life() -> None:

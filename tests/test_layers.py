@@ -15,6 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "edgevox.types",
         "edgevox.errors",
+        "edgevox.platform_support",
         "edgevox.events",
         "edgevox.turn",
         "edgevox.hooks",

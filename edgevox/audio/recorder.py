@@ -6,8 +6,6 @@ PortAudio's thread can turn in a circle for ever when the sound server dies at t
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import json
 import subprocess
 import sys
@@ -21,6 +19,7 @@ from edgevox.audio.devices import Device, Direction, unusable
 from edgevox.audio.recorder_frames import BLOCK
 from edgevox.audio.stream import Callback
 from edgevox.errors import DeviceUnavailable
+from edgevox.platform_support import enlarge_pipe
 
 _OPENS_WITHIN_S = 10.0
 # A second of sound and more: so long may this process be held up before the device has to drop something.
@@ -94,8 +93,7 @@ class RecorderStream:
         self._callback = callback
         self._is_closed = False
         assert process.stdout is not None
-        with contextlib.suppress(OSError, AttributeError):  # not everywhere, and only so much for each user
-            fcntl.fcntl(process.stdout.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        enlarge_pipe(process.stdout.fileno(), _PIPE_BYTES)
         self._thread = threading.Thread(target=self._read, name="recorder", daemon=True)
 
     def start(self) -> None:

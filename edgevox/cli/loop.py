@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
+
+from edgevox.platform_support import on_signal
 
 T = TypeVar("T")
 
@@ -16,7 +17,7 @@ def run_until_done(story: Coroutine[Any, Any, T]) -> T:
     async def watched() -> T:
         task = asyncio.current_task()
         assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        on_signal("SIGTERM", task.cancel)
         return await story
 
     try:

@@ -135,6 +135,5 @@ def _lan_address() -> str:
 
 
 def _has_display() -> bool:
-    if sys.platform == "darwin":
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    has_always_one = sys.platform in ("darwin", "win32")
+    return has_always_one or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -17,6 +17,7 @@ from edgevox.cli.status import print_status
 from edgevox.cli.stay import engines, in_log, stay
 from edgevox.control.protocol import Status
 from edgevox.errors import NotRunning
+from edgevox.platform_support import user_id
 from edgevox.service import launchd, systemd
 from edgevox.service.log_file import FILE_NAME, log_to, tail
 
@@ -80,7 +81,7 @@ def _install(args: argparse.Namespace, context: Context) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         context.err.print(f"wrote {path}, which nobody has tried on a Mac yet", soft_wrap=True)
-        context.err.print(f"  → launchctl bootstrap gui/{os.getuid()} {path}", soft_wrap=True)
+        context.err.print(f"  → launchctl bootstrap gui/{user_id()} {path}", soft_wrap=True)
         return 0
     systemd.install(text, start=not args.no_start)
     context.err.print(f"installed as {systemd.unit_path()}", soft_wrap=True)
@@ -92,9 +93,10 @@ def _install(args: argparse.Namespace, context: Context) -> int:
 
 
 def _uninstall(context: Context) -> int:
-    if sys.platform == "darwin":
+    is_mac = sys.platform == "darwin"
+    if is_mac:
         path = launchd.agent_path(Path.home())
-        context.err.print(f"  → launchctl bootout gui/{os.getuid()}/{launchd.LABEL}", soft_wrap=True)
+        context.err.print(f"  → launchctl bootout gui/{user_id()}/{launchd.LABEL}", soft_wrap=True)
         path.unlink(missing_ok=True)
         return 0
     if not systemd.uninstall():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
@@ -32,6 +31,7 @@ from edgevox.errors import EdgevoxError, ModelMissing, SoundStuck, StateError
 from edgevox.events import EngineChanged, EngineName, Event, SoundChanged, StateChanged, TurnEnded
 from edgevox.modelstore import open_store
 from edgevox.new_process import begin_anew
+from edgevox.platform_support import on_signal
 from edgevox.resident.resident import Resident, Session
 from edgevox.service.notify import ServiceManager
 from edgevox.settings import Settings, load_settings
@@ -111,7 +111,7 @@ async def _live(trade: HomeTrade, daemon: Daemon, listening: socket.socket | Non
         task.add_done_callback(reloading.discard)
 
     trade.reload = reload
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+    on_signal("SIGHUP", reload)
     try:
         async with AsyncExitStack() as running:
             if listening is not None:

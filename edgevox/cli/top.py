@@ -6,8 +6,6 @@ import argparse
 import asyncio
 import os
 import sys
-import termios
-import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -20,6 +18,7 @@ from edgevox.control.client import request
 from edgevox.control.event_notes import event_of
 from edgevox.control.protocol import Watch
 from edgevox.metrics import StageSpan, TurnRecord
+from edgevox.platform_support import unbuffered_keys
 from edgevox.types import JsonObject
 
 Take: TypeAlias = Callable[[JsonObject], None]
@@ -102,20 +101,18 @@ def _keys() -> Iterator[asyncio.Event]:
         yield is_enough
         return
     keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
     loop = asyncio.get_running_loop()
 
     def typed() -> None:
         if os.read(keyboard, 64)[:1] in (*_ENDS, b""):
             is_enough.set()
 
-    tty.setcbreak(keyboard)
-    loop.add_reader(keyboard, typed)
-    try:
-        yield is_enough
-    finally:
-        loop.remove_reader(keyboard)
-        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+    with unbuffered_keys(keyboard):
+        loop.add_reader(keyboard, typed)
+        try:
+            yield is_enough
+        finally:
+            loop.remove_reader(keyboard)
 
 
 def _record(fields: JsonObject) -> TurnRecord:

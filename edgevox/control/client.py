@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -11,9 +10,9 @@ from pathlib import Path
 
 from edgevox import errors
 from edgevox.control.instance import SOCKET_NAME
-from edgevox.control.peer import peer_uid
 from edgevox.control.protocol import LINE_BYTES, Request, line_of, read_object, write_request
 from edgevox.errors import ControlError, EdgevoxError, NotRunning
+from edgevox.platform_support import connect_unix, peer_uid, user_id
 from edgevox.types import JsonObject
 
 _CONNECT_WITHIN_S = 5.0
@@ -67,7 +66,7 @@ async def request(folder: Path, wanted: Request) -> AsyncIterator[Conversation]:
     path = folder / SOCKET_NAME
     try:
         async with asyncio.timeout(_CONNECT_WITHIN_S):
-            reader, writer = await asyncio.open_unix_connection(path, limit=LINE_BYTES)
+            reader, writer = await connect_unix(path, limit_bytes=LINE_BYTES)
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError) as error:
         raise NotRunning("the assistant is not running", hint=_START_IT) from error
     except TimeoutError as error:
@@ -77,7 +76,7 @@ async def request(folder: Path, wanted: Request) -> AsyncIterator[Conversation]:
         raise NotRunning(f"{path} cannot be opened: {error.strerror or error}", hint=_START_IT) from error
     try:
         connection: socket.socket = writer.get_extra_info("socket")
-        if peer_uid(connection) != os.getuid():
+        if peer_uid(connection) != user_id():
             raise ControlError("the assistant there belongs to another user", hint="set EDGEVOX_RUNTIME_DIR")
         writer.write(write_request(wanted))
         yield Conversation(reader, writer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import socket
@@ -12,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from edgevox.errors import AlreadyRunning, StateError
+from edgevox.platform_support import lock_exclusively, unix_socket, user_id
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def own_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.lstat()
-        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid():
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != user_id():
             raise StateError(
                 f"{folder} belongs to another user", hint="set EDGEVOX_RUNTIME_DIR to a folder of your own"
             )
@@ -63,9 +63,9 @@ def own_folder(folder: Path) -> None:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     # The file stays when the lock goes: to delete it would let two hold a lock of the same name.
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "r+") as file:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_exclusively(file)
         except BlockingIOError as error:
             raise AlreadyRunning(
                 f"the assistant is already running, as process {file.read().strip() or '?'}",
@@ -82,7 +82,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _bound(path: Path) -> socket.socket:
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening = unix_socket(socket.SOCK_STREAM)
     try:
         listening.bind(str(path))
         path.chmod(0o600)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import select
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
-from edgevox.control.peer import peer_uid
 from edgevox.control.protocol import LINE_BYTES, Request, line_of, read_object, read_request
 from edgevox.errors import ControlError, EdgevoxError
+from edgevox.platform_support import has_hung_up, peer_uid, serve_unix, user_id
 from edgevox.types import JsonObject
 
 log = logging.getLogger(__name__)
@@ -71,7 +69,7 @@ async def control_server(
             connections.discard(task)
             writer.close()
 
-    server = await asyncio.start_unix_server(connected, sock=listening, limit=LINE_BYTES)
+    server = await serve_unix(connected, listening, limit_bytes=LINE_BYTES)
     try:
         yield
     finally:
@@ -104,8 +102,8 @@ async def _converse(
 
 
 def _check_user(uid: int) -> None:
-    if uid != os.getuid():
-        log.warning("user %d tried to speak to the assistant of user %d", uid, os.getuid())
+    if uid != user_id():
+        log.warning("user %d tried to speak to the assistant of user %d", uid, user_id())
         raise ControlError(
             "this assistant belongs to another user", hint="only the user who started it may speak to it"
         )
@@ -149,12 +147,6 @@ async def _listen(reader: asyncio.StreamReader, dialogue: Dialogue, connection: 
             dialogue.answers.put_nowait(read_object(line))
         with suppress(asyncio.QueueFull):
             dialogue.answers.put_nowait(None)
-        return _has_gone(connection)
+        # A program that has closed its own direction only, such as `nc`, still wants its answer.
+        return has_hung_up(connection)
     return True
-
-
-def _has_gone(connection: socket.socket) -> bool:
-    # A program that has closed its own direction only, such as `nc`, still wants its answer.
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return any(found & (select.POLLHUP | select.POLLERR) for _fd, found in poll.poll(0))

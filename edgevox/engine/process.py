@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from typing import IO, Any, NoReturn, cast
@@ -35,6 +34,7 @@ from edgevox.engine.frames import (
 from edgevox.engine.limits import EngineLimits
 from edgevox.engine.pulse import BEAT_S, Pulse
 from edgevox.errors import EngineFailed
+from edgevox.platform_support import anonymous_file, inheritable_socket_pair, open_unix_streams
 from edgevox.turn import CancelFlag
 from edgevox.types import Busy
 
@@ -70,7 +70,9 @@ class EngineProcess:
 
     @classmethod
     async def spawn(cls, name: str, engine: object) -> EngineProcess:
-        """Begin to load the engine. Raises EngineFailed where there is no room for a process."""
+        """Begin to load the engine. Raises EngineFailed where there is no room for a process, and
+        PlatformUnsupported.
+        """
         try:
             return await cls._spawn(name, engine)
         except OSError as error:
@@ -81,7 +83,7 @@ class EngineProcess:
 
     @classmethod
     async def _spawn(cls, name: str, engine: object) -> EngineProcess:
-        ours, theirs = socket.socketpair()
+        ours, theirs = inheritable_socket_pair()
         with contextlib.ExitStack() as on_failure, _shared_memory(name) as shared, theirs:
             on_failure.enter_context(ours)
             flags = mmap.mmap(shared.fileno(), SHARED_BYTES)
@@ -218,12 +220,7 @@ class EngineProcess:
 
 @contextlib.contextmanager
 def _shared_memory(name: str) -> Iterator[IO[bytes]]:
-    # A file on a disk that is full has no room for its pages: whoever writes to them is killed.
-    if sys.platform == "linux":
-        memory: IO[bytes] = os.fdopen(os.memfd_create(f"edgevox-{name}"), "w+b")
-    else:
-        memory = tempfile.TemporaryFile()  # noqa: SIM115  (below)
-    with memory:
+    with anonymous_file(f"edgevox-{name}") as memory:
         os.ftruncate(memory.fileno(), SHARED_BYTES)
         yield memory
 
@@ -237,7 +234,7 @@ class _Connection:
 
     @classmethod
     async def open(cls, ours: socket.socket) -> _Connection:
-        return cls(*await asyncio.open_unix_connection(sock=ours))
+        return cls(*await open_unix_streams(ours))
 
     def send(self, data: bytes) -> None:
         self._writer.write(data)

@@ -7,10 +7,11 @@ works does, however long it takes; what turns in a circle is not noticed here, b
 from __future__ import annotations
 
 import mmap
-import resource
 import struct
 import threading
 import time
+
+from edgevox.platform_support import process_usage
 
 PULSE = struct.Struct("=Q")
 BEAT_S = 0.25
@@ -41,12 +42,11 @@ class Heart:
             time.sleep(BEAT_S)
 
     def _gets_on(self) -> bool:
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        work_s = used.ru_utime + used.ru_stime - time.thread_time()
-        reads = used.ru_majflt + used.ru_inblock
-        if work_s - self._work_s < _WORK_S and reads == self._reads:
+        used = process_usage()
+        work_s = used.cpu_s - time.thread_time()
+        if work_s - self._work_s < _WORK_S and used.disk_reads == self._reads:
             return False
-        self._work_s, self._reads = work_s, reads
+        self._work_s, self._reads = work_s, used.disk_reads
         return True
 
 

@@ -6,8 +6,9 @@ they wait for each other, so that one thread too many costs far more than one to
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+
+from edgevox.platform_support import usable_cores
 
 # More threads than this gain nothing for models of this size.
 _MOST = 4
@@ -25,6 +26,6 @@ class ThreadPlan:
 
 def plan_threads(cores: int | None = None) -> ThreadPlan:
     """The plan for this machine, or for one with `cores` cores."""
-    available = cores or len(os.sched_getaffinity(0))
+    available = cores or usable_cores()
     most = min(available, _MOST)
     return ThreadPlan(whisper=most, llama_prompt=most, llama=max(1, most - 1), piper=min(2, most))

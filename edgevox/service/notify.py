@@ -8,6 +8,8 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+from edgevox.platform_support import unix_socket
+
 
 class ServiceManager:
     """Tells whoever started the service; where nobody asks, nothing is told."""
@@ -27,7 +29,7 @@ class ServiceManager:
         text = "\n".join(f"{name}={value}" for name, value in facts.items())
         # A name that begins with @ is in the abstract namespace.
         address = "\0" + self._address[1:] if self._address.startswith("@") else self._address
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as client:
+        with unix_socket(socket.SOCK_DGRAM) as client:
             client.setblocking(False)
             try:
                 client.sendto(text.encode(), address)

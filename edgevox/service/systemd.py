@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from edgevox.errors import ConfigError, EdgevoxError
+from edgevox.platform_support import user_id
 
 UNIT = "edgevox.service"
 _SYSTEMCTL_WITHIN_S = 120.0
@@ -92,7 +93,7 @@ def lingers() -> bool | None:
     """Whether the user's services run without anybody being logged in; None where nobody can tell."""
     if shutil.which("loginctl") is None:
         return None
-    answer = _run("loginctl", "show-user", str(os.getuid()), "--property=Linger", "--value")
+    answer = _run("loginctl", "show-user", str(user_id()), "--property=Linger", "--value")
     return answer.stdout.strip() == "yes" if answer.returncode == 0 else None
 
 

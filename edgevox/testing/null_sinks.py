@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ import numpy as np
 
 from edgevox.audio.files import write_wav
 from edgevox.errors import DeviceUnavailable
+from edgevox.platform_support import suspended
 from edgevox.types import Audio
 
 _COMMAND_S = 60.0
@@ -84,11 +84,8 @@ class NullSinks:
     def starve(self, seconds: float) -> None:
         """Let the server stand still, as on a machine with too much to do: sound is lost."""
         assert self._server is not None
-        self._server.send_signal(signal.SIGSTOP)
-        try:
+        with suspended(self._server):
             time.sleep(seconds)
-        finally:
-            self._server.send_signal(signal.SIGCONT)
 
     @contextmanager
     def record(self, wav: Path) -> Iterator[None]:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
+from edgevox.platform_support import open_no_follow
+
 MAX_FILE_BYTES = 2_000_000
 MAX_FILES = 20_000
 _PASSAGE_CHARS = 1_000
@@ -64,8 +66,7 @@ def read_passages(folder: Path, document: Document) -> list[str]:
     """The text of a document in pieces of a paragraph or a few; none when it is no text or has gone."""
     try:
         # What was a file when it was found may be a link or a pipe by now.
-        handle = os.open(folder / document.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle, "rb") as file:
+        with os.fdopen(open_no_follow(folder / document.path), "rb") as file:
             data = file.read(MAX_FILE_BYTES)
     except OSError:
         return []

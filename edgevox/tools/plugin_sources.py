@@ -20,6 +20,7 @@ from typing import Any
 
 from edgevox.errors import ConfigError
 from edgevox.folders import Folders
+from edgevox.platform_support import user_id
 
 GROUP = "edgevox.plugins"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
@@ -122,10 +123,10 @@ def _read_guarded(path: Path) -> bytes:
 
 
 def _check_private(path: Path, facts: os.stat_result) -> None:
-    if facts.st_uid not in (os.getuid(), 0):
+    if facts.st_uid not in (own_uid := user_id(), 0):
         raise ConfigError(
             f"{path} belongs to another user, who could change what it does",
-            hint=f"if you trust it: sudo chown {os.getuid()} {path}",
+            hint=f"if you trust it: sudo chown {own_uid} {path}",
         )
     if facts.st_mode & _OTHERS_WRITE:
         raise ConfigError(f"other users can write to {path}", hint=f"chmod go-w {path}")

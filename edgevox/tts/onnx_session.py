@@ -5,7 +5,6 @@ Importing this brings onnxruntime in, so only the process that speaks does.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as native  # type: ignore[import-untyped]  # likewise
 
+from edgevox.platform_support import file_of
 from edgevox.turn import CancelFlag
 
 Array: TypeAlias = NDArray[Any]
@@ -99,10 +99,8 @@ def _as_file(model: Path | Sequence[memoryview]) -> Iterator[str]:
     if isinstance(model, Path):
         yield str(model)
         return
-    with open(os.memfd_create("voice-part"), "wb") as file:  # noqa: PTH123 (a descriptor has no path)
-        file.writelines(model)
-        file.flush()
-        yield f"/proc/self/fd/{file.fileno()}"
+    with file_of(model, "voice-part") as path:
+        yield path
 
 
 def _session_options(threads: int) -> onnxruntime.SessionOptions:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
-import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -22,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
 from edgevox.errors import ConfigError
+from edgevox.platform_support import signal_group
 from edgevox.tools.mcp.config import StdioServer, with_variables
 from edgevox.tools.mcp.flow import MAX_MESSAGE_BYTES, Flood, Flow, Nonsense
 
@@ -154,9 +153,9 @@ async def _ended(child: asyncio.subprocess.Process, tasks: list[asyncio.Task[Non
     assert child.stdin is not None
     child.stdin.close()
     if not await _is_over(child):
-        _strike(child, signal.SIGTERM)
+        signal_group(child.pid, "SIGTERM")
         await _is_over(child)
-    _strike(child, signal.SIGKILL)  # also those that it left behind
+    signal_group(child.pid, "SIGKILL")  # also those that it left behind
     await _is_over(child)
     # A grandchild that fled its session may hold the pipes open: without this, Python warns of them.
     child._transport.close()  # type: ignore[attr-defined]  # nothing public closes it
@@ -167,8 +166,3 @@ async def _is_over(child: asyncio.subprocess.Process) -> bool:
         async with asyncio.timeout(_END_S):
             await child.wait()
     return child.returncode is not None
-
-
-def _strike(child: asyncio.subprocess.Process, blow: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, blow)

@@ -7,12 +7,12 @@ own often begins hours off, and is put right by the network in the middle of a t
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
+
+from edgevox.platform_support import seconds_since_boot
 
 # Less is the drift and the reading of two clocks, one after the other.
 _SMALLEST_JUMP_S = 1.0
@@ -38,13 +38,11 @@ class SteadyClock:
     @classmethod
     def of_machine(cls) -> SteadyClock | None:
         """None where the machine has no such clock: then nothing is noticed."""
-        if sys.platform != "linux":
-            return None
         try:
             boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
-        except OSError:
+        except OSError:  # not Linux
             return None
-        return cls(lambda: time.clock_gettime(time.CLOCK_BOOTTIME), boot_id)
+        return cls(seconds_since_boot, boot_id)
 
     def reckoning(self, wall_s: float) -> Reckoning:
         return Reckoning(boot_id=self._boot_id, ahead_s=wall_s - self._since_boot_s())
