@@ -12,6 +12,7 @@ import json
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.first_sound import FirstSound
@@ -44,16 +45,16 @@ COMMANDS = (
     "Close the curtains.",
     "Turn up the volume of the kitchen speaker.",
 )
-BAR_S = 0.6
+BAR_S = 0.45
 # A person takes a breath between two commands: the next prompt is prepared then.
 PAUSE_S = 2.0
 
 
-async def turns(daemon: Daemon, *, fresh: bool) -> list[float]:
+async def turns(daemon: Daemon, commands: Sequence[str] = COMMANDS, *, fresh: bool) -> list[float]:
     """Seconds to the first sound of each command; `fresh` asks each in a new conversation."""
     took: list[float] = []
     pipeline = daemon.pipeline(speaker := FirstSound(), daemon.conversation())
-    for command in COMMANDS:
+    for command in commands:
         if fresh:
             pipeline = daemon.pipeline(speaker := FirstSound())
         else:

@@ -12,7 +12,9 @@ import contextlib
 import ctypes
 import errno
 import os
+import platform
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -22,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
@@ -62,10 +65,34 @@ def usable_cores() -> int:
     return cores
 
 
-def lower_priority(niceness: int) -> None:
-    """Let other processes go first; no effect on Windows."""
-    if sys.platform != "win32":
-        os.nice(niceness)
+def machine_cpu_s() -> float | None:
+    """The CPU seconds that all processes have used since the machine started; None where unknown."""
+    busy_s: float | None = None
+    if sys.platform == "linux":
+        try:
+            with Path("/proc/stat").open(encoding="ascii") as file:
+                user, nice, system, _idle, _waiting, irq, softirq = map(int, file.readline().split()[1:8])
+            busy_s = (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError):
+            busy_s = None
+    return busy_s
+
+
+@cache
+def processor_name() -> str:
+    """The processor as its maker calls it, such as "Neoverse-N1"."""
+    found = _model_name(Path("/proc/cpuinfo").read_text(encoding="utf-8")) if sys.platform == "linux" else ""
+    if not found and (lscpu := shutil.which("lscpu")):  # Arm's /proc/cpuinfo has numbers only
+        found = _model_name(subprocess.run([lscpu], capture_output=True, text=True, check=False).stdout)
+    return found or platform.processor() or platform.machine()
+
+
+def _model_name(text: str) -> str:
+    for line in text.splitlines():
+        key, _, value = line.partition(":")
+        if key.strip().lower() == "model name":
+            return value.strip()
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,14 @@ from edgevox.cli.home_test import reached
 from edgevox.cli.loop import run_until_done
 from edgevox.cli.remote_check import forcing, remote_findings
 from edgevox.daemon import Daemon
+from edgevox.engine.threads import plan_threads
 from edgevox.errors import EdgevoxError, StateError
 from edgevox.events import EngineName
 from edgevox.languages import ENGLISH, LANGUAGES
+from edgevox.llm.weight_types import fastest_copy_type, known_speeds, turn_cpu_s
 from edgevox.memory import anonymous_bytes
-from edgevox.modelstore import open_store
+from edgevox.modelstore import ModelStore, open_store
+from edgevox.platform_support import processor_name, usable_cores
 from edgevox.server.serving import port_is_free
 from edgevox.server.tokens import Tokens, token_file
 from edgevox.settings import LlmSettings
@@ -94,6 +97,7 @@ def _examine(context: Context, *, quick: bool) -> Iterator[Finding]:
             yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
         else:
             yield Finding("ok", model, str(store.path(model)))
+    yield from _check("processor", lambda: _processor(store))
     unreachable = yield from _remote(daemon)
     if missing or quick or unreachable:
         yield Finding("note", "engines", "not tried: " + _why_not(missing, quick=quick))
@@ -219,6 +223,21 @@ def _constraints(llm: LlmSettings) -> Finding:
     else:
         detail = "llama.cpp's own sampler holds tool calls to their form (llm.constraint_engine)"
     return Finding("ok", "constraints", detail)
+
+
+def _processor(store: ModelStore) -> Finding:
+    """The weight type for copies of models, and how it was chosen."""
+    threads = plan_threads()
+    name = f"{processor_name()}, {usable_cores()} cores, {threads.llama_prompt} threads for prompts"
+    known = known_speeds(store)
+    if known is None:
+        return Finding("note", "processor", f"{name}; weight types are measured at the first start")
+    best = fastest_copy_type(known.speeds)
+    turns = ", ".join(
+        f"{kind} {turn_cpu_s(speed) * 1000:.0f} ms"
+        for kind, speed in sorted(known.speeds.items(), key=lambda item: turn_cpu_s(item[1]))
+    )
+    return Finding("ok", "processor", f"{name}; copies are {best} (a small model's turn: {turns})")
 
 
 def _remote(daemon: Daemon) -> Generator[Finding, None, bool]:

@@ -11,13 +11,14 @@ from edgevox.cli.context import Context
 from edgevox.cli.pull_display import pull_display
 from edgevox.engine.threads import plan_threads
 from edgevox.errors import ConfigError
-from edgevox.llm.cpu import repacked_types
 from edgevox.llm.gguf_header import read_header
 from edgevox.llm.merged_copy import AdapterFile, adapter_file, make_merged_copy
 from edgevox.llm.model_speed import ModelSpeed, measure
-from edgevox.llm.optimise import judge, main_type, make_copy
+from edgevox.llm.optimise import judge, judge_merged, main_type, make_copy
 from edgevox.llm.requantize import TARGET_TYPES, TargetType
-from edgevox.modelstore import ModelStore, OptimisedCopy, size_text
+from edgevox.llm.weight_types import fastest_copy_type, measure_weight_types, turn_cpu_s, weight_speeds
+from edgevox.modelstore import ModelStore, OptimisedCopy, WeightSpeed, size_text
+from edgevox.platform_support import processor_name
 
 # Less than this is what a measurement varies by while the machine does other things.
 _FASTER = 1.1
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--adapter", metavar="FILE_OR_ID", help="merge this LoRA adapter into the copy")
     parser.add_argument("--scale", type=float, default=1.0, help="how strongly the adapter acts (1.0)")
     parser.add_argument(
-        "--no-measure", action="store_true", help="trust the rule; measuring takes half a minute"
+        "--no-measure", action="store_true", help="use what is known of this processor; measure nothing"
     )
 
 
@@ -41,7 +42,13 @@ def run(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
     with pull_display(context.err) as progress:
         original = store.pull(args.id, progress)
         adapter = adapter_file(store, args.id, args.adapter, progress) if args.adapter else None
-    verdict = judge(read_header(original), repacked_types())
+    if args.no_measure:
+        speeds = weight_speeds(store, lambda text: _say(context, text))
+    else:
+        with context.err.status("measuring each weight type on this processor …"):
+            speeds = measure_weight_types(store)
+        context.out.print(_speeds_table(speeds))
+    verdict = (judge_merged if adapter else judge)(read_header(original), speeds)
     target: TargetType | None = args.type or verdict.target or ("Q8_0" if adapter else None)
     if target is None:
         context.out.print(f"{args.id} stays as it is: {verdict.reason}", markup=False, soft_wrap=True)
@@ -60,6 +67,28 @@ def run(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
     _say(context, f"kept {copy.path}: {'as asked for' if is_asked_for else verdict.reason}")
     _say(context, _use(args, adapter, copy))
     return 0
+
+
+def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
+    """The types on this processor, the fastest first."""
+    table = Table(
+        box=None,
+        pad_edge=False,
+        title=f"{processor_name()}, one thread, tokens per CPU second",
+        title_justify="left",
+    )
+    table.add_column("type")
+    for heading in ("in a batch of 16", "one by one", "a command's turn"):
+        table.add_column(heading, justify="right")
+    chosen = fastest_copy_type(speeds)
+    for name, speed in sorted(speeds.items(), key=lambda item: turn_cpu_s(item[1])):
+        table.add_row(
+            f"{name} (for copies)" if name == chosen else name,
+            f"{speed.batch_tokens_s:.0f}",
+            f"{speed.single_tokens_s:.0f}",
+            f"{turn_cpu_s(speed) * 1000:.0f} ms",
+        )
+    return table
 
 
 def _gains(context: Context, original: Path, copy: OptimisedCopy) -> bool:

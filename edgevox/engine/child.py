@@ -36,16 +36,11 @@ from edgevox.engine.frames import (
 from edgevox.engine.pulse import Heart
 from edgevox.errors import EdgevoxError, EngineFailed
 from edgevox.memory import give_back_freed
-from edgevox.platform_support import lower_priority
 from edgevox.turn import CancelFlag
 from edgevox.types import Engine
 
-_NICENESS = 5
-
 
 def main(socket_fd: int, flags_fd: int) -> None:
-    # The parent plays and records in this very moment: where the cores are short, an engine waits for it.
-    lower_priority(_NICENESS)
     # Ctrl-C reaches the whole process group; the parent decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)

@@ -97,6 +97,9 @@ class EngineProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
+                # A session of its own is a scheduling group of its own (autogroup): the engine shares the
+                # cores with the rest of a busy desktop half and half, however many processes that has.
+                start_new_session=True,
             )
             on_failure.pop_all()
         connection = await _Connection.open(ours)

@@ -6,9 +6,10 @@ they wait for each other, so that one thread too many costs far more than one to
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
-from edgevox.platform_support import usable_cores
+from edgevox.platform_support import machine_cpu_s, usable_cores
 
 # More threads than this gain nothing for models of this size.
 _MOST = 4
@@ -29,3 +30,37 @@ def plan_threads(cores: int | None = None) -> ThreadPlan:
     available = cores or usable_cores()
     most = min(available, _MOST)
     return ThreadPlan(whisper=most, llama_prompt=most, llama=max(1, most - 1), piper=min(2, most))
+
+
+# The kernel counts CPU time in ticks of up to 10 ms: a shorter look tells nothing.
+_LOOK_S = 0.06
+
+
+class CoreWatch:
+    """How many cores an engine has for itself: those of the machine, less what other processes use.
+
+    An engine with more threads than that waits at every barrier for a thread that has no core: on two cores
+    beside four busy processes, two threads took twice as long as one (benchmarks/results/contention.md).
+    """
+
+    def __init__(self, cores: int | None = None) -> None:
+        self._cores = self._free = cores or usable_cores()
+        self._at_s = time.monotonic()
+        self._others_s = self._used_by_others_s()
+
+    def free(self) -> int:
+        """The cores that other processes left since the last look; at least one."""
+        at_s = time.monotonic()
+        if at_s - self._at_s < _LOOK_S:
+            return self._free
+        others_s = self._used_by_others_s()
+        if others_s is not None and self._others_s is not None:
+            busy = round((others_s - self._others_s) / (at_s - self._at_s))
+            self._free = max(1, self._cores - max(0, busy))
+        self._at_s, self._others_s = at_s, others_s
+        return self._free
+
+    @staticmethod
+    def _used_by_others_s() -> float | None:
+        used_s = machine_cpu_s()
+        return None if used_s is None else used_s - time.process_time()

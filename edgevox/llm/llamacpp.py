@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from edgevox.engine.openmp import wait_politely
+from edgevox.engine.openmp import limit_omp_spin
 from edgevox.errors import ModelError, ModelMissing
 from edgevox.turn import CancelFlag
 from edgevox.types import API_CLIENT, Busy, ChatReply, ChatRequest
@@ -49,7 +49,7 @@ class LlamaEngine:
         _check_gguf(self.model_path)
         if self.adapter_path is not None:
             _check_gguf(self.adapter_path)
-        wait_politely()
+        limit_omp_spin()
         # Not at the top of the file: see the module's docstring.
         from edgevox.llm.decoder import load_decoder
 

@@ -15,10 +15,11 @@ from typing import Final, Literal, TypeAlias, get_args
 from edgevox.errors import ModelError
 from edgevox.llm.gguf_header import read_header
 
-TargetType: TypeAlias = Literal["Q4_0", "Q8_0"]
+TargetType: TypeAlias = Literal["Q4_0", "Q8_0", "F16"]
 TARGET_TYPES: tuple[TargetType, ...] = get_args(TargetType)
 
-_FILE_TYPES: Final[dict[str, int]] = {"Q4_0": 2, "Q8_0": 7}  # llama_ftype
+# llama_ftype of each type.
+FILE_TYPES: Final[dict[str, int]] = {"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9}
 _TIMEOUT_S = 3600.0
 
 
@@ -73,7 +74,7 @@ def _main(source: str, target: str, to: str, threads: str) -> int:
     import llama_cpp as llama
 
     params = llama.llama_model_quantize_default_params()
-    params.ftype = _FILE_TYPES[to]
+    params.ftype = FILE_TYPES[to]
     params.nthread = int(threads)
     params.allow_requantize = True
     failed: int = llama.llama_model_quantize(source.encode(), target.encode(), ctypes.byref(params))

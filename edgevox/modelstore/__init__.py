@@ -1,6 +1,7 @@
 """Models by name: the manifest of what can be had, and the folder of what is there."""
 
 from edgevox.modelstore.disk import size_text
+from edgevox.modelstore.lockfile import ProcessorRecord, WeightSpeed
 from edgevox.modelstore.manifest import (
     HubSource,
     Manifest,
@@ -46,6 +47,7 @@ __all__ = [
     "OptimisedCopy",
     "PackagePart",
     "PackageSource",
+    "ProcessorRecord",
     "Progress",
     "PullEvent",
     "PullFinished",
@@ -53,6 +55,7 @@ __all__ = [
     "Recipe",
     "SourceFailed",
     "WaitingForOther",
+    "WeightSpeed",
     "load_manifest",
     "open_store",
     "read_manifest",

@@ -1,4 +1,4 @@
-"""lock.json in the models folder: what every downloaded file was, and how every optimised copy was made."""
+"""lock.json in the models folder: every downloaded file, every optimised copy, and what was measured here."""
 
 from __future__ import annotations
 
@@ -38,12 +38,31 @@ class OptimisedRecord(BaseModel):
     adapter_scale: float | None = None
 
 
+class WeightSpeed(BaseModel):
+    """Tokens per CPU second of one thread with a small model: in a batch of 16, and one by one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    batch_tokens_s: float
+    single_tokens_s: float
+
+
+class ProcessorRecord(BaseModel):
+    """How fast each weight type is on a processor, with the llama.cpp that it was measured with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    llama_build: str
+    speeds: dict[str, WeightSpeed]
+
+
 class _Content(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1] = 1
     models: dict[str, dict[str, FileRecord]] = Field(default_factory=dict)
     optimised: dict[str, dict[str, OptimisedRecord]] = Field(default_factory=dict)
+    processors: dict[str, ProcessorRecord] = Field(default_factory=dict)
 
 
 class LockFile:
@@ -82,6 +101,16 @@ class LockFile:
                 return
             if left := {name: record for name, record in known.items() if name not in files}:
                 content.optimised[model] = left
+            self._write(content)
+
+    def processor(self, name: str) -> ProcessorRecord | None:
+        """What was measured on the processor of that name. Raises ModelError when lock.json is damaged."""
+        return self._read().processors.get(name)
+
+    def add_processor(self, name: str, record: ProcessorRecord) -> None:
+        with FileLock(self._guard):
+            content = self._read()
+            content.processors[name] = record
             self._write(content)
 
     def forget(self, model: str) -> None:

@@ -19,7 +19,7 @@ from edgevox.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, Mo
 from edgevox.folders import Folders
 from edgevox.modelstore.disk import DiskProblem, check_free_space, disk_problems, name_when_whole
 from edgevox.modelstore.fetch import Fetched, Wanted
-from edgevox.modelstore.lockfile import FileRecord, LockFile
+from edgevox.modelstore.lockfile import FileRecord, LockFile, ProcessorRecord
 from edgevox.modelstore.manifest import (
     HubSource,
     Manifest,
@@ -125,6 +125,15 @@ class ModelStore:
         """Delete a copy."""
         with disk_problems(self.folder), self._alone_with(model_id, silent):
             self._copies.discard(model_id, copy)
+
+    def processor(self, name: str) -> ProcessorRecord | None:
+        """What was measured on the processor of that name. Raises ModelError."""
+        return self._lock_file.processor(name)
+
+    def keep_processor(self, name: str, record: ProcessorRecord) -> None:
+        """Keep what was measured on a processor."""
+        self._work.mkdir(parents=True, exist_ok=True)
+        self._lock_file.add_processor(name, record)
 
     def ensure(self, model_ids: Iterable[str], progress: Progress = silent) -> None:
         """Pull what is missing. Raises what `pull` raises."""

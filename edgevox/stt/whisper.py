@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from edgevox.engine.openmp import wait_politely
+from edgevox.engine.openmp import limit_omp_spin
 from edgevox.errors import ModelError
 from edgevox.stt.ladder import FULL_WINDOW_S
 from edgevox.stt.utterance import Decoder, Gate, Utterance
@@ -41,7 +41,7 @@ class WhisperEngine:
 
     def load(self) -> None:
         """Read the model. Raises ModelMissing when a file is not there, ModelError when it cannot be used."""
-        wait_politely()
+        limit_omp_spin()
         # Not at the top of the file: the process that builds this object need not carry CTranslate2.
         from edgevox.stt.recogniser import Recogniser
         from edgevox.stt.speech_gate import SpeechGate

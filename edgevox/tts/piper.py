@@ -35,6 +35,9 @@ _PROBE = "Good morning."
 _LEVEL = 0.1
 _MOST_GAIN = 10.0
 _KNEE = 0.7
+# What is quieter is silence; so much of it is left before the first sound, where soft consonants begin.
+_SILENT = 0.003
+_LEAD_IN_S = 0.01
 
 
 class PiperEngine:
@@ -85,13 +88,15 @@ class PiperEngine:
         voice = self._voice(self.others.get(request.language, self.voice_path))
         speed = min(max(request.speed, _SLOWEST), _FASTEST)
         with self._switch.thrown_by(cancel), suppress(RunStopped):
+            is_first = True
             for phonemes in voice.phonemes(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
                 if cancel.is_set():
                     return
                 for audio in voice.sound(phonemes, speed):
                     if cancel.is_set():
                         return
-                    yield audio
+                    yield _without_lead_in(audio) if is_first else audio
+                    is_first = False
 
     def _voice(self, path: Path) -> _Voice:
         voice = self._loaded.get(path)
@@ -101,6 +106,13 @@ class PiperEngine:
             voice = self._loaded[path] = _Voice(path, threads=self.threads, switch=self._switch)
         self._loaded.move_to_end(path)
         return voice
+
+
+def _without_lead_in(audio: Audio) -> Audio:
+    """The sound without the silence that the voice begins a sentence with: joe's takes 60 ms."""
+    loud = np.flatnonzero(np.abs(audio.samples) > _SILENT)
+    begin = int(loud[0]) - round(_LEAD_IN_S * audio.rate_hz) if len(loud) else 0
+    return Audio(audio.samples[begin:], audio.rate_hz) if begin > 0 else audio
 
 
 class _Voice:

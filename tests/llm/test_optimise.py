@@ -7,14 +7,35 @@ from pathlib import Path
 import pytest
 
 from edgevox.errors import ModelError, ModelMissing
-from edgevox.llm.cpu import WeightType, repacked_types
 from edgevox.llm.gguf_header import GgufHeader, TensorInfo
 from edgevox.llm.merged_copy import adapter_file
-from edgevox.llm.optimise import ModelFiles, judge, main_type, model_files, optimise_on_first_use
-from edgevox.modelstore import HubSource, Manifest, MergedAdapter, ModelEntry, ModelFile, ModelStore, Recipe
+from edgevox.llm.optimise import (
+    ModelFiles,
+    judge,
+    judge_merged,
+    main_type,
+    model_files,
+    optimise_on_first_use,
+)
+from edgevox.llm.requantize import llama_build
+from edgevox.llm.weight_types import DEFAULT_SPEEDS, WeightType, known_speeds, weight_speeds
+from edgevox.modelstore import (
+    HubSource,
+    Manifest,
+    MergedAdapter,
+    ModelEntry,
+    ModelFile,
+    ModelStore,
+    ProcessorRecord,
+    Recipe,
+    WeightSpeed,
+)
+from edgevox.platform_support import processor_name
 from tests.modelstore.conftest import sha256
 
-ARM = repacked_types(frozenset({"NEON", "DOTPROD", "REPACK"}))
+ARM = DEFAULT_SPEEDS
+# A processor that computes fastest with 16 bits.
+F16_FIRST = ARM | {"F16": WeightSpeed(batch_tokens_s=900, single_tokens_s=90)}
 WORDS, WIDTH, LAYERS = 10_000, 576, 30
 
 
@@ -34,20 +55,29 @@ def header(
 
 @pytest.mark.parametrize("weights", ["Q4_1", "Q5_0", "Q5_1", "F16", "BF16", "F32"])
 def test_weights_that_are_slow_here_and_lose_nothing_are_copied(weights: str) -> None:
-    verdict = judge(header(WeightType[weights]), ARM)
-    assert verdict.target == "Q8_0"
-    assert verdict.reason == f"this processor has fast kernels for Q8_0 and none for {weights}"
+    assert judge(header(WeightType[weights]), ARM).target == "Q8_0"
 
 
-@pytest.mark.parametrize(
-    "weights", ["Q4_0", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "MXFP4", "Q2_K", "Q3_K", "IQ4_XS"]
-)
+def test_a_copy_says_how_much_faster_it_was_measured() -> None:
+    assert judge(header(WeightType.Q4_1), ARM).reason == "Q8_0 is 2.6 times as fast as Q4_1 on this processor"
+
+
+@pytest.mark.parametrize("weights", ["Q4_0", "Q8_0", "Q4_K", "IQ4_NL", "MXFP4", "Q2_K"])
 def test_weights_that_are_fast_or_would_grow_too_much_are_left_alone(weights: str) -> None:
     assert judge(header(WeightType[weights]), ARM).target is None
 
 
-def test_nothing_is_copied_on_a_processor_that_was_not_measured() -> None:
-    assert judge(header(WeightType.Q4_1), frozenset()).target is None
+def test_the_type_of_a_copy_is_the_one_that_is_fastest_here() -> None:
+    assert judge(header(WeightType.Q4_1), F16_FIRST).target == "F16"
+    assert judge(header(WeightType.F16), F16_FIRST).target is None
+    # A model whose weights fit in 400 MB with 8 bits each, and not with 16.
+    assert judge(header(WeightType.Q4_1, layers=200), F16_FIRST).target == "Q8_0"
+
+
+def test_an_adapter_is_merged_whatever_the_type_of_the_model() -> None:
+    for weights in (WeightType.Q4_1, WeightType.Q4_K, WeightType.Q8_0):
+        assert judge_merged(header(weights), ARM).target == "Q8_0"
+    assert judge_merged(header(WeightType.Q4_1, layers=300), ARM).target is None
 
 
 def test_a_big_model_is_not_copied_by_itself() -> None:
@@ -138,10 +168,45 @@ def test_an_adapter_is_found_by_its_id_or_as_a_file(small_store: ModelStore, tmp
         adapter_file(small_store, "base", "nothing", lambda _: None)
 
 
+# --- what was measured on this processor
+
+
+def measured(store: ModelStore, build: str) -> None:
+    store.keep_processor(processor_name(), ProcessorRecord(llama_build=build, speeds=F16_FIRST))
+
+
+def test_types_are_measured_once_per_processor_and_build(small_store: ModelStore) -> None:
+    assert known_speeds(small_store) is None
+    measured(small_store, "another build")
+    assert known_speeds(small_store) is None
+    measured(small_store, llama_build())
+    reread = ModelStore(small_store.folder, small_store.manifest)
+    assert weight_speeds(reread, lambda _: pytest.fail("it is known")) == F16_FIRST
+
+
 @pytest.mark.engine
-@pytest.mark.skipif(not repacked_types(), reason="nothing is optimised on this processor by itself")
+def test_a_measurement_on_this_processor_covers_every_type_and_is_kept(small_store: ModelStore) -> None:
+    told: list[str] = []
+    speeds = weight_speeds(small_store, told.append)
+    assert len(told) == 1
+    assert speeds.keys() == DEFAULT_SPEEDS.keys()
+    assert all(speed.batch_tokens_s > speed.single_tokens_s > 0 for speed in speeds.values())
+    record = known_speeds(small_store)
+    assert record is not None
+    assert dict(record.speeds) == speeds
+
+
+def test_a_measurement_that_fails_leaves_the_default_table(
+    small_store: ModelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", "/nonexistent/python")
+    assert weight_speeds(small_store, lambda _: None) == DEFAULT_SPEEDS
+    assert known_speeds(small_store) is None
+
+
 def test_what_is_no_model_is_an_error_that_can_be_told(small_store: ModelStore) -> None:
     with pytest.raises(ModelError, match="not a whole GGUF file"):
         optimise_on_first_use(small_store, "base", lambda _: None)
+    measured(small_store, llama_build())
     keep(small_store)
     optimise_on_first_use(small_store, "base", lambda _: pytest.fail("it is there already"))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from edgevox.errors import ModelError, ModelMissing
-from edgevox.llm.cpu import WeightType
 from edgevox.llm.gguf_header import read_header
 from edgevox.llm.model_speed import mean_logprob
 from edgevox.llm.requantize import TargetType, llama_build, requantise
+from edgevox.llm.weight_types import WeightType
 
 ORIGINAL_BYTES = 98_362_432
 

@@ -13,6 +13,7 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
+from edgevox.engine.threads import CoreWatch
 from edgevox.errors import ModelError
 from edgevox.llm.native.vocabulary import Vocabulary
 from edgevox.turn import CancelFlag
@@ -62,7 +63,10 @@ class LlamaContext:
         self._model = _load_model(model_path)
         self._is_model_lent = False
         self._prompt_threads = prompt_threads
-        self._threads = self._shared_threads = threads
+        self._shared_threads = threads
+        self._reply_threads = threads
+        self._applied_threads = (threads, prompt_threads)
+        self._cores = CoreWatch()
         parameters = llama_cpp.llama_context_default_params()
         parameters.n_ctx = context_tokens
         parameters.n_batch = parameters.n_ubatch = min(BATCH_TOKENS, context_tokens)
@@ -96,7 +100,7 @@ class LlamaContext:
         other = copy.copy(self)
         other._is_model_lent = True
         other._shared_threads = self._prompt_threads
-        other._threads = self._parameters.n_threads
+        other._applied_threads = (self._parameters.n_threads, self._parameters.n_threads_batch)
         other._open()
         return other
 
@@ -112,10 +116,17 @@ class LlamaContext:
 
     def share_cores(self, *, is_shared: bool) -> None:
         """Whether other engines work at the same time from now on: then fewer threads make the words."""
-        threads = self._shared_threads if is_shared else self._prompt_threads
-        if threads != self._threads:
-            llama_cpp.llama_set_n_threads(self._context, threads, self._prompt_threads)
-            self._threads = threads
+        self._reply_threads = self._shared_threads if is_shared else self._prompt_threads
+
+    def _leave_busy_cores(self) -> None:
+        """Use no more threads than there are cores that nothing else wants."""
+        if max(self._reply_threads, self._prompt_threads) == 1:
+            return
+        free = self._cores.free()
+        wanted = (min(self._reply_threads, free), min(self._prompt_threads, free))
+        if wanted != self._applied_threads:
+            llama_cpp.llama_set_n_threads(self._context, *wanted)
+            self._applied_threads = wanted
 
     def evaluate(self, tokens: Sequence[int], sequence: int, at: int) -> None:
         """Evaluate at most BATCH_TOKENS tokens as one batch; the logits behind the last one are kept.
@@ -123,6 +134,7 @@ class LlamaContext:
         Where it fails the sequence is as it was before, if it can be cut.
         Raises Aborted, NoRoom, and ModelError when llama.cpp fails.
         """
+        self._leave_busy_cores()
         code = llama_cpp.llama_decode(self._context, self._batch.fill(tokens, sequence, at))
         if code == _DECODED:
             return

@@ -1,0 +1,100 @@
+"""A command's turn while other programs want the same cores, as a ratio to the same turn on an idle machine.
+
+`python -m benchmarks.contention`: as `benchmarks.command_turns`, idle, beside as many busy processes as there
+are cores, and beside twice as many. The busy processes are a session of their own, as another program is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.command_turns import turns
+from benchmarks.hardware import describe
+from edgevox.daemon import Daemon
+from edgevox.folders import Folders, user_folders
+from edgevox.modelstore import open_store
+from edgevox.platform_support import usable_cores
+from edgevox.settings import load_settings
+
+BAR = 3.0
+BUSY = "value = 1\nwhile True:\n    value = value * 3 & 0xFFFFFF"
+# Spread over kinds of commands: a light, a state, a cover, a list, a timer.
+COMMANDS = (
+    "Turn on the kitchen light.",
+    "Is the front door locked?",
+    "Open the curtains in the bedroom.",
+    "Set the thermostat to nineteen degrees.",
+    "Add butter to the shopping list.",
+    "Set a timer for ten minutes.",
+    "Which lights are on?",
+    "Turn off the kitchen light.",
+)
+
+
+@contextmanager
+def busy_processes(count: int) -> Iterator[None]:
+    """`count` processes that compute for as long as the block runs, all in one session."""
+    leader = "import os, subprocess, sys\nos.setsid()\n"
+    leader += "for _ in range(int(sys.argv[1])): subprocess.Popen([sys.executable, '-c', sys.argv[2]])\n"
+    leader += "sys.stdin.read()\nos.killpg(0, 9)"
+    if not count:
+        yield
+        return
+    command = [sys.executable, "-c", leader, str(count), BUSY]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        try:
+            yield
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait()
+
+
+async def measure(folders: Folders) -> dict[str, object]:
+    store = open_store(folders)
+    daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
+    store.ensure(daemon.models.needed())
+    daemon.models.prepare(print)
+    medians_s: dict[int, float] = {}
+    async with daemon:
+        await turns(daemon, COMMANDS, fresh=False)  # everything is loaded and compiled once
+        for load in (0, usable_cores(), 2 * usable_cores()):
+            with busy_processes(load):
+                took_s = await turns(daemon, COMMANDS, fresh=False)
+            medians_s[load] = statistics.median(took_s)
+            print(
+                f"{load} busy processes: median {medians_s[load]:.3f} s, longest {max(took_s):.3f} s",
+                flush=True,
+            )
+    return {
+        "load_average_before": round(os.getloadavg()[0], 2),
+        "median_s": {str(load): round(median_s, 3) for load, median_s in medians_s.items()},
+        "ratio": {str(load): round(median_s / medians_s[0], 2) for load, median_s in medians_s.items()},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--json", type=Path, help="write the result there")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        own = Folders(config=Path(home) / "config", state=Path(home) / "state", models=user_folders().models)
+        result = asyncio.run(measure(own)) | {"hardware": describe()}
+    print(json.dumps(result, indent=2))
+    print(f"bar for every ratio: {BAR}")
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
