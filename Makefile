@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test lint setup setup-dev wheel bench fuzz soak train-smoke
+.PHONY: run test test-all lint setup setup-dev wheel bench fuzz soak train-smoke
 
 VENV := .venv/bin
 
@@ -9,6 +9,11 @@ run: setup
 test: setup-dev
 	@script/lint
 	@script/test $(ARGS)
+
+# Also what takes long: soaks, minutes of speech, the agent frameworks in environments of their own.
+test-all: setup-dev
+	@script/lint
+	@script/test --all
 
 lint: setup-dev
 	@script/lint

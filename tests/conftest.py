@@ -12,6 +12,12 @@ from edgevox.llm.optimise import optimise_on_first_use
 from edgevox.modelstore import ModelStore, load_manifest, read_manifest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with engines go first: what is left at the end is short, and no core waits for the other."""
+    with_engines = {item.path for item in items if item.get_closest_marker("engine")}
+    items.sort(key=lambda item: item.path not in with_engines)
+
+
 @pytest.fixture(scope="session")
 def store() -> ModelStore:
     """The user's model store, or the one in EDGEVOX_MODELS_DIR: real models are downloaded once."""

@@ -9,8 +9,6 @@ import pytest
 
 from tests.guide import play
 
-pytestmark = pytest.mark.slow
-
 
 def test_the_first_server_of_the_mcp_guide_works_as_it_is_written(tmp_path: Path) -> None:
     seen = play("mcp.md", tmp_path)
@@ -27,6 +25,7 @@ def test_the_plugin_of_the_guide_works_and_so_does_its_test(tmp_path: Path) -> N
     assert "2 passed" in seen
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_the_tuning_guide_measures_with_the_default_model(tmp_path: Path) -> None:
     seen = play("tuning.md", tmp_path, bound_s=240.0, EDGEVOX_PRESET="home")

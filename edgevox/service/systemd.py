@@ -43,6 +43,8 @@ Restart=on-failure
 RestartSec=2
 # Ended by a signal, as by `systemctl stop`.
 SuccessExitStatus=130
+# Four times the share of an ordinary program while the cores are busy.
+CPUWeight=400
 # An engine that takes too much memory is killed alone, and started again by the assistant.
 OOMPolicy=continue
 NoNewPrivileges=yes

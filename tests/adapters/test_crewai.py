@@ -64,6 +64,5 @@ async def test_our_agent_calls_its_tool_and_asks_first(yes: bool) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_the_guide_works_as_it_is_written_with_the_default_model(served_home: str, tmp_path: Path) -> None:
     check_guide("CrewAI", served_home, tmp_path)

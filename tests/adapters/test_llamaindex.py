@@ -84,6 +84,5 @@ async def test_its_reading_tool_needs_no_yes() -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_the_guide_works_as_it_is_written_with_the_default_model(served_home: str, tmp_path: Path) -> None:
     check_guide("LlamaIndex", served_home, tmp_path)

@@ -33,7 +33,7 @@ from edgevox.turn import CancelFlag, Turn
 from edgevox.types import ChatReply, ChatRequest, JsonObject, Message, NamedTool, Sampling, ToolChoice
 from tests.agents.test_tools import assert_whole
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 LOG: list[str] = []
 MAX_TOKENS = 80

@@ -12,7 +12,7 @@ from edgevox.testing import NullSinks
 from tests.cli.command import edgevox, environment
 from tests.cli.test_voice import Lines, assistant
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 # What is said, and what must be true of the home behind it.
 COMMANDS: tuple[tuple[str, tuple[str, str, object]], ...] = (

@@ -141,7 +141,6 @@ async def test_enter_alone_is_a_key_and_no_line(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_a_typed_stop_ends_a_long_answer(tmp_path: Path, smollm2_path: Path) -> None:
     person, terminal = pty.openpty()
     env = environment(tmp_path, EDGEVOX_LLM__MAX_TOKENS="2000")

@@ -149,6 +149,7 @@ def test_the_command_line_can_bring_a_server_of_its_own(tmp_path: Path, log: Pat
     assert logged(log) == []
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_an_assistant_whose_server_nobody_approved_answers_without_it(tmp_path: Path, log: Path) -> None:
     spec = raw("none", log)

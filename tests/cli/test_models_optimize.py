@@ -83,7 +83,7 @@ def test_a_copy_that_cannot_be_written_is_a_warning_and_the_answer_comes(env: di
     assert not list(models(env).rglob("*optimised*"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_optimize_shows_each_type_and_what_the_copy_gained(env: dict[str, str]) -> None:
     result = edgevox("models", "optimize", ID, env=env, bound_s=PATIENCE_S)
     assert result.returncode == 0

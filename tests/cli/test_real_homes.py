@@ -19,7 +19,7 @@ from tests.tools.home.home_assistant.server import Server, eventually
 from tests.tools.home.mqtt.devices import Devices
 from tests.tools.home.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 TIMEOUT_S = 3.0
 # What a sentence may take on a busy machine when its prompt is known, and the home does not answer.
@@ -91,6 +91,7 @@ def conversation(env: dict[str, str], log: Path) -> Iterator[Conversation]:
             process.kill()
 
 
+@pytest.mark.long
 def test_a_conversation_runs_a_house_that_goes_and_comes_back(server: Server, tmp_path: Path) -> None:
     env, log = user(tmp_path), tmp_path / "stderr.txt"
     edgevox("home", "setup", "--url", server.url, env=env, stdin=server.token)
@@ -134,6 +135,7 @@ def assert_only_in(file: Path, secret: str, folder: Path) -> None:
     assert [path for path in files if secret.encode() in path.read_bytes()] == [file]
 
 
+@pytest.mark.long
 async def test_of_five_hundred_things_the_named_one_is_switched_and_the_prompt_has_its_bounds(
     tmp_path: Path,
 ) -> None:

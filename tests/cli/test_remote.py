@@ -27,7 +27,7 @@ from wyoming.tts import Synthesize
 
 from tests.cli.command import edgevox, environment
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 
 ANSWER_S = 240.0
 
@@ -79,6 +79,7 @@ def kitchen_light(env: Mapping[str, str]) -> str:
     return str(state)
 
 
+@pytest.mark.long
 def test_a_second_edgevox_is_the_model_of_the_first(tmp_path: Path, smollm2_path: Path) -> None:
     assert smollm2_path.exists()
     second = home(tmp_path / "second")
@@ -151,6 +152,7 @@ def likeness(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
 
 
+@pytest.mark.long
 def test_wyomings_own_client_holds_a_conversation_and_so_do_ours(
     tmp_path: Path, smollm2_path: Path, whisper_base_dir: Path, piper_voice_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.command import BOUND_S, edgevox, environment
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 
 def address(told: IO[str]) -> str:

@@ -18,7 +18,7 @@ from edgevox.testing import NullSinks
 from edgevox.types import JsonObject
 from tests.cli.command import BOUND_S, edgevox, environment
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 # Where PortAudio itself hangs, the assistant starts again, models and all.
 BACK_WITHIN_S = 60.0

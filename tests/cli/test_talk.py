@@ -98,6 +98,7 @@ def test_doctor_tries_every_engine(tmp_path: Path) -> None:
     assert ("everything works" in result.stdout) == (result.returncode == 0)
 
 
+@pytest.mark.long
 def test_qwen3_is_pulled_from_the_hub_with_progress_and_answers(tmp_path: Path, smollm2_path: Path) -> None:
     with HubServer({"unsloth/Qwen3-1.7B-GGUF/Qwen3-1.7B-Q4_K_M.gguf": smollm2_path}) as hub:
         env = environment(tmp_path, EDGEVOX_MODELS_DIR=str(tmp_path / "models"), HF_ENDPOINT=hub.endpoint)

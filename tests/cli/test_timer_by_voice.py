@@ -28,7 +28,7 @@ from edgevox.voice.ringing import ROUNDS
 from tests.cli.command import BOUND_S, environment
 from tests.cli.test_voice import Lines
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 SAID = {
     "five": "Set a timer for five seconds.",

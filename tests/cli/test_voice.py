@@ -21,7 +21,7 @@ import pytest
 from edgevox.testing import NullSinks
 from tests.cli.command import BOUND_S, edgevox, environment
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 QUESTIONS = ("What is the capital of France?", "How many days are there in a week?", "What do bees make?")
 

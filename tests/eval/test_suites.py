@@ -122,7 +122,7 @@ def test_whatever_is_named_is_found_in_the_home(suite: str) -> None:
                 assert targets(call.name, call.arguments, case.offer.house), f"{case.id}: {call}"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_the_expected_calls_bring_about_the_expected_state() -> None:
     cases = [
         case for suite in HOME_SUITES for case in read_suite(HERE / f"{suite}.jsonl") if case.expect.state

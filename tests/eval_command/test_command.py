@@ -152,7 +152,6 @@ def test_a_broken_suite_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_the_default_model_is_asked_five_rows(tmp_path: Path) -> None:
     utterances = ("kitchen light on", "lock the front door", "dim the desk lamp", "hello", "stop the music")
     rows = [
@@ -175,7 +174,6 @@ def test_the_default_model_is_asked_five_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.slow
 def test_a_command_that_is_spoken_reaches_the_model(tmp_path: Path) -> None:
     rows, notes = tmp_path / "rows.jsonl", tmp_path / "heard.jsonl"
     words = ("--speech", "--voices", "piper", "--speeds", "1.0", "--snr", "clean,20")

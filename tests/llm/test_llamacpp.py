@@ -88,6 +88,7 @@ def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
     assert after.prompt_tokens - after.cached_tokens < 20
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_programs_and_the_person_in_the_room_have_memories_of_their_own(
     smollm2_path: Path, tmp_path: Path
@@ -159,6 +160,7 @@ def test_a_cancel_reaches_into_the_prompt_and_the_next_answer_is_right(smollm2_p
     assert ask(engine, SYSTEM, QUESTION)[0] == expected
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_a_cancel_at_any_moment_leaves_no_trace(smollm2_path: Path) -> None:
     """A sample of `python -m benchmarks.cancels`, which strikes two hundred times."""
@@ -194,6 +196,7 @@ def test_a_cancel_at_any_moment_leaves_no_trace(smollm2_path: Path) -> None:
         assert asked(f"client {number}", CancelFlag())[0] == expected
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_memory_stays_flat_over_many_turns(smollm2_path: Path) -> None:
     """A sample of `python -m benchmarks.turn_memory`, which goes on for a thousand turns."""

@@ -32,8 +32,8 @@ def test_a_model_is_written_with_weights_of_another_type(
     assert smollm2_path.stat().st_size == ORIGINAL_BYTES
 
 
+@pytest.mark.long
 @pytest.mark.engine
-@pytest.mark.slow
 def test_q8_0_keeps_what_the_model_knows_and_q4_0_does_not(smollm2_path: Path, tmp_path: Path) -> None:
     requantise(smollm2_path, tmp_path / "q8.gguf", "Q8_0", threads=2)
     requantise(smollm2_path, tmp_path / "q4.gguf", "Q4_0", threads=2)

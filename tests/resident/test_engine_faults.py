@@ -21,7 +21,7 @@ from tests.resident.talking import ProcessTrade, happenings
 from tests.resident.test_faults import WITHIN_S, struck
 from tests.voice.sounds import silent
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.usefixtures("_models")]
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("_models")]
 
 BOUND_S = 280.0
 QUESTION = "Tell me a little story about a fox, please."
@@ -47,6 +47,7 @@ class RealTrade(ProcessTrade):
         return Daemon(settings, self.folders, self._store, ("llama", "whisper", "piper"))
 
 
+@pytest.mark.long
 async def test_each_engine_is_back_in_time_and_the_talk_goes_on(folders: Folders, store: ModelStore) -> None:
     trade = RealTrade(folders, store)
     took: dict[str, float] = {}

@@ -28,8 +28,6 @@ from tests.resident.scripted import living
 from tests.resident.talking import Happenings, ProcessTrade, happenings, strike
 from tests.voice.sounds import silent, voiced
 
-pytestmark = pytest.mark.slow
-
 WITHIN_S = 15.0
 """The bound is 5 s; a machine that tests something else beside it may take three times as long."""
 BOUND_S = 120.0

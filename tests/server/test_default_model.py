@@ -21,7 +21,7 @@ from edgevox.settings import load_settings
 from tests.server import test_anthropic as by_anthropic
 from tests.server.openai_chat import CLOCK, streamed, whole
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 BOUND_S = 200
 ASKED = {"role": "user", "content": "What time is it in Paris?"}

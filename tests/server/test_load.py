@@ -94,7 +94,7 @@ async def voice_turn(queues: Queues, model: Steady, number: int) -> float:
     return waited_s
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_fifty_clients_that_come_and_go_are_all_served() -> None:
     model = Steady()
     assistant = talking(model)
@@ -146,7 +146,7 @@ class Patient:
                     await asyncio.sleep(float(response.headers["Retry-After"]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_more_clients_than_may_wait_are_answered_about_as_often_as_each_other() -> None:
     # Clients are told whole seconds: those who wait must be enough to keep the model at work for one.
     clients, each = 16, 3

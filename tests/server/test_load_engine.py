@@ -10,12 +10,13 @@ from benchmarks.server_load import RATIO_BAR, daemon_in, measure
 from edgevox.folders import Folders
 from edgevox.modelstore import ModelStore
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 BOUND_S = 240
 MAX_GROWTH_MB = 60
 
 
+@pytest.mark.long
 async def test_the_first_word_in_the_room_does_not_wait_for_fifty_programs(
     folders: Folders, store: ModelStore
 ) -> None:

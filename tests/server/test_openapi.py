@@ -81,7 +81,6 @@ def url() -> Iterator[str]:
         yield address
 
 
-@pytest.mark.slow
 @schema.parametrize()  # type: ignore[untyped-decorator]  # likewise
 @settings(
     max_examples=25,

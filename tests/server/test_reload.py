@@ -11,7 +11,7 @@ import pytest
 from edgevox.testing import NullSinks
 from tests.server.page.visitor import BOUND_S, TOKEN, Household
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 SERVER_RESTARTS = 1012
 HELLO = {"type": "hello", "version": 1, "token": TOKEN, "play_rate_hz": 24_000}

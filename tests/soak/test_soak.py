@@ -10,7 +10,7 @@ from tests.soak.__main__ import growth
 from tests.soak.soak import soak
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_minute_of_use_with_faults_leaves_nothing_behind(tmp_path: Path) -> None:
     result = await soak(tmp_path, turns=150, within_s=75, seed=7)
     assert result.complaints == []

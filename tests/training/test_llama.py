@@ -27,6 +27,7 @@ def test_a_tiny_llama_computes_what_llama_cpp_computes(tiny_llama: Path, byte_to
     assert np.ptp(expected) > 2  # they differ by far more than that
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_the_deployed_weights_go_on_as_in_llama_cpp(smollm2_path: Path, tmp_path: Path) -> None:
     # llama.cpp rounds what it multiplies with 4-bit weights: the same weights in 16 bits compare better.

@@ -44,6 +44,7 @@ def vocabulary(smollm2_path: Path) -> Iterator[Vocabulary]:
     llama_cpp.llama_model_free(model)
 
 
+@pytest.mark.long
 @pytest.mark.engine
 def test_text_is_split_as_llama_cpp_does(smollm2_tokens: Tokens, vocabulary: Vocabulary) -> None:
     chance = random.Random(7)

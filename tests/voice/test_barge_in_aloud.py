@@ -24,7 +24,7 @@ from edgevox.types import Audio, SynthesisRequest, TranscribeRequest, Transcript
 from tests.audio.sounds import espeak
 from tests.voice.test_interruption import click, cough
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 BOUND_S = 180
 # Three times the figure of benchmarks/interruptions.py, which has the machine to itself.
@@ -68,6 +68,7 @@ def letters(text: str) -> str:
     return re.sub(r"[^a-z]", "", text.lower())
 
 
+@pytest.mark.long
 async def test_in_a_minute_of_its_own_voice_it_neither_stops_nor_writes_down_itself(
     room: NullSinks, whisper: Whisper, piper: Piper
 ) -> None:
@@ -113,6 +114,7 @@ async def test_a_person_who_speaks_over_it_is_heard_and_it_falls_silent(
     assert SequenceMatcher(None, letters(said), letters(heard), autojunk=False).ratio() > 0.5
 
 
+@pytest.mark.long
 async def test_people_who_interrupt_are_noticed_at_every_moment(
     room: NullSinks, whisper: Whisper, piper: Piper, tmp_path: Path
 ) -> None:
@@ -132,6 +134,7 @@ async def test_people_who_interrupt_are_noticed_at_every_moment(
     assert max(silent_s) < SILENT_WITHIN_S, rows
 
 
+@pytest.mark.long
 async def test_coughs_and_clicks_do_not_stop_it(
     room: NullSinks, whisper: Whisper, piper: Piper, tmp_path: Path
 ) -> None:
@@ -147,6 +150,7 @@ async def test_coughs_and_clicks_do_not_stop_it(
     assert [event.outcome for event in talk.events if isinstance(event, TurnEnded)] == ["answered"]
 
 
+@pytest.mark.long
 async def test_a_starved_sound_server_does_not_make_it_interrupt_itself(
     room: NullSinks, whisper: Whisper, piper: Piper
 ) -> None:

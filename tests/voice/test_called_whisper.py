@@ -24,7 +24,7 @@ from edgevox.types import WHISPER_RATE_HZ, Audio, SynthesisRequest, TranscribeRe
 from edgevox.voice import CalledHearing, Hearing, Pipeline, VoiceLoop, Wakefulness, WakePhrase
 from tests.audio.sounds import Samples, noise, silence
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 BOUND_S = 120
 COMMAND = "turn on the kitchen lights"

@@ -116,6 +116,7 @@ def _blocks(*sounds: Samples) -> Iterator[Audio]:
         yield Audio((samples + hiss)[start : start + BLOCK_SAMPLES], WHISPER_RATE_HZ)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -19,7 +19,7 @@ from edgevox.settings import load_settings
 from edgevox.testing import MemorySpeaker
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 RATE_HZ = WHISPER_RATE_HZ
 PIECE_S = 60
@@ -76,6 +76,7 @@ def beat(t: NDArray[np.float64], white: NDArray[np.float64]) -> NDArray[np.float
     return drum + hat + 0.3 * np.sign(np.sin(2 * np.pi * 82 * t)) * np.exp(-phase * 4)
 
 
+@pytest.mark.long
 async def test_ten_minutes_of_noise_are_not_answered(
     folders: Folders, store: ModelStore, smollm2_path: Path, whisper_base_dir: Path, piper_voice_path: Path
 ) -> None:

@@ -41,7 +41,7 @@ from edgevox.types import Audio, ChatModel, SynthesisRequest, TranscribeRequest,
 from edgevox.voice import Asking, Hearing, InstantWords, Pipeline, Voice, VoiceLoop
 from tests.voice.stage import Ponderer
 
-pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
 BOUND_S = 120.0
 # From the end of "stop" to the end of the turn: the pause behind it, Whisper on a busy machine, the cancel.

@@ -17,7 +17,7 @@ from selenium.webdriver.remote.webelement import WebElement
 
 from tests.server.page.visitor import TOKEN, Household, Visitor, visiting
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 SERIOUS = ("serious", "critical")
 DESKTOP, PHONE = (1280, 860), (390, 844)

@@ -18,7 +18,7 @@ from edgevox.settings import ServerSettings, load_settings
 from tests.server.voice.lobby import TOKENS, connected
 from tests.voice.sounds import silent
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine]
 
 BOUND_S = 240
 COMMAND = "Turn on the kitchen light."

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_thirty_servers_hold_nobody_up_and_the_prompt_stays_bounded(tmp_path: Path) -> None:
     kept = tmp_path / "figures.json"
     result = subprocess.run(
