@@ -53,6 +53,7 @@ async def test_an_engine_answers_from_another_process() -> None:
         assert await answer(engine, "one two") == ["one", "two"]
         (pid,) = await answer(engine, "pid")
         assert int(pid) == engine.pid != os.getpid()
+        assert os.getsid(int(pid)) == int(pid)  # a scheduling group of its own
 
 
 async def test_an_engine_that_dies_in_mid_answer_ends_that_answer_and_gives_the_next() -> None:
