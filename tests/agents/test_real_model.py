@@ -33,7 +33,7 @@ from edgevox.turn import CancelFlag, Turn
 from edgevox.types import ChatReply, ChatRequest, JsonObject, Message, NamedTool, Sampling, ToolChoice
 from tests.agents.test_tools import assert_whole
 
-pytestmark = [pytest.mark.engine]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 LOG: list[str] = []
 MAX_TOKENS = 80
