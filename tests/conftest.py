@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from edgevox.audio.files import write_wav
 from edgevox.folders import Folders, user_folders
 from edgevox.llm.optimise import optimise_on_first_use
 from edgevox.modelstore import ModelStore, load_manifest, read_manifest
+from edgevox.tts.piper import PiperEngine
+from edgevox.turn import CancelFlag
+from edgevox.types import SynthesisRequest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -51,6 +56,18 @@ def whisper_tiny_dir(store: ModelStore) -> Path:
 @pytest.fixture(scope="session")
 def piper_voice_path(store: ModelStore) -> Path:
     return store.pull("piper-en_US-joe-medium")
+
+
+@pytest.fixture(scope="session")
+def write_speech(piper_voice_path: Path) -> Callable[[str, Path], None]:
+    """Writes a sentence in the default voice to a WAV file, with an engine that is loaded once."""
+    engine = PiperEngine(piper_voice_path)
+    engine.load()
+
+    def write(sentence: str, wav: Path) -> None:
+        write_wav(wav, list(engine.run(SynthesisRequest(sentence), CancelFlag())))
+
+    return write
 
 
 @pytest.fixture(scope="session")

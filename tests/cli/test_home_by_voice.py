@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from edgevox.testing import NullSinks
+from edgevox.types import JsonObject
 from tests.cli.command import edgevox, environment
 from tests.cli.test_voice import Lines, assistant
 
@@ -41,16 +43,19 @@ def _models(smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path) 
 
 
 @pytest.mark.timeout(900)
-def test_spoken_commands_change_the_home_and_are_answered_aloud(tmp_path: Path) -> None:
+def test_spoken_commands_change_the_home_and_are_answered_aloud(
+    tmp_path: Path, write_speech: Callable[[str, Path], None]
+) -> None:
     with NullSinks() as room:
         env = environment(tmp_path) | room.environment
         del env["EDGEVOX_PRESET"]
         for number, (said, _change) in enumerate(COMMANDS):
-            edgevox("say", said, "-o", tmp_path / f"{number}.wav", env=env)
+            write_speech(said, tmp_path / f"{number}.wav")
         with assistant(env) as (out, err):
             err.until("listening")
             replies = [command(room, out, tmp_path, number) for number in range(len(COMMANDS))]
-        changed = [holds(tmp_path, change) for _command, change in COMMANDS]
+        things = listed(tmp_path)
+        changed = [holds(things, change) for _command, change in COMMANDS]
         assert sum(changed) >= UNDERSTOOD, list(zip(COMMANDS, changed, replies, strict=True))
         assert all(reply for _heard, reply in replies)
         assert changed[0], replies[0]
@@ -72,11 +77,13 @@ def spoken(recording: Path, env: dict[str, str]) -> set[str]:
     return words(json.loads(edgevox("transcribe", "--json", recording, env=env).stdout)["text"])
 
 
-def holds(home: Path, change: tuple[str, str, object]) -> bool:
-    return state(home, change) == change[2]
+def holds(things: dict[str, JsonObject], change: tuple[str, str, object]) -> bool:
+    thing, what, value = change
+    entity = things[thing]
+    return value == (entity["state"] if what == "state" else entity["attributes"].get(what))
 
 
-def state(home: Path, change: tuple[str, str, object]) -> object:
-    listed = json.loads(edgevox("home", "list", "--json", env=environment(home)).stdout)
-    (entity,) = (thing for thing in listed["entities"] if thing["id"] == change[0])
-    return entity["state"] if change[1] == "state" else entity["attributes"].get(change[1])
+def listed(home: Path) -> dict[str, JsonObject]:
+    """The things of the home by id, as `edgevox home list` shows them."""
+    found = json.loads(edgevox("home", "list", "--json", env=environment(home)).stdout)
+    return {entity["id"]: entity for entity in found["entities"]}

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -76,7 +76,9 @@ def letters(text: str) -> str:
     return re.sub(r"[^a-z]", "", text.lower())
 
 
-def test_spoken_questions_get_spoken_answers(tmp_path: Path) -> None:
+def test_spoken_questions_get_spoken_answers(
+    tmp_path: Path, write_speech: Callable[[str, Path], None]
+) -> None:
     with NullSinks() as room:
         env = (
             environment(tmp_path, EDGEVOX_LLM__MAX_TOKENS="40", EDGEVOX_LLM__TEMPERATURE="0")
@@ -84,7 +86,7 @@ def test_spoken_questions_get_spoken_answers(tmp_path: Path) -> None:
         )
         recordings: list[tuple[str, str, Path]] = []
         for number, question in enumerate(QUESTIONS):
-            edgevox("say", question, "-o", tmp_path / f"question{number}.wav", env=env)
+            write_speech(question, tmp_path / f"question{number}.wav")
         with assistant(env) as (out, err):
             err.until("listening")
             for number in range(len(QUESTIONS)):
@@ -109,10 +111,10 @@ def test_spoken_questions_get_spoken_answers(tmp_path: Path) -> None:
     assert all(record["dropped_samples"] == 0 for record in answered)
 
 
-def test_the_same_loop_runs_on_files(tmp_path: Path) -> None:
+def test_the_same_loop_runs_on_files(tmp_path: Path, write_speech: Callable[[str, Path], None]) -> None:
     env = environment(tmp_path, EDGEVOX_LLM__MAX_TOKENS="40")
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
-    edgevox("say", QUESTIONS[0], "-o", question, env=env)
+    write_speech(QUESTIONS[0], question)
     result = edgevox("run", "--input", question, "--output", answer, env=env)
     assert result.returncode == 0
     assert "you ›" in result.stdout
