@@ -46,7 +46,7 @@ def merge_on_first_use(
     """Make the copy that has the adapter in it, unless it is there. Raises ModelError.
 
     Only for a model that is too big for a copy the adapter is applied at run time: with the default model
-    that takes 20 to 40 percent more time (docs/adr/0011-requantise-on-first-use.md).
+    that takes a fifth more time (docs/adr/0011-requantise-on-first-use.md).
     """
     digest = store.sha256(adapter)
     if digest is None:

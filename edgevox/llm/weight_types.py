@@ -103,7 +103,10 @@ def weight_speeds(store: ModelStore, tell: Callable[[str], None]) -> dict[str, W
 
 
 def measure_weight_types(store: ModelStore) -> dict[str, WeightSpeed]:
-    """Measure now, and keep the result in lock.json; the default table where that is not possible."""
+    """Measure now, and keep the result in lock.json; the default table where that is not possible.
+
+    Raises ModelError where lock.json cannot be written.
+    """
     with tempfile.TemporaryDirectory(prefix="edgevox-weights-") as folder:
         command = [sys.executable, "-m", "edgevox.llm.weight_types", folder]
         try:

@@ -131,9 +131,10 @@ class ModelStore:
         return self._lock_file.processor(name)
 
     def keep_processor(self, name: str, record: ProcessorRecord) -> None:
-        """Keep what was measured on a processor."""
-        self._work.mkdir(parents=True, exist_ok=True)
-        self._lock_file.add_processor(name, record)
+        """Keep what was measured on a processor. Raises ModelError."""
+        with disk_problems(self.folder):
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._lock_file.add_processor(name, record)
 
     def ensure(self, model_ids: Iterable[str], progress: Progress = silent) -> None:
         """Pull what is missing. Raises what `pull` raises."""
