@@ -80,7 +80,7 @@ def spoken(recording: Path, env: dict[str, str]) -> set[str]:
 def holds(things: dict[str, JsonObject], change: tuple[str, str, object]) -> bool:
     thing, what, value = change
     entity = things[thing]
-    return value == (entity["state"] if what == "state" else entity["attributes"].get(what))
+    return bool(value == (entity["state"] if what == "state" else entity["attributes"].get(what)))
 
 
 def listed(home: Path) -> dict[str, JsonObject]:

@@ -14,8 +14,8 @@ class Machine:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.at_s = 0.0
         self.used_s: float | None = 0.0
-        monkeypatch.setattr(threads.time, "monotonic", lambda: self.at_s)
-        monkeypatch.setattr(threads.time, "process_time", lambda: 0.0)
+        monkeypatch.setattr("edgevox.engine.threads.time.monotonic", lambda: self.at_s)
+        monkeypatch.setattr("edgevox.engine.threads.time.process_time", lambda: 0.0)
         monkeypatch.setattr(threads, "machine_cpu_s", lambda: self.used_s)
 
     def go_on(self, seconds: float, *, busy_cores: float) -> None:
