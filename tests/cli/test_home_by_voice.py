@@ -59,7 +59,9 @@ def test_spoken_commands_change_the_home_and_are_answered_aloud(
         assert sum(changed) >= UNDERSTOOD, list(zip(COMMANDS, changed, replies, strict=True))
         assert all(reply for _heard, reply in replies)
         assert changed[0], replies[0]
-        assert spoken(tmp_path / "answer0.wav", env) & words(replies[0][1])
+        # Not the first: a slow machine may still read its first prompt, and says "One moment." before.
+        warm = next(number for number in range(len(COMMANDS) // 2, len(COMMANDS)) if changed[number])
+        assert spoken(tmp_path / f"answer{warm}.wav", env) & words(replies[warm][1])
 
 
 def command(room: NullSinks, out: Lines, folder: Path, number: int) -> tuple[str, str]:
