@@ -12,7 +12,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 
 from benchmarks.first_sound import FirstSound
@@ -87,17 +87,24 @@ async def measure(folders: Folders) -> dict[str, object]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def report(
+    description: str | None, measure: Callable[[Folders], Coroutine[None, None, dict[str, object]]], bar: str
+) -> None:
+    """Measure with the user's models and folders of its own; print the result, keep it with --json."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the result there")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         own = Folders(config=Path(home) / "config", state=Path(home) / "state", models=user_folders().models)
         result = asyncio.run(measure(own)) | {"hardware": describe()}
     print(json.dumps(result, indent=2))
-    print(f"median {result['median_s']} s, bar {BAR_S} s")
+    print(bar)
     if args.json:
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    report(__doc__, measure, f"bar for the median: {BAR_S} s")
 
 
 if __name__ == "__main__":

@@ -6,22 +6,15 @@ are cores, and beside twice as many. The busy processes are a session of their o
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import json
-import os
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from benchmarks.command_turns import turns
-from benchmarks.hardware import describe
+from benchmarks.command_turns import report, turns
 from edgevox.daemon import Daemon
-from edgevox.folders import Folders, user_folders
+from edgevox.folders import Folders
 from edgevox.modelstore import open_store
 from edgevox.platform_support import usable_cores
 from edgevox.settings import load_settings
@@ -77,23 +70,13 @@ async def measure(folders: Folders) -> dict[str, object]:
                 flush=True,
             )
     return {
-        "load_average_before": round(os.getloadavg()[0], 2),
         "median_s": {str(load): round(median_s, 3) for load, median_s in medians_s.items()},
         "ratio": {str(load): round(median_s / medians_s[0], 2) for load, median_s in medians_s.items()},
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--json", type=Path, help="write the result there")
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
-        own = Folders(config=Path(home) / "config", state=Path(home) / "state", models=user_folders().models)
-        result = asyncio.run(measure(own)) | {"hardware": describe()}
-    print(json.dumps(result, indent=2))
-    print(f"bar for every ratio: {BAR}")
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    report(__doc__, measure, f"bar for every ratio: {BAR}")
 
 
 if __name__ == "__main__":
