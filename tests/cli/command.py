@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from edgevox.folders import user_folders
+from tests.cli.fork_server import ForkServer
 
 BOUND_S = 120.0
 
@@ -36,17 +38,24 @@ def environment(home: Path, **extra: str) -> dict[str, str]:
     return kept | own | extra
 
 
+_fork_server = functools.cache(ForkServer)
+
+
 def edgevox(
     *words: str | Path, env: Mapping[str, str], stdin: str = "", bound_s: float = BOUND_S
 ) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(
-        [sys.executable, "-m", "edgevox", *map(str, words)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env=dict(env),
-        timeout=bound_s,
-        check=False,
-    )
+    command = [str(word) for word in words]
+    if _fork_server().can_run(env):
+        result = _fork_server().run(command, env, stdin, bound_s)
+    else:
+        result = subprocess.run(
+            [sys.executable, "-m", "edgevox", *command],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=dict(env),
+            timeout=bound_s,
+            check=False,
+        )
     assert "Traceback" not in result.stderr + result.stdout
     return result
