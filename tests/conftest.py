@@ -79,6 +79,13 @@ def smollm2_path(store: ModelStore) -> Path:
 
 
 @pytest.fixture(scope="session")
+def smollm2_copy_path(store: ModelStore, smollm2_path: Path) -> Path:
+    """The default model as it is used: the copy in the type that is fastest on this machine, if any is."""
+    copy = store.optimised("smollm2-135m-instruct")
+    return smollm2_path if copy is None else copy.path
+
+
+@pytest.fixture(scope="session")
 def coder_path(store: ModelStore) -> Path:
     """A model that calls tools without having been trained here; no user is offered it."""
     manifest = read_manifest(Path(__file__).with_name("models.toml"))

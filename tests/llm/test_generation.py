@@ -109,8 +109,8 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(smollm2_path: Path) -> Iterator[Bench]:
-    bench = Bench(smollm2_path)
+def bench(shallow_path: Path) -> Iterator[Bench]:
+    bench = Bench(shallow_path)
     yield bench
     bench.context.close()
 

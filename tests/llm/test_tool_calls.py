@@ -1,11 +1,11 @@
-"""A real model that was never trained to call tools, made to do so."""
+"""Models that know nothing of tools, made to call them: a small real one, and its first layers alone."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema
 import pytest
@@ -64,15 +64,15 @@ QUESTION = (
 
 
 @pytest.fixture(scope="module")
-def guided(smollm2_path: Path) -> LlamaEngine:
-    engine = LlamaEngine(smollm2_path, context_tokens=2048, threads=1, constraint_engine="llguidance")
+def guided(shallow_path: Path) -> LlamaEngine:
+    engine = LlamaEngine(shallow_path, context_tokens=2048, threads=1, constraint_engine="llguidance")
     engine.load()
     return engine
 
 
 @pytest.fixture(scope="module")
-def native(smollm2_path: Path) -> LlamaEngine:
-    engine = LlamaEngine(smollm2_path, context_tokens=2048, threads=1, constraint_engine="llama.cpp")
+def native(shallow_path: Path) -> LlamaEngine:
+    engine = LlamaEngine(shallow_path, context_tokens=2048, threads=1, constraint_engine="llama.cpp")
     engine.load()
     return engine
 
@@ -83,13 +83,13 @@ def engine(request: pytest.FixtureRequest, guided: LlamaEngine, native: LlamaEng
 
 
 @pytest.fixture(scope="module")
-def thinker(smollm2_path: Path) -> LlamaEngine:
+def thinker(shallow_path: Path) -> LlamaEngine:
     """A model whose template can be told to think."""
     template = (
         "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
         "{% if not enable_thinking %}(no thoughts){% endif %}assistant: "
     )
-    engine = LlamaEngine(smollm2_path, context_tokens=2048, threads=1, chat_template=template)
+    engine = LlamaEngine(shallow_path, context_tokens=2048, threads=1, chat_template=template)
     engine.load()
     return engine
 
@@ -131,6 +131,17 @@ def valid_calls(text: str, wire_format: str) -> list[str]:
         (schema,) = (t["function"]["parameters"] for t in TOOLS if t["function"]["name"] == call.name)
         jsonschema.validate(json.loads(call.arguments), schema)
     return [call.name for call in reply.calls]
+
+
+@pytest.mark.parametrize("constraint_engine", ["llguidance", "llama.cpp"])
+def test_a_whole_model_makes_the_required_call(
+    smollm2_copy_path: Path, constraint_engine: Literal["llguidance", "llama.cpp"]
+) -> None:
+    whole = LlamaEngine(
+        smollm2_copy_path, context_tokens=512, threads=1, constraint_engine=constraint_engine
+    )
+    whole.load()
+    assert len(valid_calls(ask(whole)[0], "hermes")) == 1
 
 
 def test_a_required_call_is_always_valid(engine: LlamaEngine) -> None:
