@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-
 from edgevox.agents.past_turns import fenced
 from edgevox.server.errors import ApiError, invalid
+from edgevox.tools.schema import schema_fault
 from edgevox.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 
 Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
@@ -118,11 +116,11 @@ def checked_count(count: int, limit: int, what: str) -> None:
 def _check_schema(schema: JsonObject, param: str) -> None:
     """Raises ApiError for what is no JSON Schema: nothing behind this has to expect it."""
     try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise invalid(f"this is no JSON Schema: {error.message[:200]}", param) from None
+        fault = schema_fault(schema)
     except RecursionError:
         raise invalid("this JSON Schema is too deep", param) from None
+    if fault is not None:
+        raise invalid(f"this is no JSON Schema: {fault[:200]}", param)
 
 
 def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Message:

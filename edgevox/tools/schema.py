@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import operator
 import re
 import textwrap
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from jsonschema import Draft202012Validator, SchemaError
 from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -27,6 +29,21 @@ from edgevox.types import JsonObject
 _SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Yields|Raises|Examples?|Notes?):\s*$")
 _ARGUMENT = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
 _DEFINITIONS = "#/$defs/"
+
+
+def schema_fault(schema: JsonObject) -> str | None:
+    """Say what keeps this from being a JSON Schema of draft 2020-12, if anything. Raises RecursionError."""
+    return _fault_of_text(json.dumps(schema, default=str))
+
+
+# A check takes milliseconds, and tools are copied, bound to a home and sent again with every request.
+@functools.lru_cache(maxsize=1024)
+def _fault_of_text(schema_json: str) -> str | None:
+    try:
+        Draft202012Validator.check_schema(json.loads(schema_json))
+    except SchemaError as error:
+        return str(error.message)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, overload
 
-from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import Draft202012Validator
 
 from edgevox.errors import ConfigError
 from edgevox.tools.neutral import neutral_text
-from edgevox.tools.schema import read_signature
+from edgevox.tools.schema import read_signature, schema_fault
 from edgevox.types import JsonObject
 
 ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
@@ -89,13 +89,11 @@ class Tool:
             )
         if self.timeout_s is not None and self.timeout_s <= 0:
             raise ConfigError(f"the time-out of the tool {self.name} is not above 0", hint="give seconds")
-        try:
-            Draft202012Validator.check_schema(dict(self.parameters))
-        except SchemaError as error:
+        if (fault := schema_fault(self.parameters)) is not None:
             raise ConfigError(
-                f"the parameters of the tool {self.name} are no JSON Schema: {error.message}",
+                f"the parameters of the tool {self.name} are no JSON Schema: {fault}",
                 hint="see json-schema.org, draft 2020-12",
-            ) from error
+            )
 
     @staticmethod
     def function(name: str, description: str) -> ToolBuilder:

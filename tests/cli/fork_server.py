@@ -63,8 +63,8 @@ class ForkServer:
         with (
             tempfile.TemporaryFile() as out,
             tempfile.TemporaryFile() as err,
-            open(write_end, "wb") as put,
-            open(ended, "rb") as reply,
+            os.fdopen(write_end, "wb") as put,
+            os.fdopen(ended, "rb") as reply,
         ):
             socket.send_fds(self._socket, [request], [read_end, out.fileno(), err.fileno(), end])
             os.close(read_end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -13,7 +14,7 @@ import jsonschema
 import pytest
 
 from edgevox.eval.demo_state import demo_state_is
-from edgevox.eval.suite import read_suite
+from edgevox.eval.suite import Case, read_suite
 from edgevox.tools.home import DemoHome
 from edgevox.tools.home.catalogue import CATALOGUE
 from edgevox.tools.home.choosing import has_targets, targets
@@ -34,7 +35,7 @@ HOME_TOOLS = {tool.name: tool.parameters for tool in CATALOGUE}
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_the_evaluation_reads_every_row(suite: str) -> None:
-    assert len(read_suite(HERE / f"{suite}.jsonl")) == len(_rows(suite)) >= FEWEST_ROWS[suite]
+    assert len(_cases(suite)) == len(_rows(suite)) >= FEWEST_ROWS[suite]
 
 
 def test_no_id_and_no_request_comes_twice() -> None:
@@ -45,11 +46,12 @@ def test_no_id_and_no_request_comes_twice() -> None:
 
 
 def test_expected_calls_fit_the_schemas() -> None:
+    validators: dict[str, jsonschema.Draft202012Validator] = {}
     for row, call, parameters in _expected_calls():
-        try:
-            jsonschema.validate(call["arguments"], {**parameters, "additionalProperties": False})
-        except jsonschema.ValidationError as error:
-            pytest.fail(f"{row['id']}: {error.message}")
+        strict = {**parameters, "additionalProperties": False}
+        key = json.dumps(strict, sort_keys=True)
+        validator = validators.setdefault(key, jsonschema.Draft202012Validator(strict))
+        assert [f"{row['id']}: {error.message}" for error in validator.iter_errors(call["arguments"])] == []
 
 
 def test_expected_arguments_stand_in_the_order_of_the_schema() -> None:
@@ -115,7 +117,7 @@ def test_every_class_of_binary_sensor_is_asked_about() -> None:
 
 @pytest.mark.parametrize("suite", HOME_SUITES)
 def test_whatever_is_named_is_found_in_the_home(suite: str) -> None:
-    for case in read_suite(HERE / f"{suite}.jsonl"):
+    for case in _cases(suite):
         assert case.offer.house is not None
         for call in case.expect.calls:
             if call.arguments and has_targets(call.name):
@@ -124,9 +126,7 @@ def test_whatever_is_named_is_found_in_the_home(suite: str) -> None:
 
 @pytest.mark.long
 async def test_the_expected_calls_bring_about_the_expected_state() -> None:
-    cases = [
-        case for suite in HOME_SUITES for case in read_suite(HERE / f"{suite}.jsonl") if case.expect.state
-    ]
+    cases = [case for suite in HOME_SUITES for case in _cases(suite) if case.expect.state]
     assert len(cases) >= 150
     wrong = [case.id for case in cases if not await demo_state_is(case.expect.state, case.expect.calls)]
     assert wrong == []
@@ -135,7 +135,7 @@ async def test_the_expected_calls_bring_about_the_expected_state() -> None:
 async def test_an_expected_state_is_not_there_from_the_start() -> None:
     home = DemoHome()
     house = home.house()
-    for case in (case for suite in HOME_SUITES for case in read_suite(HERE / f"{suite}.jsonl")):
+    for case in (case for suite in HOME_SUITES for case in _cases(suite)):
         for thing, facts in case.expect.state.items():
             entity = house.entity(thing)
             assert entity is not None
@@ -186,6 +186,11 @@ def test_some_requests_without_a_tool_come_beside_a_plugin() -> None:
     assert beside_plugin >= 40
     assert len(rows) - beside_plugin >= 90
     assert sum("tools" in row for row in _rows("no_call_b")) == len(_rows("no_call_b")) / 2
+
+
+@functools.cache
+def _cases(suite: str) -> tuple[Case, ...]:
+    return read_suite(HERE / f"{suite}.jsonl")
 
 
 # --- reading them, apart from the evaluation's own reader

@@ -137,9 +137,7 @@ def valid_calls(text: str, wire_format: str) -> list[str]:
 def test_a_whole_model_makes_the_required_call(
     smollm2_copy_path: Path, constraint_engine: Literal["llguidance", "llama.cpp"]
 ) -> None:
-    whole = LlamaEngine(
-        smollm2_copy_path, context_tokens=512, threads=1, constraint_engine=constraint_engine
-    )
+    whole = LlamaEngine(smollm2_copy_path, context_tokens=512, threads=1, constraint_engine=constraint_engine)
     whole.load()
     assert len(valid_calls(ask(whole)[0], "hermes")) == 1
 
