@@ -1,4 +1,4 @@
-"""The real engines in their processes: killed or stopped in the middle of their work, and what follows."""
+"""The real language model in its process, killed or stopped in mid-turn, and in this process."""
 
 from __future__ import annotations
 
@@ -17,33 +17,25 @@ from edgevox.events import EngineName, Event, ModelStarted, ReplyDelta, TurnEnde
 from edgevox.folders import Folders
 from edgevox.modelstore import ModelStore
 from edgevox.settings import load_settings
-from edgevox.turn import CancelFlag, Turn
+from edgevox.turn import Turn
 
 pytestmark = pytest.mark.engine
 
 STORY = "Tell me a long story about a ship, a storm and an island."
-SENTENCE = "Please turn on the light in the kitchen, and then tell me what the weather will be like tomorrow."
 BOUND_S = 120
 # A stopped process is noticed after this long; real work on a busy machine stays well below it.
 IMPATIENT = {
     "preset": "smollm2-135m",  # it tells stories; the default runs the home
     "engines.first_token_timeout_s": 12.0,
     "engines.token_timeout_s": 6.0,
-    "engines.tts_timeout_s": 10.0,
-    "engines.stt_timeout_s": 15.0,
 }
 
 Blow = signal.Signals
-BLOWS = [pytest.param(signal.SIGKILL, id="killed"), pytest.param(signal.SIGSTOP, id="hung")]
-
-
 Build: TypeAlias = Callable[..., Daemon]
 
 
 @pytest.fixture
-def build(
-    folders: Folders, store: ModelStore, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
-) -> Build:
+def build(folders: Folders, store: ModelStore, smollm2_path: Path) -> Build:
     """Makes a daemon with the engines that are named."""
     settings = load_settings(folders, flags=IMPATIENT, environ={})
     return lambda *engines: Daemon(settings, folders, store, engines)
@@ -66,8 +58,13 @@ def when(kind: type[Event], act: Callable[[], None]) -> Callable[[Event], None]:
     return listen
 
 
-@pytest.mark.parametrize("blow", BLOWS)
-@pytest.mark.parametrize("moment", [ModelStarted, ReplyDelta])
+@pytest.mark.parametrize(
+    ("blow", "moment"),
+    [
+        pytest.param(signal.SIGSTOP, ModelStarted, id="hung while it reads"),
+        pytest.param(signal.SIGKILL, ReplyDelta, id="killed while it writes"),
+    ],
+)
 async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
     build: Build, blow: Blow, moment: type[Event]
 ) -> None:
@@ -90,33 +87,11 @@ async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
         assert daemon.records.last.outcome == "answered"
 
 
-@pytest.mark.parametrize("blow", BLOWS)
-async def test_a_voice_that_fails_comes_back(build: Build, blow: Blow) -> None:
-    daemon = build("piper")
-    async with asyncio.timeout(BOUND_S), daemon:
-        strike(daemon, "piper", blow)
-        with pytest.raises(EngineFailed):
-            await daemon.voice().sound_of(SENTENCE)
-        assert (await daemon.voice().sound_of(SENTENCE)).duration_s > 1
-
-
-@pytest.mark.parametrize("blow", BLOWS)
-async def test_a_recogniser_that_fails_comes_back(build: Build, blow: Blow) -> None:
-    daemon = build("piper", "whisper")
-    async with asyncio.timeout(BOUND_S), daemon:
-        audio = await daemon.voice().sound_of(SENTENCE)
-        hearing = asyncio.create_task(daemon.hearing().transcribe(audio, CancelFlag()))
-        await asyncio.sleep(0)  # the request is on its way
-        strike(daemon, "whisper", blow)
-        with pytest.raises(EngineFailed):
-            await hearing
-        assert "kitchen" in (await daemon.hearing().transcribe(audio, CancelFlag())).text.lower()
-
-
 async def test_engines_in_this_process_do_the_same_work(
     folders: Folders, store: ModelStore, smollm2_path: Path
 ) -> None:
-    settings = load_settings(folders, flags={"engines.in_process": True}, environ={})
+    flags = {"engines.in_process": True, "preset": IMPATIENT["preset"]}
+    settings = load_settings(folders, flags=flags, environ={})
     async with asyncio.timeout(BOUND_S), Daemon(settings, folders, store, ["llama"]) as daemon:
         assert daemon.engines.pid("llama") is None
         assert (await daemon.pipeline().answer("Say hello.", Turn())).reply

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import command
 from tests.hub_server import HubServer
 from tests.modelstore.wheels import WheelFolder
 
@@ -68,9 +69,7 @@ class Edgevox:
         )
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        process = self.start(*words)
-        out, err = process.communicate(timeout=LIMIT_S)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+        return command.edgevox(*words, env=self.environment, bound_s=LIMIT_S)
 
     @property
     def stored(self) -> list[str]:

@@ -181,15 +181,7 @@ def test_a_recording_is_written_down(tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_what_needs_a_yes_is_refused(state_folder: Path, tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "edgevox", "tools", "call", *UNLOCK],
-        input="yes\n",
-        capture_output=True,
-        text=True,
-        env=environment(tmp_path),
-        timeout=BOUND_S,
-        check=False,
-    )
+    result = edgevox("tools", "call", *UNLOCK, env=environment(tmp_path), stdin="yes\n")
     assert result.returncode == 1
     assert "“Unlock the front door?” needs a yes" in result.stderr
     assert state_of(state_folder, "lock.front_door") == "locked"
