@@ -8,7 +8,6 @@ from pathlib import Path
 
 from edgevox.engine.threads import plan_threads
 from edgevox.errors import ModelMissing
-from edgevox.llm.adapters import check_adapter, merge
 from edgevox.llm.gguf_header import read_header
 from edgevox.llm.optimise import check_base, copy_bytes, is_settled, judge_merged, wanted_type
 from edgevox.llm.requantize import TargetType, llama_build, requantise
@@ -66,6 +65,9 @@ def make_merged_copy(
 ) -> OptimisedCopy:
     """A copy of the model with weights of another type and the adapter in it. Raises ModelError."""
     original = store.path(model_id)
+    # Not at the top of the file: gguf takes a tenth of a second to import, and most starts find the copy.
+    from edgevox.llm.adapters import check_adapter, merge
+
     check_adapter(original, adapter.path)
     header = read_header(original)
 
