@@ -11,7 +11,7 @@ import pytest
 
 from edgevox.testing import NullSinks
 from edgevox.types import JsonObject
-from tests.cli.command import edgevox, environment
+from tests.cli.command import edgevox, environment, home_environment
 from tests.cli.test_voice import Lines, assistant
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
@@ -20,21 +20,13 @@ pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 COMMANDS: tuple[tuple[str, tuple[str, str, object]], ...] = (
     ("Turn on the kitchen light.", ("light.kitchen", "state", "on")),
     ("Set the living room light to forty percent.", ("light.living_room", "brightness", 40)),
-    ("Turn off the hallway light.", ("light.hallway", "state", "off")),
     ("Switch on the coffee machine.", ("switch.coffee_machine", "state", "on")),
     ("Open the curtains in the bedroom.", ("cover.bedroom_curtains", "state", "open")),
     ("Set the thermostat to nineteen degrees.", ("climate.thermostat", "temperature", 19)),
-    ("Turn on the ceiling fan.", ("fan.bedroom", "state", "on")),
-    ("Start the robot vacuum.", ("vacuum.robot", "state", "cleaning")),
-    ("Turn on the garden lights.", ("light.garden", "state", "on")),
     ("Pause the TV.", ("media_player.tv", "state", "paused")),
-    ("Close the living room blinds.", ("cover.living_room_blinds", "state", "closed")),
-    ("Turn on the floor lamp.", ("light.floor_lamp", "state", "on")),
-    ("Turn on the bedroom light.", ("light.bedroom", "state", "on")),
-    ("Switch on the printer.", ("switch.printer", "state", "on")),
 )
 # The recogniser takes a word of the synthetic voice for another now and then: not all need be understood.
-UNDERSTOOD = 11
+UNDERSTOOD = 4
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +34,11 @@ def _models(smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path) 
     """The default models are there."""
 
 
-@pytest.mark.timeout(900)
 def test_spoken_commands_change_the_home_and_are_answered_aloud(
     tmp_path: Path, write_speech: Callable[[str, Path], None]
 ) -> None:
     with NullSinks() as room:
-        env = environment(tmp_path) | room.environment
-        del env["EDGEVOX_PRESET"]
+        env = home_environment(tmp_path) | room.environment
         for number, (said, _change) in enumerate(COMMANDS):
             write_speech(said, tmp_path / f"{number}.wav")
         with assistant(env) as (out, err):

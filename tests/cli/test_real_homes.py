@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import BOUND_S, edgevox, environment
+from tests.cli.command import BOUND_S, edgevox, home_environment
 from tests.cli.test_voice import Lines
 from tests.tools.home.home_assistant.server import Server, eventually
 from tests.tools.home.mqtt.devices import Devices
@@ -43,9 +43,7 @@ def _model(smollm2_path: Path) -> None:
 
 
 def user(folder: Path) -> dict[str, str]:
-    env = environment(folder, EDGEVOX_HOME__TIMEOUT_S=str(TIMEOUT_S))
-    del env["EDGEVOX_PRESET"]
-    return env
+    return home_environment(folder, EDGEVOX_HOME__TIMEOUT_S=str(TIMEOUT_S))
 
 
 class Conversation:

@@ -25,7 +25,7 @@ from edgevox.types import Audio
 from edgevox.voice import Voice
 from edgevox.voice.ring_sound import CHIME_HZ
 from edgevox.voice.ringing import ROUNDS
-from tests.cli.command import BOUND_S, environment
+from tests.cli.command import BOUND_S, home_environment
 from tests.cli.test_voice import Lines
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
@@ -99,9 +99,7 @@ def assistant(env: dict[str, str], *words: str) -> Iterator[Assistant]:
 
 
 def home(folder: Path) -> dict[str, str]:
-    env = environment(folder)
-    del env["EDGEVOX_PRESET"]
-    return env
+    return home_environment(folder)
 
 
 def stop(running: Assistant, room: NullSinks, folder: Path) -> None:

@@ -26,7 +26,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from tests.cli.command import environment
+from tests.cli.command import home_environment
 
 BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a busy machine
 TOKEN = "edgevox-token-of-the-visitor"
@@ -61,8 +61,7 @@ class Household:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        env = environment(self.home, EDGEVOX_SERVER__PORT=str(self.port), **self._variables)
-        del env["EDGEVOX_PRESET"]
+        env = home_environment(self.home, EDGEVOX_SERVER__PORT=str(self.port), **self._variables)
         words = [sys.executable, "-m", "edgevox", *self._command]
         self._process = subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True)
         is_up = threading.Event()
