@@ -42,6 +42,7 @@ def copies(env: dict[str, str]) -> list[dict[str, str]]:
     return found
 
 
+@pytest.mark.long
 def test_the_first_question_measures_and_makes_a_faster_copy_once(env: dict[str, str]) -> None:
     first = edgevox("ask", QUESTION, env=env)
     assert (first.returncode, bool(first.stdout.strip())) == (0, True)
@@ -99,6 +100,7 @@ def test_optimize_shows_each_type_and_what_the_copy_gained(env: dict[str, str]) 
     assert (models(env) / ID / NAME).stat().st_size == 98_362_432
 
 
+@pytest.mark.long
 def test_an_adapter_is_merged_into_a_copy_of_its_own(env: dict[str, str], tmp_path: Path) -> None:
     adapter = write_adapter(tmp_path / "polite.gguf")
     words = ("models", "optimize", ID, "--adapter", adapter, "--scale", "0.5", "--no-measure")
