@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from edgevox.audio.files import write_wav
@@ -15,6 +16,10 @@ from edgevox.modelstore import ModelStore, load_manifest, read_manifest
 from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
 from edgevox.types import SynthesisRequest
+
+# A machine that does something else as well is no reason to fail.
+hypothesis.settings.register_profile("edgevox", deadline=None)
+hypothesis.settings.load_profile("edgevox")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
