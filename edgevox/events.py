@@ -88,6 +88,7 @@ class TranscriptReady(TurnEvent):
     text: str
     language: str
     dropped: str | None = None
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,8 @@ class Transcript:
     window_s: float = 0.0
     attempts: int = 1
     dropped: str | None = None
+    confidence: float = 1.0
+    """How probable it is that every word is right, as far as the recogniser can say."""
 
 
 # --- language model

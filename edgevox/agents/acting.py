@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from edgevox.agents.confirm import Confirm
+from edgevox.agents.confirm import Agreement, Confirm
 from edgevox.agents.turn_work import TurnWork
 from edgevox.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
 from edgevox.hooks import Answer, Deny, Hooks, ModelReply, ToolOutcome
 from edgevox.llm.tool_choice import RESPOND_NAME
+from edgevox.tools.confirmation import PendingConfirmation, question_for_doubt
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.results import ToolResult, sentence
 from edgevox.tools.scopes import Caller
@@ -50,7 +51,7 @@ class Acting:
         answers: list[Answer] = []
         results: list[ToolResult] = []
         for call, first in made:
-            result = await self._confirmed(first, turn)
+            result = await self._confirmed(first, work, turn)
             outcome = ToolOutcome(result.content, result.is_error, result.code)
             match await self._hooks.after_tool(work.run, call, outcome):
                 case Answer() as answer:
@@ -107,20 +108,37 @@ class Acting:
             caller=self._caller,
             cancel=turn.cancel,
             turn_id=turn.id,
+            doubted=work.doubted,
         )
         by_id = denied | {result.tool_call_id: result for result in results}
         return [(call, by_id[call.id]) for call in passed]
 
-    async def _confirmed(self, result: ToolResult, turn: Turn) -> ToolResult:
-        """The result of a call that needs a person's yes, once the person has been asked."""
+    async def _confirmed(self, result: ToolResult, work: TurnWork, turn: Turn) -> ToolResult:
+        """The result of a call that needs a person's yes, once the person has been asked.
+
+        Whether words were said that may have been misheard is asked once for all calls that they led to.
+        """
         pending = result.confirmation
         if pending is None:
             return result
+        is_doubt = bool(work.doubted) and pending.question == question_for_doubt(work.doubted)
+        agreement = work.words_agreed if is_doubt else None
+        if agreement is None:
+            agreement = await self._asked(pending, result.name, turn)
+        if is_doubt:
+            work.words_agreed = agreement
+        if not agreement.granted:
+            return self._executor.refuse(pending, agreement.why)
+        return await self._executor.dispatch_confirmed(
+            pending.call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
+        )
+
+    async def _asked(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
         self._publish(
             ConfirmationRequired(
                 turn_id=turn.id,
                 token=pending.token,
-                name=result.name,
+                name=name,
                 question=pending.question,
                 level=pending.level,
             )
@@ -131,11 +149,7 @@ class Acting:
                 turn_id=turn.id, token=pending.token, granted=agreement.granted, why=agreement.why
             )
         )
-        if not agreement.granted:
-            return self._executor.refuse(pending, agreement.why)
-        return await self._executor.dispatch_confirmed(
-            pending.call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
-        )
+        return agreement
 
 
 def spoken_text(call: ToolCall) -> str:

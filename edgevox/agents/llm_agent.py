@@ -168,11 +168,13 @@ class LLMAgent:
         source: str = "text",
         answer_in: str | None = None,
         foresee: Foresee = lambda _text: None,
+        is_doubted: bool = False,
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
 
         `answer_in` is the code of the language that the model is told to answer in. `foresee` is told what
-        will probably be said, as it grows, before that is certain.
+        will probably be said, as it grows, before that is certain. Before anything is done for a text that
+        `is_doubted`, the person is asked whether they said it.
 
         A cancelled turn keeps what was said so far; a failed one, and one whose gate was not opened, leave no
         trace in the conversation.
@@ -182,6 +184,7 @@ class LLMAgent:
         work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
         work.offered = self._names_for(sentence)
         work.answer_in = answer_in
+        work.doubted = sentence if is_doubted else ""
         work.foresee = foresee
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:

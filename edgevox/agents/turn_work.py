@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from edgevox.agents.confirm import Agreement
 from edgevox.agents.instructions import Told
 from edgevox.agents.reply import Foresee, call_numbers
 from edgevox.hooks import Run
@@ -27,6 +28,10 @@ class TurnWork:
         self.offered: Sequence[str] | None = None
         """The names of the tools that the model is told of in this turn; None for all."""
         self.hints: list[str] = []
+        self.doubted = ""
+        """The person's words, where they may have been misheard."""
+        self.words_agreed: Agreement | None = None
+        """What the person said when asked whether these were their words."""
         self.answer_in: str | None = None
         """The code of the language that the model is told to answer in."""
         self.foresee: Foresee = lambda _text: None

@@ -165,6 +165,7 @@ class Daemon:
             bell=Bell(snooze_minutes=self.settings.ring.snooze_minutes) if conversation is not None else None,
             rests=conversation is not None,
             languages=self.engines.languages,
+            ask_below=self.settings.stt.ask_below,
         )
         if conversation is not None:
             self._resting.append(pipeline)

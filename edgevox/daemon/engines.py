@@ -141,7 +141,12 @@ class Engines:
 
             return WyomingTranscriber(stt.remote, model=stt.remote_model, limits=bounds)
         folder, adapter = self._models.whisper()
-        engine = WhisperEngine(folder, threads=_threads(stt.threads, self.threads.whisper), adapter=adapter)
+        engine = WhisperEngine(
+            folder,
+            threads=_threads(stt.threads, self.threads.whisper),
+            adapter=adapter,
+            rescoring=stt.rescoring,
+        )
         return self._host("whisper", engine, bounds)
 
     @cached_property

@@ -105,4 +105,5 @@ class Lines:
             words=InstantWords(household.examples()),
             rests=True,
             languages=self._engines.languages,
+            ask_below=self._settings.stt.ask_below,
         )

@@ -1,51 +1,12 @@
-"""Words as they are heard, however they are written, and how many of them were heard wrong."""
+"""How many words were heard wrong."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-# fmt: off
-_ONES = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
-    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
-    "seventeen", "eighteen", "nineteen",
-)
-_TENS = ("zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-# fmt: on
-_SAME_WORD = {
-    "ok": "okay",
-    "tv": "television",
-    "t.v.": "television",
-    "mum": "mom",
-    "centre": "center",
-    "colour": "color",
-    "grey": "gray",
-    "kilometre": "kilometer",
-    "kilometres": "kilometers",
-    "favourite": "favorite",
-    "i'm": "i am",
-    "what's": "what is",
-    "it's": "it is",
-    "that's": "that is",
-    "who's": "who is",
-    "i'll": "i will",
-    "nevermind": "never mind",
-    "audiobook": "audio book",
-    "bedtime": "bed time",
-    "goodnight": "good night",
-    "oclock": "o'clock",
-}
+from edgevox.stt.spoken_words import words_of
 
-
-def words_of(text: str) -> list[str]:
-    """Split into lower-case words: no punctuation, numbers in words, one spelling of each word."""
-    text = text.lower().replace("’", "'").replace("%", " percent ").replace("°", " degrees ")
-    text = re.sub(r"(\d{1,2}):(\d{2})", _clock, text)
-    text = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    text = re.sub(r"\d+", lambda number: f" {_number_in_words(int(number.group()))} ", text)
-    words = (word.strip("'") for word in re.findall(r"[\w']+", text.replace("-", " ").replace("t.v.", "tv")))
-    return [part for word in words if word for part in _SAME_WORD.get(word, word).split()]
+__all__ = ["word_errors", "words_of"]
 
 
 def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
@@ -57,23 +18,3 @@ def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
             best = min(row[j] + 1, row[j - 1] + 1, diagonal + (expected != got))
             diagonal, row[j] = row[j], best
     return row[-1]
-
-
-def _clock(time: re.Match[str]) -> str:
-    hours, minutes = int(time.group(1)), int(time.group(2))
-    return f"{hours} o'clock" if minutes == 0 else f"{hours} {minutes}"
-
-
-def _number_in_words(number: int) -> str:
-    if number < 20:
-        return _ONES[number]
-    if number < 100:
-        tens, ones = divmod(number, 10)
-        return _TENS[tens] + (f" {_ONES[ones]}" if ones else "")
-    if number < 1000:
-        hundreds, rest = divmod(number, 100)
-        return f"{_ONES[hundreds]} hundred" + (f" {_number_in_words(rest)}" if rest else "")
-    if number < 1_000_000:
-        thousands, rest = divmod(number, 1000)
-        return f"{_number_in_words(thousands)} thousand" + (f" {_number_in_words(rest)}" if rest else "")
-    return str(number)

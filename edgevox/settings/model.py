@@ -144,6 +144,15 @@ class SttSettings(Section):
     adapted: bool = Field(
         default=True, description="with what it has learnt of homes: whisper-base in English"
     )
+    rescoring: bool = Field(
+        default=True, description="where it is unsure in English, prefer what is said to homes"
+    )
+    ask_below: float = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        description='below this confidence it asks "Did you say …?" before it does something; 0 never asks',
+    )
     threads: _Threads = Field(default="auto", description="processor threads")
     names: tuple[str, ...] = Field(default=(), description="names it may hear and should spell like this")
     remote: TcpAddress | None = Field(

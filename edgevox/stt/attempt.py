@@ -7,8 +7,13 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from edgevox.stt.hypotheses import Choose, Hypothesis
+
 # Of 99 commands 17 were less probable than this: the full window took away 18 of 106 word errors.
 _DOUBTFUL_MEAN_LOGPROB = -0.8
+# Of people's commands that were heard right, a quarter has a word below this; of those that were heard wrong
+# and could be put right, five of six (docs/adr/0038-rescoring.md).
+_UNSURE_WORD_LOGPROB = -0.25
 _SILENT_MEAN_LOGPROB = -1.0
 _SILENCE_PROBABILITY = 0.6
 _HIGHEST_COMPRESSION = 2.4
@@ -66,6 +71,35 @@ class Attempt:
     no_speech_probability: float
     speech_s: float
     window_s: float
+    least_word_logprob: float = 0.0
+    """The log probability of the word that the decoder was least sure of."""
+    confidence: float = 1.0
+    """How probable it is that every word is right."""
+
+    def is_unsure(self) -> bool:
+        """Whether other readings of the same speech are worth their time."""
+        return self.ended and self.least_word_logprob < _UNSURE_WORD_LOGPROB
+
+    def read_as(self, hypotheses: Sequence[Hypothesis], choose: Choose) -> Attempt:
+        """The same with the best of several readings."""
+        choice = choose([each for each in hypotheses if self._could_be(each.text)])
+        if choice is None:
+            return self
+        return replace(
+            self,
+            text=choice.hypothesis.text,
+            mean_logprob=choice.hypothesis.mean_logprob,
+            confidence=choice.probability,
+        )
+
+    def _could_be(self, text: str) -> bool:
+        """Whether somebody could have said this in the time, and once."""
+        return (
+            bool(_letters(text))
+            and not repeats_itself(text)
+            and not says_it_twice(text)
+            and not has_too_many_words(text, self.speech_s)
+        )
 
     def said_once(self) -> Attempt:
         """The same without its copies, where there was no time to say it more than once.
@@ -89,7 +123,7 @@ class Attempt:
             return "no end"
         if repeats_itself(self.text) or says_it_twice(self.text):
             return "repetition"
-        if len(self.text.split()) > _FREE_WORDS + _MOST_WORDS_PER_S * self.speech_s:
+        if has_too_many_words(self.text, self.speech_s):
             return "too many words"
         if self.mean_logprob < _DOUBTFUL_MEAN_LOGPROB:
             return "low probability"
@@ -119,6 +153,11 @@ def repeats_itself(text: str) -> bool:
     return any(
         _repeats_in_a_row(words, length) > _MOST_REPEATS for length in range(1, _LONGEST_REPEATED_WORDS + 1)
     )
+
+
+def has_too_many_words(text: str, speech_s: float) -> bool:
+    """Whether nobody speaks that fast."""
+    return len(text.split()) > _FREE_WORDS + _MOST_WORDS_PER_S * speech_s
 
 
 def says_it_twice(text: str) -> bool:

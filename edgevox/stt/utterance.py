@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,8 +10,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from edgevox.languages import ENGLISH
 from edgevox.stt.attempt import Attempt, most_believable
+from edgevox.stt.hypotheses import Hypothesis, choose
 from edgevox.stt.ladder import Asking, Window
+from edgevox.stt.rescoring import Rescorer
 from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
 
@@ -32,6 +36,10 @@ class Decoder(Protocol):
         self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
     ) -> Attempt: ...
 
+    def hypotheses(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
+    ) -> Sequence[Hypothesis]: ...
+
 
 class Gate(Protocol):
     """What is needed of a voice detector: edgevox.stt.speech_gate.SpeechGate."""
@@ -47,6 +55,7 @@ class Utterance:
     gate: Gate
     decoder: Decoder
     language: str | None
+    rescorer: Rescorer | None = None
     _attempts: int = 0
 
     def transcript(self, cancel: CancelFlag) -> Transcript | None:
@@ -69,6 +78,7 @@ class Utterance:
             window_s=max((attempt.window_s for attempt in believed), default=0.0),
             attempts=self._attempts,
             dropped=None if believed else dropped,
+            confidence=math.prod(attempt.confidence for attempt in believed),
         )
 
     def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[Attempt]:
@@ -79,10 +89,21 @@ class Utterance:
                 break
             if self.language is None:
                 self.language = self.decoder.detect_language(piece, window)
-            attempt = self.decoder.attempt(piece, window, language=self.language, names=self.request.names)
-            attempt = attempt.said_once()
+            attempt = self._attempt(piece, window, self.language)
             tried.append(attempt)
             if attempt.fault() is None:
                 break
         self._attempts += len(tried)
         return tried
+
+    def _attempt(self, piece: NDArray[np.float32], window: Window, language: str) -> Attempt:
+        """Decode one piece; where the decoder is unsure, its other readings are weighed as well."""
+        names = self.request.names
+        attempt = self.decoder.attempt(piece, window, language=language, names=names).said_once()
+        if not attempt.is_unsure():
+            return attempt
+        hypotheses = self.decoder.hypotheses(piece, window, language=language, names=names)
+        if self.rescorer is None or language != ENGLISH:
+            return attempt.read_as(hypotheses, choose)
+        rescorer = self.rescorer
+        return attempt.read_as(hypotheses, lambda sane: rescorer.choose(sane, names))

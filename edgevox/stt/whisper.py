@@ -8,6 +8,7 @@ from pathlib import Path
 from edgevox.engine.openmp import limit_omp_spin
 from edgevox.errors import ModelError
 from edgevox.stt.ladder import FULL_WINDOW_S
+from edgevox.stt.rescoring import Rescorer
 from edgevox.stt.utterance import Decoder, Gate, Utterance
 from edgevox.turn import CancelFlag
 from edgevox.types import TranscribeRequest, Transcript
@@ -19,7 +20,8 @@ class WhisperEngine:
     """An Engine[TranscribeRequest, Transcript] on a folder that holds a CTranslate2 model.
 
     `language` is what is spoken where a request does not say; None listens for it at every utterance.
-    `adapter` is what the model has learnt since, a LoRA adapter.
+    `adapter` is what the model has learnt since, a LoRA adapter. With `rescoring`, an English utterance that
+    it is unsure of is decided by what is said to homes.
     """
 
     def __init__(
@@ -30,12 +32,15 @@ class WhisperEngine:
         language: str | None = None,
         beam_size: int = 1,
         adapter: Path | None = None,
+        rescoring: bool = False,
     ) -> None:
         self.model_dir = model_dir
         self.adapter = adapter
         self.threads = threads
         self.language = language
         self.beam_size = beam_size
+        self.rescoring = rescoring
+        self._rescorer: Rescorer | None = None
         self._decoder: Decoder | None = None
         self._gate: Gate | None = None
 
@@ -47,6 +52,8 @@ class WhisperEngine:
         from edgevox.stt.speech_gate import SpeechGate
 
         self._gate = SpeechGate(_LONGEST_PIECE_S)
+        if self.rescoring:
+            self._rescorer = Rescorer.load()
         self._decoder = Recogniser.load(
             self.model_dir, threads=self.threads, beam_size=self.beam_size, adapter=self.adapter
         )
@@ -55,7 +62,8 @@ class WhisperEngine:
         """Yield one transcript, nothing once `cancel` is set. Raises ConfigError for an unknown language."""
         if self._decoder is None or self._gate is None:
             raise ModelError("Whisper has not been loaded", hint="call load() before run()")
-        utterance = Utterance(request, self._gate, self._decoder, request.language or self.language)
+        language = request.language or self.language
+        utterance = Utterance(request, self._gate, self._decoder, language, self._rescorer)
         # One window cannot be interrupted: a cancelled utterance ends with the window that is being decoded.
         if (transcript := utterance.transcript(cancel)) is not None:
             yield transcript

@@ -190,6 +190,13 @@ def question_for(tool: Tool, arguments: JsonObject) -> str:
     return neutral_text(f"Shall I {tool.name.replace('_', ' ')}{': ' if values else ''}{values}?")
 
 
+def question_for_doubt(heard: str) -> str:
+    """The question before something is done for words that may have been misheard."""
+    # A question inside a value would be heard as ours.
+    words = re.sub(r"[?!.\s]+", " ", heard).strip()
+    return neutral_text(f"Did you say: {words}?")
+
+
 def _spoken(name: str, value: object) -> str:
     words = name.replace("_", " ")
     if isinstance(value, bool):
@@ -244,4 +251,5 @@ __all__ = [
     "PendingConfirmations",
     "decide_yes_no",
     "question_for",
+    "question_for_doubt",
 ]

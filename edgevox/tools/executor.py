@@ -27,6 +27,7 @@ from edgevox.tools.confirmation import (
     PendingConfirmation,
     PendingConfirmations,
     question_for,
+    question_for_doubt,
 )
 from edgevox.tools.memoize import Memo
 from edgevox.tools.neutral import neutral_text
@@ -130,10 +131,20 @@ class ToolExecutor:
         return dataclasses.replace(call, arguments=json.dumps(meant.value, ensure_ascii=False))
 
     async def dispatch(
-        self, call: ToolCall, *, caller: Caller = LOCAL, cancel: CancelFlag | None = None, turn_id: str = ""
+        self,
+        call: ToolCall,
+        *,
+        caller: Caller = LOCAL,
+        cancel: CancelFlag | None = None,
+        turn_id: str = "",
+        doubted: str = "",
     ) -> ToolResult:
-        """Run one call, or say why not. Raises only CancelledError."""
-        return await self._settled(call, caller, cancel, turn_id, confirmed=False)
+        """Run one call, or say why not. Raises only CancelledError.
+
+        `doubted` are the words that it was made for, where they may have been misheard: a call with side
+        effects then waits for a yes to them.
+        """
+        return await self._settled(call, caller, cancel, turn_id, confirmed=False, doubted=doubted)
 
     async def dispatch_all(
         self,
@@ -142,6 +153,7 @@ class ToolExecutor:
         caller: Caller = LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
+        doubted: str = "",
     ) -> tuple[ToolResult, ...]:
         """Run the calls of one reply side by side, a few at a time; the results are in the calls' order."""
         # The bound is the batch's own: a tool that makes calls itself must not wait for the place it holds.
@@ -149,7 +161,9 @@ class ToolExecutor:
 
         async def one(call: ToolCall) -> ToolResult:
             async with places:
-                return await self.dispatch(call, caller=caller, cancel=cancel, turn_id=turn_id)
+                return await self.dispatch(
+                    call, caller=caller, cancel=cancel, turn_id=turn_id, doubted=doubted
+                )
 
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(call)) for call in calls]
@@ -188,11 +202,18 @@ class ToolExecutor:
     # --- one call
 
     async def _settled(
-        self, call: ToolCall, caller: Caller, cancel: CancelFlag | None, turn_id: str, *, confirmed: bool
+        self,
+        call: ToolCall,
+        caller: Caller,
+        cancel: CancelFlag | None,
+        turn_id: str,
+        *,
+        confirmed: bool,
+        doubted: str = "",
     ) -> ToolResult:
         started_s = time.monotonic()
         try:
-            result = await self._run(call, caller, cancel, turn_id, confirmed)
+            result = await self._run(call, caller, cancel, turn_id, confirmed, doubted)
         except _NoResult as end:
             error = _error(call, end.code, end.text)
             result = dataclasses.replace(error, confirmation=end.confirmation, speech=end.speech)
@@ -202,13 +223,19 @@ class ToolExecutor:
         return self._counted(dataclasses.replace(result, elapsed_s=time.monotonic() - started_s))
 
     async def _run(
-        self, call: ToolCall, caller: Caller, cancel: CancelFlag | None, turn_id: str, confirmed: bool
+        self,
+        call: ToolCall,
+        caller: Caller,
+        cancel: CancelFlag | None,
+        turn_id: str,
+        confirmed: bool,
+        doubted: str,
     ) -> ToolResult:
         tool = self._tool(call.name)
         context = self._entered(tool, caller, cancel, turn_id)
         arguments = _arguments(tool, call.arguments)
         if not confirmed:
-            self._ask_if_needed(tool, call, arguments, context)
+            self._ask_if_needed(tool, call, arguments, context, doubted)
         key = tool, context.caller.name, fingerprint(call.name, arguments)
         if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
             return dataclasses.replace(known, tool_call_id=call.id)
@@ -250,7 +277,9 @@ class ToolExecutor:
             raise _NoResult("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
         return CallContext(caller, turn_id, cancel, depth)
 
-    def _ask_if_needed(self, tool: Tool, call: ToolCall, arguments: JsonObject, context: CallContext) -> None:
+    def _ask_if_needed(
+        self, tool: Tool, call: ToolCall, arguments: JsonObject, context: CallContext, doubted: str
+    ) -> None:
         # The rule asks the tool what a call would touch; where it cannot say, a person has to. Where the tool
         # knows that it cannot be done, nobody is asked.
         match guarded(lambda: self._rule.level(tool, arguments)):
@@ -260,10 +289,15 @@ class ToolExecutor:
                 raise _NoResult(_CODES.get(kind, "tool_error"), message, speech=message)
             case Raised():
                 level = "voice"
-        if level == "never":
+        if level == "never" and not (doubted and tool.side_effects):
             return
-        asked = guarded(lambda: question_for(tool, arguments))
-        question = asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
+        if level == "never":
+            level, question = "voice", question_for_doubt(doubted)
+        else:
+            asked = guarded(lambda: question_for(tool, arguments))
+            question = (
+                asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
+            )
         pending = self._pending.ask(
             call, arguments, question=question, level=level, origin=context.caller, turn_id=context.turn_id
         )

@@ -50,7 +50,8 @@ class Pipeline:
 
     `asking` is what the agent confirms with; without `words` every utterance is the agent's. What rings at
     the `bell` can be stopped. One that `rests` prepares between turns for the next one; it then has to be
-    closed. `languages` say which one a reply is in.
+    closed. `languages` say which one a reply is in. Where a transcript is less certain than `ask_below`, the
+    person is asked before anything is done.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Pipeline:
         bell: Bell | None = None,
         rests: bool = False,
         languages: ReplyLanguages | None = None,
+        ask_below: float = 0.0,
     ) -> None:
         self.asking = asking or Asking()
         self.bell = bell
@@ -75,6 +77,7 @@ class Pipeline:
         self._hearing = hearing
         self._words = words
         self._languages = languages or ReplyLanguages()
+        self._ask_below = ask_below
         volume = words.volume if words else Volume()
         self.mouth = Mouth(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = Replies(agent, self.mouth, self.asking, self._languages, publish)
@@ -199,7 +202,9 @@ class Pipeline:
         async def reply() -> AgentResult:
             if before is not None:
                 await before.close()
-            return await self._replies.by_agent(text, early.turn, "voice", spoken)
+            return await self._replies.by_agent(
+                text, early.turn, "voice", spoken, is_doubted=self._doubts(early.heard)
+            )
 
         self._early_reply = EarlyReply(early.turn, reply)
 
@@ -241,7 +246,12 @@ class Pipeline:
                     await self._drop_early_reply()  # what rings is spoken to first
                 turn.gate.open()
                 return await self._reply(
-                    heard.text, turn, "voice", spoken=heard.language, is_ringing=is_ringing
+                    heard.text,
+                    turn,
+                    "voice",
+                    spoken=heard.language,
+                    is_ringing=is_ringing,
+                    is_doubted=self._doubts(heard),
                 )
 
     async def _early_transcript(self, early: EarlyTranscription) -> Transcript | None:
@@ -294,7 +304,14 @@ class Pipeline:
             self.rest()
 
     async def _reply(
-        self, text: str, turn: Turn, source: TurnSource, *, spoken: str = "", is_ringing: bool = False
+        self,
+        text: str,
+        turn: Turn,
+        source: TurnSource,
+        *,
+        spoken: str = "",
+        is_ringing: bool = False,
+        is_doubted: bool = False,
     ) -> AgentResult:
         """Answer `text`; `spoken` is its language, "" where that is not known."""
         if is_ringing and self.bell:
@@ -307,11 +324,14 @@ class Pipeline:
         early, self._early_reply = self._early_reply, None
         result = await early.result() if early else None
         if result is None:
-            result = await self._replies.by_agent(text, turn, source, spoken)
+            result = await self._replies.by_agent(text, turn, source, spoken, is_doubted=is_doubted)
         if result.reply:
             self.has_said(result.reply, self._languages.reply_to(spoken))
         self._end(turn, result.reply, result.heard)
         return result
+
+    def _doubts(self, heard: Transcript | None) -> bool:
+        return heard is not None and heard.confidence < self._ask_below
 
     async def _drop_early_reply(self) -> None:
         if self._early_reply is not None:
@@ -350,5 +370,10 @@ class Pipeline:
 
 def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:
     return TranscriptReady(
-        turn_id=turn_id, at_s=at_s, text=heard.text, language=heard.language, dropped=heard.dropped
+        turn_id=turn_id,
+        at_s=at_s,
+        text=heard.text,
+        language=heard.language,
+        dropped=heard.dropped,
+        confidence=heard.confidence,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar
@@ -58,12 +58,27 @@ class Replies:
         """What ended a turn that did not end by itself."""
         return "interrupted" if turn is self._interrupted else "cancelled"
 
-    async def by_agent(self, text: str, turn: Turn, source: TurnSource, spoken: str) -> AgentResult:
-        """What the agent answers; `spoken` is the language of `text`, "" where that is not known."""
+    async def by_agent(
+        self, text: str, turn: Turn, source: TurnSource, spoken: str, *, is_doubted: bool = False
+    ) -> AgentResult:
+        """What the agent answers; `spoken` is the language of `text`, "" where that is not known.
+
+        A text that `is_doubted` may have been misheard; where nobody can be asked aloud, it is taken as is.
+        """
+        answer_in = self._languages.to_be_told(spoken)
+        is_doubted = is_doubted and self._mouth is not None
         result, speech = await self._aloud(
             turn,
             lambda write, foresee: self._write(
-                text, turn, source, write, foresee, self._languages.to_be_told(spoken)
+                self._agent.stream(
+                    text,
+                    turn,
+                    source=source,
+                    answer_in=answer_in,
+                    foresee=foresee,
+                    is_doubted=is_doubted,
+                ),
+                write,
             ),
             language=self._languages.reply_to(spoken),
             spoken=spoken,
@@ -118,17 +133,8 @@ class Replies:
             self._speech = None
         return writing.result(), speech
 
-    async def _write(
-        self,
-        text: str,
-        turn: Turn,
-        source: TurnSource,
-        write: Write,
-        foresee: Write,
-        answer_in: str | None,
-    ) -> AgentResult:
+    async def _write(self, stream: AsyncGenerator[str | AgentResult, None], write: Write) -> AgentResult:
         result: AgentResult | None = None
-        stream = self._agent.stream(text, turn, source=source, answer_in=answer_in, foresee=foresee)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
                 if isinstance(piece, AgentResult):
