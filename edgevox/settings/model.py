@@ -148,7 +148,7 @@ class SttSettings(Section):
         default=True, description="where it is unsure in English, prefer what is said to homes"
     )
     ask_below: float = Field(
-        default=0.3,
+        default=0.4,
         ge=0,
         le=1,
         description='below this confidence it asks "Did you say …?" before it does something; 0 never asks',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Sequence
@@ -13,7 +14,9 @@ from edgevox.stt.hypotheses import Choose, Hypothesis
 _DOUBTFUL_MEAN_LOGPROB = -0.8
 # Of people's commands that were heard right, a quarter has a word below this; of those that were heard wrong
 # and could be put right, five of six (docs/adr/0038-rescoring.md).
-_UNSURE_WORD_LOGPROB = -0.25
+_UNSURE_WORD_LOGPROB = -0.15
+# A logistic curve through people's commands and read sentences: docs/adr/0038-rescoring.md has the table.
+_CONFIDENCE_AT_BEST, _CONFIDENCE_SLOPE = 1.8, 3.4
 _SILENT_MEAN_LOGPROB = -1.0
 _SILENCE_PROBABILITY = 0.6
 _HIGHEST_COMPRESSION = 2.4
@@ -73,8 +76,14 @@ class Attempt:
     window_s: float
     least_word_logprob: float = 0.0
     """The log probability of the word that the decoder was least sure of."""
-    confidence: float = 1.0
-    """How probable it is that every word is right."""
+    log_share: float | None = None
+    """The logarithm of its share of the probability of all readings; None where it is the only one."""
+
+    @property
+    def confidence(self) -> float:
+        """How probable it is that every word is right."""
+        share = self.least_word_logprob if self.log_share is None else self.log_share
+        return 1 / (1 + math.exp(-_CONFIDENCE_AT_BEST - _CONFIDENCE_SLOPE * share))
 
     def is_unsure(self) -> bool:
         """Whether other readings of the same speech are worth their time."""
@@ -89,7 +98,7 @@ class Attempt:
             self,
             text=choice.hypothesis.text,
             mean_logprob=choice.hypothesis.mean_logprob,
-            confidence=choice.probability,
+            log_share=math.log(choice.probability),
         )
 
     def _could_be(self, text: str) -> bool:

@@ -54,12 +54,16 @@ class NgramModel:
         """Whether it has seen this word."""
         return self.tables[0].find(ngram_key((word,))) is not None
 
-    def log_probability(self, words: Sequence[str]) -> float:
-        """The natural logarithm of the probability of the sentence, its end included."""
+    def log_probability(self, words: Sequence[str], *, order: int | None = None) -> float:
+        """The natural logarithm of the probability of the sentence, its end included.
+
+        `order` is how many words are looked at together, by default all that it can; 1 forgets their order.
+        """
+        order = self.order if order is None else order
         known = [word if self.knows(word) else UNKNOWN for word in words]
         sentence = [START, *known, END]
         return math.fsum(
-            self.log_next(sentence[max(0, place + 1 - self.order) : place], sentence[place])
+            self.log_next(sentence[max(0, place + 1 - order) : place], sentence[place])
             for place in range(1, len(sentence))
         )
 

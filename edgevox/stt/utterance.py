@@ -89,18 +89,20 @@ class Utterance:
                 break
             if self.language is None:
                 self.language = self.decoder.detect_language(piece, window)
-            attempt = self._attempt(piece, window, self.language)
+            attempt = self._attempt(piece, window, self.language, cancel)
             tried.append(attempt)
             if attempt.fault() is None:
                 break
         self._attempts += len(tried)
         return tried
 
-    def _attempt(self, piece: NDArray[np.float32], window: Window, language: str) -> Attempt:
+    def _attempt(
+        self, piece: NDArray[np.float32], window: Window, language: str, cancel: CancelFlag
+    ) -> Attempt:
         """Decode one piece; where the decoder is unsure, its other readings are weighed as well."""
         names = self.request.names
         attempt = self.decoder.attempt(piece, window, language=language, names=names).said_once()
-        if not attempt.is_unsure():
+        if not attempt.is_unsure() or cancel.is_set():
             return attempt
         hypotheses = self.decoder.hypotheses(piece, window, language=language, names=names)
         if self.rescorer is None or language != ENGLISH:

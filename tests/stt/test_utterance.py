@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.stt.attempt import Attempt
+from edgevox.stt.hypotheses import Hypothesis
 from edgevox.stt.ladder import FULL_WINDOW_S, UNTAUGHT, Asking, Window
+from edgevox.stt.rescoring import Rescorer
 from edgevox.stt.utterance import NO_SPEECH, NO_WORDS, UNINTELLIGIBLE, Utterance
 from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
@@ -36,6 +38,9 @@ class ScriptedDecoder:
     languages: list[str] = field(default_factory=list)
     names: list[Sequence[str]] = field(default_factory=list)
     detections: int = 0
+    least_word_logprob: float = 0.0
+    readings: Sequence[Hypothesis] = ()
+    weighed: int = 0
 
     def asking(self, language: str | None) -> Asking:
         return UNTAUGHT
@@ -53,7 +58,21 @@ class ScriptedDecoder:
         self.names.append(names)
         if len(self.windows) == self.cancel_at:
             self.cancel.set()
-        return Attempt(text, True, self.mean_logprob, 0.0, len(samples) / WHISPER_RATE_HZ, window.encoded_s)
+        return Attempt(
+            text,
+            True,
+            self.mean_logprob,
+            0.0,
+            len(samples) / WHISPER_RATE_HZ,
+            window.encoded_s,
+            self.least_word_logprob,
+        )
+
+    def hypotheses(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
+    ) -> Sequence[Hypothesis]:
+        self.weighed += 1
+        return self.readings
 
 
 def hear(
@@ -62,15 +81,18 @@ def hear(
     *,
     language: str | None = "en",
     names: tuple[str, ...] = (),
+    rescorer: Rescorer | None = None,
 ) -> Transcript | None:
     request = TranscribeRequest(Audio(np.zeros(WHISPER_RATE_HZ, np.float32), WHISPER_RATE_HZ), names=names)
-    return Utterance(request, gate or ScriptedGate(), decoder, language).transcript(decoder.cancel)
+    return Utterance(request, gate or ScriptedGate(), decoder, language, rescorer).transcript(decoder.cancel)
 
 
 def test_a_good_first_attempt_is_the_only_one() -> None:
     decoder = ScriptedDecoder(["Stop."])
     transcript = hear(decoder)
-    assert transcript == Transcript("Stop.", "en", 1.0, -0.2, decoder.windows[0].encoded_s, attempts=1)
+    assert transcript is not None
+    sure = replace(transcript, confidence=1.0)
+    assert sure == Transcript("Stop.", "en", 1.0, -0.2, decoder.windows[0].encoded_s, attempts=1)
 
 
 def test_a_loop_is_tried_again_in_a_longer_window() -> None:
@@ -146,3 +168,55 @@ def test_the_names_reach_the_decoder() -> None:
     decoder = ScriptedDecoder(["Stop."])
     hear(decoder, names=("EcoBee",))
     assert decoder.names == [("EcoBee",)]
+
+
+WEDDING = (
+    Hypothesis("What's the wedding?", -1.0, 5),
+    Hypothesis("What's the weather?", -2.0, 5),
+    Hypothesis(f"{LOOP}", -0.5, 8),
+)
+
+
+def test_a_clear_piece_is_decoded_once() -> None:
+    decoder = ScriptedDecoder(["What's the wedding?"], readings=WEDDING)
+    transcript = hear(decoder, rescorer=Rescorer.load())
+    assert transcript is not None
+    assert (transcript.text, decoder.weighed) == ("What's the wedding?", 0)
+
+
+def test_where_it_is_unsure_what_is_said_to_homes_decides() -> None:
+    decoder = ScriptedDecoder(["What's the wedding?"], least_word_logprob=-0.7, readings=WEDDING)
+    transcript = hear(decoder, rescorer=Rescorer.load())
+    assert transcript is not None
+    assert (transcript.text, decoder.weighed) == ("What's the weather?", 1)
+
+
+def test_without_a_language_model_the_likeliest_sane_reading_is_taken() -> None:
+    decoder = ScriptedDecoder(["What's a wedding?"], least_word_logprob=-0.7, readings=WEDDING)
+    transcript = hear(decoder)
+    assert transcript is not None
+    assert transcript.text == "What's the wedding?"
+
+
+def test_another_language_is_left_as_the_decoder_ranks_it() -> None:
+    decoder = ScriptedDecoder(["What's the wedding?"], least_word_logprob=-0.7, readings=WEDDING)
+    transcript = hear(decoder, language="nl", rescorer=Rescorer.load())
+    assert transcript is not None
+    assert transcript.text == "What's the wedding?"
+
+
+def test_a_reading_that_shares_its_probability_is_less_certain() -> None:
+    close = (Hypothesis("Off.", -0.7, 2), Hypothesis("Of.", -0.8, 2))
+    clear = (Hypothesis("Off.", -0.7, 2), Hypothesis("Of.", -9.0, 2))
+    confidences = []
+    for readings in (close, clear):
+        transcript = hear(ScriptedDecoder(["Off."], least_word_logprob=-0.6, readings=readings))
+        assert transcript is not None
+        confidences.append(transcript.confidence)
+    assert confidences[0] < 0.5 < confidences[1]
+
+
+def test_a_turn_that_was_cancelled_meanwhile_is_not_read_again() -> None:
+    decoder = ScriptedDecoder(["Of."], least_word_logprob=-0.6, readings=WEDDING, cancel_at=1)
+    assert hear(decoder) is None
+    assert decoder.weighed == 0
