@@ -86,8 +86,8 @@ class Attempt:
         return 1 / (1 + math.exp(-_CONFIDENCE_AT_BEST - _CONFIDENCE_SLOPE * share))
 
     def is_unsure(self) -> bool:
-        """Whether other readings of the same speech are worth their time."""
-        return self.ended and self.least_word_logprob < _UNSURE_WORD_LOGPROB
+        """Whether other readings of the speech are worth their time. Nothing must not become a command."""
+        return self.ended and self.least_word_logprob < _UNSURE_WORD_LOGPROB and not self.is_nothing()
 
     def read_as(self, hypotheses: Sequence[Hypothesis], choose: Choose) -> Attempt:
         """The same with the best of several readings."""

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from edgevox.stt.attempt import Attempt, most_believable, repeats_itself, says_it_twice
+from edgevox.stt.hypotheses import Hypothesis, choose
 
 
 def attempt(
@@ -159,3 +162,22 @@ def test_an_attempt_without_a_fault_beats_a_likelier_one_with_one() -> None:
 
 def test_an_unended_attempt_is_never_believed() -> None:
     assert most_believable([attempt("and then", ended=False)]) is None
+
+
+def test_an_unsure_word_makes_it_worth_reading_again() -> None:
+    sure, unsure = (replace(attempt("Lamp on."), least_word_logprob=least) for least in (-0.05, -0.5))
+    assert (sure.is_unsure(), unsure.is_unsure()) == (False, True)
+    assert sure.confidence > unsure.confidence
+
+
+def test_what_was_written_into_silence_is_not_made_a_command() -> None:
+    invented = replace(attempt("Thank you.", mean_logprob=-1.2), least_word_logprob=-2.0)
+    assert invented.is_nothing()
+    assert not invented.is_unsure()
+
+
+def test_only_a_reading_that_fits_into_the_time_is_taken() -> None:
+    unsure = replace(attempt("Lamb on.", speech_s=1.0), least_word_logprob=-0.5)
+    long = Hypothesis(" ".join(f"word{number}" for number in range(20)), -0.1, 20)
+    assert unsure.read_as([long, Hypothesis("Lamp on.", -2.0, 3)], choose).text == "Lamp on."
+    assert unsure.read_as([long], choose) == unsure

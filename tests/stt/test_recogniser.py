@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from edgevox.stt.recogniser import names_prompt
+import numpy as np
+import pytest
+
+from edgevox.stt.recogniser import _Decoding, names_prompt
 
 START, MOST = -1, 128
 
@@ -62,3 +65,27 @@ def test_only_whole_names_that_fit_are_given() -> None:
     assert len(given) <= MOST + 1
     lefts, rights = (sum(word.startswith(side) for word in given) for side in ("Left", "Right"))
     assert lefts == rights > 10
+
+
+@dataclass
+class SpellingTokenizer:
+    """Three words, a mark and a time."""
+
+    eot: int = 4
+    texts: tuple[str, ...] = ("turn", " on", " off", ".", "<|1.00|>")
+
+    def decode(self, tokens: list[int]) -> str:
+        return "".join(self.texts[token] for token in tokens)
+
+
+def test_the_least_sure_word_counts_and_not_a_mark_or_a_time() -> None:
+    decoding = _Decoding(SpellingTokenizer(), [], 9)
+    half = np.log(np.array([0.98, 0.005, 0.005, 0.005, 0.005], np.float32))
+    steps = [
+        half,
+        np.log(np.array([0.1, 0.6, 0.2, 0.05, 0.05], np.float32)),
+        np.zeros(5, np.float32),
+        np.zeros(5),
+    ]
+    least = decoding.least_word_logprob([0, 1, 3, 4], steps)
+    assert least == pytest.approx(np.log(0.6), abs=1e-4)
