@@ -195,7 +195,7 @@ def main() -> None:
     # It has learnt on the weights of this one.
     adapter_id = ADAPTER if args.model == ADAPTED_MODEL and not args.plain else None
     adapter = store.pull(adapter_id) if adapter_id else None
-    engine = WhisperEngine(model_dir, threads=args.threads, adapter=adapter)
+    engine = WhisperEngine(model_dir, threads=args.threads, adapter=adapter, rescoring=True)
     engine.load()
     model = faster_whisper(model_dir, args.threads)
 
