@@ -489,6 +489,19 @@ async def test_side_effect_tool_requires_confirmation() -> None:
     assert (await runner.dispatch(call("set_light", '{"room": "hall"}'))).confirmation is None
 
 
+async def test_a_call_for_doubted_words_waits_for_a_yes_to_them_if_it_has_side_effects() -> None:
+    runner = executor(echo, set_light, unlock)
+    asked = await runner.dispatch(call("set_light", '{"room": "hall"}'), doubted="Light on in the haul?")
+    assert asked.confirmation is not None
+    assert asked.confirmation.question == "Did you say: Light on in the haul?"
+    done = await runner.dispatch_confirmed(asked.confirmation.call, asked.confirmation.token)
+    assert not done.is_error
+    assert (await runner.dispatch(call("echo"), doubted="Say it again.")).confirmation is None
+    own = await runner.dispatch(call("unlock", '{"name": "front"}'), doubted="Unlock the front.")
+    assert own.confirmation is not None
+    assert own.confirmation.question == "Shall I unlock: front?"
+
+
 async def test_a_confirmation_is_for_one_call_once() -> None:
     opened: list[str] = []
 
