@@ -29,6 +29,9 @@ _MOST_REPEATS = 3
 # The fastest talkers reach seven syllables a second: more words than this were not said.
 _MOST_WORDS_PER_S = 7.0
 _FREE_WORDS = 4
+# Slow talkers say a word a second: fewer, over some seconds, and the decoder has stopped in a pause.
+_LEAST_WORDS_PER_S = 0.7
+_SOME_S = 3.0
 # Nobody says a sentence twice at more words a second than this: who repeats it takes their time.
 _MOST_REPEATED_WORDS_PER_S = 4.5
 
@@ -138,6 +141,8 @@ class Attempt:
             return "low probability"
         if self.is_nothing():
             return "no words"
+        if self.speech_s > _SOME_S and len(self.text.split()) < _LEAST_WORDS_PER_S * self.speech_s:
+            return "too few words"
         return None
 
     def is_nothing(self) -> bool:

@@ -106,6 +106,12 @@ def test_more_words_than_fit_in_the_time_are_faulty() -> None:
     assert attempt(spoken, speech_s=0.5).fault() == "too many words"
 
 
+def test_a_decoding_that_stops_in_a_pause_is_faulty() -> None:
+    assert attempt("Chapter sixteen.", speech_s=15.0).fault() == "too few words"
+    assert attempt("Chapter sixteen.", speech_s=2.5).fault() is None
+    assert attempt("Set the lamp to red.", speech_s=5.0).fault() is None
+
+
 def test_an_empty_decoding_of_speech_is_tried_again() -> None:
     assert attempt("").fault() == "no words"
 

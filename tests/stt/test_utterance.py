@@ -133,7 +133,7 @@ def test_speech_without_words_is_dropped() -> None:
 
 
 def test_the_pieces_of_a_long_utterance_are_joined() -> None:
-    transcript = hear(ScriptedDecoder(["First the hall.", "Then the kitchen."]), ScriptedGate((20.0, 4.0)))
+    transcript = hear(ScriptedDecoder(["First the hall.", "Then the kitchen."]), ScriptedGate((4.0, 4.0)))
     assert transcript is not None
     assert (transcript.text, transcript.attempts) == ("First the hall. Then the kitchen.", 2)
 
