@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from edgevox.stt.adapter import asking_of, read_adapter, write_adapter
 from training.hearing import keep
+from training.hearing.learn import divergence
+from training.hearing.pieces import RATE_HZ, pieces
 from training.hearing.sentences import sentences
 from training.hearing.spelling import as_written
 from training.kept_aside import is_kept_aside
@@ -50,10 +54,39 @@ def test_a_share_of_what_was_learnt_is_kept_and_says_how_it_is_asked(
     learnt, kept = tmp_path / "learnt.gguf", tmp_path / "kept.gguf"
     a, b = np.ones((2, 3), np.float32), np.ones((4, 2), np.float32)
     write_adapter(learnt, {"a/weight": (a, b)}, alpha=4.0)
-    monkeypatch.setattr("sys.argv", ["keep", "--share", "0.5", str(learnt), str(kept)])
+    monkeypatch.setattr("sys.argv", ["keep", "--out", str(kept), f"{learnt}:0.5"])
     keep.main()
     alpha, factors = read_adapter(kept)
-    assert alpha == 2.0
-    np.testing.assert_array_equal(factors["a/weight"][1], b)
+    kept_a, kept_b = factors["a/weight"]
+    np.testing.assert_allclose(alpha / len(kept_a) * kept_b @ kept_a, 0.5 * 4.0 / 2 * b @ a)
     assert asking_of(kept) == keep.TAUGHT
     assert asking_of(learnt).timestamps
+
+
+def test_a_recording_is_cut_in_its_pauses() -> None:
+    tone = np.sin(np.arange(2 * RATE_HZ) / 5).astype(np.float32)
+    pause = np.zeros(RATE_HZ, np.float32)
+    recording = np.concatenate([pause, tone, pause, tone, pause, tone, pause])
+    lengths_s = {round(len(piece) / RATE_HZ, 1) for piece in pieces(recording, random.Random(1))}
+    kept_around_s = 0.2
+    assert lengths_s
+    assert lengths_s <= {round(whole_s + kept_around_s, 1) for whole_s in (2, 5, 8)}
+
+
+def test_a_student_that_doubts_as_its_teacher_does_has_nothing_to_learn() -> None:
+    logits = torch.tensor([[2.0, 1.0, -30.0, 0.0]])
+    likeliest = torch.tensor([[0, 1, 3]])
+    shares = logits.softmax(-1).gather(1, likeliest)
+    assert divergence(logits, likeliest, shares).item() == pytest.approx(0.0, abs=1e-5)
+    assert divergence(logits.roll(1, 1), likeliest, shares).item() > 1.0
+
+
+def test_shares_of_two_trainings_are_added_and_cut_to_a_rank() -> None:
+    chance = np.random.default_rng(3)
+    same, other = (
+        {"a/weight": (chance.standard_normal((2, 5)), chance.standard_normal((4, 2)))} for _ in range(2)
+    )
+    kept_a, kept_b = keep.blend([(0.25, same), (0.5, same)], rank=2)["a/weight"]
+    a, b = same["a/weight"]
+    np.testing.assert_allclose(kept_b @ kept_a, 0.75 * b @ a, atol=1e-6)
+    assert len(keep.blend([(1.0, same), (1.0, other)], rank=3)["a/weight"][0]) == 3

@@ -1,8 +1,9 @@
 """Learns a LoRA adapter for Whisper: `python -m training.hearing.learn --help`.
 
-Each step hears other clips in other rooms, all of about the same length. The decoder is asked as the product
-asks it: the home's names before, the window a little longer than the speech. It learns to see the end there,
-without timestamps and without a tail of silence, and does not forget the longer windows.
+Two things at once. Pieces of speech by people: in a short window, in other rooms and noise at every step, the
+student should find as probable what the teacher found in the full window and in silence. Sentences for homes:
+it should write what was said. The decoder is asked as the product asks it: a home's names before, the window
+a little longer than the speech, no timestamps, no tail of silence.
 """
 
 from __future__ import annotations
@@ -11,112 +12,162 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
-from edgevox.stt.adapter import read_adapter, write_adapter
+from edgevox.stt.adapter import write_adapter
 from edgevox.stt.model_bin import ModelBin
 from training.hearing.sound import Clips, Room
-from training.hearing.whisper import Whisper, as_tensors, linear_maps, new_adapter
+from training.hearing.teacher import FULL_S, Targets
+from training.hearing.whisper import (
+    END,
+    START,
+    Whisper,
+    as_tensors,
+    linear_maps,
+    new_adapter,
+    skip_cudnn_attention,
+)
 
-# English, as it is said, without timestamps.
-_START = (50258, 50259, 50359, 50363)
-_END = 50257
-_NOTHING = -100
 _STRENGTH = 2.0
 _PARTS = 16
 # The window behind the longest speech of a step, and the least of it; sometimes it is all 30 s.
-_MARGIN_S, _LEAST_S = (0.0, 1.2), 2.0
-_FULL_SHARE, _FULL_S = 0.08, 30.0
+_MARGIN_S, _LEAST_S = (0.0, 1.0), 2.0
+_FULL_SHARE = 0.06
+# A home's names also stand before what has nothing to do with homes.
+_NAMES_SHARE = 0.6
+_ALL_TOKENS = 448
 
 
-def batch_tokens(rows: list[dict[str, list[int]]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """What the decoder reads, and what it should say behind each of it."""
-    inputs, targets = [], []
-    for row in rows:
-        before, said = [*row["prompt"], *_START], [*row["text"], _END]
-        inputs.append(torch.tensor([*before, *said[:-1]]))
-        targets.append(torch.tensor([_NOTHING] * (len(before) - 1) + said))
-    pad = torch.nn.utils.rnn.pad_sequence
-    read = pad(inputs, batch_first=True, padding_value=_END)
-    return read.to(device), pad(targets, batch_first=True, padding_value=_NOTHING).to(device)
+class Lessons:
+    """What is to be learnt of each clip: the teacher's tokens and probabilities, or a sentence."""
+
+    def __init__(self, clips: Clips, targets: Targets, chance: np.random.Generator) -> None:
+        self._clips = clips
+        self._targets = targets
+        self._chance = chance
+        self._prompts = [row["prompt"] for row in clips.rows if "prompt" in row] or [[]]
+        self.home = np.array([at for at, row in enumerate(clips.rows) if "text" in row], np.int64)
+        self.people = np.array(
+            [at for at, row in enumerate(clips.rows) if "text" not in row and targets.tokens[at]], np.int64
+        )
+
+    def batch(self, which: Sequence[int], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What the decoder reads, where it should answer, and the tokens there with their probabilities."""
+        inputs, places, likeliest, shares = [], [], [], []
+        for at in which:
+            row = self._clips.rows[at]
+            taught = "text" in row
+            said = [*row["text"], END] if taught else self._targets.tokens[at]
+            before = [*(row["prompt"] if taught else self._names()), *START]
+            inputs.append(torch.tensor([*before, *said[:-1]][:_ALL_TOKENS]))
+            places.append(torch.arange(len(before) - 1, len(before) - 1 + len(said)))
+            tokens, weights = self._answers(at, said, is_text=taught)
+            likeliest.append(tokens)
+            shares.append(weights)
+        pad = torch.nn.utils.rnn.pad_sequence
+        read = pad(inputs, batch_first=True, padding_value=END).to(device)
+        counts = torch.zeros_like(read, dtype=torch.bool)
+        for number, place in enumerate(places):
+            counts[number, place.to(device)] = True
+        return read, counts, torch.cat(likeliest), torch.cat(shares)
+
+    def _names(self) -> list[int]:
+        if self._chance.random() > _NAMES_SHARE:
+            return []
+        return list(self._prompts[int(self._chance.integers(len(self._prompts)))])
+
+    def _answers(self, at: int, said: list[int], *, is_text: bool) -> tuple[Tensor, Tensor]:
+        targets = self._targets
+        if not is_text:
+            start = targets.starts[at]
+            logprobs = targets.logprobs[start : start + len(said)]
+            return targets.likeliest[start : start + len(said)], logprobs.softmax(-1)
+        tokens = torch.zeros(len(said), targets.likeliest.shape[1], dtype=torch.long)
+        tokens[:, 0] = torch.tensor(said)
+        weights = torch.zeros(tokens.shape)
+        weights[:, 0] = 1.0
+        device = targets.likeliest.device
+        return tokens.to(device), weights.to(device)
 
 
-def _known(adapter: Path, device: torch.device) -> dict[str, Tensor]:
-    """What was learnt before, as strong as that file says."""
-    alpha, factors = read_adapter(adapter)
-    known: dict[str, Tensor] = {}
-    for name, (a, b) in factors.items():
-        whole = name.removesuffix("/weight")
-        known[f"{whole}.a"] = torch.from_numpy(a).to(device)
-        known[f"{whole}.b"] = torch.from_numpy(b * (alpha / len(a) / _STRENGTH)).to(device)
-    return known
+def divergence(logits: Tensor, likeliest: Tensor, shares: Tensor) -> Tensor:
+    """How far the student is from its teacher, in nats a token, without the teacher's own doubt."""
+    logprobs = logits.float().log_softmax(-1).gather(1, likeliest)
+    doubt = torch.where(shares > 0, shares * shares.clamp(min=1e-9).log(), 0.0)
+    return (doubt - shares * logprobs).sum(-1).mean()
+
+
+def parts_by_length(which: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The numbers of the clips in equal parts, the shortest clips in the first."""
+    return np.array_split(which[lengths[which].argsort()], min(_PARTS, len(which)))
 
 
 def learn(options: argparse.Namespace) -> None:
     began_s = time.monotonic()
+    skip_cudnn_attention()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     torch.manual_seed(options.seed)
     torch.set_float32_matmul_precision("high")
     weights = as_tensors(ModelBin.read(options.model / "model.bin").variables, dtype=dtype, device=device)
-    rows = [json.loads(line) for line in options.rows.read_text(encoding="utf-8").splitlines()]
     clips = Clips.read(options.clips, device)
     mel = torch.from_numpy(np.load(options.mel)).to(device, torch.float32)
     room = Room(clips, mel, seed=options.seed)
+    chance = np.random.default_rng(options.seed)
+    lessons = Lessons(clips, Targets.read(options.targets, device), chance)
     learnt = new_adapter(weights, options.rank, seed=options.seed)
-    if options.start:
-        learnt |= _known(options.start, device)
     for value in learnt.values():
         value.requires_grad_(requires_grad=True)
     model = Whisper(weights, learnt, strength=_STRENGTH)
     optimiser = torch.optim.AdamW(learnt.values(), lr=options.rate, betas=(0.9, 0.98), weight_decay=0.0)
-    chance = np.random.default_rng(options.seed)
-    parts = clips.by_length(min(_PARTS, len(clips.rows)))
-    print(f"{len(clips.rows)} clips, {len(clips.samples) / 16000 / 3600:.1f} hours", flush=True)
+    lengths = clips.lengths.cpu().numpy()
+    people, home = (parts_by_length(which, lengths) for which in (lessons.people, lessons.home))
+    print(f"{len(lessons.people)} pieces by people, {len(lessons.home)} sentences for homes", flush=True)
     step, losses = 0, []
     while True:
         spent_s = time.monotonic() - began_s
         done = spent_s / options.seconds if options.seconds else step / options.steps
         if done >= 1:
             break
-        rate = options.rate * min(1.0, (step + 1) / 50) * 0.5 * (1 + math.cos(math.pi * done))
         for group in optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = options.rate * min(1.0, (step + 1) / 50) * 0.5 * (1 + math.cos(math.pi * done))
         is_full = chance.random() < _FULL_SHARE
+        parts = home if chance.random() < options.home else people
         which = chance.choice(
-            parts[int(chance.integers(len(parts)))], size=options.batch // (6 if is_full else 1)
+            parts[int(chance.integers(len(parts)))], size=max(1, options.batch // (6 if is_full else 1))
         )
         features = room.features(
             torch.from_numpy(which).to(device),
             margin_s=chance.uniform(*_MARGIN_S),
-            least_s=_FULL_S if is_full else _LEAST_S,
+            least_s=FULL_S if is_full else _LEAST_S,
         )
-        heard = model.encode(features.to(dtype))
-        read, wanted = batch_tokens([rows[clips.rows[each]] for each in which], device)
-        known = model.decode(read, heard)
-        counts = wanted != _NOTHING
-        loss = functional.cross_entropy(model.logits(known[counts]).float(), wanted[counts])
+        memory = model.memory(model.encode(features[:, :, : FULL_S * 100].to(dtype)))
+        read, counts, likeliest, shares = lessons.batch(which.tolist(), device)
+        loss = divergence(model.logits(model.decode(read, memory)[counts]), likeliest, shares)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(learnt.values(), 1.0)
         optimiser.step()
         step += 1
         if step % 20 == 0 or step == 1:
-            losses.append((step, round(loss.item(), 4)))
-            print(f"{time.monotonic() - began_s:6.1f} s, step {step}: {loss.item():.4f}", flush=True)
+            kind = "home" if parts is home else "people"
+            losses.append((step, kind, round(loss.item(), 4)))
+            print(f"{time.monotonic() - began_s:6.1f} s, step {step}: {loss.item():.4f} {kind}", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     kept = {name: value.detach().half().cpu().numpy() for name, value in learnt.items()}
     factors = {f"{name}/weight": (kept[f"{name}.a"], kept[f"{name}.b"]) for name in linear_maps(weights)}
     write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.rank)
     record = {
         "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch,
-        "steps": step, "start": options.start and options.start.name,
-        "seconds": round(time.monotonic() - began_s), "clips": len(clips.rows),
+        "home": options.home, "teacher": options.targets.stem, "steps": step,
+        "seconds": round(time.monotonic() - began_s), "people": len(lessons.people),
+        "sentences": len(lessons.home),
         "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu", "losses": losses,
     }  # fmt: skip
     (options.out / "hearing.json").write_text(json.dumps(record) + "\n")
@@ -126,15 +177,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.hearing.learn", description=__doc__)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--mel", type=Path, required=True)
-    parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--clips", type=Path, required=True)
+    parser.add_argument("--clips", type=Path, required=True, help="what pieces and voices have written")
+    parser.add_argument("--targets", type=Path, required=True, help="what the teacher has written down")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--start", type=Path, help="an adapter of the same rank to go on from")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--rank", type=int, default=32)
-    parser.add_argument("--rate", type=float, default=8e-4)
+    parser.add_argument("--rate", type=float, default=4e-4)
+    parser.add_argument("--home", type=float, default=0.3, help="the share of sentences for homes")
     parser.add_argument("--seed", type=int, default=1)
     learn(parser.parse_args())
 

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,37 +21,44 @@ SILENCE = LOUDEST - 8.0 / 4.0
 # Windows are whole tenths of a second: fewer different sizes.
 _STEP = RATE_HZ // 10
 _FFT, _HOP = 400, 160
+# Another speaker: the sound a little faster and higher, or slower and lower.
+_SLOWEST, _FASTEST = 0.92, 1.09
+_ROOM_SHARE, _REFLECTIONS = 0.55, 8
+_BANDS_SHARE, _NARROW_SHARE, _QUIET_SHARE = 0.25, 0.1, 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Clips:
-    """All clips one behind the other, and where each of them, of a row, begins and how long it is."""
+    """All clips one behind the other; of each its row, where it begins and how long it is."""
 
     samples: Tensor
-    rows: list[int]
+    rows: list[dict[str, Any]]
     starts: Tensor
     lengths: Tensor
 
-    def by_length(self, parts: int) -> list[NDArray[np.int64]]:
-        """The numbers of the clips in as many equal parts, the shortest clips in the first."""
-        return np.array_split(self.lengths.argsort().cpu().numpy(), parts)
-
     @classmethod
     def read(cls, folder: Path, device: torch.device) -> Clips:
-        sounds, rows, lengths = [], [], []
-        for path in sorted(folder.glob("*.json")):
-            done = json.loads(path.read_text())
+        """What `pieces` and `voices` have written there."""
+        sounds: list[NDArray[np.int16]] = []
+        rows: list[dict[str, Any]] = []
+        for path in sorted(folder.glob("*.jsonl")):
             sounds.append(np.fromfile(path.with_suffix(".i16"), np.int16))
-            rows += [row for row, _ in done]
-            lengths += [length for _, length in done]
+            rows += [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lengths = [row["length"] for row in rows]
         ends = torch.tensor(lengths).cumsum(0)
         samples = torch.from_numpy(np.concatenate(sounds)).to(device)
         measured = torch.tensor(lengths)
         return cls(samples, rows, (ends - measured).to(device), measured.to(device))
 
+    def plain(self, which: Tensor, length: int) -> Tensor:
+        """The clips as they are, each alone at the beginning of `length` samples."""
+        at = torch.arange(length, device=self.samples.device)[None]
+        places = (self.starts[which][:, None] + at).clamp(max=len(self.samples) - 1)
+        return self.samples[places].float() / 32768 * (at < self.lengths[which][:, None])
+
 
 class Room:
-    """Draws pieces of speech: reverberation, a microphone's colour, people and noise behind the speaker."""
+    """Draws what a microphone has of a clip: another speaker, rooms, distances, levels and noise."""
 
     def __init__(self, clips: Clips, mel: Tensor, *, seed: int) -> None:
         self._clips = clips
@@ -64,62 +72,93 @@ class Room:
         The window ends `margin_s` behind the longest of them, and holds `least_s` at least.
         """
         batch = len(which)
-        lead = self._uniform(batch, 0.12, 0.45) * RATE_HZ
-        trail = self._uniform(batch, 0.12, 0.5) * RATE_HZ
-        lengths = self._clips.lengths[which]
+        lead = self._uniform(batch, 0.05, 0.45) * RATE_HZ
+        trail = self._uniform(batch, 0.1, 0.5) * RATE_HZ
+        speed = self._uniform(batch, _SLOWEST, _FASTEST)
+        lengths = self._clips.lengths[which] / speed
         longest_s = (lead + lengths + trail).max().item() / RATE_HZ
         length = math.ceil(max(least_s, longest_s + margin_s) * RATE_HZ / _STEP) * _STEP
         at = torch.arange(length, device=self._device)[None] - lead[:, None].long()
         is_speech = (at >= 0) & (at < lengths[:, None])
-        spoken = self._at(self._clips.starts[which][:, None] + at.clamp(min=0)) * is_speech
-        spoken = self._coloured(spoken)
-        inside = at < (lengths + trail.long())[:, None]
-        mixed = (spoken + self._noise(spoken, is_speech)) * inside
+        place = (at.clamp(min=0) * speed[:, None]).minimum(self._clips.lengths[which][:, None] - 2.0)
+        spoken = self._between(self._clips.starts[which][:, None], place) * is_speech
+        spoken = self._in_room(spoken)
+        inside = at < (lengths + trail)[:, None]
+        mixed = self._recorded(spoken + self._noise(spoken, is_speech)) * inside
         return self._masked(log_mel(mixed, self._mel))
+
+    def _between(self, start: Tensor, place: Tensor) -> Tensor:
+        """The sound between two samples, on a straight line."""
+        whole = place.floor()
+        part = place - whole
+        first = start + whole.long()
+        return self._at(first) * (1 - part) + self._at(first + 1) * part
 
     def _noise(self, spoken: Tensor, is_speech: Tensor) -> Tensor:
         batch, length = spoken.shape
         talkers = torch.zeros_like(spoken)
-        many = self._integers(batch, 1, 7)
-        for talker in range(6):
+        many = self._integers(batch, 1, 8)
+        for talker in range(7):
             start = self._integers(batch, 0, len(self._clips.samples) - length - 1)
             other = self._at(start[:, None] + torch.arange(length, device=self._device)[None])
+            other = other / (other.square().mean(1, keepdim=True).sqrt() + 1e-4)
             talkers += other * (many > talker)[:, None]
         hiss = torch.randn(batch, length, generator=self._chance, device=self._device)
-        hiss = _tilted(hiss, -self._uniform(batch, 0.0, 1.2))
-        is_hiss = (self._uniform(batch, 0, 1) < 0.25)[:, None]
+        hiss = _tilted(hiss, -self._uniform(batch, 0.0, 1.4))
+        is_hiss = (self._uniform(batch, 0, 1) < 0.4)[:, None]
         noise = torch.where(is_hiss, hiss, talkers)
         power = (spoken.square() * is_speech).sum(1) / is_speech.sum(1).clamp(min=1)
         # From hardly audible to nearly as loud as the speaker; a third in a quiet room, some in dead silence.
-        snr_db = self._uniform(batch, 2, 24)
+        snr_db = self._uniform(batch, 2, 25)
         quiet = self._uniform(batch, 0, 1)
-        snr_db = torch.where(quiet < 0.2, self._uniform(batch, 30, 60), snr_db)
+        snr_db = torch.where(quiet < 0.35, self._uniform(batch, 25, 60), snr_db)
         gain = (power / (noise.square().mean(1) + 1e-9)).sqrt() * 10 ** (-snr_db / 20)
-        gain = torch.where(quiet > 0.82, torch.zeros_like(gain), gain)
+        gain = torch.where(quiet > 0.85, torch.zeros_like(gain), gain)
         return noise * gain[:, None]
 
-    def _coloured(self, spoken: Tensor) -> Tensor:
-        """Half of the clips with a room's echo, all with a microphone's colour."""
+    def _in_room(self, spoken: Tensor) -> Tensor:
+        """Half of the clips from near or far in a room, all with a microphone's colour."""
         batch, length = spoken.shape
         spectrum = torch.fft.rfft(spoken, 2 * length)
-        t_s = torch.arange(length // 2, device=self._device) / RATE_HZ
-        decay = torch.exp(-6.9 * t_s[None] / self._uniform(batch, 0.08, 0.6)[:, None])
-        echo = torch.randn(batch, length // 2, generator=self._chance, device=self._device) * decay
-        echo = echo / (echo.square().sum(1, keepdim=True).sqrt() + 1e-6)
-        wet = self._uniform(batch, 0.1, 0.8) * (self._uniform(batch, 0, 1) < 0.5)
-        response = torch.fft.rfft(echo * wet[:, None], 2 * length) + 1
-        knots = self._uniform(batch * 8, -5, 5).reshape(batch, 1, 8)
+        taps = min(length, RATE_HZ)
+        t_s = torch.arange(taps, device=self._device) / RATE_HZ
+        decay = torch.exp(-6.9 * t_s[None] / self._uniform(batch, 0.12, 0.9)[:, None])
+        tail = torch.randn(batch, taps, generator=self._chance, device=self._device) * decay
+        tail = _tilted(tail, -self._uniform(batch, 0.0, 0.6))
+        early = torch.zeros_like(tail)
+        for _ in range(_REFLECTIONS):
+            place = self._integers(batch, 16, RATE_HZ // 20)[:, None]
+            early.scatter_add_(1, place, self._uniform(batch, -1, 1)[:, None])
+        echo = _unit(tail) + self._uniform(batch, 0, 1.5)[:, None] * _unit(early)
+        # How much louder than the echoes the speaker is: across the room they are louder.
+        direct_db = self._uniform(batch, -4, 16)
+        wet = 10 ** (-direct_db / 20) * (self._uniform(batch, 0, 1) < _ROOM_SHARE)
+        response = torch.fft.rfft(_unit(echo) * wet[:, None], 2 * length) + 1
+        knots = self._uniform(batch * 8, -6, 6).reshape(batch, 1, 8)
         shape_db = torch.nn.functional.interpolate(knots, spectrum.shape[1], mode="linear")[:, 0]
+        hz = torch.linspace(0, RATE_HZ / 2, spectrum.shape[1], device=self._device)[None]
+        is_narrow = (self._uniform(batch, 0, 1) < _NARROW_SHARE)[:, None]
+        shape_db = shape_db - 40.0 * (is_narrow & (hz > self._uniform(batch, 3400, 6500)[:, None]))
         heard = torch.fft.irfft(spectrum * response * 10 ** (shape_db / 20), 2 * length)
         return heard[:, :length]
 
+    def _recorded(self, heard: Tensor) -> Tensor:
+        """As 16 bits; a part of the clips is so quiet that little of them is left."""
+        batch = len(heard)
+        loudest = heard.abs().amax(1, keepdim=True) + 1e-6
+        level_db = self._uniform(batch, -30, -1)
+        is_quiet = self._uniform(batch, 0, 1) < _QUIET_SHARE
+        level_db = torch.where(is_quiet, self._uniform(batch, -56, -30), level_db)
+        scaled = heard / loudest * 10 ** (level_db / 20)[:, None]
+        return (scaled * 32768).round() / 32768
+
     def _masked(self, features: Tensor) -> Tensor:
-        """A third of the clips lack a narrow band."""
+        """A part of the clips lacks a narrow band."""
         batch = len(features)
         start, width = self._integers(batch, 0, 76), self._integers(batch, 1, 9)
         bands = torch.arange(features.shape[1], device=self._device)[None]
         hidden = (bands >= start[:, None]) & (bands < (start + width)[:, None])
-        hidden &= (self._uniform(batch, 0, 1) < 0.33)[:, None]
+        hidden &= (self._uniform(batch, 0, 1) < _BANDS_SHARE)[:, None]
         return features.masked_fill(hidden[:, :, None], SILENCE)
 
     def _at(self, places: Tensor) -> Tensor:
@@ -146,3 +185,7 @@ def _tilted(noise: Tensor, power: Tensor) -> Tensor:
     spectrum = torch.fft.rfft(noise)
     hz = torch.linspace(1 / spectrum.shape[1], 1, spectrum.shape[1], device=noise.device).clamp(min=0.005)
     return torch.fft.irfft(spectrum * hz[None] ** power[:, None], noise.shape[1])
+
+
+def _unit(echo: Tensor) -> Tensor:
+    return echo / (echo.square().sum(1, keepdim=True).sqrt() + 1e-6)

@@ -1,187 +1,147 @@
-"""Says sentences with four engines, and in throats that none of them has.
+"""Says sentences in Kokoro's English voices: `python -m training.hearing.voices --help`.
 
-`python -m training.hearing.voices --rows rows.jsonl --piper VOICE.onnx --out FOLDER`. Needs espeak-ng,
-flite and pico2wave on the path. Rows with phonemes are Piper's, the others are shared out. What
-`edgevox eval --speech` measures with is left out: espeak-ng's plain American voice, and Piper's voice as it
-is. Each process writes `FOLDER/NN-NNN.i16`, 16 kHz samples one behind the other, and `NN-NNN.json`, the row
-and the length of each; what has both can be learnt from while the rest is still being said.
+Reads rows of `training.hearing.sentences` that have `phonemes` (`--phonemes` adds them, with espeak-ng on the
+path). Each process writes `NN.i16`, 16 kHz samples one behind the other, and `NN.jsonl`, the row and the
+`length` of each; what is there after `--seconds` can be learnt from.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import itertools
 import json
 import multiprocessing
 import random
+import re
 import subprocess
-import tempfile
 import time
-import wave
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 from numpy.typing import NDArray
 
 RATE_HZ = 16_000
-
-_ESPEAK = (
-    "en-us",
-    "en-us",
-    "en-gb",
-    "en-gb-x-rp",
-    "en-gb-scotland",
-    "en-gb-x-gbclan",
-    "en-gb-x-gbcwmd",
-    "en-029",
-)
-_ESPEAK_VARIANTS = (
-    "m1",
-    "m2",
-    "m3",
-    "m4",
-    "m5",
-    "m6",
-    "m7",
-    "m8",
-    "f1",
-    "f2",
-    "f3",
-    "f4",
-    "f5",
-    "klatt",
-    "klatt2",
-    "klatt3",
-)
-_FLITE = ("slt", "rms", "awb", "kal16")
-_PICO = ("en-US", "en-US", "en-GB")
-# Somebody else's throat: the sound a little faster and higher, or slower and lower, and never as it is.
-_LOWER, _HIGHER = (0.85, 0.96), (1.04, 1.17)
+_KOKORO_RATE_HZ = 24_000
+_STYLE_WIDTH = 256
 _QUIET = 10 ** (-45 / 20)
-_PART = 100
+_LONGEST_S = 9.0
+# Kokoro's numbers of symbols, in stretches that follow each other.
+# fmt: off
+_STRETCHES = {
+    1: ";:,.!?", 16: " ", 18: "ʣʥʦʨ", 24: "AI", 31: "O", 33: "Q", 35: "ST", 39: "W", 41: "Yᵊabcdef",
+    50: "hijklmnopqrstuvwxyzɑɐɒæ", 75: "βɔɕç", 80: "ɖðʤə", 85: "ɚɛɜ", 90: "ɟ", 92: "ɡ", 99: "ɥ",
+    101: "ɨɪʝ", 110: "ɯɰŋɳɲɴø", 118: "ɸθœ", 123: "ɹ", 125: "ɾɻ", 128: "ʁɽʂʃʈʧ", 135: "ʊʋ", 138: "ʌɣɤ",
+    142: "χʎ", 147: "ʒʔ", 156: "ˈˌː", 162: "ʰ", 164: "ʲ", 177: "ᵻ",
+}
+# fmt: on
+_SYMBOLS = {
+    symbol: first + place for first, symbols in _STRETCHES.items() for place, symbol in enumerate(symbols)
+}
+_RESPELT = {"ʲ": "j", "r": "ɹ", "x": "k", "ɬ": "l", "g": "ɡ", "tʃ": "ʧ", "dʒ": "ʤ"}
 
 
-class Voices:
-    """All voices; Piper's is read once, and takes one thread."""
+def add_phonemes(rows: Path, out: Path) -> None:
+    """Write the rows with their phonemes by espeak-ng, American and British English by turns."""
+    read = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
+    spoken: dict[int, str] = {}
+    for part, voice in enumerate(("en-us", "en-gb")):
+        mine = range(part, len(read), 2)
+        plain = [re.sub(r"[^\w' ]+", " ", read[at]["say"]).strip() for at in mine]
+        command = ["espeak-ng", "-q", "--ipa", "-v", voice, "-f", "/dev/stdin"]
+        # One sentence a paragraph: each is one line of the answer.
+        said = subprocess.run(command, input="\n\n".join(plain), capture_output=True, text=True, check=True)
+        lines = [line.strip() for line in said.stdout.splitlines() if line.strip()]
+        if len(lines) == len(plain):
+            spoken |= dict(zip(mine, lines, strict=True))
+        else:
+            for at, text in zip(mine, plain, strict=True):
+                done = subprocess.run([*command[:-2], text], capture_output=True, text=True, check=True)
+                spoken[at] = " ".join(done.stdout.split())
+    with out.open("w", encoding="utf-8") as file:
+        for at, row in enumerate(read):
+            phonemes = spoken[at]
+            for found, put in _RESPELT.items():
+                phonemes = phonemes.replace(found, put)
+            mark = "?" if row["say"].endswith("?") else "."
+            ids = [_SYMBOLS[symbol] for symbol in phonemes + mark if symbol in _SYMBOLS]
+            file.write(json.dumps(row | {"phonemes": ids, "british": at % 2 == 1}, ensure_ascii=False) + "\n")
 
-    def __init__(self, piper: Path, rng: random.Random, scratch: Path) -> None:
+
+class Kokoro:
+    """All English voices; two of them now and then speak as one that is between them."""
+
+    def __init__(self, model: Path, voices: Path, rng: random.Random) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._piper = onnxruntime.InferenceSession(piper, options, providers=["CPUExecutionProvider"])
-        self._piper_rate_hz = int(json.loads(Path(f"{piper}.json").read_text())["audio"]["sample_rate"])
-        self._rng = rng
-        self._scratch = scratch
-
-    def said(self, row: dict[str, Any]) -> NDArray[np.int16]:
-        """The row's sentence, without the silence around it, at 16 kHz."""
-        samples, rate_hz = (
-            self._by_piper(row["phonemes"]) if "phonemes" in row else self._by_program(row["say"])
-        )
-        throat = self._rng.uniform(*self._rng.choice((_LOWER, _HIGHER)))
-        length = round(len(samples) * RATE_HZ / rate_hz / throat)
-        return np.round(_trimmed(_resampled(samples, length)) * 32767).astype(np.int16)
-
-    def _by_piper(self, phonemes: list[int]) -> tuple[NDArray[np.float32], int]:
-        rng = self._rng
-        scales = [rng.uniform(0.4, 0.9), rng.uniform(0.8, 1.25), rng.uniform(0.5, 1.0)]
-        given = {
-            "input": np.array([phonemes], np.int64),
-            "input_lengths": np.array([len(phonemes)], np.int64),
-            "scales": np.array(scales, np.float32),
+        self._model = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        self._ids = next(put.name for put in self._model.get_inputs() if put.type == "tensor(int64)")
+        self._styles = {
+            path.stem: np.fromfile(path, np.float32).reshape(-1, _STYLE_WIDTH)
+            for path in sorted(voices.glob("[ab][fm]_*.bin"))
         }
-        return self._piper.run(None, given)[0].reshape(-1), self._piper_rate_hz
+        self._rng = rng
 
-    def _by_program(self, text: str) -> tuple[NDArray[np.float32], int]:
-        command = _command(text, self._rng, str(self._scratch))
-        subprocess.run(command, check=True, timeout=20, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with wave.open(io.BytesIO(self._scratch.read_bytes())) as file:
-            samples = np.frombuffer(file.readframes(file.getnframes()), np.int16)
-            return np.float32(1 / 32768) * samples.astype(np.float32), file.getframerate()
-
-
-def _command(text: str, rng: random.Random, path: str) -> list[str]:
-    engine = rng.choices(("espeak", "flite", "pico"), (30, 30, 40))[0]
-    match engine:
-        case "espeak":
-            voice = f"{rng.choice(_ESPEAK)}+{rng.choice(_ESPEAK_VARIANTS)}"
-            pace, pitch = str(rng.randint(130, 205)), str(rng.randint(30, 70))
-            return ["espeak-ng", "-v", voice, "-s", pace, "-p", pitch, "-w", path, "--", text]
-        case "flite":
-            stretch = f"duration_stretch={rng.uniform(0.75, 1.25):.2f}"
-            return ["flite", "-voice", rng.choice(_FLITE), "--setf", stretch, "-t", text, "-o", path]
-        case _:
-            pace, pitch = str(rng.randint(80, 130)), str(rng.randint(75, 130))
-            plain = text.replace("&", " and ").replace("<", " ")
-            marked = f'<speed level="{pace}"><pitch level="{pitch}">{plain}</pitch></speed>'
-            return ["pico2wave", "-l", rng.choice(_PICO), "-w", path, marked]
+    def say(self, phonemes: list[int], *, british: bool) -> NDArray[np.int16]:
+        """The sentence at 16 kHz, without the silence around it."""
+        rng = self._rng
+        near = [name for name in self._styles if name.startswith("b" if british else "a")]
+        share = rng.choice((0.0, 0.0, rng.random()))
+        first, second = (self._styles[rng.choice(near)][len(phonemes)] for _ in range(2))
+        (sound, *_) = self._model.run(
+            None,
+            {
+                self._ids: np.array([[0, *phonemes, 0]], np.int64),
+                "style": (first * (1 - share) + second * share)[None],
+                "speed": np.array([rng.uniform(0.8, 1.3)], np.float32),
+            },
+        )
+        samples = np.asarray(sound, np.float32).reshape(-1)
+        length = len(samples) * RATE_HZ // _KOKORO_RATE_HZ
+        spectrum = np.fft.rfft(samples)
+        resampled = np.fft.irfft(spectrum[: length // 2 + 1], length) * (length / len(samples))
+        resampled = resampled * (0.7 / (np.abs(resampled).max() + 1e-6))
+        loud = np.flatnonzero(np.abs(resampled) > _QUIET)
+        return np.round(resampled[loud[0] : loud[-1] + 1] * 32767).astype(np.int16)
 
 
-def _resampled(samples: NDArray[np.float32], length: int) -> NDArray[np.float32]:
-    spectrum = np.fft.rfft(samples)
-    return np.fft.irfft(spectrum[: length // 2 + 1], length).astype(np.float32) * (length / len(samples))
-
-
-def _trimmed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """As loud as all others, from the first sound to the last."""
-    samples = samples * (0.7 / (float(np.abs(samples).max()) + 1e-6))
-    loud = np.flatnonzero(np.abs(samples) > _QUIET)
-    return samples[loud[0] : loud[-1] + 1] if len(loud) else samples[:0]
-
-
-def _work(number: int, count: int, rows: Path, piper: Path, out: Path, seconds: float) -> None:
-    rng = random.Random(1000 + number)  # noqa: S311 - examples, no secrets
-    until_s = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as folder:
-        voices = Voices(piper, rng, Path(folder) / "said.wav")
-        mine = itertools.islice(enumerate(rows.open(encoding="utf-8")), number, None, count)
-        for part in itertools.count():
-            said = list(_said(voices, itertools.islice(mine, _PART), until_s))
-            if not said:
+def _work(number: int, options: argparse.Namespace) -> None:
+    until_s = time.monotonic() + options.seconds
+    kokoro = Kokoro(options.model, options.voices, random.Random(1000 + number))  # noqa: S311 - no secrets
+    path = options.out / f"home-{number:02}"
+    with path.with_suffix(".i16").open("wb") as sound, path.with_suffix(".jsonl").open("w") as rows:
+        lines = options.rows.read_text(encoding="utf-8").splitlines()
+        for line in itertools.islice(lines, number, None, options.processes):
+            if time.monotonic() > until_s:
                 break
-            _write(said, out / f"{number:02}-{part:03}")
-
-
-def _said(
-    voices: Voices, lines: Iterable[tuple[int, str]], until_s: float
-) -> Iterator[tuple[int, NDArray[np.int16]]]:
-    for at, line in lines:
-        if time.monotonic() > until_s:
-            return
-        try:
-            samples = voices.said(json.loads(line))
-        except (subprocess.SubprocessError, EOFError, wave.Error, ValueError, IndexError):
-            continue  # an engine that chokes on a word
-        if 0.3 * RATE_HZ < len(samples) < 7.2 * RATE_HZ:
-            yield at, samples
-
-
-def _write(said: list[tuple[int, NDArray[np.int16]]], path: Path) -> None:
-    path.with_suffix(".i16").write_bytes(b"".join(samples.tobytes() for _, samples in said))
-    path.with_suffix(".json").write_text(json.dumps([(at, len(samples)) for at, samples in said]))
+            row = json.loads(line)
+            samples = kokoro.say(row.pop("phonemes"), british=row.pop("british"))
+            if 0.3 * RATE_HZ < len(samples) < _LONGEST_S * RATE_HZ:
+                sound.write(samples.tobytes())
+                rows.write(json.dumps(row | {"length": len(samples)}) + "\n")
+                sound.flush()
+                rows.flush()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.hearing.voices", description=__doc__)
     parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--piper", type=Path, required=True, help="a voice of Piper's: its .onnx file")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--phonemes", type=Path, help="only write the rows with their phonemes there")
+    parser.add_argument("--model", type=Path, help="Kokoro's .onnx file")
+    parser.add_argument("--voices", type=Path, help="the folder of Kokoro's voices, .bin files")
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--processes", type=int, default=multiprocessing.cpu_count())
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     options = parser.parse_args()
+    if options.phonemes:
+        add_phonemes(options.rows, options.phonemes)
+        return
     options.out.mkdir(parents=True, exist_ok=True)
-    count = options.processes
-    shared = (count, options.rows, options.piper, options.out, options.seconds)
-    workers = [multiprocessing.Process(target=_work, args=(number, *shared)) for number in range(count)]
+    workers = [multiprocessing.Process(target=_work, args=(at, options)) for at in range(options.processes)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    clips = sum(len(json.loads(path.read_text())) for path in options.out.glob("*.json"))
-    print(f"{clips} clips")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ file without any rearranging.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-_HEADS = 8
+# English, as it is said, without timestamps; and the end.
+START = (50258, 50259, 50359, 50363)
+END = 50257
+_BLANK = 220
+_HEAD_WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +42,54 @@ class Whisper:
             known = known + self._ffn(layer, known)
         return self._norm("encoder/layer_norm", known)
 
-    def decode(self, tokens: Tensor, heard: Tensor) -> Tensor:
+    def memory(self, heard: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """What each layer of the decoder attends to: keys and values of what the encoder made."""
+        key_values = (
+            self._linear(f"{layer}/attention/linear_1", heard).chunk(2, dim=-1)
+            for layer in layers(self.weights, "decoder")
+        )
+        return [(key, value) for key, value in key_values]
+
+    def decode(self, tokens: Tensor, memory: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
         """The states behind each token; `logits` makes words of them."""
         known = functional.embedding(tokens, self.weights["decoder/embeddings/weight"])
         known = known + self.weights["decoder/position_encodings/encodings"][: tokens.shape[1]]
-        for layer in layers(self.weights, "decoder"):
+        for layer, (key, value) in zip(layers(self.weights, "decoder"), memory, strict=True):
             known = known + self._self_attention(layer, known, is_causal=True)
             normed = self._norm(f"{layer}/attention/layer_norm", known)
             query = self._linear(f"{layer}/attention/linear_0", normed)
-            key, value = self._linear(f"{layer}/attention/linear_1", heard).chunk(2, dim=-1)
             known = known + self._linear(f"{layer}/attention/linear_2", _attend(query, key, value))
             known = known + self._ffn(layer, known)
         return self._norm("decoder/layer_norm", known)
 
     def logits(self, known: Tensor) -> Tensor:
         return functional.linear(known, self.weights["decoder/embeddings/weight"])
+
+    @torch.no_grad()
+    def greedy(self, heard: Tensor, prompt: Sequence[int], *, most: int) -> tuple[list[list[int]], Tensor]:
+        """The likeliest tokens behind the prompt, up to the end, and their mean log probability."""
+        memory = self.memory(heard)
+        tokens = torch.tensor(prompt, device=heard.device).repeat(len(heard), 1)
+        total, count = (
+            torch.zeros(len(heard), device=heard.device),
+            torch.zeros(len(heard), device=heard.device),
+        )
+        is_over = torch.zeros(len(heard), dtype=torch.bool, device=heard.device)
+        for step in range(most):
+            scores = self.logits(self.decode(tokens, memory)[:, -1]).float().log_softmax(-1)
+            scores[:, END + 1 :] = -torch.inf
+            if step == 0:
+                scores[:, [END, _BLANK]] = -torch.inf
+            best, chosen = scores.max(-1)
+            chosen = torch.where(is_over, END, chosen)
+            total += torch.where(is_over, 0.0, best)
+            count += ~is_over
+            is_over |= chosen == END
+            tokens = torch.cat([tokens, chosen[:, None]], 1)
+            if is_over.all():
+                break
+        written = [[token for token in row if token != END] for row in tokens[:, len(prompt) :].tolist()]
+        return written, total / count
 
     def _self_attention(self, layer: str, known: Tensor, *, is_causal: bool) -> Tensor:
         normed = self._norm(f"{layer}/self_attention/layer_norm", known)
@@ -109,17 +146,26 @@ def new_adapter(weights: Mapping[str, Tensor], rank: int, *, seed: int) -> dict[
     return learnt
 
 
+def skip_cudnn_attention() -> None:
+    """Leave out cuDNN's attention: it plans anew for each shape, and hardly two steps have the same."""
+    torch.backends.cuda.enable_cudnn_sdp(enabled=False)
+
+
 def as_tensors(
     read: Mapping[str, NDArray[np.generic]], *, dtype: torch.dtype, device: torch.device
 ) -> dict[str, Tensor]:
-    """The weights of a model.bin; its settings are left out."""
-    return {
-        name: torch.from_numpy(np.array(value, np.float32)).to(device, dtype)
-        for name, value in read.items()
-        if value.ndim and value.dtype.kind == "f"
-    }
+    """The weights of a model.bin, in whatever numbers; its settings are left out."""
+    weights: dict[str, Tensor] = {}
+    for name, value in read.items():
+        if not value.ndim or name.endswith("_scale"):
+            continue
+        wide = np.array(value, np.float32)
+        if value.dtype == np.int8:
+            wide /= np.asarray(read[f"{name}_scale"], np.float32)[:, None]
+        weights[name] = torch.from_numpy(wide).to(device, dtype)
+    return weights
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, *, is_causal: bool = False) -> Tensor:
-    q, k, v = (part.unflatten(-1, (_HEADS, -1)).transpose(1, 2) for part in (query, key, value))
+    q, k, v = (part.unflatten(-1, (-1, _HEAD_WIDTH)).transpose(1, 2) for part in (query, key, value))
     return functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal).transpose(1, 2).flatten(2)
