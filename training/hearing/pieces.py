@@ -71,7 +71,7 @@ def _levels_db(samples: NDArray[np.float32]) -> NDArray[np.float64]:
 def read(path: Path) -> NDArray[np.float32]:
     """The sound of a file at 16 kHz, mixed to mono."""
     # Not at the top of the file: only the machine that cuts recordings has it.
-    import soundfile  # type: ignore[import-untyped]  # it ships no types
+    import soundfile
 
     samples, rate_hz = soundfile.read(path, dtype="float32", always_2d=True)
     mono = samples.mean(axis=1)
@@ -82,7 +82,7 @@ def read(path: Path) -> NDArray[np.float32]:
     kept = np.zeros(length // 2 + 1, spectrum.dtype)
     shared = min(len(kept), len(spectrum))
     kept[:shared] = spectrum[:shared]
-    return (np.fft.irfft(kept, length) * (length / len(mono))).astype(np.float32)
+    return np.asarray(np.fft.irfft(kept, length) * (length / len(mono)), np.float32)
 
 
 def main() -> None:

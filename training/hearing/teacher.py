@@ -125,7 +125,7 @@ def _from_onnx(path: Path, part: str) -> dict[str, NDArray[np.generic]]:
     def wide(name: str) -> NDArray[np.float32]:
         stem = name.removesuffix("_quantized")
         zero, scale = numbers[f"{stem}_zero_point"], numbers[f"{stem}_scale"]
-        return (numbers[name].astype(np.float32) - zero.astype(np.float32)) * scale
+        return np.asarray((numbers[name].astype(np.float32) - zero.astype(np.float32)) * scale)
 
     for name, value in numbers.items():
         plain = re.sub(r"^model\.decoder\.|_merged_0", "", name)

@@ -102,7 +102,7 @@ class Kokoro:
         resampled = np.fft.irfft(spectrum[: length // 2 + 1], length) * (length / len(samples))
         resampled = resampled * (0.7 / (np.abs(resampled).max() + 1e-6))
         loud = np.flatnonzero(np.abs(resampled) > _QUIET)
-        return np.round(resampled[loud[0] : loud[-1] + 1] * 32767).astype(np.int16)
+        return np.asarray(np.round(resampled[loud[0] : loud[-1] + 1] * 32767), np.int16)
 
 
 def _work(number: int, options: argparse.Namespace) -> None:
