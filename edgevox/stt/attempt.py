@@ -32,6 +32,8 @@ _FREE_WORDS = 4
 # Slow talkers say a word a second: fewer, over some seconds, and the decoder has stopped in a pause.
 _LEAST_WORDS_PER_S = 0.7
 _SOME_S = 3.0
+# A reading with fewer of the words of the first one has left something out.
+_LEAST_SHARE_OF_WORDS = 0.7
 # Nobody says a sentence twice at more words a second than this: who repeats it takes their time.
 _MOST_REPEATED_WORDS_PER_S = 4.5
 
@@ -111,6 +113,8 @@ class Attempt:
             and not repeats_itself(text)
             and not says_it_twice(text)
             and not has_too_many_words(text, self.speech_s)
+            # Beams favour what ends early, in a pause: the rest was said all the same.
+            and len(text.split()) > _LEAST_SHARE_OF_WORDS * len(self.text.split()) - 1
         )
 
     def said_once(self) -> Attempt:

@@ -187,3 +187,13 @@ def test_only_a_reading_that_fits_into_the_time_is_taken() -> None:
     long = Hypothesis(" ".join(f"word{number}" for number in range(20)), -0.1, 20)
     assert unsure.read_as([long, Hypothesis("Lamp on.", -2.0, 3)], choose).text == "Lamp on."
     assert unsure.read_as([long], choose) == unsure
+
+
+def test_a_reading_that_stops_in_a_pause_is_not_chosen() -> None:
+    greedy = attempt("Chapter thirty one Isabel came back to Florence.", speech_s=6.0)
+    early, whole = (
+        Hypothesis("Chapter thirty one", -1.0, 4),
+        Hypothesis("Chapter thirty one, Isabelle came back to Florence.", -3.0, 10),
+    )
+    assert greedy.read_as([early, whole], choose).text == whole.text
+    assert attempt("Turn the lamp on").read_as([Hypothesis("Lamp on", -1.0, 3)], choose).text == "Lamp on"
