@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
 
-import hypothesis
 import pytest
 
 from edgevox.audio.files import write_wav
@@ -17,9 +17,12 @@ from edgevox.tts.piper import PiperEngine
 from edgevox.turn import CancelFlag
 from edgevox.types import SynthesisRequest
 
-# A machine that does something else as well is no reason to fail.
-hypothesis.settings.register_profile("edgevox", deadline=None)
-hypothesis.settings.load_profile("edgevox")
+# A machine that does something else as well is no reason to fail. The frameworks' environments do without it.
+if importlib.util.find_spec("hypothesis"):
+    from hypothesis import settings
+
+    settings.register_profile("edgevox", deadline=None)
+    settings.load_profile("edgevox")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
