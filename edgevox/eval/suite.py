@@ -1,6 +1,6 @@
 """Suites: what is said to a model, what it is offered, and what it should do. One JSON object in a line.
 
-docs/guide/evaluation.md describes the format.
+A row may be a recording. docs/guide/evaluation.md describes the format.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from edgevox.errors import ConfigError, InvalidArguments
 from edgevox.eval.homes import HomeText
@@ -22,6 +22,7 @@ from edgevox.tools.home import DemoHome, House
 from edgevox.types import JsonObject
 
 GUIDE = "docs/guide/evaluation.md describes the rows"
+_RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
+class Recording:
+    """A sound file in which a person says the utterance."""
+
+    path: Path
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
 class Spoken:
     """How an utterance was said, and how many of its words were heard wrong."""
 
@@ -56,7 +65,10 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row of a suite; where it was `spoken`, the utterance is what was heard."""
+    """One row of a suite; where it was `spoken`, the utterance is what was heard.
+
+    The utterance of a `recording` is empty where its words are not known.
+    """
 
     suite: str
     id: str
@@ -65,6 +77,7 @@ class Case:
     offer: Offer
     expect: Expectation
     results: Mapping[str, Any] = field(default_factory=dict)
+    recording: Recording | None = None
     spoken: Spoken | None = None
 
 
@@ -79,7 +92,7 @@ def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the name") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not text in UTF-8", hint=GUIDE) from error
-    reader = _Reader(path.stem, with_examples)
+    reader = _Reader(path, with_examples)
     cases: list[Case] = []
     for number, line in enumerate(text.split("\n"), start=1):
         try:
@@ -118,9 +131,19 @@ class _Row(_Line):
     tools: str | list[str | dict[str, Any]] | None = None
     tools_with_home: bool = False
     home: str | HomeText | None = None
-    expect: _Expect
+    expect: _Expect = Field(default_factory=_Expect)
     results: dict[str, Any] = Field(default_factory=dict)
     note: str = ""
+
+
+class _RecordingRow(_Row):
+    """A row with a sound file, whose name is its id unless it has one. `text` is its utterance too."""
+
+    file: str = Field(min_length=1)
+    speaker: str = Field(default=_RECORDED, min_length=1)
+    id: str = ""
+    category: str = Field(default=_RECORDED, min_length=1)
+    utterance: str = Field(default="", validation_alias=AliasChoices("utterance", "text"))
 
 
 class _Suite(BaseModel):
@@ -137,8 +160,9 @@ class _Header(_Line):
 class _Reader:
     """Reads the lines of one file, in order. Rows that are offered the same share one offer."""
 
-    def __init__(self, suite: str, with_examples: bool) -> None:
-        self._name = suite
+    def __init__(self, path: Path, with_examples: bool) -> None:
+        self._name = path.stem
+        self._folder = path.parent
         self._with_examples = with_examples
         self._suite = _Suite()
         self._offers: dict[str, Offer] = {}
@@ -160,18 +184,21 @@ class _Reader:
             if is_first and "suite" in content:
                 self._suite = _Header.model_validate(content).suite
                 return
-            row = _Row.model_validate(content)
+            row = (_RecordingRow if "file" in content else _Row).model_validate(content)
         except ValidationError as error:
             raise _BadRow(_faults(error)) from error
-        if row.id in self._ids:
-            raise _BadRow(f"a second row has the id {row.id}")
-        self._ids.add(row.id)
+        recording, name = None, row.id
+        if isinstance(row, _RecordingRow):
+            recording, name = Recording(self._folder / row.file, row.speaker), row.id or row.file
+        if name in self._ids:
+            raise _BadRow(f"a second row has the id {name}")
+        self._ids.add(name)
         try:
             offer = self._offer(row)
             expect = _expectation(row.expect, offer)
         except ConfigError as error:
             raise _BadRow(error.message) from error
-        yield Case(self._name, row.id, row.category, row.utterance, offer, expect, row.results)
+        yield Case(self._name, name, row.category, row.utterance, offer, expect, row.results, recording)
 
     def _offer(self, row: _Row) -> Offer:
         schemas = tuple(self._schemas(row))

@@ -9,6 +9,7 @@ import pytest
 
 from edgevox.errors import ConfigError
 from edgevox.eval import read_suite
+from edgevox.eval.suite import Recording
 from tests.eval_command.suites import LIGHT_ON, PRICE, row, write
 
 HEADER = {
@@ -73,6 +74,26 @@ def test_a_home_of_its_own(tmp_path: Path, home: Any) -> None:
     assert "Kitchen" not in case.offer.told_home().for_sentence("")
 
 
+def test_a_recording_needs_no_more_than_its_file_and_what_is_expected(tmp_path: Path) -> None:
+    expect = {"no_call": True}
+    short, full = read_suite(
+        write(
+            tmp_path,
+            {"file": "clips/1.flac", "expect": expect},
+            row(file="/sounds/2.wav", speaker="Anna", expect=expect),
+        )
+    )
+    assert short.recording == Recording(tmp_path / "clips/1.flac", "recorded")
+    assert (short.id, short.category, short.utterance) == ("clips/1.flac", "recorded", "")
+    assert full.recording == Recording(Path("/sounds/2.wav"), "Anna")
+    assert (full.id, full.category, full.utterance) == ("one", "lights", "kitchen light on")
+
+
+def test_the_words_of_a_recording_may_be_called_text(tmp_path: Path) -> None:
+    (case,) = read_suite(write(tmp_path, {"file": "1.wav", "text": "hi", "expect": {"no_call": True}}))
+    assert case.utterance == "hi"
+
+
 @pytest.mark.parametrize(
     ("bad", "says"),
     [
@@ -82,6 +103,10 @@ def test_a_home_of_its_own(tmp_path: Path, home: Any) -> None:
         (row(id="two", utterence="on"), "utterence: unknown key"),
         (row(), "a second row has the id one"),
         (row(id="two", expect={}), "expect says nothing"),
+        ({"file": "1.wav", "text": "kitchen light on"}, "expect says nothing"),
+        (row(id="two", file=""), "file: String should have at least 1 character"),
+        (row(id="two", file="1.wav", text="on"), "text: unknown key"),
+        (row(id="two", speaker="Anna"), "speaker: unknown key"),
         (row(id="two", expect={"no_call": True, "calls": [LIGHT_ON]}), "no_call too"),
         (row(id="two", expect={"calls": [{"name": "turn_up"}]}), "turn_up, which is not offered"),
         (row(id="two", expect={"calls": [{"name": "set_volume"}]}), "volume_level must be given"),
