@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from edgevox.agents.asked_model import AskedModel
@@ -22,9 +23,17 @@ from edgevox.engine import EngineLimits
 from edgevox.errors import ConfigError, EdgevoxError, StateError
 from edgevox.eval import Case, examine, read_suite
 from edgevox.eval.heard_notes import HeardNotes
-from edgevox.eval.listening import Conditions, Listening, examine_heard, read_snrs, read_speeds
+from edgevox.eval.listening import (
+    CLEAN,
+    Conditions,
+    Listening,
+    examine_heard,
+    read_snrs,
+    read_speeds,
+    sound_of,
+)
 from edgevox.eval.noise import NOISE_KINDS
-from edgevox.eval.report import Examined, figures, rows, tables
+from edgevox.eval.report import Examined, figures, rows, tables, wrong_recordings
 from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking, Speaking
 from edgevox.events import EngineName
 from edgevox.llm.remote import WIRE_FORMAT, RemoteModel, read_key
@@ -33,6 +42,7 @@ from edgevox.llm.tool_choice import ToolChoicePolicy
 _SUITES = ("tests", "eval")
 _MISHEARD = "misheard"
 _SEED = 1
+_VOICES, _SPEEDS, _SNRS, _NOISE = "piper,espeak", "0.9,1.0,1.15", "clean,20,10,5", NOISE_KINDS[0]
 # The suite brings the tools; what is kept of prompts is for the assistant's own; a slow answer is an answer.
 _SETTINGS: Mapping[str, object] = {
     "tools.enabled": False,
@@ -44,7 +54,11 @@ _TABLE_CHARS = 180
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "suites", nargs="*", type=Path, metavar="SUITE", help="files of rows; without one, those that ship"
+        "suites",
+        nargs="*",
+        type=Path,
+        metavar="SUITE",
+        help="files of rows, which may be recordings; without one, those that ship",
     )
     model = parser.add_argument_group("the model")
     model.add_argument("--preset", help="the model to use (edgevox presets list)")
@@ -66,11 +80,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly picked")
     what.add_argument("--no-examples", action="store_true", help="keep plugins' example sentences back")
     speech = parser.add_argument_group("by ear")
-    speech.add_argument("--speech", action="store_true", help="say every row, and ask what was heard")
-    speech.add_argument("--voices", default="piper,espeak", metavar="NAMES", help="who says it: %(default)s")
-    speech.add_argument("--speeds", default="0.9,1.0,1.15", metavar="LIST", help="in turn: %(default)s")
-    speech.add_argument("--snr", default="clean,20,10,5", metavar="LIST", help="noise in dB: %(default)s")
-    speech.add_argument("--noise", choices=NOISE_KINDS, default="babble", help="of this kind: %(default)s")
+    speech.add_argument(
+        "--speech", action="store_true", help="ask what is heard of every row: its recording, or synthesised"
+    )
+    speech.add_argument("--voices", metavar="NAMES", help=f"who says what is no recording: {_VOICES}")
+    speech.add_argument("--speeds", metavar="LIST", help=f"in turn: {_SPEEDS}")
+    speech.add_argument("--snr", metavar="LIST", help=f"noise in dB: {_SNRS}; {CLEAN} for recordings")
+    speech.add_argument("--noise", choices=NOISE_KINDS, help=f"of this kind: {_NOISE}")
     speech.add_argument("--heard", type=Path, metavar="FILE", help="keep what was heard, for the next run")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, as one JSON object")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="write every result, as a line of JSON")
@@ -83,6 +99,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     try:
         if args.speech:
             cases = run_until_done(_hear_all(args, _sayable(cases, context), context))
+        else:
+            _require_words(cases)
         run_until_done(_examine_all(plans, cases, examined, context))
     except KeyboardInterrupt:
         _report(args, examined, context)
@@ -115,12 +133,22 @@ def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
 
 def _sayable(cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
     """Those that somebody could have said: what a recogniser wrote is not said a second time."""
-    said = tuple(case for case in cases if case.category != _MISHEARD)
+    said = tuple(case for case in cases if case.recording or case.category != _MISHEARD)
     if len(said) < len(cases):
         context.err.print(
             f"left out: {len(cases) - len(said)} of the category {_MISHEARD}, which nobody says"
         )
     return said
+
+
+def _require_words(cases: Sequence[Case]) -> None:
+    """Raises ConfigError for a recording that nobody wrote down."""
+    for case in cases:
+        if not case.utterance:
+            raise ConfigError(
+                f"row {case.id} of {case.suite} is a recording without its words",
+                hint="hear it with --speech, or give its utterance",
+            )
 
 
 def _positive(text: str) -> int:
@@ -134,12 +162,27 @@ def _positive(text: str) -> int:
 
 async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
     """The cases as they were heard. Speaking and hearing come first, so that no engine slows another."""
-    conditions = Conditions(read_speeds(args.speeds), read_snrs(args.snr), args.noise)
-    names = args.voices.split(",")
+    recorded = [case for case in cases if case.recording]
+    said = [case for case in cases if not case.recording]
+    if recorded and not said:
+        _refuse_for_recordings(args)
+    for case in recorded:  # a file that is of no use is named before hours of hearing
+        sound_of(case)
+    noise = args.noise or _NOISE
+    conditions = Conditions(read_speeds(args.speeds or _SPEEDS), read_snrs(args.snr or _SNRS), noise)
+    recorded_snrs_db = read_snrs(args.snr or CLEAN)
+    names = (args.voices or _VOICES).split(",") if said else []
     engines: set[EngineName] = {"whisper", "piper"} if "piper" in names else {"whisper"}
     stt = context.settings.stt
     heard: list[Case] = []
-    progress = ProgressLine("heard", len(cases) * len(names) * len(conditions.snrs_db), context.err)
+    total = len(said) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
+    progress = ProgressLine("heard", total, context.err)
+
+    def note(case: Case) -> None:
+        heard.append(case)
+        assert case.spoken is not None
+        progress.tell(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
+
     daemon = open_daemon(context, engines)
     async with daemon:
         voices = [_voice(name, daemon) for name in names]
@@ -150,12 +193,26 @@ async def _hear_all(args: argparse.Namespace, cases: Sequence[Case], context: Co
             max_things=context.settings.home.max_things,
             notes=HeardNotes(args.heard),
         )
-        async for case in listening.hear(cases, voices, conditions):
-            heard.append(case)
-            assert case.spoken is not None
-            progress.tell(is_right=case.spoken.word_errors == 0)
+        async for case in listening.hear_recordings(recorded, recorded_snrs_db, noise):
+            note(case)
+        async for case in listening.hear(said, voices, conditions):
+            note(case)
     progress.end()
     return tuple(heard)
+
+
+def _refuse_for_recordings(args: argparse.Namespace) -> None:
+    """Raises ConfigError for an option that changes nothing where every row is a recording."""
+    for option, value in (("--voices", args.voices), ("--speeds", args.speeds)):
+        if value:
+            raise ConfigError(
+                f"{option} is for rows that are synthesised, and every row is a recording",
+                hint="leave it out; --snr adds noise to recordings",
+            )
+    if args.noise and not args.snr:
+        raise ConfigError(
+            "--noise without --snr adds nothing to recordings", hint="say how loud it is, such as --snr 10"
+        )
 
 
 def _voice(name: str, daemon: Daemon) -> Speaking:
@@ -215,16 +272,14 @@ async def _examine(
     so_far = Examined(name)
     examined.append(so_far)
     progress = ProgressLine(name, len(cases), context.err)
-    is_heard = any(case.spoken for case in cases)
-    asked = (examine_heard if is_heard else examine)(
-        model,
-        cases,
-        instructions=context.settings.llm.instructions,
-        max_things=context.settings.home.max_things,
-    )
+    settings = context.settings
+    ask = examine
+    if any(case.spoken for case in cases):
+        ask = partial(examine_heard, ask_below=settings.stt.ask_below)
+    asked = ask(model, cases, instructions=settings.llm.instructions, max_things=settings.home.max_things)
     async for result in asked:
         so_far.results.append(result)
-        progress.tell(is_right=result.score.lenient_ok is not False and result.score.state_ok is not False)
+        progress.tell(is_right=result.score.is_right)
     progress.end()
 
 
@@ -274,6 +329,8 @@ def _report(args: argparse.Namespace, examined: Sequence[Examined], context: Con
         if number:
             context.out.print()
         context.out.print(table, soft_wrap=True)
+    for line in wrong_recordings(examined):
+        context.out.print(line, markup=False, highlight=False, soft_wrap=True)
     for one in examined:
         if problems := [result.error for result in one.results if result.error]:
             text = f"{one.model}: {len(problems)} rows could not be asked: {problems[0]}"

@@ -26,7 +26,10 @@ _WRONG = Score(False, False, False, None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one case. `was_cached`: the prompt's fixed part was known, as it is in daily use."""
+    """What came of one case. `was_cached`: the prompt's fixed part was known, as it is in daily use.
+
+    `is_asked`: what was heard is so unsure that "Did you say …?" comes first; None where that is not known.
+    """
 
     case: Case
     calls: tuple[Call, ...]
@@ -37,6 +40,7 @@ class Result:
     generated_tokens: int
     was_cached: bool
     error: str | None = None
+    is_asked: bool | None = None
 
 
 async def examine(

@@ -1,17 +1,19 @@
-"""Suites by ear: every utterance is said and written down again, and the model gets what was heard."""
+"""Suites by ear: utterances are said, or were recorded, and the model gets what the recogniser hears."""
 
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from edgevox.agents.asked_model import AskedModel
-from edgevox.errors import ConfigError
+from edgevox.audio.files import read_audio
+from edgevox.errors import AudioError, ConfigError
 from edgevox.eval.comparing import ARTICLES
 from edgevox.eval.examination import Result, examine
-from edgevox.eval.heard_notes import HeardNotes
+from edgevox.eval.heard_notes import Heard, HeardNotes
 from edgevox.eval.noise import Noise, NoiseKind
 from edgevox.eval.offer import Offer
 from edgevox.eval.scoring import Given, score
@@ -25,6 +27,7 @@ from edgevox.types import Audio, Transcriber
 from edgevox.voice.hearing import Hearing
 
 CLEAN = "clean"
+AS_RECORDED = "as recorded"
 _TALK_SAMPLES = 24
 
 
@@ -70,14 +73,38 @@ class Listening:
                     heard = self._notes.heard(key, case.utterance)
                     if heard is None:
                         sound = sound or await voice.say(case.utterance, speed)
-                        heard = await self._heard(noise.behind(sound, snr_db, key), case)
-                        self._notes.keep(key, case.utterance, heard)
-                    heard = as_named(heard, case.offer.told_home().all_names())
-                    yield dataclasses.replace(
-                        case, utterance=heard, spoken=_spoken(case, heard, voice.name, speed, snr_db)
-                    )
+                        heard = await self._heard(key, noise.behind(sound, snr_db, key), case)
+                    yield _as_heard(case, heard, voice.name, speed, noise_name(snr_db))
 
-    async def _heard(self, sound: Audio, case: Case) -> str:
+    async def hear_recordings(
+        self, cases: Sequence[Case], snrs_db: Sequence[float | None], kind: NoiseKind
+    ) -> AsyncGenerator[Case, None]:
+        """Every case with a recording as it was heard, without and with noise that is added to it.
+
+        The others of them are the babble. Raises ConfigError and EngineFailed.
+        """
+        is_babble = kind == "babble" and any(snr_db is not None for snr_db in snrs_db)
+        talk = {case.recording: sound_of(case) for case in cases[: _TALK_SAMPLES + 1] if is_babble}
+        for case in cases:
+            assert case.recording is not None
+            others = [sound for recording, sound in talk.items() if recording != case.recording]
+            if is_babble and not others:
+                raise ConfigError(
+                    "babble is made of the other recordings, and there is only one", hint="--noise white"
+                )
+            noise, sound = Noise(kind, others), sound_of(case)
+            content = zlib.crc32(sound.samples.tobytes())
+            for snr_db in snrs_db:
+                name = AS_RECORDED if snr_db is None else noise_name(snr_db)
+                key = f"{case.id} {content:08x} {kind} {name}"
+                heard = self._notes.heard(key, case.utterance)
+                if heard is None:
+                    # A recording brings the room before and after the words.
+                    mixed = noise.behind(sound, snr_db, key, before_s=0, after_s=0)
+                    heard = await self._heard(key, mixed, case)
+                yield _as_heard(case, heard, case.recording.speaker, None, name)
+
+    async def _heard(self, key: str, sound: Audio, case: Case) -> Heard:
         """What the recogniser wrote. Names are put right later: notes outlive the way in which it is done."""
         told = case.offer.told_home(max_things=self._max_things)
         hearing = Hearing(
@@ -85,20 +112,41 @@ class Listening:
             language=self._language,
             names=lambda: tuple(dict.fromkeys((*self._names, *told.names()))),
         )
-        return (await hearing.transcribe(sound, CancelFlag())).text
+        transcript = await hearing.transcribe(sound, CancelFlag())
+        heard = Heard(transcript.text, transcript.confidence)
+        self._notes.keep(key, case.utterance, heard)
+        return heard
+
+
+def sound_of(case: Case) -> Audio:
+    """The sound of a case's recording. Raises ConfigError that names the row."""
+    assert case.recording is not None
+    try:
+        return read_audio(case.recording.path)
+    except AudioError as error:
+        raise ConfigError(f"row {case.id} of {case.suite}: {error.message}", hint=error.hint) from error
 
 
 async def examine_heard(
-    model: AskedModel, cases: Sequence[Case], *, instructions: str = "", max_things: int = MAX_THINGS
+    model: AskedModel,
+    cases: Sequence[Case],
+    *,
+    instructions: str = "",
+    max_things: int = MAX_THINGS,
+    ask_below: float = 0.0,
 ) -> AsyncGenerator[Result, None]:
-    """The result of every case that was heard; what was heard alike is asked once. Raises EngineFailed."""
+    """The result of every case that was heard; what was heard alike is asked once. Raises EngineFailed.
+
+    Each says whether the assistant, less sure than `ask_below` of what it heard, would have asked before it
+    acted. The calls are scored as if the answer was yes.
+    """
     alike: dict[tuple[Offer, str, str], list[Case]] = {}
     for case in cases:
         if case.utterance:
             alike.setdefault(_key(case), []).append(case)
         else:
             nothing = await score(case, Given((), "", is_own_words=False, is_valid=True))
-            yield Result(case, (), "", nothing, 0.0, 0, 0, was_cached=False)
+            yield Result(case, (), "", nothing, 0.0, 0, 0, was_cached=False, is_asked=False)
     asked = [group[0] for group in alike.values()]
     results_of_asked = examine(
         model, asked, instructions=instructions, max_things=max_things, normal=spoken_text
@@ -106,7 +154,16 @@ async def examine_heard(
     async with aclosing(results_of_asked) as results:
         async for result in results:
             for case in alike[_key(result.case)]:
-                yield dataclasses.replace(result, case=case)
+                yield dataclasses.replace(result, case=case, is_asked=_is_asked(case, result, ask_below))
+
+
+def _is_asked(case: Case, result: Result, ask_below: float) -> bool | None:
+    """Whether "Did you say …?" comes before the calls; questions are answered without."""
+    if case.spoken is None or case.spoken.confidence is None:
+        return None
+    tools = case.offer.registry
+    acts = any(call.name in tools and tools.get(call.name).side_effects for call in result.calls)
+    return acts and case.spoken.confidence < ask_below
 
 
 def _key(case: Case) -> tuple[Offer, str, str]:
@@ -142,13 +199,16 @@ def read_speeds(text: str) -> tuple[float, ...]:
     return speeds
 
 
-def _spoken(case: Case, heard: str, voice: str, speed: float, snr_db: float | None) -> Spoken:
+def _as_heard(case: Case, heard: Heard, voice: str, speed: float | None, noise: str) -> Case:
+    text = as_named(heard.text, case.offer.told_home().all_names())
     said = words_of(case.utterance)
-    return Spoken(
+    spoken = Spoken(
         text=case.utterance,
         voice=voice,
         speed=speed,
-        noise=noise_name(snr_db),
+        noise=noise,
         words=len(said),
-        word_errors=word_errors(said, words_of(heard)),
+        word_errors=word_errors(said, words_of(text)) if said else 0,
+        confidence=heard.confidence,
     )
+    return dataclasses.replace(case, utterance=text, spoken=spoken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from edgevox.eval.examination import Result
+from edgevox.eval.listening import AS_RECORDED
+from edgevox.eval.suite import Call
 from edgevox.eval.summary import ALL, Rate, Summary, by_group
 
-_ERRORS = "word_errors"
 _RATES = ("tool", "exact", "lenient", "valid", "refused", "spoken", "state")
+# What is only known of rows that were heard.
+_HEARD_RATES = ("word_errors", "asked", "asked_right")
 
 
 @dataclass(slots=True)
@@ -35,8 +39,21 @@ class Examined:
 def tables(examined: Sequence[Examined]) -> Iterator[Table]:
     """A table for each suite: every group, and in it every model below the other; shares are in percent."""
     by_model = {one.model: one.suites() for one in examined}
+    heard = {result.case.suite for one in examined for result in one.results if result.case.spoken}
     for suite in dict.fromkeys(suite for suites in by_model.values() for suite in suites):
-        yield _table(suite, {model: suites.get(suite, {}) for model, suites in by_model.items()})
+        groups = {model: suites.get(suite, {}) for model, suites in by_model.items()}
+        yield _table(suite, groups, has_speech=suite in heard)
+
+
+def wrong_recordings(examined: Sequence[Examined]) -> Iterator[str]:
+    """Every recording that came to something wrong: what was heard, what was called, and what is right."""
+    for one in examined:
+        recorded = [result for result in one.results if result.case.recording]
+        wrong = [result for result in recorded if not result.score.is_right]
+        if wrong:
+            yield f"{one.model}: {len(wrong)} of {len(recorded)} recordings wrong"
+        for result in wrong:
+            yield from _wrong(result)
 
 
 def figures(examined: Sequence[Examined]) -> dict[str, Any]:
@@ -59,18 +76,38 @@ def rows(examined: Sequence[Examined]) -> Iterator[dict[str, Any]]:
 
 def _group(result: Result) -> str:
     spoken = result.case.spoken
-    return f"{spoken.voice} {spoken.noise}" if spoken else result.case.category
+    if spoken is None:
+        return result.case.category
+    return spoken.voice if spoken.noise == AS_RECORDED else f"{spoken.voice} {spoken.noise}"
 
 
-def _table(suite: str, by_model: Mapping[str, Mapping[str, Summary]]) -> Table:
-    summaries = [summary for groups in by_model.values() for summary in groups.values()]
-    has_speech = any(summary.word_errors.of for summary in summaries)
+def _wrong(result: Result) -> Iterator[str]:
+    case, spoken = result.case, result.case.spoken
+    noise = f", {spoken.noise}" if spoken and spoken.noise != AS_RECORDED else ""
+    yield f"  {case.id}{noise}"
+    if said := spoken.text if spoken else case.utterance:
+        yield f"    said:   {said}"
+    if spoken:
+        yield f"    heard:  {case.utterance or 'nothing'}"
+    asked = ' (asks "Did you say …?" first)' if result.is_asked else ""
+    yield f"    called: {_calls(result.calls)}{asked}"
+    right = _calls(case.expect.calls) if case.expect.calls or case.expect.no_call else ""
+    state = json.dumps(case.expect.state, ensure_ascii=False) if case.expect.state else ""
+    yield f"    right:  {', then '.join(part for part in (right, state) if part)}"
+
+
+def _calls(calls: Sequence[Call]) -> str:
+    texts = (f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}" for call in calls)
+    return ", ".join(texts) or "nothing"
+
+
+def _table(suite: str, by_model: Mapping[str, Mapping[str, Summary]], *, has_speech: bool) -> Table:
     has_models = len(by_model) > 1
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (suite, *(["model"] if has_models else [])):
         table.add_column(Text(name), no_wrap=True)
-    errors = ["word errors"] if has_speech else []
-    for name in ("rows", *errors, *_RATES, "prompt", "written", "ms", "p95 ms"):
+    heard = ("word errors", "right", "asked", "asked right") if has_speech else ()
+    for name in ("rows", *heard, *_RATES, "prompt", "written", "ms", "p95 ms"):
         table.add_column(name, justify="right", no_wrap=True)
     for group in dict.fromkeys(group for groups in by_model.values() for group in groups):
         for model, groups in by_model.items():
@@ -82,9 +119,10 @@ def _table(suite: str, by_model: Mapping[str, Mapping[str, Summary]]) -> Table:
 
 
 def _shown(summary: Summary, has_speech: bool) -> list[str]:
+    heard = (summary.word_errors, summary.right, summary.asked, summary.asked_right) if has_speech else ()
     return [
         str(summary.rows),
-        *([str(summary.word_errors)] if has_speech else []),
+        *map(str, heard),
         *(str(getattr(summary, name)) for name in _RATES),
         str(summary.prompt_tokens),
         str(summary.generated_tokens),
@@ -95,9 +133,10 @@ def _shown(summary: Summary, has_speech: bool) -> list[str]:
 
 def _summary_facts(summary: Summary) -> dict[str, Any]:
     facts = dataclasses.asdict(summary)
-    if not summary.word_errors.of:
-        del facts[_ERRORS]
-    for name in facts.keys() & {_ERRORS, *_RATES}:
+    for name in _HEARD_RATES:
+        if not getattr(summary, name).of:
+            del facts[name]
+    for name in facts.keys() & {"right", *_HEARD_RATES, *_RATES}:
         rate: Rate = getattr(summary, name)
         facts[name] = {"share": round(rate.ok / rate.of, 4) if rate.of else None, "of": rate.of}
     return facts
@@ -118,6 +157,7 @@ def _result_facts(result: Result) -> dict[str, Any]:
     }
     if result.case.spoken is not None:
         facts["spoken"] = dataclasses.asdict(result.case.spoken)
+        facts["asked"] = result.is_asked
     if result.error is not None:
         facts["error"] = result.error
     return facts

@@ -42,6 +42,11 @@ class Score:
     spoken_ok: bool | None
     state_ok: bool | None
 
+    @property
+    def is_right(self) -> bool:
+        """Whether all that the case asks of calls and their effect was done; a domain may be left out."""
+        return self.lenient_ok is not False and self.state_ok is not False
+
 
 async def score(case: Case, given: Given, normal: Normal = plain_text) -> Score:
     """Compare an answer with what the case expects."""

@@ -53,14 +53,19 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """How an utterance was said, and how many of its words were heard wrong."""
+    """How an utterance was said, how many of its words were heard wrong, and how sure the recogniser was.
+
+    `text` and `words` are empty where the words of a recording are not known, `speed` is None in every
+    recording, and `confidence` where it was not noted.
+    """
 
     text: str
     voice: str
-    speed: float
+    speed: float | None
     noise: str
     words: int
     word_errors: int
+    confidence: float | None
 
 
 @dataclass(frozen=True, slots=True)

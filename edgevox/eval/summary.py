@@ -26,10 +26,12 @@ class Rate:
 class Summary:
     """Tokens are medians; times leave out the first case of each prompt, which has to evaluate it.
 
-    `word_errors` are of the words that were said, where they were.
+    `word_errors` are of the words that were said, where they are known. `asked` are the rows that were heard
+    so unsurely that the assistant asks before it acts, `asked_right` those of them that a yes makes right.
     """
 
     rows: int
+    right: Rate
     tool: Rate
     exact: Rate
     lenient: Rate
@@ -43,6 +45,8 @@ class Summary:
     p95_ms: int
     failed: int
     word_errors: Rate
+    asked: Rate
+    asked_right: Rate
 
 
 def summarise(results: Sequence[Result]) -> Summary:
@@ -55,6 +59,7 @@ def summarise(results: Sequence[Result]) -> Summary:
     )
     return Summary(
         rows=len(results),
+        right=_rate(result.score.is_right for result in results),
         tool=_rate(result.score.tool_ok for result in commands),
         exact=_rate(result.score.args_ok for result in commands),
         lenient=_rate(result.score.lenient_ok for result in commands),
@@ -71,6 +76,8 @@ def summarise(results: Sequence[Result]) -> Summary:
             sum(result.case.spoken.word_errors for result in results if result.case.spoken),
             sum(result.case.spoken.words for result in results if result.case.spoken),
         ),
+        asked=_rate(result.is_asked for result in results),
+        asked_right=_rate(result.score.is_right for result in results if result.is_asked),
     )
 
 

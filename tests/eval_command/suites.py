@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from edgevox.agents.asked_model import AskedModel
+from edgevox.audio.files import write_wav
 from edgevox.eval import Case, Result, examine, read_suite
 from edgevox.testing import ScriptedModel
+from edgevox.types import WHISPER_RATE_HZ, Audio
+
+ONE_SECOND = Audio(np.sin(np.arange(WHISPER_RATE_HZ) / 10).astype(np.float32) * 0.3, WHISPER_RATE_HZ)
 
 LIGHT_ON = {"name": "turn_on", "arguments": {"name": "kitchen light"}}
 LIGHT_ON_STATE = {"light.kitchen": {"state": "on", "brightness": 100}}
@@ -42,6 +48,12 @@ def write(folder: Path, *rows: object) -> Path:
     path = folder / "suite.jsonl"
     path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in rows))
     return path
+
+
+def recording(folder: Path, file: str = "1.wav", **keys: Any) -> dict[str, Any]:
+    """A row with a second of sound in a file."""
+    write_wav(folder / file, [ONE_SECOND])
+    return row(id=file, file=file, **keys)
 
 
 def calls(*made: dict[str, Any]) -> str:

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.command import BOUND_S, edgevox, environment
+from tests.cli.command import BOUND_S, edgevox, environment, home_environment
 from tests.eval_command.remote_server import Message, RemoteServer, call
 from tests.eval_command.suites import LIGHT_ON, LIGHT_ON_STATE, row, write
 
@@ -151,59 +152,84 @@ def test_a_broken_suite_is_named_with_its_line(tmp_path: Path) -> None:
     assert f"{path}:2: a second row has the id one" in done.stderr
 
 
+_RECORDING = {"file": "1.wav", "expect": {"no_call": True}}
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "hint"),
+    [
+        (("--speech",), "row 1.wav of suite: there is no file", "check the name"),
+        (("--speech", "--voices", "piper"), "--voices is for rows that are synthesised", "leave it out"),
+        (("--speech", "--speeds", "1"), "--speeds is for rows that are synthesised", "leave it out"),
+        (("--speech", "--noise", "white"), "--noise without --snr", "--snr 10"),
+        ((), "row 1.wav of suite is a recording without its words", "--speech"),
+    ],
+)
+def test_recordings_that_cannot_be_heard_are_named(
+    tmp_path: Path, words: tuple[str, ...], says: str, hint: str
+) -> None:
+    done = edgevox("eval", write(tmp_path, _RECORDING), *words, env=environment(tmp_path))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert hint in done.stderr.split("→")[1]
+
+
+def test_a_recording_that_is_no_sound_is_named_before_anything_is_heard(tmp_path: Path) -> None:
+    (tmp_path / "1.wav").write_text("no sound", encoding="utf-8")
+    done = edgevox("eval", write(tmp_path, _RECORDING), "--speech", env=environment(tmp_path))
+    assert done.returncode == 2
+    assert "1.wav is damaged, or is no sound file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_recording_can_be_asked_by_its_words(tmp_path: Path) -> None:
+    suite = write(tmp_path, row(file="1.wav"))
+    with RemoteServer(_on_or_joke).running() as server:
+        done = edgevox("eval", suite, *_remote(server), env=environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert server.bodies[0]["messages"][-1]["content"] == "kitchen light on"
+
+
 @pytest.mark.engine
-def test_the_default_model_is_asked_five_rows(tmp_path: Path) -> None:
-    utterances = ("kitchen light on", "lock the front door", "dim the desk lamp", "hello", "stop the music")
-    rows = [
-        row(id=str(n), utterance=text, tools=[_LAMP], expect={"no_call": True})
-        for n, text in enumerate(utterances)
-    ]
-    written = tmp_path / "rows.jsonl"
+def test_a_command_that_is_spoken_or_recorded_has_its_effect(
+    tmp_path: Path, write_speech: Callable[[str, Path], None]
+) -> None:
+    said = "turn on the kitchen light"
+    write_speech(said, tmp_path / "said.wav")
+    # One tool and not all of the home's, so that the prompt is short.
+    offered = {"tools": [_TURN_ON], "home": "demo"}
+    expect = {"calls": [LIGHT_ON], "state": LIGHT_ON_STATE}
+    nobody_says = row(id="1", category="misheard", utterance="turn on the kitten light")
+    recorded = {"file": "said.wav", "text": said, "expect": expect, **offered}
+    suite = write(tmp_path, row(utterance=said, expect=expect, **offered), nobody_says, recorded)
+    written, notes = tmp_path / "rows.jsonl", tmp_path / "heard.jsonl"
     done = edgevox(
-        *("eval", write(tmp_path, *rows), "--policy", "required_first_hop", "--rows", written),
-        *("--max-tokens", "40", "--temperature", "0"),
-        env=environment(tmp_path),
+        *("eval", suite, "--speech", "--voices", "piper", "--speeds", "1.0", "--snr", "clean"),
+        *("--heard", notes, "--rows", written, "--max-tokens", "40", "--temperature", "0"),
+        env=home_environment(tmp_path),
     )
     assert done.returncode == 0, done.stderr
-    got = [json.loads(line) for line in written.read_text().splitlines()]
-    assert [one["id"] for one in got] == ["0", "1", "2", "3", "4"]
-    assert all(one["prompt_tokens"] > 30 and one["generated_tokens"] > 0 for one in got)
-    # A call is forced: it is `lamp` or the spoken `respond`, and never one that is not valid.
-    assert all(one["calls"] or one["reply"] for one in got)
-    assert not any(one["valid"] is False for one in got)
-
-
-@pytest.mark.engine
-def test_a_command_that_is_spoken_reaches_the_model(tmp_path: Path) -> None:
-    rows, notes = tmp_path / "rows.jsonl", tmp_path / "heard.jsonl"
-    words = ("--speech", "--voices", "piper", "--speeds", "1.0", "--snr", "clean,20")
-    nobody_says = row(id="1", category="misheard", utterance="turn on the kitten light")
-    suite = write(tmp_path, row(utterance="turn on the kitchen light"), nobody_says)
-    with RemoteServer(_on_or_joke).running() as server:
-        for _time in range(2):  # the second time from the notes
-            done = edgevox(
-                *("eval", suite, *words, "--heard", notes, "--rows", rows),
-                *_remote(server),
-                env=environment(tmp_path),
-            )
-            assert done.returncode == 0, done.stderr
-    assert [line.split()[:5] for line in done.stdout.splitlines()[1:]] == [
-        ["piper", "clean", "1", "0.0", "100.0"],
-        ["piper", "20", "dB", "1", "0.0"],
-        ["all", "2", "0.0", "100.0", "100.0"],
+    assert [line.split()[:6] for line in done.stdout.splitlines()[1:]] == [
+        ["recorded", "1", "0.0", "100.0", "0.0", "100.0"],
+        ["piper", "clean", "1", "0.0", "100.0", "0.0"],
+        ["all", "2", "0.0", "100.0", "0.0", "100.0"],
     ]
-    first = json.loads(rows.read_text().splitlines()[0])
-    assert first["spoken"]["text"] == "turn on the kitchen light"
-    assert "kitchen light" in first["utterance"].casefold()
-    assert server.bodies[0]["messages"][-1]["content"] == first["utterance"]
+    got = [json.loads(line) for line in written.read_text().splitlines()]
+    assert [one["id"] for one in got] == ["said.wav", "one"]
+    for one in got:
+        assert one["spoken"]["text"] == said
+        assert "kitchen light" in one["utterance"].casefold()
+        assert all(one[key] is True for key in ("tool_ok", "args_ok", "valid", "state_ok"))
+        assert one["prompt_tokens"] > 30
+        assert one["generated_tokens"] > 0
     assert len(notes.read_text().splitlines()) == 2
 
 
-_LAMP = {
+_TURN_ON = {
     "type": "function",
     "function": {
-        "name": "lamp",
-        "description": "Switch the lamp",
-        "parameters": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]},
+        "name": "turn_on",
+        "description": "Turn something on",
+        "parameters": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
     },
 }

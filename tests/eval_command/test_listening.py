@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from edgevox.audio.files import write_wav
 from edgevox.errors import ConfigError
 from edgevox.eval import Case, read_suite
 from edgevox.eval.heard_notes import HeardNotes
@@ -21,15 +23,14 @@ from edgevox.eval.listening import (
     spoken_text,
 )
 from edgevox.eval.noise import NOISE_KINDS, Noise, NoiseKind
-from edgevox.eval.summary import by_group
+from edgevox.eval.suite import Spoken
+from edgevox.eval.summary import Rate, by_group, summarise
 from edgevox.eval.voices import EspeakSpeaking, PiperSpeaking
 from edgevox.eval.word_errors import word_errors, words_of
 from edgevox.testing import ToneSynthesizer
 from edgevox.turn import CancelFlag
 from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
-from tests.eval_command.suites import LIGHT_ON, calls, row, scripted, write
-
-ONE_SECOND = Audio(np.sin(np.arange(WHISPER_RATE_HZ) / 10).astype(np.float32) * 0.3, WHISPER_RATE_HZ)
+from tests.eval_command.suites import LIGHT_ON, ONE_SECOND, calls, recording, row, scripted, write
 
 
 class Hum:
@@ -48,15 +49,17 @@ class Hum:
 class Ears:
     """A recogniser that hears what it is told to, and remembers what it was given."""
 
-    def __init__(self, hears: Callable[[int], str]) -> None:
+    def __init__(self, hears: Callable[[int], str], confidence: float = 1.0) -> None:
         self._hears = hears
+        self._confidence = confidence
         self.requests: list[TranscribeRequest] = []
 
     async def stream(
         self, request: TranscribeRequest, _cancel: CancelFlag
     ) -> AsyncGenerator[Transcript, None]:
         self.requests.append(request)
-        yield Transcript(self._hears(len(self.requests) - 1), "en", request.audio.duration_s)
+        text = self._hears(len(self.requests) - 1)
+        yield Transcript(text, "en", request.audio.duration_s, confidence=self._confidence)
 
 
 async def heard(
@@ -161,6 +164,98 @@ async def test_numbers_count_by_their_sound(tmp_path: Path) -> None:
     asked, _model = scripted([calls(made)])
     (result,) = [result async for result in examine_heard(asked, got)]
     assert result.score.args_ok
+
+
+# --- recordings
+
+
+async def heard_recordings(
+    cases: tuple[Case, ...],
+    ears: Ears,
+    snrs_db: tuple[float | None, ...] = (None,),
+    kind: NoiseKind = "white",
+    notes: HeardNotes | None = None,
+) -> list[Case]:
+    listening = Listening(ears, notes=notes)
+    return [case async for case in listening.hear_recordings(cases, snrs_db, kind)]
+
+
+async def test_a_recording_is_heard_as_it_is_and_with_noise_added(tmp_path: Path) -> None:
+    cases = read_suite(write(tmp_path, recording(tmp_path, speaker="Anna")))
+    ears = Ears(lambda _number: "Kitten light on.")
+    got = await heard_recordings(cases, ears, (None, 10.0))
+    assert [case.spoken for case in got] == [
+        Spoken("kitchen light on", "Anna", None, noise, words=3, word_errors=1, confidence=1.0)
+        for noise in ("as recorded", "10 dB")
+    ]
+    plain, noisy = (request.audio.samples for request in ears.requests)
+    assert np.allclose(plain, ONE_SECOND.samples, atol=1e-4)
+    assert 10 * np.log10(np.mean(plain**2) / np.mean((noisy - plain) ** 2)) == pytest.approx(10, abs=0.1)
+    assert "Kitchen Light" in ears.requests[0].names
+
+
+async def test_a_recording_without_its_words_has_no_wrong_ones(tmp_path: Path) -> None:
+    recording(tmp_path)
+    cases = read_suite(write(tmp_path, {"file": "1.wav", "expect": {"calls": [LIGHT_ON]}}))
+    (case,) = await heard_recordings(cases, Ears(lambda _number: "Kitchen light on."))
+    assert case.utterance == "Kitchen light on."
+    assert case.spoken is not None
+    assert (case.spoken.words, case.spoken.word_errors) == (0, 0)
+
+
+async def test_babble_is_made_of_the_other_recordings(tmp_path: Path) -> None:
+    rows = [recording(tmp_path, file) for file in ("1.wav", "2.wav")]
+    cases = read_suite(write(tmp_path, *rows))
+    ears = Ears(lambda _number: "")
+    await heard_recordings(cases, ears, (10.0,), "babble")
+    assert len(ears.requests) == 2
+    with pytest.raises(ConfigError, match="there is only one"):
+        await heard_recordings(cases[:1], ears, (10.0,), "babble")
+
+
+async def test_another_sound_in_the_same_file_is_heard_anew(tmp_path: Path) -> None:
+    cases, notes = read_suite(write(tmp_path, recording(tmp_path))), tmp_path / "heard.jsonl"
+    first = await heard_recordings(cases, Ears(lambda _number: "old", 0.3), notes=HeardNotes(notes))
+    deaf = Ears(lambda _number: pytest.fail("it is known"))
+    assert await heard_recordings(cases, deaf, notes=HeardNotes(notes)) == first
+    write_wav(tmp_path / "1.wav", [Audio(ONE_SECOND.samples[::-1], WHISPER_RATE_HZ)])
+    (again,) = await heard_recordings(cases, Ears(lambda _number: "new"), notes=HeardNotes(notes))
+    assert again.utterance == "new"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "reply", "is_asked"),
+    [
+        (0.3, calls(LIGHT_ON), True),
+        (0.5, calls(LIGHT_ON), False),
+        (0.3, calls({"name": "get_weather", "arguments": {}}), False),
+        (0.3, "Hello.", False),
+    ],
+)
+async def test_an_unsure_command_is_asked_about_and_a_question_is_not(
+    tmp_path: Path, confidence: float, reply: str, is_asked: bool
+) -> None:
+    cases = read_suite(write(tmp_path, recording(tmp_path)))
+    got = await heard_recordings(cases, Ears(lambda _number: "Kitchen light on.", confidence))
+    asked, _model = scripted([reply])
+    (result,) = [result async for result in examine_heard(asked, got, ask_below=0.4)]
+    assert result.is_asked is is_asked
+    assert summarise([result]).asked == Rate(int(is_asked), 1)
+    assert summarise([result]).asked_right == Rate(int(is_asked), int(is_asked))
+
+
+async def test_notes_without_a_confidence_do_not_say_that_nothing_was_asked(tmp_path: Path) -> None:
+    cases, notes = read_suite(write(tmp_path, row())), tmp_path / "heard.jsonl"
+    old = {"key": "one hum 0.9 babble clean", "said": "kitchen light on", "heard": "Kitchen light on."}
+    notes.write_text(json.dumps(old) + "\n", encoding="utf-8")
+    deaf = Ears(lambda _number: pytest.fail("it is known"))
+    got = await heard(cases, deaf, Conditions(snrs_db=(None,)), notes=HeardNotes(notes))
+    asked, _model = scripted([calls(LIGHT_ON)])
+    (result,) = [result async for result in examine_heard(asked, got, ask_below=0.4)]
+    assert result.is_asked is None
+
+
+# --- words
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,13 @@ from pathlib import Path
 from rich.console import Console
 
 from edgevox.eval import Result, read_suite, summarise
-from edgevox.eval.report import Examined, figures, rows, tables
-from tests.eval_command.suites import LIGHT_ON, calls, results, row, write
+from edgevox.eval.listening import AS_RECORDED
+from edgevox.eval.report import Examined, figures, rows, tables, wrong_recordings
+from edgevox.eval.suite import Spoken
+from tests.eval_command.suites import LIGHT_ON, LIGHT_ON_STATE, calls, recording, results, row, write
 
 NO_CALL = {"no_call": True}
+_LIGHT_OFF = {**LIGHT_ON, "name": "turn_off"}
 
 
 async def _results(folder: Path, *lines: str) -> list[Result]:
@@ -78,3 +81,71 @@ async def test_every_suite_has_a_table_of_its_own(tmp_path: Path) -> None:
     ]
     assert len(list(tables([Examined("model", [*one, *other])]))) == 2
     assert list(figures([Examined("model", [*one, *other])])["model"]) == ["suite", "other"]
+
+
+async def _recorded(folder: Path) -> list[Result]:
+    """Three recordings: one was heard right, one wrong and unsurely, and nothing of one in noise."""
+    expect = {"calls": [LIGHT_ON], "state": LIGHT_ON_STATE}
+    rows = [recording(folder, f"{name}.wav", speaker="Anna", expect=expect) for name in "abc"]
+    asked = await results(read_suite(write(folder, *rows)), calls(LIGHT_ON), calls(_LIGHT_OFF), "No.")
+    heard = [
+        ("Kitchen light on.", Spoken("kitchen light on", "Anna", None, AS_RECORDED, 3, 0, 0.9), False),
+        ("Kitchen light off.", Spoken("kitchen light on", "Anna", None, AS_RECORDED, 3, 1, 0.2), True),
+        ("", Spoken("", "Anna", None, "10 dB", 0, 0, 0.9), False),
+    ]
+    return [
+        dataclasses.replace(
+            result,
+            case=dataclasses.replace(result.case, utterance=text, spoken=spoken),
+            is_asked=is_asked,
+        )
+        for result, (text, spoken, is_asked) in zip(asked, heard, strict=True)
+    ]
+
+
+async def test_recordings_are_counted_by_speaker_and_noise_with_those_that_are_asked_about(
+    tmp_path: Path,
+) -> None:
+    examined = [Examined("model", await _recorded(tmp_path))]
+    console = Console(width=200)
+    with console.capture() as shown:
+        for table in tables(examined):
+            console.print(table)
+    header, anna, noisy, _overall = shown.get().splitlines()
+    assert header.split()[1:8] == ["rows", "word", "errors", "right", "asked", "asked", "right"]
+    assert anna.split()[:8] == ["Anna", "2", "16.7", "50.0", "50.0", "0.0", "50.0", "50.0"]
+    assert noisy.split()[:6] == ["Anna", "10", "dB", "1", "0.0", "0.0"]  # no words, and nobody was asked
+    facts = figures(examined)["model"]["suite"]
+    assert facts["Anna"]["asked"] == {"share": 0.5, "of": 2}
+    assert facts["Anna"]["asked_right"] == {"share": 0.0, "of": 1}
+    assert "word_errors" not in facts["Anna 10 dB"]
+    assert [one["asked"] for one in rows(examined)] == [False, True, False]
+
+
+async def test_a_wrong_recording_is_shown_with_what_was_heard_and_called(tmp_path: Path) -> None:
+    shown = "\n".join(wrong_recordings([Examined("model", await _recorded(tmp_path))]))
+    right = 'turn_on {"name": "kitchen light"}, then {"light.kitchen": {"state": "on", "brightness": 100}}'
+    assert (
+        shown
+        == f"""\
+model: 2 of 3 recordings wrong
+  b.wav
+    said:   kitchen light on
+    heard:  Kitchen light off.
+    called: turn_off {{"name": "kitchen light"}} (asks "Did you say …?" first)
+    right:  {right}
+  c.wav, 10 dB
+    heard:  nothing
+    called: nothing
+    right:  {right}"""
+    )
+
+
+async def test_nothing_was_heard_of_a_recording_that_was_asked_by_its_words(tmp_path: Path) -> None:
+    asked = await results(read_suite(write(tmp_path, recording(tmp_path))), "No.")
+    lines = [line.strip() for line in wrong_recordings([Examined("model", asked)])]
+    assert lines[2:4] == ["said:   kitchen light on", "called: nothing"]
+
+
+async def test_rows_that_are_no_recordings_are_not_listed(tmp_path: Path) -> None:
+    assert not list(wrong_recordings([Examined("model", await _results(tmp_path, *["No."] * 3))]))
