@@ -26,7 +26,7 @@ from rich.table import Table
 
 from benchmarks.hardware import describe
 from benchmarks.speech_set import HOME_NAMES, recorded
-from benchmarks.stt import ADAPTED_MODEL, ADAPTER, Transcribe, faster_whisper, ours, theirs
+from benchmarks.stt import ADAPTED_MODEL, ADAPTER, Transcribe, faster_whisper, ours, text_scorer, theirs
 from edgevox.audio.files import read_audio
 from edgevox.engine.threads import plan_threads
 from edgevox.eval.noise import Noise
@@ -167,7 +167,13 @@ def recognisers(adapters: Sequence[Path], threads: int, scratch: Path) -> dict[s
         for path in model_dir.iterdir():
             if path.is_file():
                 (folder / path.name).symlink_to(path)
-        loaded = WhisperEngine(folder, threads=threads, adapter=adapter, rescoring=True)
+        loaded = WhisperEngine(
+            folder,
+            threads=threads,
+            adapter=adapter,
+            rescoring=True,
+            text_scorer=text_scorer(store, threads),
+        )
         loaded.load()
         return ours(loaded, HOME_NAMES)
 

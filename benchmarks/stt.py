@@ -34,6 +34,7 @@ from benchmarks.speech_set import (
 from edgevox.engine.threads import plan_threads
 from edgevox.eval.word_errors import word_errors, words_of
 from edgevox.folders import user_folders
+from edgevox.llm.text_scorer import TextScorer
 from edgevox.modelstore import ModelStore, open_store
 from edgevox.stt.attempt import repeats_itself
 from edgevox.stt.ladder import FULL_WINDOW_S
@@ -143,6 +144,14 @@ def ours(engine: WhisperEngine, names: tuple[str, ...] = ()) -> Transcribe:
     return transcribe
 
 
+def text_scorer(store: ModelStore, threads: int) -> TextScorer:
+    """The default language model, as the product gives it to its recogniser."""
+    model, adapter = store.pull("smollm2-135m-instruct"), "edgevox-home-135m"
+    store.pull(adapter)
+    merged = store.optimised("smollm2-135m-instruct", adapter_sha256=store.sha256(adapter))
+    return TextScorer(merged.path if merged else model, threads=threads)
+
+
 def faster_whisper(model_dir: Path, threads: int) -> WhisperModel:
     # Not at the top of the file: our engine first decides how CTranslate2's threads wait, for both of them.
     from faster_whisper import WhisperModel
@@ -195,7 +204,13 @@ def main() -> None:
     # It has learnt on the weights of this one.
     adapter_id = ADAPTER if args.model == ADAPTED_MODEL and not args.plain else None
     adapter = store.pull(adapter_id) if adapter_id else None
-    engine = WhisperEngine(model_dir, threads=args.threads, adapter=adapter, rescoring=True)
+    engine = WhisperEngine(
+        model_dir,
+        threads=args.threads,
+        adapter=adapter,
+        rescoring=True,
+        text_scorer=text_scorer(store, args.threads),
+    )
     engine.load()
     model = faster_whisper(model_dir, args.threads)
 

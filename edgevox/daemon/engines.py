@@ -17,6 +17,7 @@ from edgevox.events import EngineName, Event
 from edgevox.folders import Folders
 from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.presets import ModelPreset
+from edgevox.llm.text_scorer import TextScorer
 from edgevox.settings import Settings
 from edgevox.settings.section import AUTO
 from edgevox.stt.whisper import WhisperEngine
@@ -146,8 +147,18 @@ class Engines:
             threads=_threads(stt.threads, self.threads.whisper),
             adapter=adapter,
             rescoring=stt.rescoring,
+            text_scorer=self._text_scorer,
         )
         return self._host("whisper", engine, bounds)
+
+    @property
+    def _text_scorer(self) -> TextScorer | None:
+        path = self._models.text_scorer() if self._settings.stt.rescoring else None
+        return (
+            TextScorer(path, threads=_threads(self._settings.stt.threads, self.threads.whisper))
+            if path
+            else None
+        )
 
     @cached_property
     def piper(self) -> Hosted[SynthesisRequest, Audio]:

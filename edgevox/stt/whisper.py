@@ -8,7 +8,7 @@ from pathlib import Path
 from edgevox.engine.openmp import limit_omp_spin
 from edgevox.errors import ModelError
 from edgevox.stt.ladder import FULL_WINDOW_S
-from edgevox.stt.rescoring import Rescorer
+from edgevox.stt.rescoring import Rescorer, TextScorer
 from edgevox.stt.utterance import Decoder, Gate, Utterance
 from edgevox.turn import CancelFlag
 from edgevox.types import TranscribeRequest, Transcript
@@ -21,7 +21,7 @@ class WhisperEngine:
 
     `language` is what is spoken where a request does not say; None listens for it at every utterance.
     `adapter` is what the model has learnt since, a LoRA adapter. With `rescoring`, an English utterance that
-    it is unsure of is decided by what is said to homes.
+    it is unsure of is decided by what is said to homes, with the help of a `text_scorer` where there is one.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class WhisperEngine:
         beam_size: int = 1,
         adapter: Path | None = None,
         rescoring: bool = False,
+        text_scorer: TextScorer | None = None,
     ) -> None:
         self.model_dir = model_dir
         self.adapter = adapter
@@ -40,6 +41,7 @@ class WhisperEngine:
         self.language = language
         self.beam_size = beam_size
         self.rescoring = rescoring
+        self.text_scorer = text_scorer
         self._rescorer: Rescorer | None = None
         self._decoder: Decoder | None = None
         self._gate: Gate | None = None
@@ -53,7 +55,9 @@ class WhisperEngine:
 
         self._gate = SpeechGate(_LONGEST_PIECE_S)
         if self.rescoring:
-            self._rescorer = Rescorer.load()
+            if self.text_scorer is not None:
+                self.text_scorer.load()
+            self._rescorer = Rescorer.load(text_scorer=self.text_scorer)
         self._decoder = Recogniser.load(
             self.model_dir, threads=self.threads, beam_size=self.beam_size, adapter=self.adapter
         )

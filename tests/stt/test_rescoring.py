@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -79,8 +81,8 @@ def test_a_name_of_the_house_is_preferred_to_other_words(rescorer: Rescorer) -> 
 
 
 def test_talk_gains_hardly_anything(rescorer: Rescorer) -> None:
-    talk = rescorer.evidence("the old man had been looking at the sea for a very long time")
-    command = rescorer.evidence("turn on the lights in the kitchen")
+    talk = rescorer.log_ratio("the old man had been looking at the sea for a very long time")
+    command = rescorer.log_ratio("turn on the lights in the kitchen")
     assert talk < 0.5
     assert command > 5
 
@@ -105,3 +107,47 @@ def test_the_longest_name_is_found_first() -> None:
     assert with_name_class(["the", "kitchen", "light", "in", "the", "kitchen"], names) == [
         *("the", NAME, "in", "the", NAME)
     ]
+
+
+class Scorer:
+    """Finds likely what the test says, and remembers what it was asked."""
+
+    def __init__(self, **scores: float) -> None:
+        self._scores = scores
+        self.asked: list[Sequence[str]] = []
+
+    def load(self) -> None: ...
+
+    def log_probabilities(self, texts: Sequence[str]) -> list[float] | None:
+        self.asked.append(texts)
+        return [sum(score for word, score in self._scores.items() if word in text) for text in texts]
+
+
+def test_what_the_n_grams_leave_open_is_decided_by_the_larger_model(rescorer: Rescorer) -> None:
+    texts = readings("Add dark rose to my shopping list.", "Add dark roast to my shopping list.", apart=0.2)
+    scorer = Scorer(roast=20.0)
+    choice = replace(rescorer, text_scorer=scorer).choose(texts)
+    assert choice is not None
+    assert choice.hypothesis.text == "Add dark roast to my shopping list."
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(("Turn on the kitchen light.", "Burn on a kitten lie."), id="clear"),
+        pytest.param(("He never turned on his friends.", "He never turned on his friend."), id="talk"),
+    ],
+)
+def test_the_larger_model_is_not_asked_about_what_is_clear_or_talk(
+    rescorer: Rescorer, texts: tuple[str, str]
+) -> None:
+    scorer = Scorer()
+    replace(rescorer, text_scorer=scorer).choose(readings(*texts, apart=0.2))
+    assert not scorer.asked
+
+
+def test_the_larger_model_does_not_see_opposites_and_numbers(rescorer: Rescorer) -> None:
+    texts = ("Turn off the lamp at seven.", "Turn on the lamp at eleven.", "Turn off the lamb at seven.")
+    scorer = Scorer()
+    replace(rescorer, text_scorer=scorer).choose(readings(*texts, apart=0.1))
+    assert scorer.asked == [["Turn on the lamp at 10.", "Turn on the lamb at 10."]]

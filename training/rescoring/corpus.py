@@ -1,6 +1,6 @@
 """The sentences that the language models learn from, as words.
 
-Home: what the generator of commands says, what people asked a home assistant in SLURP, and the built-in
+Home: what the generator of commands says, what people asked assistants in public corpora, and the built-in
 commands. General: novels and a play that are in the public domain, and the assistant's own small talk.
 """
 
@@ -21,7 +21,7 @@ from training.talk_data import load_talk
 Weighted = tuple[Sequence[str], int]
 
 # People say it as people say it; the generator says everything. One of theirs counts as so many of ours.
-_SLURP_WEIGHT = 3
+_ASKED_WEIGHT = 3
 _BUILT_IN_WEIGHT = 20
 _ANSWERS = ("yes", "yes please", "no", "no thanks", "no thank you", "okay", "sure", "thank you", "thanks")
 _BEGIN = re.compile(r"\*\*\* ?START OF TH.*?\*\*\*", re.DOTALL)
@@ -47,11 +47,17 @@ def built_in() -> Iterator[Weighted]:
         yield model_words(phrase), _BUILT_IN_WEIGHT
 
 
-def slurp(path: Path) -> Iterator[Weighted]:
-    """One sentence a line, without those that the product is judged by."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line.strip() and not is_kept_aside(line):
-            yield model_words(line), _SLURP_WEIGHT
+def asked(paths: Iterable[Path]) -> Iterator[Weighted]:
+    """What people asked assistants, one sentence a line, without those that the product is judged by.
+
+    A sentence that several corpora have counts once.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.strip() and line.lower() not in seen and not is_kept_aside(line):
+                seen.add(line.lower())
+                yield model_words(line), _ASKED_WEIGHT
 
 
 def books(paths: Iterable[Path]) -> Iterator[Weighted]:

@@ -57,10 +57,12 @@ class LlamaContext:
         kv_type: KvType = "f16",
         adapter_path: Path | None = None,
         adapter_scale: float = 1.0,
+        has_own_weights: bool = True,
     ) -> None:
+        """Without `has_own_weights` they are read where the file is mapped: slower, but shared memory."""
         _start_backend()
         self.context_tokens = context_tokens
-        self._model = _load_model(model_path)
+        self._model = _load_model(model_path, may_repack=has_own_weights)
         self._is_model_lent = False
         self._prompt_threads = prompt_threads
         self._shared_threads = threads
@@ -145,6 +147,32 @@ class LlamaContext:
             raise Aborted
         raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
 
+    def log_probabilities(self, sequences: Sequence[Sequence[int]], known_tokens: int) -> list[float] | None:
+        """The logarithm of each sequence's probability behind its first tokens, which are the same in all.
+
+        All of them are one batch, in which equal beginnings are evaluated once. Forgets what was in the
+        memory. None where they do not fit into a batch. Raises ModelError when llama.cpp fails.
+        """
+        tree = _TokenTree(sequences)
+        if len(sequences) > self._parameters.n_seq_max or len(tree.tokens) > self._parameters.n_batch:
+            return None
+        self._leave_busy_cores()
+        llama_cpp.llama_memory_clear(self._memory, False)
+        code = llama_cpp.llama_decode(self._context, self._batch.fill_tree(tree))
+        if code != _DECODED:
+            raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
+        pointer = llama_cpp.llama_get_logits(self._context)
+        logits = np.ctypeslib.as_array(pointer, shape=(len(tree.tokens), self.vocabulary.size))
+        highest = logits.max(axis=1)
+        totals = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=1))
+        return [
+            sum(
+                float(logits[node, token] - totals[node])
+                for node, token in zip(path[known_tokens - 1 :], sequence[known_tokens:], strict=False)
+            )
+            for path, sequence in zip(tree.paths, sequences, strict=True)
+        ]
+
     def logits(self) -> NDArray[np.float32]:
         """The scores of the next token, in llama.cpp's own array: it may be written to until `evaluate`."""
         pointer = llama_cpp.llama_get_logits_ith(self._context, -1)
@@ -194,7 +222,7 @@ class LlamaContext:
                 hint="a smaller llm.context_tokens needs less memory",
             )
         self._memory = llama_cpp.llama_get_memory(self._context)
-        self._batch = _Batch(self._parameters.n_batch)
+        self._batch = _Batch(self._parameters.n_batch, self._parameters.n_seq_max)
         if self._adapter:
             llama_cpp.llama_set_adapters_lora(
                 self._context,
@@ -215,25 +243,65 @@ class LlamaContext:
         return adapter
 
 
+class _TokenTree:
+    """Sequences of tokens as a tree: a token that follows the same ones in several of them is there once.
+
+    `paths` has the places of each sequence's tokens but the last, which nothing follows.
+    """
+
+    def __init__(self, sequences: Sequence[Sequence[int]]) -> None:
+        self.tokens: list[int] = []
+        self.positions: list[int] = []
+        self.owners: list[list[int]] = []
+        self.paths: list[list[int]] = []
+        children: dict[tuple[int, int], int] = {}
+        for number, sequence in enumerate(sequences):
+            path: list[int] = []
+            for position, token in enumerate(sequence[:-1]):
+                step = (path[-1] if path else -1, token)
+                if step not in children:
+                    children[step] = len(self.tokens)
+                    self.tokens.append(token)
+                    self.positions.append(position)
+                    self.owners.append([])
+                path.append(children[step])
+                self.owners[path[-1]].append(number)
+            self.paths.append(path)
+
+
 class _Batch:
     """llama.cpp's batch, allocated once and filled through numpy."""
 
-    def __init__(self, size: int) -> None:
-        self._batch = llama_cpp.llama_batch_init(size, 0, 1)
+    def __init__(self, size: int, sequences: int) -> None:
+        self._batch = llama_cpp.llama_batch_init(size, 0, sequences)
         self._tokens = np.ctypeslib.as_array(self._batch.token, shape=(size,))
         self._positions = np.ctypeslib.as_array(self._batch.pos, shape=(size,))
         self._wanted = np.ctypeslib.as_array(self._batch.logits, shape=(size,))
-        self._sequences = [np.ctypeslib.as_array(self._batch.seq_id[i], shape=(1,)) for i in range(size)]
-        np.ctypeslib.as_array(self._batch.n_seq_id, shape=(size,))[:] = 1
+        self._owner_counts = np.ctypeslib.as_array(self._batch.n_seq_id, shape=(size,))
+        self._owners = [np.ctypeslib.as_array(self._batch.seq_id[i], shape=(sequences,)) for i in range(size)]
 
     def fill(self, tokens: Sequence[int], sequence: int, at: int) -> llama_cpp.llama_batch:
+        """One sequence; only the logits behind its last token are wanted."""
         count = len(tokens)
         self._tokens[:count] = tokens
         self._positions[:count] = np.arange(at, at + count, dtype=np.int32)
         self._wanted[:count] = 0
         self._wanted[count - 1] = 1
-        for own in self._sequences[:count]:
+        self._owner_counts[:count] = 1
+        for own in self._owners[:count]:
             own[0] = sequence
+        self._batch.n_tokens = count
+        return self._batch
+
+    def fill_tree(self, tree: _TokenTree) -> llama_cpp.llama_batch:
+        """Several sequences at once, with the logits behind every token."""
+        count = len(tree.tokens)
+        self._tokens[:count] = tree.tokens
+        self._positions[:count] = tree.positions
+        self._wanted[:count] = 1
+        self._owner_counts[:count] = [len(owners) for owners in tree.owners]
+        for own, owners in zip(self._owners, tree.owners, strict=False):
+            own[: len(owners)] = owners
         self._batch.n_tokens = count
         return self._batch
 
@@ -241,8 +309,9 @@ class _Batch:
         llama_cpp.llama_batch_free(self._batch)
 
 
-def _load_model(path: Path) -> llama_cpp.llama_model_p:
+def _load_model(path: Path, *, may_repack: bool) -> llama_cpp.llama_model_p:
     parameters = llama_cpp.llama_model_default_params()
+    parameters.use_extra_bufts = may_repack
     model = llama_cpp.llama_model_load_from_file(str(path).encode(), parameters)
     if not model:
         raise ModelError(
