@@ -95,3 +95,23 @@ async def test_engines_in_this_process_do_the_same_work(
     async with asyncio.timeout(BOUND_S), Daemon(settings, folders, store, ["llama"]) as daemon:
         assert daemon.engines.pid("llama") is None
         assert (await daemon.pipeline().answer("Say hello.", Turn())).reply
+
+
+@pytest.mark.parametrize(
+    ("flags", "has_help"),
+    [
+        pytest.param({}, True, id="default"),
+        pytest.param({"preset": "smollm2-135m"}, True, id="the same model without its adapter"),
+        pytest.param({"preset": "qwen3-0.6b"}, False, id="another model"),
+        pytest.param({"llm.remote_url": "http://localhost:1/v1"}, False, id="a model elsewhere"),
+    ],
+)
+def test_the_recogniser_is_helped_by_the_default_language_model_where_it_is_used(
+    folders: Folders, store: ModelStore, smollm2_copy_path: Path, flags: dict[str, object], has_help: bool
+) -> None:
+    settings = load_settings(folders, flags=flags, environ={})
+    daemon = Daemon(settings, folders, store, ("llama", "whisper"))
+    if has_help:
+        store.ensure(daemon.models.needed())
+        daemon.models.prepare(lambda _text: None)
+    assert (daemon.models.text_scorer() is not None) is has_help

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # What a user says begins and ends so in ChatML.
 _BEGIN, _END = "<|im_start|>user\n", "<|im_end|>"
-_CONTEXT_TOKENS = 384
+_CONTEXT_TOKENS = 256
 _MOST_TEXTS = 16
 
 

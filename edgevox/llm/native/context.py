@@ -163,8 +163,8 @@ class LlamaContext:
             raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
         pointer = llama_cpp.llama_get_logits(self._context)
         logits = np.ctypeslib.as_array(pointer, shape=(len(tree.tokens), self.vocabulary.size))
-        highest = logits.max(axis=1)
-        totals = highest + np.log(np.exp(logits - highest[:, None]).sum(axis=1))
+        # Row by row: all of them at once would be as much memory again.
+        totals = [float((top := row.max()) + np.log(np.exp(row - top).sum())) for row in logits]
         return [
             sum(
                 float(logits[node, token] - totals[node])
