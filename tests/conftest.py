@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
+import re
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -25,8 +28,47 @@ if importlib.util.find_spec("hypothesis"):
     settings.load_profile("edgevox")
 
 
+# What `script/test` divides the tests by.
+_PARTS = ("audio_device", "engine", "long")
+_MARK = re.compile(r"pytest\.mark\.(\w+)")
+_DECORATOR = re.compile(r"^@pytest\.mark\.(\w+)", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files from which `-m` takes nothing: to import all 330 of them takes half a minute."""
+    terms = config.getoption("markexpr").split(" and ")
+    is_understood = {term.removeprefix("not ") for term in terms}.issubset(_PARTS)
+    if not is_understood or not fnmatch(collection_path.name, "test_*.py"):
+        return None
+    wanted = {term for term in terms if not term.startswith("not ")}
+    unwanted = {term.removeprefix("not ") for term in terms} - wanted
+    tests = _marks_by_test(collection_path).values()
+    return None if any(may >= wanted and not has & unwanted for may, has in tests) else True
+
+
+@functools.cache
+def _marks_by_test(path: Path) -> dict[str, tuple[set[str], set[str]]]:
+    """The marks that each test of a file may have, and those that it has, read from its text.
+
+    Two blank lines are between definitions, and decorators begin a line.
+    """
+    text = path.read_text(encoding="utf-8")
+    of_file = {*_MARK.findall(" ".join(re.findall(r"^pytestmark = .*", text, re.MULTILINE)))}
+    return {
+        test: (of_file.union(_MARK.findall(block)), of_file.union(_DECORATOR.findall(block)))
+        for block in text.split("\n\n\n")
+        for test in re.findall(r"def (test_\w+)", block)
+    }
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with engines go first: what is left at the end is short, and no core waits for the other."""
+    for item in items:
+        may, has = _marks_by_test(item.path).get(item.name.split("[")[0], (set(), set()))
+        marks = {mark.name for mark in item.iter_markers()}
+        if marks.intersection(_PARTS) - may or has.intersection(_PARTS) - marks:
+            raise pytest.UsageError(f"{item.nodeid}: write `@pytest.mark.…` in the line above the function")
     with_engines = {item.path for item in items if item.get_closest_marker("engine")}
     items.sort(key=lambda item: item.path not in with_engines)
     if stolen_cpu_s() > 0:
