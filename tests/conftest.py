@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import os
 import re
 from collections.abc import Callable
@@ -27,6 +28,8 @@ if importlib.util.find_spec("hypothesis"):
     settings.register_profile("edgevox", deadline=None)
     settings.load_profile("edgevox")
 
+
+_test_number = itertools.count()
 
 # What `script/test` divides the tests by.
 _PARTS = ("audio_device", "engine", "long")
@@ -149,9 +152,19 @@ def folders(tmp_path: Path) -> Folders:
 
 
 @pytest.fixture(autouse=True)
-def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the settings and the state of the person who runs it."""
+def _own_settings(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No test reads or writes the settings and the state of the person who runs it.
+
+    They are in its own folder where it has one: to make one for each of thousands of tests takes a minute.
+    """
+    own: Path
+    if "tmp_path" in request.fixturenames:
+        own = request.getfixturevalue("tmp_path")
+    else:
+        own = tmp_path_factory.getbasetemp() / "settings" / str(next(_test_number))
     for name in [name for name in os.environ if name.startswith("EDGEVOX_") and "__" in name]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("EDGEVOX_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setenv("EDGEVOX_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("EDGEVOX_CONFIG_DIR", str(own / "config"))
+    monkeypatch.setenv("EDGEVOX_STATE_DIR", str(own / "state"))
