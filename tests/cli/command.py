@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from edgevox.agents.forgetting import PROMPTS_FOLDER
 from edgevox.folders import user_folders
 from tests.cli.fork_server import ForkServer
+from tests.kept_prompts import share_prompts
 
 BOUND_S = 120.0
 
@@ -46,18 +43,8 @@ def home_environment(home: Path, **extra: str) -> dict[str, str]:
     """The same with the default model, and with the prompts that it has read in earlier tests."""
     env = environment(home, **extra)
     del env["EDGEVOX_PRESET"]
-    prompts = home / "state" / PROMPTS_FOLDER
-    if not prompts.exists():
-        prompts.parent.mkdir(parents=True, exist_ok=True)
-        prompts.symlink_to(_shared_prompts())
+    share_prompts(home / "state")
     return env
-
-
-@functools.cache
-def _shared_prompts() -> Path:
-    folder = tempfile.mkdtemp(prefix="edgevox-prompts-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
 
 
 _fork_server = functools.cache(ForkServer)

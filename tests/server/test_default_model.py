@@ -18,6 +18,7 @@ from edgevox.folders import Folders
 from edgevox.modelstore import ModelStore
 from edgevox.server.tokens import token_file
 from edgevox.settings import load_settings
+from tests.kept_prompts import share_prompts
 from tests.server import test_anthropic as by_anthropic
 from tests.server.openai_chat import CLOCK, streamed, whole
 
@@ -31,6 +32,7 @@ REQUIRED: dict[str, Any] = {"tools": [CLOCK], "tool_choice": "required", "seed":
 
 @pytest.fixture
 async def url(folders: Folders, store: ModelStore) -> AsyncIterator[str]:
+    share_prompts(folders.state)
     settings = load_settings(folders, flags={"server.port": 0}, environ={})
     daemon = Daemon(settings, folders, store, ["llama"])
     store.ensure(daemon.models.needed(), lambda _progress: None)

@@ -15,6 +15,7 @@ from edgevox.modelstore import ModelStore
 from edgevox.server.app import create_app
 from edgevox.server.serving import serving
 from edgevox.settings import ServerSettings, load_settings
+from tests.kept_prompts import share_prompts
 from tests.server.voice.lobby import TOKENS, connected
 from tests.voice.sounds import silent
 
@@ -29,6 +30,7 @@ PATIENT = {
 
 
 async def test_a_spoken_command_over_the_socket_changes_the_home(folders: Folders, store: ModelStore) -> None:
+    share_prompts(folders.state)
     settings = load_settings(folders, flags=PATIENT, environ={})
     daemon = Daemon(settings, folders, store, ["llama", "whisper", "piper"])
     store.ensure(daemon.models.needed(), lambda _progress: None)
