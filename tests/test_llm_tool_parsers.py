@@ -207,15 +207,12 @@ def test_infinite_numbers_and_half_characters_do_no_harm() -> None:
 
 def test_time_grows_no_faster_than_the_reply() -> None:
     def seconds(raw: str, step: int | None) -> float:
-        best = 9.0
-        for _ in range(3):
-            parser = StreamingToolParser(tuple(DETECTORS), tools())
-            started = time.process_time()
-            for at in range(0, len(raw), step or len(raw)):
-                parser.feed(raw[at : at + (step or len(raw))])
-            parser.finish()
-            best = min(best, time.process_time() - started)
-        return best
+        parser = StreamingToolParser(tuple(DETECTORS), tools())
+        started = time.process_time()
+        for at in range(0, len(raw), step or len(raw)):
+            parser.feed(raw[at : at + (step or len(raw))])
+        parser.finish()
+        return time.process_time() - started
 
     hard = [
         '<tool_call>{"name": "set_light", "arguments": {"room": "',
@@ -228,4 +225,6 @@ def test_time_grows_no_faster_than_the_reply() -> None:
         small, large = piece * (20_000 // len(piece)), piece * (80_000 // len(piece))
         for step in (None, 16):
             # Four times the input: quadratic growth would take sixteen times as long.
-            assert seconds(large, step) < 9 * max(seconds(small, step), 0.002), (piece, step)
+            bound_s = 9 * max(min(seconds(small, step) for _ in range(3)), 0.002)
+            # Something else may have had the processor's caches: then it is measured again.
+            assert any(seconds(large, step) < bound_s for _ in range(3)), (piece, step)
