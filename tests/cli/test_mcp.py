@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from edgevox.folders import user_folders
 from edgevox.tools.mcp.approvals import FILE_NAME, Approvals
 from edgevox.tools.mcp.config import StdioServer
 from tests.cli.command import edgevox, environment
+from tests.llm.remote.scripted_server import scripted, talk
 from tests.tools.mcp.running import HERE, logged, raw, starts
 
 
@@ -130,21 +132,25 @@ def test_an_approved_tool_is_called_by_hand_and_an_acting_one_needs_a_terminal(
     assert logged(log) == ['echo-back {"text": "hello"}']
 
 
-@pytest.mark.engine
-def test_the_command_line_can_bring_a_server_of_its_own(tmp_path: Path, log: Path) -> None:
-    result = edgevox(
-        "ask",
-        "hello",
-        "--preset",
-        "home",
-        "--mcp-command",
-        sys.executable,
-        f"--mcp-args={HERE / 'raw_server.py'},none,{log}",
-        "--mcp-tool-refresh-seconds",
-        "5",
-        env=environment(tmp_path),
-    )
+async def test_the_command_line_can_bring_a_server_of_its_own(tmp_path: Path, log: Path) -> None:
+    async with scripted(talk("Hello.")) as model:
+        result = await asyncio.to_thread(
+            edgevox,
+            "ask",
+            "hello",
+            "--preset",
+            "home",
+            "--remote",
+            model.url,
+            "--mcp-command",
+            sys.executable,
+            f"--mcp-args={HERE / 'raw_server.py'},none,{log}",
+            "--mcp-tool-refresh-seconds",
+            "5",
+            env=environment(tmp_path),
+        )
     assert result.returncode == 0, result.stderr
+    assert "echo_back(" in model.bodies[0]["messages"][0]["content"]  # the model is told of its tools
     assert starts(log) == 1
     assert logged(log) == []
 
