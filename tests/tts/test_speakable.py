@@ -379,12 +379,13 @@ HOSTILE = [
 
 def processor_s(unit: str, length: int) -> float:
     many = unit * (length // len(unit))
-    started_s = time.process_time()
+    started_s = time.thread_time()
     speakable(f"1 a{many}b km\n{many}b")
-    return time.process_time() - started_s
+    return time.thread_time() - started_s
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_long_text_of_anything_takes_linear_time(unit: str) -> None:
     # Four times the text: four times the time, or sixteen times if a pattern starts over at each character.
-    assert processor_s(unit, 16_000) < 7 * processor_s(unit, 4_000) + 0.1
+    # Garbage of other tests may be collected meanwhile, so that one of three measurements is enough.
+    assert any(processor_s(unit, 16_000) < 7 * processor_s(unit, 4_000) + 0.1 for _ in range(3))
