@@ -64,7 +64,12 @@ def test_generated_instances_are_judged_as_a_validator_judges_them(
         found.append(value)
 
     generate()
-    valid = [in_order(value, case.schema, case.schema) for value in found if within_bounds(value)]
+    # hypothesis-jsonschema does not know every keyword (prefixItems), so that some of it may be invalid.
+    valid = [
+        in_order(value, case.schema, case.schema)
+        for value in found
+        if within_bounds(value) and validator.is_valid(value)
+    ]
     changed = [
         other for value in (*valid[:2], *case.valid[:2]) for other in broken(value) if within_bounds(other)
     ]
