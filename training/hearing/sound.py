@@ -25,6 +25,8 @@ _FFT, _HOP = 400, 160
 _SLOWEST, _FASTEST = 0.92, 1.09
 _ROOM_SHARE, _REFLECTIONS = 0.55, 8
 _BANDS_SHARE, _NARROW_SHARE, _QUIET_SHARE = 0.25, 0.1, 0.2
+# Six others talk at once behind a part of the clips, louder than other noise is on average.
+_CROWD_SHARE, _CROWD, _CROWD_SNR_DB = 0.25, 6, (3.0, 13.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class Room:
     def _noise(self, spoken: Tensor, is_speech: Tensor) -> Tensor:
         batch, length = spoken.shape
         talkers = torch.zeros_like(spoken)
-        many = self._integers(batch, 1, 8)
+        is_crowd = self._uniform(batch, 0, 1) < _CROWD_SHARE
+        many = torch.where(is_crowd, _CROWD, self._integers(batch, 1, 8))
         for talker in range(7):
             start = self._integers(batch, 0, len(self._clips.samples) - length - 1)
             other = self._at(start[:, None] + torch.arange(length, device=self._device)[None])
@@ -105,15 +108,16 @@ class Room:
             talkers += other * (many > talker)[:, None]
         hiss = torch.randn(batch, length, generator=self._chance, device=self._device)
         hiss = _tilted(hiss, -self._uniform(batch, 0.0, 1.4))
-        is_hiss = (self._uniform(batch, 0, 1) < 0.4)[:, None]
+        is_hiss = (~is_crowd & (self._uniform(batch, 0, 1) < 0.4))[:, None]
         noise = torch.where(is_hiss, hiss, talkers)
         power = (spoken.square() * is_speech).sum(1) / is_speech.sum(1).clamp(min=1)
         # From hardly audible to nearly as loud as the speaker; a third in a quiet room, some in dead silence.
         snr_db = self._uniform(batch, 2, 25)
         quiet = self._uniform(batch, 0, 1)
         snr_db = torch.where(quiet < 0.35, self._uniform(batch, 25, 60), snr_db)
+        snr_db = torch.where(is_crowd, self._uniform(batch, *_CROWD_SNR_DB), snr_db)
         gain = (power / (noise.square().mean(1) + 1e-9)).sqrt() * 10 ** (-snr_db / 20)
-        gain = torch.where(quiet > 0.85, torch.zeros_like(gain), gain)
+        gain = torch.where((quiet > 0.85) & ~is_crowd, torch.zeros_like(gain), gain)
         return noise * gain[:, None]
 
     def _in_room(self, spoken: Tensor) -> Tensor:
