@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from edgevox.stt.adapter import write_adapter
+from edgevox.stt.adapter import read_adapter, write_adapter
 from edgevox.stt.model_bin import ModelBin
 from training.hearing.sound import Clips, Room
 from training.hearing.teacher import FULL_S, Targets
@@ -108,6 +108,19 @@ def parts_by_length(which: NDArray[np.int64], lengths: NDArray[np.int64]) -> lis
     return np.array_split(which[lengths[which].argsort()], min(_PARTS, len(which)))
 
 
+def started(path: Path, device: torch.device) -> dict[str, Tensor]:
+    """An adapter that was learnt before, to learn on from."""
+    alpha, factors = read_adapter(path)
+    learnt: dict[str, Tensor] = {}
+    for name, (a, b) in factors.items():
+        stem = name.removesuffix("/weight")
+        learnt[f"{stem}.a"] = torch.from_numpy(np.asarray(a, np.float32)).to(device)
+        learnt[f"{stem}.b"] = torch.from_numpy(np.asarray(b, np.float32) * (alpha / len(a) / _STRENGTH)).to(
+            device
+        )
+    return learnt
+
+
 def learn(options: argparse.Namespace) -> None:
     began_s = time.monotonic()
     skip_cudnn_attention()
@@ -122,6 +135,8 @@ def learn(options: argparse.Namespace) -> None:
     chance = np.random.default_rng(options.seed)
     lessons = Lessons(clips, Targets.read(options.targets, device), chance)
     learnt = new_adapter(weights, options.rank, seed=options.seed)
+    if options.start:
+        learnt |= started(options.start, device)
     for value in learnt.values():
         value.requires_grad_(requires_grad=True)
     model = Whisper(weights, learnt, strength=_STRENGTH)
@@ -165,8 +180,8 @@ def learn(options: argparse.Namespace) -> None:
     write_adapter(options.out / "adapter.gguf", factors, alpha=_STRENGTH * options.rank)
     record = {
         "seed": options.seed, "rank": options.rank, "rate": options.rate, "batch": options.batch,
-        "home": options.home, "teacher": options.targets.stem, "steps": step,
-        "seconds": round(time.monotonic() - began_s), "people": len(lessons.people),
+        "home": options.home, "start": options.start is not None, "teacher": options.targets.stem,
+        "steps": step, "seconds": round(time.monotonic() - began_s), "people": len(lessons.people),
         "sentences": len(lessons.home),
         "device": torch.cuda.get_device_name() if device.type == "cuda" else "cpu", "losses": losses,
     }  # fmt: skip
@@ -184,7 +199,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--batch", type=int, default=192)
     parser.add_argument("--rank", type=int, default=32)
-    parser.add_argument("--rate", type=float, default=4e-4)
+    parser.add_argument("--start", type=Path, help="an adapter of the same rank to learn on from")
+    parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--home", type=float, default=0.3, help="the share of sentences for homes")
     parser.add_argument("--seed", type=int, default=1)
     learn(parser.parse_args())
