@@ -12,8 +12,9 @@ import torch
 
 from edgevox.stt.adapter import asking_of, read_adapter, write_adapter
 from training.hearing import keep
-from training.hearing.learn import divergence
+from training.hearing.learn import divergence, started
 from training.hearing.pieces import RATE_HZ, pieces
+from training.hearing.public import fit, orders
 from training.hearing.sentences import sentences
 from training.hearing.spelling import as_written
 from training.kept_aside import is_kept_aside
@@ -90,3 +91,24 @@ def test_shares_of_two_trainings_are_added_and_cut_to_a_rank() -> None:
     a, b = same["a/weight"]
     np.testing.assert_allclose(kept_b @ kept_a, 0.75 * b @ a, atol=1e-6)
     assert len(keep.blend([(1.0, same), (1.0, other)], rank=3)["a/weight"][0]) == 3
+
+
+def test_an_adapter_that_is_learnt_on_from_changes_as_much_as_before(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(4, 6)), rng.normal(size=(5, 4))
+    path = tmp_path / "adapter.gguf"
+    write_adapter(path, {"map/weight": (a, b)}, alpha=12.0)
+    learnt = started(path, torch.device("cpu"))
+    again = 2.0 * learnt["map.b"] @ learnt["map.a"]
+    assert np.allclose(again.numpy(), 3.0 * b @ a, atol=0.1)
+
+
+def test_sentences_of_others_can_be_said_in_a_breath() -> None:
+    kept = fit(["play  some jazz", "play some jazz", "set it to 5", "hm", "and so on " * 9, "what's new?"])
+    assert kept == ["play some jazz", "what's new?"]
+
+
+def test_no_order_is_two_words_run_together() -> None:
+    made = list(itertools.islice(orders(random.Random(1)), 50))
+    assert all(not order.startswith(" ") and "  " not in order for order in made)
+    assert not any(" a iced" in f" {order}" for order in made)
