@@ -12,9 +12,9 @@ from edgevox.stt.hypotheses import Choose, Hypothesis
 
 # Of 99 commands 17 were less probable than this: the full window took away 18 of 106 word errors.
 _DOUBTFUL_MEAN_LOGPROB = -0.8
-# Of people's commands that were heard right, a quarter has a word below this; of those that were heard wrong
-# and could be put right, five of six (docs/adr/0038-rescoring.md).
-_UNSURE_WORD_LOGPROB = -0.15
+# Of people's commands that were heard right, two of five have a word below this; of those that were heard
+# wrong and could be put right, eight of nine (docs/adr/0038-rescoring.md).
+_UNSURE_WORD_LOGPROB = -0.2
 # A logistic curve through people's commands and read sentences: docs/adr/0038-rescoring.md has the table.
 _CONFIDENCE_AT_BEST, _CONFIDENCE_SLOPE = 1.8, 3.4
 _SILENT_MEAN_LOGPROB = -1.0
