@@ -16,6 +16,8 @@ from edgevox.settings.model import AudioSettings
 from edgevox.types import WHISPER_RATE_HZ, Audio
 
 _BLOCK_S = BLOCK_MS / 1000
+# What a quiet speaker, or a microphone that is turned down, can need (docs/adr/0025-endpointing.md).
+_MOST_GAIN_DB = 40.0
 # Speech begins where so many of the last blocks are a voice (a click is two or three) …
 _ONSET_WINDOW = 12
 _ONSET_VOICED = 7
@@ -94,7 +96,7 @@ class Segmenter:
     """Given every block of a stream, says when somebody started and stopped speaking."""
 
     def __init__(self, settings: AudioSettings) -> None:
-        self._detector = VoiceDetector(settings.vad_aggressiveness)
+        self._detector = VoiceDetector(settings.vad_aggressiveness, most_gain_db=_MOST_GAIN_DB)
         self._pre_roll = _blocks(settings.pre_roll_ms)
         self._hangover_ms = settings.hangover_ms
         self._pause = _blocks(_PAUSE_MS)

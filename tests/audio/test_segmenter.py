@@ -119,6 +119,15 @@ def test_a_quiet_voice_is_heard_and_so_is_one_beside_a_fan(command: Samples) -> 
     assert utterance.last_voiced_at_s < 1.1 + len(command) / RATE_HZ
 
 
+def test_a_voice_that_peaks_at_55_db_below_full_scale_is_heard_to_its_end(command: Samples) -> None:
+    steps = 32_767
+    faint = command / np.abs(command).max() * 10 ** (-55 / 20)
+    room = in_a_room(faint, hiss=0.7 / steps)
+    utterance = the_utterance(events((np.rint(room * steps) / steps).astype(np.float32)))
+    assert utterance.started_at_s < 1.3
+    assert utterance.last_voiced_at_s > 1.0 + len(command) / RATE_HZ - 0.6
+
+
 def test_a_fan_that_was_just_switched_on_does_not_hide_where_speech_ends(command: Samples) -> None:
     fan = noise(6.0 + len(command) / RATE_HZ, 0.02)
     fan[2 * RATE_HZ : 2 * RATE_HZ + len(command)] += command
@@ -332,9 +341,12 @@ NO_SPEECH = {
     "silence": silence(5.0),
     "white noise": noise(5.0, 0.1),
     "loud white noise": noise(5.0, 0.3),
+    "faint white noise": noise(5.0, 0.0005),
     "pink noise": noise(5.0, 0.1, slope=0.5),
+    "faint pink noise": noise(5.0, 0.001, slope=0.5),
     "rumble": noise(5.0, 0.1, slope=1.0),
     "hum of 50 Hz": hum(5.0, 50),
+    "faint hum of 50 Hz": hum(5.0, 50, level=0.001),
     "hum of 60 Hz": hum(5.0, 60),
     "hum of 120 Hz": hum(5.0, 120),
     "a tone": hum(5.0, 437),
