@@ -16,6 +16,11 @@ from edgevox.types import WHISPER_RATE_HZ, Audio
 _SHORTEST_SPEECH_MS = 120
 _PAUSE_MS = 500
 _KEPT_AROUND_SPEECH_MS = 300
+# Silero misses half of the speech whose loudest sample is at -55 dBFS, so it is given what is quieter than
+# this peak at this peak. Whisper's features do not depend on the level: it gets the sound as it is. With a
+# larger gain more noise passes for speech (docs/adr/0033-hearing-homes.md).
+_JUDGED_PEAK = 10 ** (-15 / 20)
+_MOST_GAIN = 10 ** (40 / 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class SpeechGate:
         """Yield the stretches that hold speech, at 16 kHz; none when nobody speaks."""
         samples = at_whisper_rate(audio)
         spans = get_speech_timestamps(
-            samples,
+            _amplified(samples),
             VadOptions(
                 threshold=self.threshold,
                 min_speech_duration_ms=_SHORTEST_SPEECH_MS,
@@ -48,6 +53,14 @@ class SpeechGate:
                 start = span["start"]
             end = span["end"]
         yield samples[start:end]
+
+
+def _amplified(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The samples as Silero gets them: never quieter than they are."""
+    peak = float(np.abs(samples).max(initial=0.0))
+    if not 0 < peak < _JUDGED_PEAK:
+        return samples
+    return samples * np.float32(min(_JUDGED_PEAK / peak, _MOST_GAIN))
 
 
 def at_whisper_rate(audio: Audio) -> NDArray[np.float32]:

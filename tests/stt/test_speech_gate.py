@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from edgevox.stt.speech_gate import SpeechGate, at_whisper_rate
 from edgevox.types import WHISPER_RATE_HZ, Audio
+from tests.audio.sounds import espeak
 
 SOUNDS = [
     "nothing",
@@ -30,6 +32,20 @@ def test_sound_without_speech_does_not_pass(sound: str, rate_hz: int) -> None:
     assert list(SpeechGate(longest_piece_s=28.0).pieces(audio)) == []
 
 
+@pytest.mark.parametrize("sound", ["white noise", "pink noise", "hum", "knocks"])
+def test_faint_sound_without_speech_does_not_pass(sound: str) -> None:
+    samples = without_speech(sound, WHISPER_RATE_HZ)
+    assert heard_s(at_peak(samples.astype(np.float32), -55.0)) == 0
+
+
+def test_a_quiet_voice_passes_as_whole_as_a_loud_one_and_unchanged(tmp_path: Path) -> None:
+    spoken = espeak("Please turn on the light in the kitchen.", tmp_path)
+    quiet = at_peak(spoken, -55.0)
+    assert heard_s(quiet) > 0.9 * heard_s(at_peak(spoken, -6.0)) > 1.0
+    pieces = SpeechGate(longest_piece_s=28.0).pieces(Audio(quiet, WHISPER_RATE_HZ))
+    assert all(np.abs(piece).max() <= np.abs(quiet).max() for piece in pieces)
+
+
 @pytest.mark.parametrize("rate_hz", [8_000, 22_050, 44_100, 48_000])
 def test_a_tone_stays_itself_at_another_rate(rate_hz: int) -> None:
     resampled = at_whisper_rate(Audio(tone(440.0, rate_hz), rate_hz))
@@ -42,6 +58,18 @@ def test_a_tone_stays_itself_at_another_rate(rate_hz: int) -> None:
 def test_sound_at_the_right_rate_is_left_alone() -> None:
     samples = tone(440.0, WHISPER_RATE_HZ)
     assert at_whisper_rate(Audio(samples, WHISPER_RATE_HZ)) is samples
+
+
+def heard_s(samples: NDArray[np.float32]) -> float:
+    pieces = SpeechGate(longest_piece_s=28.0).pieces(Audio(samples, WHISPER_RATE_HZ))
+    return sum(len(piece) for piece in pieces) / WHISPER_RATE_HZ
+
+
+def at_peak(samples: NDArray[np.float32], peak_dbfs: float) -> NDArray[np.float32]:
+    """As a microphone of 16 bits gives it."""
+    steps = 32_767 * 10 ** (peak_dbfs / 20) / np.abs(samples).max()
+    stepped: NDArray[np.float32] = (np.rint(samples * steps) / 32_767).astype(np.float32)
+    return stepped
 
 
 def tone(frequency_hz: float, rate_hz: int) -> NDArray[np.float32]:
