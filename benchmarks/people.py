@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -202,6 +202,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop hearing after so long")
     parser.add_argument("--threads", type=int, default=plan_threads().whisper)
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was heard, and go on from it")
+    parser.add_argument("--scores", type=Path, metavar="FILE", help="keep the figures, without the texts")
     args = parser.parse_args()
     if not (speech_dir := os.environ.get("EDGEVOX_SPEECH_DIR")):
         print("EDGEVOX_SPEECH_DIR is not set: there is nobody to hear", file=sys.stderr)
@@ -233,6 +234,13 @@ def main() -> int:
     scores = {name: each for name, each in scores.items() if any(part.recordings for part in each.values())}
     print(f"hardware: {describe()}")
     report(scores)
+    if args.scores:
+        figures = {
+            name: {part: asdict(each) for part, each in parts.items() if each.recordings}
+            for name, parts in scores.items()
+        }
+        kept = {"hardware": describe(), "scores": figures}
+        args.scores.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     is_refused = False
     for name in scores:
         if name in (REFERENCE, ENGINE) or REFERENCE not in scores:
