@@ -31,11 +31,13 @@ from benchmarks.speech_set import (
     spoken_by_espeak,
     spoken_by_piper,
 )
+from edgevox.daemon import Daemon
 from edgevox.engine.threads import plan_threads
 from edgevox.eval.word_errors import word_errors, words_of
 from edgevox.folders import user_folders
 from edgevox.llm.text_scorer import TextScorer
 from edgevox.modelstore import ModelStore, open_store
+from edgevox.settings import load_settings
 from edgevox.stt.attempt import repeats_itself
 from edgevox.stt.ladder import FULL_WINDOW_S
 from edgevox.stt.whisper import WhisperEngine
@@ -146,10 +148,14 @@ def ours(engine: WhisperEngine, names: tuple[str, ...] = ()) -> Transcribe:
 
 def text_scorer(store: ModelStore, threads: int) -> TextScorer:
     """The default language model, as the product gives it to its recogniser."""
-    model, adapter = store.pull("smollm2-135m-instruct"), "edgevox-home-135m"
-    store.pull(adapter)
-    merged = store.optimised("smollm2-135m-instruct", adapter_sha256=store.sha256(adapter))
-    return TextScorer(merged.path if merged else model, threads=threads)
+    folders = user_folders()
+    settings = load_settings(folders, flags={"preset": "home"}, environ={})
+    models = Daemon(settings, folders, store, ("llama", "whisper")).models
+    store.ensure(models.needed())
+    models.prepare(print)
+    path = models.text_scorer()
+    assert path is not None, "the home preset has no text scorer"
+    return TextScorer(path, threads=threads)
 
 
 def faster_whisper(model_dir: Path, threads: int) -> WhisperModel:

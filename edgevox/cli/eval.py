@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     speech.add_argument(
         "--speech", action="store_true", help="ask what is heard of every row: its recording, or synthesised"
     )
-    speech.add_argument("--voices", metavar="NAMES", help=f"who says what is no recording: {_VOICES}")
+    speech.add_argument("--voices", metavar="NAMES", help=f"TTS voices for rows without recording: {_VOICES}")
     speech.add_argument("--speeds", metavar="LIST", help=f"in turn: {_SPEEDS}")
     speech.add_argument("--snr", metavar="LIST", help=f"noise in dB: {_SNRS}; {CLEAN} for recordings")
     speech.add_argument("--noise", choices=NOISE_KINDS, help=f"of this kind: {_NOISE}")
@@ -142,11 +142,11 @@ def _sayable(cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
 
 
 def _require_words(cases: Sequence[Case]) -> None:
-    """Raises ConfigError for a recording that nobody wrote down."""
+    """Raises ConfigError for a recording without a transcript."""
     for case in cases:
         if not case.utterance:
             raise ConfigError(
-                f"row {case.id} of {case.suite} is a recording without its words",
+                f"row {case.id} of {case.suite} is a recording without a transcript",
                 hint="hear it with --speech, or give its utterance",
             )
 

@@ -153,12 +153,9 @@ class Engines:
 
     @property
     def _text_scorer(self) -> TextScorer | None:
-        path = self._models.text_scorer() if self._settings.stt.rescoring else None
-        return (
-            TextScorer(path, threads=_threads(self._settings.stt.threads, self.threads.whisper))
-            if path
-            else None
-        )
+        stt = self._settings.stt
+        path = self._models.text_scorer() if stt.rescoring else None
+        return TextScorer(path, threads=_threads(stt.threads, self.threads.whisper)) if path else None
 
     @cached_property
     def piper(self) -> Hosted[SynthesisRequest, Audio]:

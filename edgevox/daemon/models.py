@@ -18,7 +18,7 @@ from edgevox.modelstore import ModelStore
 from edgevox.settings import Settings
 from edgevox.tts.voices import chosen_voices
 
-# The model whose judgement of what was said was measured (docs/adr/0038-rescoring.md).
+# The model that rescoring was measured with (docs/adr/0038-rescoring.md).
 _TEXT_SCORER = "smollm2-135m-instruct"
 _REMOTE_EAR, _REMOTE_VOICE = "remote-ear", "remote-voice"
 
@@ -88,7 +88,7 @@ class ChosenModels:
         return self._store.path(self._settings.stt.model), self._store.path(adapter) if adapter else None
 
     def text_scorer(self) -> Path | None:
-        """The file that helps the recogniser: the default language model's, where that is used and there."""
+        """The model that scores the recogniser's hypotheses: the default LLM, if used and installed."""
         ids = (self._llama_id, self._adapter_id)
         if self._llama_id != _TEXT_SCORER or not all(self._store.has(each) for each in ids if each):
             return None

@@ -1,6 +1,6 @@
-"""Says how likely texts are as something that a user says, by a small language model.
+"""Scores texts by their likelihood as a user's message, with a small language model.
 
-The recogniser asks it where it cannot decide between readings (docs/adr/0038-rescoring.md).
+The recogniser uses it to choose among hypotheses (docs/adr/0038-rescoring.md).
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from edgevox.errors import ModelError
+
 if TYPE_CHECKING:
     from edgevox.llm.native.context import LlamaContext
 
-# What a user says begins and ends so in ChatML.
+# How ChatML delimits a user's message.
 _BEGIN, _END = "<|im_start|>user\n", "<|im_end|>"
 _CONTEXT_TOKENS = 256
 _MOST_TEXTS = 16
@@ -21,7 +23,7 @@ _MOST_TEXTS = 16
 
 @dataclass
 class TextScorer:
-    """A GGUF model that was taught ChatML. It is built in one process and loaded in another."""
+    """A GGUF model that was trained with ChatML. It is built in one process and loaded in another."""
 
     model_path: Path
     threads: int = 2
@@ -45,8 +47,7 @@ class TextScorer:
     def log_probabilities(self, texts: Sequence[str]) -> list[float] | None:
         """Of each text; None where they are too many or too long. Raises ModelError."""
         if self._context is None:
-            self.load()
-        assert self._context is not None
+            raise ModelError("the text scorer is not loaded", hint="call load() first")
         vocabulary = self._context.vocabulary
         begin = vocabulary.tokenize(_BEGIN, special=True)
         end = vocabulary.tokenize(_END, special=True)

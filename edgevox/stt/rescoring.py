@@ -52,10 +52,10 @@ _OPPOSITES = {
     "no": "yes",
 }
 
-# What is neither clear nor talk is given to the larger model: of 159 commands and orders by people every
-# second one, of 200 read sentences 12 (docs/adr/0038-rescoring.md).
+# The larger model scores what is neither clear nor ordinary talk: every second of 159 commands and orders by
+# people, 12 of 200 read sentences (docs/adr/0038-rescoring.md).
 _CLEAR_SHARE = 0.8
-_NEAR = 5.0
+_NEAR_NATS = 5.0
 _ANY_NUMBER = "10"
 
 
@@ -121,9 +121,9 @@ class Rescorer:
         ratios: dict[str, float],
         bonus: Callable[[str], float],
     ) -> Choice | None:
-        """None where there is no choice, it is rather talk, which is not bent, or too long for the scorer."""
+        """None if one text is left, all are likelier as ordinary talk, or too long for the scorer."""
         best = max(each.log_probability + bonus(each.text) for each in hypotheses)
-        near = [each for each in hypotheses if each.log_probability + bonus(each.text) > best - _NEAR]
+        near = [each for each in hypotheses if each.log_probability + bonus(each.text) > best - _NEAR_NATS]
         if max(ratios[each.text] for each in near) <= 0:
             return None
         neutral = {each.text: without_opposites(each.text) for each in near}
@@ -164,7 +164,7 @@ def model_words(text: str) -> list[str]:
 
 
 def without_opposites(text: str) -> str:
-    """The text with one of two opposites for both, and one number for all: those are for the recogniser."""
+    """The text with opposites and numbers made equal: only the recogniser decides between those."""
 
     def neutral(match: re.Match[str]) -> str:
         word = match[0].lower()

@@ -162,7 +162,7 @@ _RECORDING = {"file": "1.wav", "expect": {"no_call": True}}
         (("--speech", "--voices", "piper"), "--voices is for rows that are synthesised", "leave it out"),
         (("--speech", "--speeds", "1"), "--speeds is for rows that are synthesised", "leave it out"),
         (("--speech", "--noise", "white"), "--noise without --snr", "--snr 10"),
-        ((), "row 1.wav of suite is a recording without its words", "--speech"),
+        ((), "row 1.wav of suite is a recording without a transcript", "--speech"),
     ],
 )
 def test_recordings_that_cannot_be_heard_are_named(

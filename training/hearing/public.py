@@ -20,7 +20,7 @@ from faster_whisper.tokenizer import Tokenizer
 from edgevox.eval.word_errors import words_of
 from edgevox.stt.recogniser import names_prompt
 from edgevox.stt.vocabulary import read_tokens
-from edgevox.tools.home.told_home import ToldHome
+from training.hearing.sentences import names_of
 from training.hearing.spelling import as_written
 from training.home.houses import random_house
 from training.home.manner import sounds_like_a_question
@@ -126,13 +126,12 @@ def main() -> None:
         names: tuple[str, ...] = ()
         for number, (corpus, text) in enumerate(chosen):
             if number % _PER_HOME == 0:
-                house = random_house(rng)
-                names = ToldHome(lambda house=house: house).names()  # type: ignore[misc]  # this round's home
-            told = names if rng.random() < _NAMES_SHARE else ()
+                names = names_of(random_house(rng))
+            primed = names if rng.random() < _NAMES_SHARE else ()
             written = as_written(text, is_question=sounds_like_a_question(text))
             row = {
                 "say": text,
-                "prompt": names_prompt(tokenizer, told, "en", most_tokens=rng.choice(_NAME_TOKENS)),
+                "prompt": names_prompt(tokenizer, primed, "en", most_tokens=rng.choice(_NAME_TOKENS)),
                 "text": tokenizer.encode(" " + written),
                 "corpus": corpus,
             }

@@ -22,6 +22,7 @@ from faster_whisper.tokenizer import Tokenizer
 from edgevox.eval.word_errors import words_of
 from edgevox.stt.recogniser import names_prompt
 from edgevox.stt.vocabulary import read_tokens
+from edgevox.tools.home import House
 from edgevox.tools.home.told_home import ToldHome
 from edgevox.tts.speakable import speakable
 from training.asides import aside
@@ -59,7 +60,7 @@ def sentences(seed: int) -> Iterator[Sentence]:
     talk = [question for pair in load_talk() for question in pair.questions]
     while True:
         house = DEMO if rng.random() < _DEMO_SHARE else random_house(rng)
-        names = ToldHome(lambda house=house: house).names()  # type: ignore[misc]  # the home of this round
+        names = names_of(house)
         known = Known(house)
         for _ in range(_PER_HOME):
             text = _said(rng, Speaker(rng, known), talk)
@@ -69,6 +70,11 @@ def sentences(seed: int) -> Iterator[Sentence]:
             told = () if rng.random() < _NAMELESS_SHARE else names
             is_question = sounds_like_a_question(text)
             yield Sentence(speakable(text), as_written(text, is_question=is_question), told)
+
+
+def names_of(house: House) -> tuple[str, ...]:
+    """The names of a home's entities and areas, as the recogniser is primed with them."""
+    return ToldHome(lambda: house).names()
 
 
 def _said(rng: random.Random, speaker: Speaker, talk: list[str]) -> str:
