@@ -30,8 +30,8 @@ wheel: setup-dev
 	@script/check-wheel
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.
-BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix constrained tool_overhead \
-	tool_executor forced_calls cancels turn_memory command_turns pauses noise_report server_load server_overhead socket_audio \
+BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix_cache constrained_decoding tool_overhead \
+	tool_executor forced_calls cancellation turn_memory command_turns endpointing noise server_load server_overhead websocket_audio \
 	browser_audio
 bench: setup-dev
 	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done
@@ -49,5 +49,5 @@ fuzz: setup-dev
 # Two steps of training on the processor: everything runs, nothing is learnt. The real one is in training/README.md.
 train-smoke: setup-dev
 	@$(VENV)/edgevox models pull smollm2-135m-instruct
-	@$(VENV)/python -m training.train --base "$$($(VENV)/edgevox models path --original smollm2-135m-instruct)" \
+	@$(VENV)/python -m training.llm.train --base "$$($(VENV)/edgevox models path --original smollm2-135m-instruct)" \
 		--out build/train-smoke --steps 2 --rank 4 --rows 1 --row-tokens 256 --processes 1

@@ -25,20 +25,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.audio_onset import AUDIBLE
 from benchmarks.command_turns import COMMANDS
 from benchmarks.first_audio import BREATH_S, QUESTIONS, QUIET_BEFORE_S, WARM_UP, arguments, show
-from benchmarks.first_sound import AUDIBLE
 from benchmarks.hardware import describe
-from benchmarks.speech_set import trimmed
+from benchmarks.speech_test_set import trimmed
 from edgevox.audio.files import write_wav
-from edgevox.engine import SupervisedEngine
-from edgevox.eval.voices import PiperSpeaking
-from edgevox.folders import user_folders
-from edgevox.modelstore import open_store
+from edgevox.core.files import user_folders
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.engines import SupervisedEngine
+from edgevox.eval.synthetic_speech import AssistantVoice
+from edgevox.models import open_store
 from edgevox.testing import NullSinks
 from edgevox.tts.piper import PiperEngine
-from edgevox.types import WHISPER_RATE_HZ, Audio
-from tests.server.page.visitor import TOKEN, Household, visiting
+from tests.server.web.browser import TOKEN, Household, visiting
 
 BAR_S = 0.15
 _ANSWERED_WITHIN_S = 30.0
@@ -57,10 +57,8 @@ class Ear:
 
     def __init__(self, room: NullSinks, sink: str) -> None:
         command = ["parec", f"--device={sink}.monitor", "--raw", "--latency-msec=10"]
-        command += ["--format=s16le", "--channels=1", f"--rate={WHISPER_RATE_HZ}"]
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, env=os.environ | room.environment, bufsize=0
-        )
+        command += ["--format=s16le", "--channels=1", f"--rate={SAMPLE_RATE_HZ}"]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | room.environment, bufsize=0)
         self._heard = bytearray()
         self._began_s = float("inf")
         """When the first sample sounded: whatever comes late was delayed on its way here."""
@@ -74,11 +72,11 @@ class Ear:
 
     def audible_s(self, since_s: float) -> tuple[float, float] | None:
         """The first and the last audible moment since another."""
-        skipped = max(0, round((since_s - self._began_s) * WHISPER_RATE_HZ))
+        skipped = max(0, round((since_s - self._began_s) * SAMPLE_RATE_HZ))
         loud = np.flatnonzero(np.abs(self._samples_behind(skipped)) > AUDIBLE)
         if not len(loud):
             return None
-        first, last = (self._began_s + (skipped + at) / WHISPER_RATE_HZ for at in (loud[0], loud[-1]))
+        first, last = (self._began_s + (skipped + at) / SAMPLE_RATE_HZ for at in (loud[0], loud[-1]))
         return float(first), float(last)
 
     def _samples_behind(self, skipped: int) -> NDArray[np.float32]:
@@ -88,9 +86,9 @@ class Ear:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        while chunk := self._process.stdout.read(2 * WHISPER_RATE_HZ // 100):
+        while chunk := self._process.stdout.read(2 * SAMPLE_RATE_HZ // 100):
             self._heard += chunk
-            self._began_s = min(self._began_s, time.monotonic() - len(self._heard) / 2 / WHISPER_RATE_HZ)
+            self._began_s = min(self._began_s, time.monotonic() - len(self._heard) / 2 / SAMPLE_RATE_HZ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,12 +177,12 @@ async def _spoken(folder: Path, texts: Sequence[str]) -> list[Path]:
     await engine.start()
     paths = []
     try:
-        voice = PiperSpeaking(engine)
+        voice = AssistantVoice(engine)
         for number, text in enumerate(texts):
-            quiet = np.zeros(round(QUIET_BEFORE_S * WHISPER_RATE_HZ), np.float32)
+            quiet = np.zeros(round(QUIET_BEFORE_S * SAMPLE_RATE_HZ), np.float32)
             samples = np.concatenate((quiet, trimmed(await voice.say(text, 1.0))))
             paths.append(folder / f"{number}.wav")
-            write_wav(paths[-1], [Audio(samples, WHISPER_RATE_HZ)])
+            write_wav(paths[-1], [Audio(samples, SAMPLE_RATE_HZ)])
     finally:
         await engine.close()
     return paths

@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 
-from benchmarks.first_sound import FirstSound
+from benchmarks.audio_onset import OnsetMeter
 from benchmarks.hardware import describe
-from edgevox.daemon import Daemon
-from edgevox.folders import Folders, user_folders
-from edgevox.modelstore import open_store
-from edgevox.settings import load_settings
-from edgevox.turn import Turn
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.turn import Turn
+from edgevox.models import open_store
 
 COMMANDS = (
     "Turn on the kitchen light.",
@@ -50,13 +50,13 @@ BAR_S = 0.45
 PAUSE_S = 2.0
 
 
-async def turns(daemon: Daemon, commands: Sequence[str] = COMMANDS, *, fresh: bool) -> list[float]:
+async def turns(runtime: AssistantRuntime, commands: Sequence[str] = COMMANDS, *, fresh: bool) -> list[float]:
     """Seconds to the first sound of each command; `fresh` asks each in a new conversation."""
     took: list[float] = []
-    pipeline = daemon.pipeline(speaker := FirstSound(), daemon.conversation())
+    pipeline = runtime.pipeline(speaker := OnsetMeter(), runtime.conversation())
     for command in commands:
         if fresh:
-            pipeline = daemon.pipeline(speaker := FirstSound())
+            pipeline = runtime.pipeline(speaker := OnsetMeter())
         else:
             await asyncio.sleep(PAUSE_S)
             speaker.forget()
@@ -69,15 +69,15 @@ async def turns(daemon: Daemon, commands: Sequence[str] = COMMANDS, *, fresh: bo
 
 async def measure(folders: Folders) -> dict[str, object]:
     store = open_store(folders)
-    daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
-    store.ensure(daemon.models.needed())
-    daemon.models.prepare(print)
-    async with daemon:
-        await turns(daemon, fresh=False)  # everything is loaded and compiled once
-        ours = await turns(daemon, fresh=False)
-        unprepared = await turns(daemon, fresh=True)
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
+    store.ensure(runtime.models.needed())
+    runtime.models.prepare(print)
+    async with runtime:
+        await turns(runtime, fresh=False)  # everything is loaded and compiled once
+        ours = await turns(runtime, fresh=False)
+        unprepared = await turns(runtime, fresh=True)
     return {
-        "preset": daemon.preset.name,
+        "preset": runtime.preset.name,
         "commands": len(COMMANDS),
         "median_s": round(statistics.median(ours), 3),
         "p95_s": round(statistics.quantiles(ours, n=20)[-1], 3),

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.command_turns import report, turns
-from edgevox.daemon import Daemon
-from edgevox.folders import Folders
-from edgevox.modelstore import open_store
-from edgevox.platform_support import usable_cores
-from edgevox.settings import load_settings
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.files import Folders
+from edgevox.core.platform import usable_cores
+from edgevox.models import open_store
 
 BAR = 3.0
 BUSY = "value = 1\nwhile True:\n    value = value * 3 & 0xFFFFFF"
@@ -55,15 +55,15 @@ def busy_processes(count: int) -> Iterator[None]:
 
 async def measure(folders: Folders) -> dict[str, object]:
     store = open_store(folders)
-    daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
-    store.ensure(daemon.models.needed())
-    daemon.models.prepare(print)
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
+    store.ensure(runtime.models.needed())
+    runtime.models.prepare(print)
     medians_s: dict[int, float] = {}
-    async with daemon:
-        await turns(daemon, COMMANDS, fresh=False)  # everything is loaded and compiled once
+    async with runtime:
+        await turns(runtime, COMMANDS, fresh=False)  # everything is loaded and compiled once
         for load in (0, usable_cores(), 2 * usable_cores()):
             with busy_processes(load):
-                took_s = await turns(daemon, COMMANDS, fresh=False)
+                took_s = await turns(runtime, COMMANDS, fresh=False)
             medians_s[load] = statistics.median(took_s)
             print(
                 f"{load} busy processes: median {medians_s[load]:.3f} s, longest {max(took_s):.3f} s",

@@ -17,13 +17,12 @@ import llama_cpp
 
 from benchmarks.default_model import default_model
 from benchmarks.hardware import describe
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Sampling
+from edgevox.llm.context import LlamaContext
 from edgevox.llm.generation import Generation
-from edgevox.llm.native.constraints import Constrainer
-from edgevox.llm.native.context import LlamaContext
-from edgevox.llm.native.sampler import Candidates, Sampler
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
-from edgevox.turn import CancelFlag
-from edgevox.types import Sampling
+from edgevox.llm.sampling import Candidates, Constrainer, Sampler
 
 PROMPT = "Here is the story of a house by the sea, and of everybody who ever lived in it. " * 4
 TOKENS = 96

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgevox.folders import user_folders
-from edgevox.llm.optimise import optimise_on_first_use
-from edgevox.modelstore import open_store
+from edgevox.core.files import user_folders
+from edgevox.models import open_store
+from edgevox.models.optimise import optimise_on_first_use
 
 MODEL_ID = "smollm2-135m-instruct"
 

@@ -21,20 +21,20 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.audio_onset import OnsetMeter
+from benchmarks.baseline_assistant import BaselineAssistant
 from benchmarks.command_turns import COMMANDS
-from benchmarks.first_sound import FirstSound
 from benchmarks.hardware import describe
-from benchmarks.plain_daemon import PlainDaemon
-from benchmarks.speech_set import trimmed
+from benchmarks.speech_test_set import trimmed
+from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.vad import BLOCK_SAMPLES
-from edgevox.daemon import Daemon
-from edgevox.eval.voices import PiperSpeaking
-from edgevox.events import Event, ToolStarted, TurnEnded
-from edgevox.folders import Folders, user_folders
-from edgevox.metrics import TurnRecord
-from edgevox.modelstore import ModelStore, open_store
-from edgevox.settings import load_settings
-from edgevox.types import WHISPER_RATE_HZ, Audio
+from edgevox.config import load_settings
+from edgevox.core.events import Event, ToolStarted, TurnEnded
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.eval.synthetic_speech import AssistantVoice
+from edgevox.models import ModelStore, open_store
 
 QUESTIONS = (
     "What is the capital of France?",
@@ -66,7 +66,7 @@ QUIET_BEFORE_S = 0.5
 # A person takes a breath between two questions: the next prompt is prepared then.
 BREATH_S = 1.5
 ANSWERED_WITHIN_S = 120.0
-_BLOCK_S = BLOCK_SAMPLES / WHISPER_RATE_HZ
+_BLOCK_S = BLOCK_SAMPLES / SAMPLE_RATE_HZ
 # Nowhere is there no sound at all.
 _HISS = 1e-4
 
@@ -92,15 +92,15 @@ class Person:
         next_s = time.monotonic()
         while True:
             if not len(samples) and not self._to_say.empty():
-                quiet = np.zeros(round(QUIET_BEFORE_S * WHISPER_RATE_HZ), np.float32)
+                quiet = np.zeros(round(QUIET_BEFORE_S * SAMPLE_RATE_HZ), np.float32)
                 samples = np.concatenate((quiet, self._to_say.get_nowait().samples))
-                self.finished_s = next_s + len(samples) / WHISPER_RATE_HZ
+                self.finished_s = next_s + len(samples) / SAMPLE_RATE_HZ
             block = random.standard_normal(BLOCK_SAMPLES).astype(np.float32) * _HISS
             spoken, samples = samples[:BLOCK_SAMPLES], samples[BLOCK_SAMPLES:]
             block[: len(spoken)] += spoken
             next_s += _BLOCK_S
             await asyncio.sleep(max(0.0, next_s - time.monotonic()))
-            yield Audio(block, WHISPER_RATE_HZ)
+            yield Audio(block, SAMPLE_RATE_HZ)
             if not self.live:  # nobody listens while it answers
                 next_s = max(next_s, time.monotonic())
 
@@ -112,14 +112,14 @@ class Answered:
     said: str
     took_s: float | None
     tools: int
-    record: TurnRecord
+    record: TurnMetrics
 
 
 class Conversing:
     """A voice loop that is under way, and whoever speaks to it."""
 
-    def __init__(self, daemon: Daemon, person: Person, speaker: FirstSound) -> None:
-        self._daemon = daemon
+    def __init__(self, runtime: AssistantRuntime, person: Person, speaker: OnsetMeter) -> None:
+        self._runtime = runtime
         self._person = person
         self._speaker = speaker
         self._tools = 0
@@ -127,11 +127,11 @@ class Conversing:
 
     @classmethod
     @asynccontextmanager
-    async def with_(cls, daemon: Daemon, *, live: bool) -> AsyncIterator[Conversing]:
-        person, speaker = Person(live=live), FirstSound()
-        conversing = cls(daemon, person, speaker)
-        with daemon.bus.listening(conversing._note):
-            loop = asyncio.create_task(daemon.voice_loop(person, speaker).run())
+    async def with_(cls, runtime: AssistantRuntime, *, live: bool) -> AsyncIterator[Conversing]:
+        person, speaker = Person(live=live), OnsetMeter()
+        conversing = cls(runtime, person, speaker)
+        with runtime.bus.listening(conversing._note):
+            loop = asyncio.create_task(runtime.voice_loop(person, speaker).run())
             try:
                 yield conversing
             finally:
@@ -147,7 +147,7 @@ class Conversing:
             await self._ended.wait()
         audible_s, finished_s = self._speaker.audible_s, self._person.finished_s
         is_whole = audible_s is not None and audible_s > finished_s
-        record = self._daemon.records.last
+        record = self._runtime.records.last
         assert record is not None
         return Answered(said, audible_s - finished_s if is_whole and audible_s else None, self._tools, record)
 
@@ -161,14 +161,14 @@ class Conversing:
                 pass
 
 
-async def spoken(daemon: Daemon, texts: Sequence[str]) -> list[tuple[str, Audio]]:
-    voice = PiperSpeaking(daemon.engines.piper)
-    return [(text, Audio(trimmed(await voice.say(text, 1.0)), WHISPER_RATE_HZ)) for text in texts]
+async def spoken(runtime: AssistantRuntime, texts: Sequence[str]) -> list[tuple[str, Audio]]:
+    voice = AssistantVoice(runtime.engines.piper)
+    return [(text, Audio(trimmed(await voice.say(text, 1.0)), SAMPLE_RATE_HZ)) for text in texts]
 
 
 async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> dict[str, object]:
-    as_it_is = daemon_in(folder / "as it is", store, args, Daemon)
-    plain = daemon_in(folder / "plain", store, args, PlainDaemon)
+    as_it_is = daemon_in(folder / "as it is", store, args, AssistantRuntime)
+    plain = daemon_in(folder / "plain", store, args, BaselineAssistant)
     store.ensure(as_it_is.models.needed())
     as_it_is.models.prepare(print)
     talk: list[Answered] = []
@@ -203,8 +203,8 @@ async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> 
 
 
 def daemon_in(
-    folder: Path, store: ModelStore, args: argparse.Namespace, kind: Callable[..., Daemon]
-) -> Daemon:
+    folder: Path, store: ModelStore, args: argparse.Namespace, kind: Callable[..., AssistantRuntime]
+) -> AssistantRuntime:
     folders = Folders(folder / "config", folder / "state", user_folders().models)
     # A tone that says that somebody was heard is no answer.
     flags: dict[str, object] = {"llm.seed": 1, "sounds.chimes": False, "sounds.acknowledge_after_s": 0}
@@ -244,7 +244,7 @@ def figures(turns: Sequence[Answered]) -> dict[str, object]:
     }
 
 
-def stage_medians_ms(records: Sequence[TurnRecord]) -> dict[str, int]:
+def stage_medians_ms(records: Sequence[TurnMetrics]) -> dict[str, int]:
     """Of each stage over the turns that had it; medians do not add up."""
     stages: dict[str, list[float]] = {}
     for record in records:

@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 from benchmarks.hardware import describe
-from edgevox.daemon import Daemon
-from edgevox.events import EngineName
-from edgevox.folders import Folders, user_folders
-from edgevox.memory import anonymous_bytes
-from edgevox.modelstore import open_store
-from edgevox.settings import load_settings
-from edgevox.turn import CancelFlag, Turn
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.events import EngineName
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.platform import anonymous_bytes
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.models import open_store
 
 ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
 BAR_MB = 800
@@ -27,16 +27,16 @@ BAR_MB = 800
 async def measure(folders: Folders) -> tuple[float, dict[str, float]]:
     """Seconds from nothing to all engines ready, and MB per process after one spoken turn."""
     store = open_store(folders)
-    daemon = Daemon(load_settings(folders, environ={}), folders, store, ENGINES)
-    store.ensure(daemon.models.needed())
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ENGINES)
+    store.ensure(runtime.models.needed())
     started_s = time.monotonic()
-    async with daemon:
+    async with runtime:
         ready_s = time.monotonic() - started_s
-        question = await daemon.voice().sound_of("What is the capital of France?")
-        transcript = await daemon.hearing().transcribe(question, CancelFlag())
-        reply = await daemon.pipeline().answer(transcript.text, Turn())
-        await daemon.voice().sound_of(reply.reply)
-        pids = {"main": os.getpid()} | {name: pid for name in ENGINES if (pid := daemon.engines.pid(name))}
+        question = await runtime.voice().sound_of("What is the capital of France?")
+        transcript = await runtime.transcriber().transcribe(question, CancelFlag())
+        reply = await runtime.pipeline().answer(transcript.text, Turn())
+        await runtime.voice().sound_of(reply.reply)
+        pids = {"main": os.getpid()} | {name: pid for name in ENGINES if (pid := runtime.engines.pid(name))}
         return ready_s, {name: anonymous_bytes(pid) / 1e6 for name, pid in pids.items()}
 
 

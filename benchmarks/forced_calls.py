@@ -19,11 +19,11 @@ import jsonschema
 
 from benchmarks.default_model import default_model
 from benchmarks.hardware import describe
-from edgevox.engine.threads import plan_threads
-from edgevox.llm.llamacpp import LlamaEngine
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatRequest, JsonObject, Message, Sampling
+from edgevox.engines.threads import plan_threads
+from edgevox.llm.engine import LlamaEngine
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatRequest, JsonObject, Message, Sampling
 
 HOT = Sampling(temperature=1.0, top_p=1.0, top_k=0, min_p=0.0, max_tokens=1500)
 QUESTIONS = (
@@ -47,9 +47,7 @@ def tool(name: str, properties: Mapping[str, Any], *required: str) -> JsonObject
 
 def tool_sets() -> list[tuple[JsonObject, ...]]:
     """Twenty of them: each a different corner of what a schema can say."""
-    light = tool(
-        "set_light", {"room": {"enum": ["hall", "kitchen"]}, "on": {"type": "boolean"}}, "room", "on"
-    )
+    light = tool("set_light", {"room": {"enum": ["hall", "kitchen"]}, "on": {"type": "boolean"}}, "room", "on")
     clock = tool("get_time", {})
     timer = tool(
         "start_timer",
@@ -172,9 +170,7 @@ def main() -> None:
     for number in range(args.count):
         tools = sets[number * len(sets) // args.count]
         question = QUESTIONS[number % len(QUESTIONS)]
-        request = ChatRequest(
-            (Message("user", question),), tools, HOT, tool_choice="required", wire_format="hermes"
-        )
+        request = ChatRequest((Message("user", question),), tools, HOT, tool_choice="required", wire_format="hermes")
         text = ""
         for reply in engine.run(request, CancelFlag()):
             match reply:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 
-from edgevox.platform_support import physical_memory_bytes, processor_name, usable_cores
+from edgevox.core.platform import physical_memory_bytes, processor_name, usable_cores
 
 
 def describe() -> str:

@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.hardware import describe
 from edgevox.audio.files import write_wav
+from edgevox.core.types import Audio
 from edgevox.testing import NullSinks
-from edgevox.types import Audio
 
 BAR_PERCENT = 5.0
 BAR_WITH_WAKE_WORD_PERCENT = 8.0

@@ -19,23 +19,22 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from benchmarks.generated_house import MemoryHome, generated_house
 from benchmarks.hardware import describe
-from benchmarks.houses import MemoryHome, generated_house
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
-from edgevox.daemon import Daemon
-from edgevox.events import Event, ModelFinished
-from edgevox.folders import Folders, user_folders
-from edgevox.modelstore import open_store
-from edgevox.settings import MemorySettings, load_settings
-from edgevox.tools.confirmation import ConfirmationRule
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import MemorySettings, load_settings
+from edgevox.core.events import Event, ModelFinished
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.turn import CancelFlag
+from edgevox.home import Alarms, HomeError, HomePrompt, House, Timers, home_tools
+from edgevox.home.prompt import fixed_part, mentioned_entities
+from edgevox.home.resolve.target_resolver import resolve_targets
+from edgevox.models import open_store
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.home import Alarms, HomeError, House, Timers, ToldHome, home_tools
-from edgevox.tools.home.choosing import choose
-from edgevox.tools.home.named import named_things
-from edgevox.tools.home.relevant import stable_part
+from edgevox.tools.policy import ConfirmationPolicy
 from edgevox.tools.registry import ToolRegistry
-from edgevox.turn import CancelFlag
 
 COMMANDS = (
     "Turn on the kitchen light.",
@@ -87,21 +86,19 @@ class Answered:
 class Household:
     """One conversation about one house."""
 
-    def __init__(self, daemon: Daemon, house: House) -> None:
-        preset, settings = daemon.preset, daemon.settings
-        self._daemon = daemon
+    def __init__(self, runtime: AssistantRuntime, house: House) -> None:
+        preset, settings = runtime.preset, runtime.settings
+        self._runtime = runtime
         home = MemoryHome(house)
         alarms = Alarms(time.time)
         tools = home_tools(home, Timers(time.time), alarms, now=alarms.now)
         self._finished: list[ModelFinished] = []
         self._agent = LLMAgent(
             "benchmark",
-            instructions=ToldHome(
-                home.house, max_things=settings.home.max_things, before=settings.llm.instructions
-            ),
-            tools=ToolExecutor(ToolRegistry(tools), rule=ConfirmationRule(otherwise="never")),
+            instructions=HomePrompt(home.house, max_things=settings.home.max_things, before=settings.llm.instructions),
+            tools=ToolExecutor(ToolRegistry(tools), rule=ConfirmationPolicy(otherwise="never")),
             tool_choice_policy=preset.tool_choice_policy,
-            model=daemon.engines.llama,
+            model=runtime.engines.llama,
             parsers=preset.tool_call_parsers,
             sampling=settings.llm.sampling,
             stop=preset.stop,
@@ -128,7 +125,7 @@ class Household:
 
     def _worked_s(self) -> float:
         """Processor time of the model's process so far: what other processes do is not in it."""
-        stat = Path(f"/proc/{self._daemon.engines.pid('llama')}/stat").read_text("ascii")
+        stat = Path(f"/proc/{self._runtime.engines.pid('llama')}/stat").read_text("ascii")
         times = stat.rpartition(")")[2].split()
         return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -139,20 +136,20 @@ class Household:
 
 async def measure(folders: Folders, rounds: int) -> dict[str, object]:
     store = open_store(folders)
-    daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama"])
-    store.ensure(daemon.models.needed())
-    daemon.models.prepare(print)
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama"])
+    store.ensure(runtime.models.needed())
+    runtime.models.prepare(print)
     answered: dict[int, list[Answered]] = {SMALL: [], LARGE: []}
-    async with daemon:
+    async with runtime:
         for _round in range(rounds):
-            households = {things: Household(daemon, generated_house(things)) for things in answered}
+            households = {things: Household(runtime, generated_house(things)) for things in answered}
             for command in COMMANDS:
                 for things, household in households.items():  # whatever else the machine does meets both
                     answered[things].append(await household.ask(command))
     small, large = answered[SMALL], answered[LARGE]
-    told = {entity.id for entity in stable_part(generated_house(LARGE), 60).entities}
+    told = {entity.id for entity in fixed_part(generated_house(LARGE), 60).entities}
     return {
-        "preset": daemon.preset.name,
+        "preset": runtime.preset.name,
         "rounds": rounds,
         "commands": len(COMMANDS),
         f"of {SMALL} things": _figures(small),
@@ -160,7 +157,7 @@ async def measure(folders: Folders, rounds: int) -> dict[str, object]:
         "ratio": round(_mean_ms(large) / _mean_ms(small), 3),
         "processor_ratio": round(_total_work(large) / _total_work(small), 3),
         "commands that name what is not always told": sum(
-            bool(named_things(generated_house(LARGE), command, told)) for command in COMMANDS
+            bool(mentioned_entities(generated_house(LARGE), command, told)) for command in COMMANDS
         ),
         "calls alike": sum(one.calls == other.calls for one, other in zip(small, large, strict=True)),
         "calls unlike": sorted(
@@ -181,23 +178,23 @@ async def measure(folders: Folders, rounds: int) -> dict[str, object]:
 
 def code_times(house: House) -> dict[str, float]:
     """Milliseconds of processor time, median and longest, of what is done without a model."""
-    told = ToldHome(lambda: house)
-    told_ids = {entity.id for entity in stable_part(house, 60).entities}
+    told = HomePrompt(lambda: house)
+    told_ids = {entity.id for entity in fixed_part(house, 60).entities}
     finding = [_ms(partial(_choose, call, house)) for call in _CALLS]
-    naming = [_ms(partial(named_things, house, text, told_ids)) for text in COMMANDS]
+    naming = [_ms(partial(mentioned_entities, house, text, told_ids)) for text in COMMANDS]
     return {
         "find_ms": round(statistics.median(finding), 2),
         "find_longest_ms": round(max(finding), 2),
         "named_ms": round(statistics.median(naming), 2),
         "named_longest_ms": round(max(naming), 2),
-        "whole_prompt_anew_ms": round(_ms(lambda: ToldHome(lambda: house).for_sentence("")), 2),
-        "whole_prompt_again_ms": round(_ms(lambda: told.for_sentence("")), 3),
+        "whole_prompt_anew_ms": round(_ms(lambda: HomePrompt(lambda: house).for_utterance("")), 2),
+        "whole_prompt_again_ms": round(_ms(lambda: told.for_utterance("")), 3),
     }
 
 
 def _choose(call: tuple[str, Mapping[str, object]], house: House) -> None:
     try:
-        choose(*call, house)
+        resolve_targets(*call, house)
     except HomeError:
         return
 

@@ -22,12 +22,12 @@ from typing import Any
 
 from benchmarks.hardware import describe
 from benchmarks.mcp_services import PARAPHRASED, SERVICES
-from edgevox.folders import Folders
-from edgevox.settings import Settings
-from edgevox.tools.mcp.approvals import FILE_NAME, Approvals
+from edgevox.app.toolbox import Toolbox
+from edgevox.config import Settings
+from edgevox.core.files import Folders
+from edgevox.core.types import ToolCall
+from edgevox.tools.mcp.approvals import APPROVALS_FILE, Approvals
 from edgevox.tools.mcp.config import StdioServer, add_server
-from edgevox.tools.toolbox import Toolbox
-from edgevox.types import ToolCall
 
 SILENT = 5
 TICK_S = 0.005
@@ -111,7 +111,7 @@ async def started(folders: Folders, what: str, expected: int) -> AsyncIterator[t
 
 
 def approve(folders: Folders, servers: list[StdioServer]) -> None:
-    approvals = Approvals(folders.state / FILE_NAME)
+    approvals = Approvals(folders.state / APPROVALS_FILE)
     for spec in servers:
         add_server(folders.config / "mcp.json", spec)
         approvals.approve(spec)

@@ -25,9 +25,7 @@ class Service:
 
 def _service(name: str, about: str, actions: str, *asked: str) -> Service:
     pairs = (text.rpartition(" > ") for text in asked)
-    return Service(
-        name, about, tuple(actions.split()), tuple((said, action) for said, _arrow, action in pairs)
-    )
+    return Service(name, about, tuple(actions.split()), tuple((said, action) for said, _arrow, action in pairs))
 
 
 SERVICES = (

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speech_set import (
+from benchmarks.speech_test_set import (
     ESPEAK_VOICES,
     RECORDED_AUDIBLE_DB,
     SENTENCES,
@@ -24,15 +24,15 @@ from benchmarks.speech_set import (
     say_by_piper,
     trimmed,
 )
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.tts.piper import PiperEngine
-from edgevox.types import WHISPER_RATE_HZ, Audio
 
 PAUSES_S = (0.3, 0.7)
 _LEAST_WORDS = 4
 _PLACES_IN_A_RECORDING = 3
 _ESPEAK_WORDS_PER_MINUTE = (140, 165, 190)
 _FRAME_S = 0.01
-_FRAME = round(_FRAME_S * WHISPER_RATE_HZ)
+_FRAME = round(_FRAME_S * SAMPLE_RATE_HZ)
 _WORD_END_S = 0.15
 _APART_S = 0.25
 _WORDS_POWER = 0.06
@@ -51,9 +51,7 @@ class Said:
     """How loud the hiss is in which it was recorded."""
 
 
-def spoken_by_piper(
-    piper: PiperEngine, cache: SpeechCache, random: np.random.Generator, count: int
-) -> Iterator[Said]:
+def spoken_by_piper(piper: PiperEngine, cache: SpeechCache, random: np.random.Generator, count: int) -> Iterator[Said]:
     speak = partial(say_by_piper, piper, 1.0)
     for text in _texts(random, count):
         first, second = _split(text, random)
@@ -75,7 +73,7 @@ def from_recordings(folder: Path, random: np.random.Generator) -> Iterator[Said]
     for utterance in recorded(folder):
         samples = _up_to_last_word(trimmed(utterance.audio, RECORDED_AUDIBLE_DB))
         for place in _quiet_places(samples)[:_PLACES_IN_A_RECORDING]:
-            text = f"{utterance.text or utterance.source} | at {place / WHISPER_RATE_HZ:.2f} s"
+            text = f"{utterance.text or utterance.source} | at {place / SAMPLE_RATE_HZ:.2f} s"
             parts = [samples[:place], samples[place:]]
             yield _with_pause("recorded", text, parts, random, room=_quietest(utterance.audio.samples))
 
@@ -101,8 +99,8 @@ def _with_pause(
 ) -> Said:
     pause_s = float(random.uniform(*PAUSES_S))
     first, second = parts
-    silence = room * random.standard_normal(round(pause_s * WHISPER_RATE_HZ)).astype(np.float32)
-    sound = Audio(np.concatenate([first, silence, second]), WHISPER_RATE_HZ)
+    silence = room * random.standard_normal(round(pause_s * SAMPLE_RATE_HZ)).astype(np.float32)
+    sound = Audio(np.concatenate([first, silence, second]), SAMPLE_RATE_HZ)
     return Said(voice, text, sound, pause_s, room)
 
 
@@ -110,9 +108,7 @@ def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
     """Where in a recording a word may end, the quietest first, with words on both sides."""
     power, loud = _loudness(samples)
     inner = [
-        place
-        for place in np.argsort(power)
-        if min(loud[:place].sum(), loud[place:].sum()) * _FRAME_S >= _LEAST_WORDS_S
+        place for place in np.argsort(power) if min(loud[:place].sum(), loud[place:].sum()) * _FRAME_S >= _LEAST_WORDS_S
     ]
     chosen: list[int] = []
     for place in inner:
@@ -123,7 +119,7 @@ def _quiet_places(samples: NDArray[np.float32]) -> list[int]:
 
 def _up_to_last_word(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     _power, loud = _loudness(samples)
-    return samples[: (np.flatnonzero(loud)[-1] + 1) * _FRAME + round(_WORD_END_S * WHISPER_RATE_HZ)]
+    return samples[: (np.flatnonzero(loud)[-1] + 1) * _FRAME + round(_WORD_END_S * SAMPLE_RATE_HZ)]
 
 
 def _loudness(samples: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -135,6 +131,6 @@ def _loudness(samples: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArra
 
 def _quietest(samples: NDArray[np.float32]) -> float:
     """How loud the quietest tenth of a second is, mostly before or behind the words."""
-    length = WHISPER_RATE_HZ // 10
+    length = SAMPLE_RATE_HZ // 10
     pieces = samples[: len(samples) // length * length].reshape(-1, length)
     return float(np.sqrt(np.mean(np.square(pieces), axis=1).min()))

@@ -1,6 +1,6 @@
 """How long the person in the room waits while fifty programs ask: `python -m benchmarks.server_load`.
 
-The default model behind the server, fifty clients that come and go (benchmarks/server_crowd.py), and turns of
+The default model behind the server, fifty clients that come and go (benchmarks/load_clients.py), and turns of
 the room's own conversation: for each, somebody begins to speak, and a second and a half later it is known
 what they said. Its first word beside programs is compared with that of the same turns before the crowd came,
 in the same run. EDGEVOX_LOAD_S is how long the crowd stays.
@@ -23,20 +23,20 @@ from typing import Any
 import aiohttp
 
 from benchmarks.hardware import describe
-from edgevox.daemon import Daemon
-from edgevox.events import SpeechStarted
-from edgevox.folders import Folders, user_folders
-from edgevox.memory import anonymous_bytes
-from edgevox.metrics import TurnRecord
-from edgevox.modelstore import ModelStore, open_store
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.events import SpeechStarted
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.platform import anonymous_bytes
+from edgevox.core.turn import Turn
+from edgevox.dialogue import Pipeline
+from edgevox.models import ModelStore, open_store
 from edgevox.server.app import create_app
-from edgevox.server.queues import Queues
-from edgevox.server.serving import serving
-from edgevox.server.tokens import Tokens
-from edgevox.settings import load_settings
-from edgevox.tools.scopes import Caller
-from edgevox.turn import Turn
-from edgevox.voice import Pipeline
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.http.auth import Tokens
+from edgevox.server.http.listener import http_listener
+from edgevox.tools.policy import Caller
 
 LOAD_S = 120.0
 RATIO_BAR = 1.5
@@ -62,8 +62,8 @@ _TOKEN = "token-of-the-crowd"
 class Load:
     """What came of it: the room's turns alone and beside the crowd, and the crowd's own account."""
 
-    idle: tuple[TurnRecord, ...]
-    loaded: tuple[TurnRecord, ...]
+    idle: tuple[TurnMetrics, ...]
+    loaded: tuple[TurnMetrics, ...]
     crowd: dict[str, Any]
     pauses: int
     grown_mb: float
@@ -85,32 +85,32 @@ class Load:
 
 
 async def measure(
-    daemon: Daemon,
+    runtime: AssistantRuntime,
     *,
     load_s: float,
     idle_turns: int = len(COMMANDS),
     breaths_s: tuple[float, float] = BREATHS_S,
 ) -> Load:
     """With a daemon that is not started. Raises EngineFailed and ModelError."""
-    async with daemon:
-        assistant = daemon.assistant()
-        settings = daemon.settings.server
-        queues = Queues(assistant, settings)
+    async with runtime:
+        assistant = runtime.assistant()
+        settings = runtime.settings.server
+        queues = EngineQueues(assistant, settings)
         tokens = Tokens({_TOKEN: Caller("crowd", frozenset({"*"}))})
         app = create_app(assistant, settings, tokens, queues)
-        room = Room(daemon, breaths_s)
-        with daemon.bus.listening(queues.hear):
-            async with serving(app, "127.0.0.1", 0) as url:
+        room = Room(runtime, breaths_s)
+        with runtime.bus.listening(queues.hear):
+            async with http_listener(app, "127.0.0.1", 0) as url:
                 await room.converse(WARM_UP_TURNS)
                 await _asked_once(url)
                 idle = await room.converse(idle_turns)
                 crowd = asyncio.create_task(_crowd(url, load_s))
                 await asyncio.sleep(min(5.0, load_s / 4))
-                before = _memory_mb(daemon)
-                loaded: list[TurnRecord] = []
+                before = _memory_mb(runtime)
+                loaded: list[TurnMetrics] = []
                 while not crowd.done():
                     loaded += await room.converse(1)
-                grown_mb = _memory_mb(daemon) - before
+                grown_mb = _memory_mb(runtime) - before
                 await room.close()
     return Load(tuple(idle), tuple(loaded), await crowd, queues.model.pauses, grown_mb)
 
@@ -118,27 +118,25 @@ async def measure(
 class Room:
     """Whoever is in the room, and their one conversation."""
 
-    def __init__(self, daemon: Daemon, breaths_s: tuple[float, float]) -> None:
-        self._daemon = daemon
+    def __init__(self, runtime: AssistantRuntime, breaths_s: tuple[float, float]) -> None:
+        self._runtime = runtime
         self._breaths_s = breaths_s
         self._pipeline: Pipeline | None = None
         self._dice = random.Random(5)
         self._said = 0
 
-    async def converse(self, turns: int) -> list[TurnRecord]:
+    async def converse(self, turns: int) -> list[TurnMetrics]:
         """So many turns, each with a breath before it."""
-        pipeline = self._pipeline = self._pipeline or self._daemon.pipeline(
-            conversation=self._daemon.conversation()
-        )
+        pipeline = self._pipeline = self._pipeline or self._runtime.pipeline(conversation=self._runtime.conversation())
         pipeline.rest()
         records = []
         for _ in range(turns):
             await asyncio.sleep(self._dice.uniform(*self._breaths_s))
-            self._daemon.bus.publish(SpeechStarted())
+            self._runtime.bus.publish(SpeechStarted())
             await asyncio.sleep(SPEECH_S)
             await pipeline.answer(COMMANDS[self._said % len(COMMANDS)], Turn(), "voice")
             self._said += 1
-            record = self._daemon.records.last
+            record = self._runtime.records.last
             assert record is not None
             records.append(record)
             evaluated = record.prompt_tokens - record.cached_tokens
@@ -163,7 +161,7 @@ async def _asked_once(url: str) -> None:
 
 async def _crowd(url: str, seconds: float) -> dict[str, Any]:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "benchmarks.server_crowd", url, str(seconds)),
+        *(sys.executable, "-m", "benchmarks.load_clients", url, str(seconds)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
@@ -174,35 +172,33 @@ async def _crowd(url: str, seconds: float) -> dict[str, Any]:
     return answer
 
 
-def _memory_mb(daemon: Daemon) -> float:
-    pids = (os.getpid(), daemon.engines.pid("llama"))
+def _memory_mb(runtime: AssistantRuntime) -> float:
+    pids = (os.getpid(), runtime.engines.pid("llama"))
     return sum(anonymous_bytes(pid) for pid in pids if pid) / 1e6
 
 
-def _first_word_ms(record: TurnRecord) -> float:
+def _first_word_ms(record: TurnMetrics) -> float:
     return record.timings_ms["first_token"]
 
 
-def _median_ms(records: tuple[TurnRecord, ...]) -> float:
+def _median_ms(records: tuple[TurnMetrics, ...]) -> float:
     return statistics.median(map(_first_word_ms, records))
 
 
-def _figures(records: tuple[TurnRecord, ...]) -> dict[str, object]:
+def _figures(records: tuple[TurnMetrics, ...]) -> dict[str, object]:
     return {
         "turns": len(records),
         "first_word_median_ms": round(_median_ms(records)),
         "first_word_longest_ms": round(max(map(_first_word_ms, records))),
-        "evaluated_tokens_median": statistics.median(
-            record.prompt_tokens - record.cached_tokens for record in records
-        ),
+        "evaluated_tokens_median": statistics.median(record.prompt_tokens - record.cached_tokens for record in records),
     }
 
 
-def daemon_in(folders: Folders, store: ModelStore, **flags: object) -> Daemon:
-    daemon = Daemon(load_settings(folders, flags=flags, environ={}), folders, store, ["llama"])
-    store.ensure(daemon.models.needed())
-    daemon.models.prepare(print)
-    return daemon
+def daemon_in(folders: Folders, store: ModelStore, **flags: object) -> AssistantRuntime:
+    runtime = AssistantRuntime(load_settings(folders, flags=flags, environ={}), folders, store, ["llama"])
+    store.ensure(runtime.models.needed())
+    runtime.models.prepare(print)
+    return runtime
 
 
 def main() -> None:

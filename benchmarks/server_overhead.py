@@ -30,17 +30,12 @@ from typing import Any
 import aiohttp
 
 from benchmarks.hardware import describe
-from edgevox.agents.asked_model import AskedModel
-from edgevox.daemon import Daemon
-from edgevox.folders import Folders, user_folders
-from edgevox.modelstore import open_store
-from edgevox.server.app import create_app
-from edgevox.server.assistant import Assistant
-from edgevox.server.serving import serving
-from edgevox.server.tokens import Tokens
-from edgevox.settings import ServerSettings, load_settings
-from edgevox.turn import CancelFlag
-from edgevox.types import (
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import ServerSettings, load_settings
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import (
     API_CLIENT,
     ChatDelta,
     ChatDone,
@@ -50,6 +45,11 @@ from edgevox.types import (
     Message,
     Sampling,
 )
+from edgevox.models import open_store
+from edgevox.server.app import create_app
+from edgevox.server.assistant import Assistant
+from edgevox.server.http.auth import Tokens
+from edgevox.server.http.listener import http_listener
 
 OVERHEAD_BAR = 0.05
 WORDS = 2000
@@ -136,8 +136,8 @@ async def asked_directly(model: ChatModel, number: int) -> Told:
 async def own_us(rounds: int) -> dict[str, float]:
     """Microseconds of the server's own per token."""
     settings = ServerSettings()
-    app = create_app(Assistant("instant", AskedModel(Instant(), ("hermes",))), settings, Tokens({}))
-    async with serving(app, "127.0.0.1", 0) as url:
+    app = create_app(Assistant("instant", ModelProfile(Instant(), ("hermes",))), settings, Tokens({}))
+    async with http_listener(app, "127.0.0.1", 0) as url:
         await asked(url)
         plain = [(await asked(url)).took_s for _ in range(rounds)]
         with_tools = [(await asked(url, tools=[TOOL], tool_choice="auto")).took_s for _ in range(rounds)]
@@ -150,15 +150,19 @@ async def own_us(rounds: int) -> dict[str, float]:
 # --- the default model
 
 
-async def decoding(daemon: Daemon, rounds: int, llama_server: Path | None) -> dict[str, list[Told]]:
+async def decoding(runtime: AssistantRuntime, rounds: int, llama_server: Path | None) -> dict[str, list[Told]]:
     """The same answer from the engine, through our server and through the other one, round by round."""
     told: dict[str, list[Told]] = {"engine": [], "served": [], "llama_cpp_server": []}
-    app = create_app(daemon.assistant(), daemon.settings.server, Tokens({}))
-    async with daemon, serving(app, "127.0.0.1", 0) as url, other_server(daemon, llama_server) as other:
-        await asked_directly(daemon.engines.llama, 0)
+    app = create_app(runtime.assistant(), runtime.settings.server, Tokens({}))
+    async with (
+        runtime,
+        http_listener(app, "127.0.0.1", 0) as url,
+        other_server(runtime, llama_server) as other,
+    ):
+        await asked_directly(runtime.engines.llama, 0)
         await asked(url)
         for number in range(rounds):
-            told["engine"].append(await asked_directly(daemon.engines.llama, number + 1))
+            told["engine"].append(await asked_directly(runtime.engines.llama, number + 1))
             told["served"].append(await asked(url))
             if other:
                 told["llama_cpp_server"].append(await asked(other))
@@ -166,18 +170,18 @@ async def decoding(daemon: Daemon, rounds: int, llama_server: Path | None) -> di
 
 
 @asynccontextmanager
-async def other_server(daemon: Daemon, folder: Path | None) -> AsyncIterator[str]:
+async def other_server(runtime: AssistantRuntime, folder: Path | None) -> AsyncIterator[str]:
     """The address of llama-cpp-python's server for the same file; "" where its packages are not there."""
     if folder is None:
         yield ""
         return
-    files, plan = daemon.models.llama(), daemon.engines.threads
+    files, plan = runtime.models.llama(), runtime.engines.threads
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     arguments = {
         "model": files.model,
         "port": port,
-        "n_ctx": daemon.settings.llm.context_tokens,
+        "n_ctx": runtime.settings.llm.context_tokens,
         "n_threads": plan.llama_prompt,
         "n_threads_batch": plan.llama_prompt,
         **({"lora_path": files.adapter} if files.adapter else {}),
@@ -215,18 +219,14 @@ async def _is_up(url: str) -> bool:
 async def measure(folders: Folders, rounds: int, llama_server: Path | None) -> dict[str, object]:
     own = await own_us(rounds)
     store = open_store(folders)
-    daemon = Daemon(load_settings(folders, environ={}), folders, store, ["llama"])
-    store.ensure(daemon.models.needed())
-    daemon.models.prepare(print)
-    told = await decoding(daemon, rounds, llama_server)
-    pace = {
-        name: statistics.median(one.tokens_per_s for one in answers)
-        for name, answers in told.items()
-        if answers
-    }
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama"])
+    store.ensure(runtime.models.needed())
+    runtime.models.prepare(print)
+    told = await decoding(runtime, rounds, llama_server)
+    pace = {name: statistics.median(one.tokens_per_s for one in answers) for name, answers in told.items() if answers}
     token_us = 1e6 / pace["engine"]
     figures: dict[str, object] = {
-        "preset": daemon.preset.name,
+        "preset": runtime.preset.name,
         "own_us_per_token": own,
         "decode_us_per_token": round(token_us),
         "own_share_of_decode": round(max(own.values()) / token_us, 4),
@@ -234,10 +234,7 @@ async def measure(folders: Folders, rounds: int, llama_server: Path | None) -> d
         "served_over_engine": round(pace["engine"] / pace["served"] - 1, 3),
     }
     if "llama_cpp_server" in pace:
-        whole = {
-            name: statistics.median(one.tokens / one.took_s for one in answers)
-            for name, answers in told.items()
-        }
+        whole = {name: statistics.median(one.tokens / one.took_s for one in answers) for name, answers in told.items()}
         figures["whole_answer_tokens_per_s"] = {name: round(value, 1) for name, value in whole.items()}
         figures["beside_llama_cpp_server"] = round(whole["served"] / whole["llama_cpp_server"], 2)
     return figures

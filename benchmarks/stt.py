@@ -22,7 +22,7 @@ from rich.progress import track
 
 from benchmarks.hardware import describe
 from benchmarks.nonspeech import sounds_without_speech
-from benchmarks.speech_set import (
+from benchmarks.speech_test_set import (
     HOME_NAMES,
     SpeechCache,
     Utterance,
@@ -31,19 +31,19 @@ from benchmarks.speech_set import (
     spoken_by_espeak,
     spoken_by_piper,
 )
-from edgevox.daemon import Daemon
-from edgevox.engine.threads import plan_threads
-from edgevox.eval.word_errors import word_errors, words_of
-from edgevox.folders import user_folders
-from edgevox.llm.text_scorer import TextScorer
-from edgevox.modelstore import ModelStore, open_store
-from edgevox.settings import load_settings
-from edgevox.stt.attempt import repeats_itself
-from edgevox.stt.ladder import FULL_WINDOW_S
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.files import user_folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, TranscribeRequest, Transcript
+from edgevox.engines.threads import plan_threads
+from edgevox.eval.scoring import word_errors
+from edgevox.llm.engine import TextScorer
+from edgevox.models import ModelStore, open_store
+from edgevox.stt.decoding import FULL_WINDOW_S, is_repetition_loop
+from edgevox.stt.text_normalizer import words_of
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio, TranscribeRequest, Transcript
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -79,7 +79,7 @@ class Heard:
 
     @property
     def is_loop(self) -> bool:
-        if repeats_itself(self.text):
+        if is_repetition_loop(self.text):
             return True
         return self.said is not None and len(words_of(self.text)) > 2 * self.words + 5
 
@@ -127,9 +127,7 @@ def hear(transcribe: Transcribe, utterance: Utterance) -> Heard:
     )
 
 
-def interleaved(
-    transcribers: dict[str, Transcribe], utterances: Sequence[Utterance]
-) -> dict[str, list[Heard]]:
+def interleaved(transcribers: dict[str, Transcribe], utterances: Sequence[Utterance]) -> dict[str, list[Heard]]:
     """Let every transcriber hear every utterance, taking turns in who comes first."""
     results: dict[str, list[Heard]] = {name: [] for name in transcribers}
     names = list(transcribers)
@@ -150,7 +148,7 @@ def text_scorer(store: ModelStore, threads: int) -> TextScorer:
     """The default language model, as the product gives it to its recogniser."""
     folders = user_folders()
     settings = load_settings(folders, flags={"preset": "home"}, environ={})
-    models = Daemon(settings, folders, store, ("llama", "whisper")).models
+    models = AssistantRuntime(settings, folders, store, ("llama", "whisper")).models
     store.ensure(models.needed())
     models.prepare(print)
     path = models.text_scorer()
@@ -168,9 +166,7 @@ def faster_whisper(model_dir: Path, threads: int) -> WhisperModel:
 def theirs(model: WhisperModel, beam_size: int) -> Transcribe:
     def transcribe(audio: Audio) -> Transcript:
         segments, _ = model.transcribe(audio.samples, language="en", beam_size=beam_size)
-        return Transcript(
-            " ".join(part.text.strip() for part in segments), "en", audio.duration_s, window_s=30
-        )
+        return Transcript(" ".join(part.text.strip() for part in segments), "en", audio.duration_s, window_s=30)
 
     return transcribe
 
@@ -196,9 +192,7 @@ def main() -> None:
     parser.add_argument("--plain", action="store_true", help="without the adapter that the product has")
     parser.add_argument("--threads", type=int, default=plan_threads().whisper)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take each Nth utterance only")
-    parser.add_argument(
-        "--beam-5", action="store_true", help="also run faster-whisper with its own beam of 5"
-    )
+    parser.add_argument("--beam-5", action="store_true", help="also run faster-whisper with its own beam of 5")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
 
@@ -221,9 +215,7 @@ def main() -> None:
     model = faster_whisper(model_dir, args.threads)
 
     print(f"hardware: {describe()}")
-    print(
-        f"model {args.model}, int8, {args.threads} threads, beam {engine.beam_size}, {len(chosen)} utterances"
-    )
+    print(f"model {args.model}, int8, {args.threads} threads, beam {engine.beam_size}, {len(chosen)} utterances")
     transcribers = {"edgevox": ours(engine), "faster-whisper": theirs(model, engine.beam_size)}
     if args.beam_5:
         transcribers["faster-whisper, beam 5"] = theirs(model, 5)
@@ -252,18 +244,14 @@ def report(results: dict[str, list[Heard]]) -> dict[str, object]:
     sources = ["all", *dict.fromkeys(each.source for each in results["edgevox"])]
     print(f"\n{'':22}{'source':20}{'n':>5}{'median s':>10}{'p95 s':>8}{'errors':>8}{'WER %':>8}{'loops':>7}")
     for name, heard in results.items():
-        by_source = {
-            source: summary([each for each in heard if source in ("all", each.source)]) for source in sources
-        }
+        by_source = {source: summary([each for each in heard if source in ("all", each.source)]) for source in sources}
         for source, each in by_source.items():
             print(
                 f"{name:22}{source:20}{each.utterances:5}{each.median_s:10.3f}{each.p95_s:8.3f}"
                 f"{each.errors:8}{each.word_error_percent:8.2f}{each.loops:7}"
             )
         figures[name] = {source: asdict(each) for source, each in by_source.items()}
-    short = {
-        name: [each.wall_s for each in heard if each.duration_s <= SHORT_S] for name, heard in results.items()
-    }
+    short = {name: [each.wall_s for each in heard if each.duration_s <= SHORT_S] for name, heard in results.items()}
     of_medians = statistics.median(short["faster-whisper"]) / statistics.median(short["edgevox"])
     of_sums = sum(short["faster-whisper"]) / sum(short["edgevox"])
     all_ours, all_theirs = summary(results["edgevox"]), summary(results["faster-whisper"])

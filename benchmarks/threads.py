@@ -1,7 +1,7 @@
 """How many threads llama.cpp should have, alone and beside a voice that is speaking.
 
 `python -m benchmarks.threads`: tokens per second for the prompt and for the reply, at each thread count, idle
-and while Piper synthesises in its own process. `edgevox/engine/threads.py` is written from the result.
+and while Piper synthesises in its own process. `edgevox/engines/threads.py` is written from the result.
 """
 
 from __future__ import annotations
@@ -17,13 +17,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from benchmarks.hardware import describe
-from edgevox.engine import SupervisedEngine
-from edgevox.folders import user_folders
-from edgevox.llm.llamacpp import LlamaEngine
-from edgevox.modelstore import ModelStore, open_store
-from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import (
+from edgevox.core.files import user_folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import (
     Audio,
     ChatDelta,
     ChatDone,
@@ -33,6 +29,10 @@ from edgevox.types import (
     Sampling,
     SynthesisRequest,
 )
+from edgevox.engines import SupervisedEngine
+from edgevox.llm.engine import LlamaEngine
+from edgevox.models import ModelStore, open_store
+from edgevox.tts.piper import PiperEngine
 
 PROMPT = "Here is a list of things that are in the house and what they are good for. " * 24
 SPEECH = "The weather will be fine tomorrow, with a light wind from the west and some sun in the afternoon."

@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from benchmarks.hardware import describe
+from edgevox.core.types import ToolCall
 from edgevox.tools import Target, Tool, ToolExecutor, ToolRegistry, tool
-from edgevox.types import ToolCall
 
 TOOLS = 50
 ROUNDS = 2000
@@ -67,9 +67,7 @@ def run_schemas(report: dict[str, Any]) -> None:
     made_ms = (time.perf_counter() - started) * 1000
     cached_us = _median_us(registry.openai_schemas)
     report["schemas"] = {"tools": TOOLS, "made_ms": round(made_ms, 1), "cached_us": round(cached_us, 2)}
-    print(
-        f"schemas of {TOOLS} tools: made {made_ms:.1f} ms, read again {cached_us:.2f} µs (bar {BAR_MS:g} ms)"
-    )
+    print(f"schemas of {TOOLS} tools: made {made_ms:.1f} ms, read again {cached_us:.2f} µs (bar {BAR_MS:g} ms)")
 
 
 async def run_calls(report: dict[str, Any]) -> None:

@@ -17,17 +17,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.constrained import Bench, ms_per_token
+from benchmarks.constrained_decoding import Bench, ms_per_token
 from benchmarks.default_model import default_model
 from benchmarks.forced_calls import QUESTIONS, problem, tool_sets
 from benchmarks.hardware import describe
-from edgevox.engine.threads import plan_threads
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatRequest, JsonObject, Message, Sampling, ToolChoice
+from edgevox.engines.threads import plan_threads
+from edgevox.llm.engine import LlamaEngine
 from edgevox.llm.grammars import GrammarCache, build_call_grammar
-from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.llm.tool_parsers import parse_reply
 from edgevox.tools import Tool, ToolRegistry
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatRequest, JsonObject, Message, Sampling, ToolChoice
 
 ROUNDS = 30
 CALLS_PER_WAY = 40
@@ -85,9 +85,7 @@ def table(model: Path) -> list[Row]:
     cache = GrammarCache()
     cache.get(five)
     cached_ms = median_ms(lambda _: cache.get(five))
-    parse_ms = median_ms(
-        lambda _: parse_reply(CALL, preset_parsers=("hermes",), tools=[dict(tool) for tool in five])
-    )
+    parse_ms = median_ms(lambda _: parse_reply(CALL, preset_parsers=("hermes",), tools=[dict(tool) for tool in five]))
     bench = Bench(model, threads=1)
     costs = ms_per_token(bench, build_call_grammar(five), limit=48)
     bench.context.close()
@@ -110,9 +108,8 @@ def ask(engine: LlamaEngine, question: str, tools: tuple[JsonObject, ...], way: 
     choice: ToolChoice = "required" if way == "constrained" else "auto"
     told = ""
     if way == "prompt only":
-        told = (
-            "Answer with a JSON object with name and arguments, in <tool_call> tags. The tools: "
-            + json.dumps([dict(tool) for tool in tools])
+        told = "Answer with a JSON object with name and arguments, in <tool_call> tags. The tools: " + json.dumps(
+            [dict(tool) for tool in tools]
         )
     request = ChatRequest(
         (Message("system", told or "You call tools."), Message("user", question)),

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, parse_reply
-from edgevox.types import ToolCall
 
 CHUNKS = (0, 1, 4, 20)
 ROUNDS = 400
@@ -165,9 +165,7 @@ def run_speed(report: dict[str, Any]) -> None:
 
 def run_growth(report: dict[str, Any], sizes_kb: tuple[int, ...]) -> None:
     parsers = tuple(name for name in DETECTORS if name != "json_bare")
-    print(
-        f"\ngrowth, whole chain, seconds for {sizes_kb[-1]} kB and the worst ratio per doubling from 64 kB on"
-    )
+    print(f"\ngrowth, whole chain, seconds for {sizes_kb[-1]} kB and the worst ratio per doubling from 64 kB on")
     for index, (case, _) in enumerate(adversarial(64)):
         row = {}
         for mode, chunk in (("batch", 0), ("streamed", 4)):
@@ -176,9 +174,7 @@ def run_growth(report: dict[str, Any], sizes_kb: tuple[int, ...]) -> None:
                 raw = list(adversarial(size_kb * 1024))[index][1]
                 times.append(measure_s(raw, parsers, chunk))
             large = [
-                later / earlier
-                for earlier, later, kb in zip(times, times[1:], sizes_kb, strict=False)
-                if kb >= 64
+                later / earlier for earlier, later, kb in zip(times, times[1:], sizes_kb, strict=False) if kb >= 64
             ]
             row[mode] = {"seconds": round(times[-1], 3), "worst_ratio": round(max(large, default=0.0), 2)}
         report.setdefault("growth", {})[case] = row
@@ -219,10 +215,7 @@ def run_corpus(path: Path, *, show: bool) -> None:
             if show and not right and chunk == 0:
                 print(case["id"], case["bucket"], json.dumps(case["raw_output"], ensure_ascii=False)[:300])
                 print("   wanted", case.get("expected_calls"), "\n   got   ", reply)
-    print(
-        f"{'bucket':8}{'format':16}{'cases':>6}"
-        + "".join(f"{'batch' if c == 0 else f'by {c}':>8}" for c in CHUNKS)
-    )
+    print(f"{'bucket':8}{'format':16}{'cases':>6}" + "".join(f"{'batch' if c == 0 else f'by {c}':>8}" for c in CHUNKS))
     for (bucket, group), by_chunk in sorted(counts.items()):
         print(f"{bucket:8}{group:16}{len(by_chunk[0]):6}" + "".join(f"{sum(by_chunk[c]):8}" for c in CHUNKS))
 

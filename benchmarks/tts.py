@@ -24,17 +24,16 @@ from typing import TypeAlias
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 
 from benchmarks.hardware import describe
-from edgevox.folders import user_folders
-from edgevox.memory import anonymous_bytes
-from edgevox.modelstore import open_store
-from edgevox.settings import TtsSettings
-from edgevox.tts.onnx_session import StoppableSession, StopSwitch
+from edgevox.config import TtsSettings
+from edgevox.core.files import user_folders
+from edgevox.core.platform import anonymous_bytes
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SynthesisRequest
+from edgevox.models import open_store
+from edgevox.tts.normalize import normalize_text
 from edgevox.tts.piper import PiperEngine
 from edgevox.tts.sentences import SentenceSplitter
-from edgevox.tts.speakable import speakable
-from edgevox.tts.vits import WholeSpeech
-from edgevox.turn import CancelFlag
-from edgevox.types import SynthesisRequest
+from edgevox.tts.vits import SinglePassVits, StoppableSession, StopSwitch
 
 Row: TypeAlias = dict[str, float | int | str]
 
@@ -55,14 +54,14 @@ SPAWN = multiprocessing.get_context("spawn")
 
 def sentences(text: str) -> list[str]:
     splitter = SentenceSplitter()
-    return [speakable(each) for each in (*splitter.feed(text), *splitter.finish())]
+    return [normalize_text(each) for each in (*splitter.feed(text), *splitter.finish())]
 
 
 def whole_engine(voice: Path, threads: int) -> PiperEngine:
     """The engine as it was before voices were cut: one session, one run for a sentence."""
     engine = PiperEngine(voice, threads=threads)
     engine.load()
-    engine._loaded[voice]._speech = WholeSpeech(voice, threads=threads, switch=StopSwitch())
+    engine._loaded[voice]._speech = SinglePassVits(voice, threads=threads, switch=StopSwitch())
     return engine
 
 
@@ -130,7 +129,7 @@ def real_time_factors(voice: Path, rounds: int) -> list[Row]:
             for _ in range(rounds):
                 for threads, engine in engines.items():
                     processor_s = time.process_time()
-                    work_s, speech_s = synthesis_s(engine, speakable(REPLY))
+                    work_s, speech_s = synthesis_s(engine, normalize_text(REPLY))
                     factors[threads].append(work_s / speech_s)
                     processor[threads].append((time.process_time() - processor_s) / speech_s)
         rows.extend(
@@ -175,7 +174,7 @@ def first_chunks(voice: Path, rounds: int) -> list[Row]:
 def first_sounds(voice: Path, rounds: int) -> list[Row]:
     engine = PiperEngine(voice)
     engine.load()
-    whole, first = speakable(REPLY), sentences(REPLY)[0]
+    whole, first = normalize_text(REPLY), sentences(REPLY)[0]
     whole_s: list[float] = []
     first_s: list[float] = []
     for _ in range(rounds):
@@ -227,9 +226,7 @@ def loads(voice: Path, rounds: int) -> list[Row]:
         for _ in range(rounds):
             for measure in (plain_session_s, our_session_s, load_s, memory_mb):
                 measured.setdefault(measure.__name__, []).append(pool.submit(measure, voice).result())
-    plain, ours, load = (
-        statistics.median(measured[f.__name__]) for f in (plain_session_s, our_session_s, load_s)
-    )
+    plain, ours, load = (statistics.median(measured[f.__name__]) for f in (plain_session_s, our_session_s, load_s))
     return [
         {"what": "session with onnxruntime's own settings (s)", "value": round(plain, 2)},
         {"what": "our session of the whole graph (s)", "value": round(ours, 2)},
@@ -252,14 +249,10 @@ def table(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--voice", type=Path, metavar="FILE.onnx", help="another than the default voice")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--results", type=Path, metavar="FOLDER", help="keep the result as tts.json and tts.md"
-    )
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="keep the result as tts.json and tts.md")
     args = parser.parse_args()
     voice = args.voice or open_store(user_folders()).pull(TtsSettings().voice)
     load_average = os.getloadavg()[0]

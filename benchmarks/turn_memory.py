@@ -13,10 +13,10 @@ from pathlib import Path
 from benchmarks.default_model import default_model
 from benchmarks.forced_calls import tool_sets
 from benchmarks.hardware import describe
-from edgevox.engine.threads import plan_threads
-from edgevox.llm.llamacpp import LlamaEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatRequest, Message, Sampling
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatRequest, Message, Sampling
+from edgevox.engines.threads import plan_threads
+from edgevox.llm.engine import LlamaEngine
 
 SYSTEM = Message("system", "You are a helpful assistant. Answer in one short sentence.")
 TURNS_PER_CONVERSATION = 6

@@ -23,17 +23,24 @@ from numpy.typing import NDArray
 
 from benchmarks.hardware import describe
 from benchmarks.nonspeech import sounds_without_speech
-from benchmarks.speech_set import SENTENCES, SpeechCache, espeak_is_here, say_by_espeak, say_by_piper
+from benchmarks.speech_test_set import SENTENCES, SpeechCache, espeak_is_here, say_by_espeak, say_by_piper
+from edgevox.audio.dsp import Resampler
 from edgevox.audio.files import read_audio
-from edgevox.audio.resample import Resampler
 from edgevox.audio.vad import BLOCK_SAMPLES
-from edgevox.audio.wake_trial import TARGET_FALSE_PER_HOUR, TARGET_MISSED, Heard, listen, score
-from edgevox.audio.wake_word import WAKE_WORDS, WakeWordDetector
-from edgevox.folders import user_folders
-from edgevox.modelstore import ModelStore, load_manifest
-from edgevox.settings.wake_section import WakeWordName
+from edgevox.audio.wake_word import (
+    TARGET_FALSE_PER_HOUR,
+    TARGET_MISSED,
+    WAKE_WORDS,
+    WakeWordDetector,
+    WakeWordTrace,
+    score_wake_word,
+    trace_wake_word,
+)
+from edgevox.config.sections import WakeWordName
+from edgevox.core.files import user_folders
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.models import ModelStore, load_manifest
 from edgevox.tts.piper import PiperEngine
-from edgevox.types import WHISPER_RATE_HZ, Audio
 
 HOURS = 2.2
 _SPEEDS = (1.0, 0.9, 1.12)
@@ -99,7 +106,7 @@ def hours_of_sound(piper: PiperEngine, recordings: Path | None, hours: float) ->
         speech += list(stretches(recorded(recordings)))
     speech = list(_mixed(speech))
     noises = [noise for _, noise in sounds_without_speech(recordings)] + [
-        Audio(music(seed), WHISPER_RATE_HZ) for seed in range(6)
+        Audio(music(seed), SAMPLE_RATE_HZ) for seed in range(6)
     ]
     quiet = [("noise and music", joined(noises, 0.0))]
     total_s = 0.0
@@ -154,15 +161,15 @@ def stretches(sounds: Iterable[tuple[str, Audio]]) -> Iterator[tuple[str, Audio]
 
 
 def joined(pieces: Sequence[Audio], pause_s: float) -> Audio:
-    pause = np.zeros(round(pause_s * WHISPER_RATE_HZ), np.float32)
-    return Audio(np.concatenate([part for p in pieces for part in (p.samples, pause)]), WHISPER_RATE_HZ)
+    pause = np.zeros(round(pause_s * SAMPLE_RATE_HZ), np.float32)
+    return Audio(np.concatenate([part for p in pieces for part in (p.samples, pause)]), SAMPLE_RATE_HZ)
 
 
 def varied(audio: Audio, speed: float, gain_db: float, over: tuple[Audio, float] | None) -> Audio:
     """Faster (and higher), softer, and with another sound over it, so many decibels below."""
     samples = audio.samples
     if speed != 1.0:
-        resampler = Resampler(round(WHISPER_RATE_HZ * speed), WHISPER_RATE_HZ)
+        resampler = Resampler(round(SAMPLE_RATE_HZ * speed), SAMPLE_RATE_HZ)
         samples = np.concatenate((resampler.feed(samples), resampler.finish()))
     if over is not None:
         other, below_db = over
@@ -170,14 +177,14 @@ def varied(audio: Audio, speed: float, gain_db: float, over: tuple[Audio, float]
         samples = samples + level * np.resize(other.samples, len(samples))
     hiss = 0.0003 * np.random.default_rng(len(samples)).standard_normal(len(samples))
     made = np.clip(samples * 10 ** (gain_db / 20) + hiss, -1.0, 1.0)
-    return Audio(made.astype(np.float32), WHISPER_RATE_HZ)
+    return Audio(made.astype(np.float32), SAMPLE_RATE_HZ)
 
 
 def music(seed: int, seconds: float = 30.0) -> NDArray[np.float32]:
     """A tune with chords below it and a drum: nobody's, but no noise either."""
     random = np.random.default_rng(seed)
-    beat = round(WHISPER_RATE_HZ * 60 / random.integers(80, 150))
-    samples = np.zeros(round(seconds * WHISPER_RATE_HZ))
+    beat = round(SAMPLE_RATE_HZ * 60 / random.integers(80, 150))
+    samples = np.zeros(round(seconds * SAMPLE_RATE_HZ))
     scale_hz = 220 * 2 ** (np.array([0, 2, 4, 5, 7, 9, 11, 12, 14]) / 12)
     for number, start in enumerate(range(0, len(samples) - 4 * beat, beat)):
         voices = [(scale_hz[random.integers(len(scale_hz))] * 2, beat, 0.4)]
@@ -185,7 +192,7 @@ def music(seed: int, seconds: float = 30.0) -> NDArray[np.float32]:
             root = random.integers(4)
             voices += [(scale_hz[root + step], 4 * beat, 0.2) for step in (0, 2, 4)]
         for hz, length, loud in voices:
-            phase = 2 * np.pi * hz * np.arange(length) / WHISPER_RATE_HZ
+            phase = 2 * np.pi * hz * np.arange(length) / SAMPLE_RATE_HZ
             tone = sum((np.sin(k * phase) / k for k in range(1, 8)), start=np.zeros(length))
             samples[start : start + length] += loud * tone * np.exp(-np.arange(length) / length * 3)
         hit = random.standard_normal(beat // 4) * np.exp(-np.arange(beat // 4) / 400)
@@ -205,9 +212,7 @@ def _level(samples: NDArray[np.float32]) -> float:
 # --- sounds with one
 
 
-def phrases(
-    piper: PiperEngine, word: WakeWordName, after: str, recordings: Path | None
-) -> Iterator[tuple[str, Audio]]:
+def phrases(piper: PiperEngine, word: WakeWordName, after: str, recordings: Path | None) -> Iterator[tuple[str, Audio]]:
     """Yield the wake word in every voice and at every speed, with `after` in the same breath."""
     cache, text = SpeechCache(), f"{WAKE_WORDS[word].spoken}{after}"
     for speed in PIPER_SPEEDS:
@@ -224,13 +229,13 @@ def phrases(
             yield f"recorded {path.name}", read_audio(path)
 
 
-def all_phrases(piper: PiperEngine, word: WakeWordName, recordings: Path | None) -> Mapping[str, list[Heard]]:
+def all_phrases(piper: PiperEngine, word: WakeWordName, recordings: Path | None) -> Mapping[str, list[WakeWordTrace]]:
     """The same heard by the word's model, by the kind of voice: alone, and in one breath with a command."""
-    heard: dict[str, list[Heard]] = {}
+    heard: dict[str, list[WakeWordTrace]] = {}
     for kind, afters in (("alone", ("",)), ("in one breath", tuple(f" {command}" for command in COMMANDS))):
         for after in afters:
             for name, audio in phrases(piper, word, after, recordings):
-                heard.setdefault(f"{name.split()[0]} {kind}", []).append(listen(word, name, audio))
+                heard.setdefault(f"{name.split()[0]} {kind}", []).append(trace_wake_word(word, name, audio))
     return heard
 
 
@@ -241,7 +246,7 @@ def microseconds_per_block(word: WakeWordName) -> float:
     """Processor time that one block of 20 ms costs."""
     detector = WakeWordDetector(word)
     samples = (0.01 * np.random.default_rng(0).standard_normal(BLOCK_SAMPLES)).astype(np.float32)
-    block, count = Audio(samples, WHISPER_RATE_HZ), 3000
+    block, count = Audio(samples, SAMPLE_RATE_HZ), 3000
     began_s = time.process_time()
     for _ in range(count):
         detector.feed(block)
@@ -253,14 +258,14 @@ def measure(words: Sequence[WakeWordName], hours: float, recordings: Path | None
     piper = PiperEngine(store.pull("piper-en_US-joe-medium"), threads=1)
     piper.load()
     began_s = time.monotonic()
-    others: dict[WakeWordName, list[Heard]] = {word: [] for word in words}
+    others: dict[WakeWordName, list[WakeWordTrace]] = {word: [] for word in words}
     for name, audio in hours_of_sound(piper, recordings, hours):
         for word in words:
-            others[word].append(listen(word, name, audio))
+            others[word].append(trace_wake_word(word, name, audio))
     close = [audio for _, audio in spoken(piper, SpeechCache(), CLOSE)]
     results: dict[str, object] = {}
     for word in words:
-        heard_close = [listen(word, "close", _loud(audio)) for audio in close]
+        heard_close = [trace_wake_word(word, "close", _loud(audio)) for audio in close]
         said = all_phrases(piper, word, recordings)
         per_block = microseconds_per_block(word)
         results[word] = {
@@ -282,17 +287,20 @@ def measure(words: Sequence[WakeWordName], hours: float, recordings: Path | None
 
 
 def _facts(
-    others: Sequence[Heard], close: Sequence[Heard], said: Mapping[str, Sequence[Heard]], cutoff: float
+    others: Sequence[WakeWordTrace],
+    close: Sequence[WakeWordTrace],
+    said: Mapping[str, Sequence[WakeWordTrace]],
+    cutoff: float,
 ) -> Mapping[str, object]:
-    result = score((), others, cutoff)
-    missed = {kind: score(heard, (), cutoff) for kind, heard in said.items()}
+    result = score_wake_word((), others, cutoff)
+    missed = {kind: score_wake_word(heard, (), cutoff) for kind, heard in said.items()}
     return {
         "cutoff": cutoff,
         "false_accepts": result.false_accepts,
         "false_per_hour": round(result.false_per_hour or 0.0, 2),
         "false_per_hour_at_most": round(result.false_per_hour_at_most or 0.0, 2),
         "in": sorted(heard.name for heard in others if heard.accepts_s(cutoff)),
-        "close_words_accepted": f"{score((), close, cutoff).false_accepts} of {len(close)}",
+        "close_words_accepted": f"{score_wake_word((), close, cutoff).false_accepts} of {len(close)}",
         "missed": {kind: f"{found.missed} of {found.words}" for kind, found in missed.items()},
         "voices_missed": sorted(
             {heard.name for every in said.values() for heard in every if not heard.accepts_s(cutoff)}

@@ -10,7 +10,7 @@ from importlib import import_module
 # typing itself would take longer to import than this package.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from edgevox.errors import ToolError
+    from edgevox.core.errors import ToolError
     from edgevox.tools.tool import Speech, Tool, tool
 
 __version__ = "0.1.0"
@@ -20,7 +20,7 @@ __all__ = ["Speech", "Tool", "ToolError", "__version__", "tool"]
 _HOMES = {
     "Speech": "edgevox.tools.tool",
     "Tool": "edgevox.tools.tool",
-    "ToolError": "edgevox.errors",
+    "ToolError": "edgevox.core.errors",
     "tool": "edgevox.tools.tool",
 }
 

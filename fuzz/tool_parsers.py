@@ -21,8 +21,8 @@ from types import ModuleType
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers import DETECTORS, StreamingToolParser, parse_reply
-from edgevox.types import ToolCall
 
 MAX_S_PER_10_KB = 0.05
 # Short replies are mostly start-up: the limit is for the growth.
@@ -97,9 +97,7 @@ NOISE = [
 ]
 CHAINS: list[tuple[str, ...]] = [(), *((name,) for name in DETECTORS), tuple(DETECTORS), ("qwen25", "hermes")]
 SOUND = [
-    cls().render(CALLS[start:end])
-    for cls in DETECTORS.values()
-    for start, end in ((0, 1), (0, 2), (0, 3), (2, 3))
+    cls().render(CALLS[start:end]) for cls in DETECTORS.values() for start, end in ((0, 1), (0, 2), (0, 3), (2, 3))
 ]
 
 
@@ -183,9 +181,7 @@ def run_hypothesis(stop_at: float) -> int:
         suppress_health_check=list(HealthCheck),
     )
     @given(
-        parts=st.lists(
-            st.one_of(st.sampled_from(NOISE), st.sampled_from(SOUND), st.text(max_size=5)), max_size=12
-        ),
+        parts=st.lists(st.one_of(st.sampled_from(NOISE), st.sampled_from(SOUND), st.text(max_size=5)), max_size=12),
         parsers=st.sampled_from(CHAINS),
         cuts=st.lists(st.integers(0, 2_000), max_size=20),
     )
@@ -247,9 +243,7 @@ def main() -> int:
     except Finding as finding:
         sys.stdout.write(f"{finding}\n")
         return 1
-    sys.stdout.write(
-        f"nothing found in {counts['mutated']} mutated and {counts['made up']} made-up replies\n"
-    )
+    sys.stdout.write(f"nothing found in {counts['mutated']} mutated and {counts['made up']} made-up replies\n")
     return 0
 
 

@@ -24,12 +24,12 @@ from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
 
-from edgevox.folders import Folders
-from edgevox.server.voice.talk import Talk
+from edgevox.core.files import Folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDone, ChatReply, ChatRequest
+from edgevox.server.websocket.session import ClientSession
 from edgevox.testing import ScriptedModel
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDone, ChatReply, ChatRequest
-from tests.server.voice.lobby import LIGHT_ON, OWNER, UNLOCK, Lobby, connected, lobby
+from tests.server.websocket.harness import LIGHT_ON, OWNER, UNLOCK, Lobby, connected, lobby
 
 AT_ONCE = 8
 _SETTLED_WITHIN_S = 30.0
@@ -233,13 +233,13 @@ async def _settled(behind: Lobby, before: tuple[int, int]) -> None:
     while True:
         gc.collect()
         # Not isinstance: that asks the thing, and some things of large libraries complain.
-        talks = sum(type(thing) is Talk for thing in gc.get_objects())
+        talks = sum(type(thing) is ClientSession for thing in gc.get_objects())
         tasks, descriptors = _left()
-        if not behind.lines.asking() and not talks and tasks <= before[0] and descriptors <= before[1]:
+        if not behind.lines.confirmation() and not talks and tasks <= before[0] and descriptors <= before[1]:
             return
         if time.monotonic() > until_s:
             raise Finding(
-                f"left are {len(behind.lines.asking())} conversations, {talks} talks, {tasks} tasks of "
+                f"left are {len(behind.lines.confirmation())} conversations, {talks} talks, {tasks} tasks of "
                 f"{before[0]}, {descriptors} descriptors of {before[1]}"
             )
         await asyncio.sleep(0.1)

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from edgevox.audio.files import write_wav
-from edgevox.folders import Folders, user_folders
-from edgevox.llm.optimise import optimise_on_first_use
-from edgevox.modelstore import ModelStore, load_manifest, read_manifest
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SynthesisRequest
+from edgevox.models import ModelStore, load_manifest, read_manifest
+from edgevox.models.optimise import optimise_on_first_use
 from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import SynthesisRequest
 
 # A machine that does something else as well is no reason to fail. The frameworks' environments do without it.
 if importlib.util.find_spec("hypothesis"):

@@ -43,9 +43,7 @@ class HubServer:
         self.files = dict(files)
         self.commit = "a" * 40
         self.requests: list[Request] = []
-        self.small: set[str] = (
-            set()
-        )  # files that the hub itself serves, with a git digest, as it does small ones
+        self.small: set[str] = set()  # files that the hub itself serves, with a git digest, as it does small ones
         # faults
         self.status: int | None = None  # answer everything with this status ...
         self.error_code: str | None = None  # ... and this X-Error-Code

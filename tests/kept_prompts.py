@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from edgevox.agents.forgetting import PROMPTS_FOLDER
+from edgevox.core.files import PROMPTS_FOLDER
 
 # `script/test` names a folder for all of its runs of pytest.
 VARIABLE = "TEST_PROMPTS_DIR"

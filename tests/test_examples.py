@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import write_wav
-from edgevox.folders import Folders
-from edgevox.types import Audio
+from edgevox.core.files import Folders
+from edgevox.core.types import Audio
 from tests.cli.command import environment, home_environment
-from tests.server.house import model, served, talking, written
-from tests.server.voice.lobby import GUEST, LIGHT_ON, lobby
-from tests.voice.sounds import silent, voiced
+from tests.dialogue.sounds import silent, voiced
+from tests.server.harness import model, served, talking, written
+from tests.server.websocket.harness import GUEST, LIGHT_ON, lobby
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from edgevox.errors import ConfigError
+from edgevox.core.errors import ConfigError
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers import (
     DETECTORS,
     BaseFormatDetector,
@@ -22,7 +23,6 @@ from edgevox.llm.tool_parsers import (
     register_detector,
 )
 from edgevox.llm.tool_parsers.json_calls import JsonCalls
-from edgevox.types import ToolCall
 from tests.tool_parsing.cases import tools
 
 TIMER = '<tool_call>{"name": "set_timer", "arguments": {"minutes": "3"}}</tool_call>'
@@ -48,16 +48,12 @@ def star_format() -> Iterator[str]:
 
 
 def test_the_formats_of_the_documents_are_there() -> None:
-    assert {"hermes", "qwen25", "llama32", "mistral", "pythonic", "xlam", "granite", "gemma"} <= set(
-        DETECTORS
-    )
+    assert {"hermes", "qwen25", "llama32", "mistral", "pythonic", "xlam", "granite", "gemma"} <= set(DETECTORS)
 
 
 def test_a_registered_format_is_read(star_format: str) -> None:
     raw = StarDetector().render([ToolCall("", "set_timer", '{"minutes": 3}')])
-    assert [call.name for call in parse_reply(raw, preset_parsers=(star_format,), tools=tools()).calls] == [
-        "set_timer"
-    ]
+    assert [call.name for call in parse_reply(raw, preset_parsers=(star_format,), tools=tools()).calls] == ["set_timer"]
     assert [call.name for call in parse_reply(raw, tools=tools()).calls] == ["set_timer"]
 
 
@@ -125,9 +121,7 @@ def test_with_no_tools_at_all_calls_are_rejected_and_not_spoken() -> None:
 
 
 def test_a_namespace_before_the_name_is_forgiven() -> None:
-    reply = parse_reply(
-        '<tool_call>{"name": "functions.get_time", "arguments": {}}</tool_call>', tools=tools()
-    )
+    reply = parse_reply('<tool_call>{"name": "functions.get_time", "arguments": {}}</tool_call>', tools=tools())
     assert [call.name for call in reply.calls] == ["get_time"]
 
 
@@ -198,9 +192,7 @@ def test_infinite_numbers_and_half_characters_do_no_harm() -> None:
     raw = r'<tool_call>{"name": "play_music", "arguments": {"volume": 1e999, "track": "\ud83d"}}</tool_call>'
     (call,) = parse_reply(raw, tools=tools()).calls
     assert call.error == "invalid_arguments: a number is out of range"
-    whole = (
-        r'<tool_call>{"name": "play_music", "arguments": {"track": "\ud83d and \ud83d\ude00"}}</tool_call>'
-    )
+    whole = r'<tool_call>{"name": "play_music", "arguments": {"track": "\ud83d and \ud83d\ude00"}}</tool_call>'
     (call,) = parse_reply(whole, tools=tools()).calls
     assert json.loads(call.arguments.encode()) == {"track": "\ufffd and \U0001f600"}
 

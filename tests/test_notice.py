@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.modelstore import ModelEntry, load_manifest
+from edgevox.models import ModelEntry, load_manifest
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTICE = (ROOT / "NOTICE").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer
 Homes: random ones of 0 to 45 things in 68 %, the demo home in 10 %, none in 22 % (12 % where the home's tools
 are offered).
 
-A dialogue with a sentence that the model is judged by is dropped (`kept_aside.py`).
+A dialogue with a sentence that the model is judged by is dropped (`held_out.py`).
 """
 
 from __future__ import annotations
@@ -23,29 +23,33 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from training.asides import aside
-from training.calls import Call, written
-from training.heard import heard
-from training.home import beyond
-from training.home.dialogues import answered, earlier, ran, told_in_words
-from training.home.failures import repaired
-from training.home.followups import asked_back, followed
-from training.home.manner import put, sounds_like_a_question
-from training.home.reasons import behind_reason
-from training.home.requests import request, several
-from training.home.speaker import Said
-from training.home.stages import (
+from training import no_call
+from training.asr_noise import simulate_asr
+from training.held_out import is_held_out
+from training.home.dialogues import (
+    clarification,
+    failed_call_dialogue,
+    follow_up,
+    past_turn,
+    result_dialogue,
+    single_turn,
+    tool_results_line,
+)
+from training.home.phrasing import phrase_request, sounds_like_a_question, with_reason_before
+from training.home.sampling import (
     ALARM_TOOLS,
     HOME_NAMES,
     RIVALS,
-    Stage,
-    stage_of_home,
-    stage_of_others,
+    SceneContext,
+    home_context,
+    other_tools_context,
+    request,
+    several_requests,
     themes,
 )
-from training.kept_aside import is_kept_aside
-from training.scene import Dialogue, Line, Scene
-from training.talk_data import TalkPair, load_talk
+from training.home.speaker import Request
+from training.no_call import SmallTalk, load_small_talk, make_remark
+from training.types import Call, Dialogue, Line, Scene, write_calls
 
 _ONLY_OTHERS_SHARE = 0.15
 
@@ -103,10 +107,10 @@ def scenes(seed: int) -> Iterator[Scene]:
 
 def _scene(rng: random.Random) -> Scene:
     if rng.random() < _ONLY_OTHERS_SHARE:
-        stage, system = stage_of_others(rng)
+        stage, system = other_tools_context(rng)
         mix = _OTHER_MIX
     else:
-        stage, system = stage_of_home(rng)
+        stage, system = home_context(rng)
         mix = _MIX
     kinds, odds = list(mix), list(itertools.accumulate(mix.values()))
     dialogues: list[Dialogue] = []
@@ -120,25 +124,25 @@ def _scene(rng: random.Random) -> Scene:
 
 
 def _is_judged_by(dialogue: Dialogue) -> bool:
-    return any(line.role == "user" and is_kept_aside(line.text) for line in dialogue.lines)
+    return any(line.role == "user" and is_held_out(line.text) for line in dialogue.lines)
 
 
 @functools.cache
-def _talk() -> dict[str, list[TalkPair]]:
-    files: dict[str, list[TalkPair]] = {}
-    for pair in load_talk():
+def _talk() -> dict[str, list[SmallTalk]]:
+    files: dict[str, list[SmallTalk]] = {}
+    for pair in load_small_talk():
         files.setdefault(pair.category, []).append(pair)
     return files
 
 
-def _dialogue(kind: str, stage: Stage) -> Dialogue | None:
+def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
     match kind:
         case "home":
             made = request(stage.rng, stage.speaker, stage.home_tools)
-            return None if made is None else answered(stage.rng, made, "home")
+            return None if made is None else single_turn(stage.rng, made, "home")
         case "several":
-            made = several(stage.speaker, stage.home_tools)
-            return None if made is None else answered(stage.rng, made, "several")
+            made = several_requests(stage.speaker, stage.home_tools)
+            return None if made is None else single_turn(stage.rng, made, "several")
         case "other":
             return _other(stage)
         case "others":
@@ -156,43 +160,35 @@ def _dialogue(kind: str, stage: Stage) -> Dialogue | None:
         case "result":
             return _result(stage)
         case "repair":
-            made = (
-                request(stage.rng, stage.speaker, stage.home_tools)
-                if stage.home_tools
-                else _other_said(stage)
-            )
-            return None if made is None else repaired(stage.rng, made)
+            made = request(stage.rng, stage.speaker, stage.home_tools) if stage.home_tools else _other_said(stage)
+            return None if made is None else failed_call_dialogue(stage.rng, made)
         case "mention":
             if stage.rng.random() < 0.5:
                 return _small_talk(stage, "mention")
-            text, answer = beyond.mentioned(stage.speaker())
+            text, answer = no_call.mention(stage.speaker())
             return _spoken(stage, "mention", text, ".", answer)
         case _:
             raise AssertionError(kind)
 
 
-def _spoken(stage: Stage, category: str, text: str, form: str, answer: str) -> Dialogue:
+def _spoken(stage: SceneContext, category: str, text: str, form: str, answer: str) -> Dialogue:
     """Something that is answered in words."""
-    said = heard(stage.rng, text, is_question=form == "?" or sounds_like_a_question(text))
-    return Dialogue(
-        category, (Line("user", said.text), Line("assistant", stage.respond(answer), learnt=True))
-    )
+    said = simulate_asr(stage.rng, text, is_question=form == "?" or sounds_like_a_question(text))
+    return Dialogue(category, (Line("user", said.text), Line("assistant", stage.respond(answer), learnt=True)))
 
 
-def _other_said(stage: Stage) -> Said | None:
+def _other_said(stage: SceneContext) -> Request | None:
     if not stage.others:
         return None
     tool = stage.rng.choice(stage.others)
     if stage.rng.random() < _FOR_TWO_SHARE and (two := tool.request_for_two(stage.rng)) is not None:
         text, both = two
-        return Said(
-            "?" if sounds_like_a_question(text) else ".", text, tuple(Call(tool.name, one) for one in both)
-        )
+        return Request("?" if sounds_like_a_question(text) else ".", text, tuple(Call(tool.name, one) for one in both))
     text, arguments = tool.request(stage.rng)
-    return Said("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
+    return Request("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
 
 
-def _other_heard(stage: Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
+def _other_heard(stage: SceneContext, made: Request) -> tuple[str, tuple[Call, ...]]:
     rng = stage.rng
     text = made.text
     if rng.random() < 0.07:
@@ -200,37 +196,37 @@ def _other_heard(stage: Stage, made: Said) -> tuple[str, tuple[Call, ...]]:
     elif rng.random() < 0.06 and not text.endswith("please") and made.form == ".":
         text = f"{text} please"
     if rng.random() < _OTHER_REASON_SHARE:
-        text = behind_reason(text, rng)
-    said = heard(
+        text = with_reason_before(text, rng)
+    said = simulate_asr(
         rng, text, made.calls, is_question=made.form == "?", fixed=_enums(stage, made), may_mishear=False
     )
     return said.text, said.calls
 
 
-def _other(stage: Stage, times: int = 1) -> Dialogue | None:
+def _other(stage: SceneContext, times: int = 1) -> Dialogue | None:
     made = [one for one in (_other_said(stage) for _ in range(times)) if one is not None]
     if len(made) < times:
         return None
     if times == 1:
         text, calls = _other_heard(stage, made[0])
-        return Dialogue("other", (Line("user", text), Line("assistant", written(calls), learnt=True)))
+        return Dialogue("other", (Line("user", text), Line("assistant", write_calls(calls), learnt=True)))
     if made[0].calls[0].tool == made[1].calls[0].tool or made[0].form == "?":
         return None
     link = stage.rng.choice((" and ", " and then ", ", then ", ", and also "))
     text = made[0].text.rstrip(".?!") + link + made[1].text
     fixed = _enums(stage, made[0]) | _enums(stage, made[1])
     calls = (*made[0].calls, *made[1].calls)
-    both = heard(stage.rng, text, calls, is_question=made[1].form == "?", fixed=fixed, may_mishear=False)
-    return Dialogue("other", (Line("user", both.text), Line("assistant", written(both.calls), learnt=True)))
+    both = simulate_asr(stage.rng, text, calls, is_question=made[1].form == "?", fixed=fixed, may_mishear=False)
+    return Dialogue("other", (Line("user", both.text), Line("assistant", write_calls(both.calls), learnt=True)))
 
 
-def _enums(stage: Stage, made: Said) -> frozenset[str]:
+def _enums(stage: SceneContext, made: Request) -> frozenset[str]:
     """The slots whose values are not the person's words."""
     tool = next(tool for tool in stage.others if tool.name == made.calls[0].tool)
     return frozenset(name for name, slot in tool.slots if slot.kind == "enum")
 
 
-def _refusal(stage: Stage) -> Dialogue | None:
+def _refusal(stage: SceneContext) -> Dialogue | None:
     rng = stage.rng
     way = rng.random()
     if way < 0.3:
@@ -239,13 +235,13 @@ def _refusal(stage: Stage) -> Dialogue | None:
         return _unoffered(stage)
     if way < 0.75 and not stage.offers_all:
         made = request(rng, stage.speaker, _unserved(stage.home_tools))
-        return None if made is None else _refused(stage, put(rng, made))
-    text, form, answer = beyond.refused(stage.speaker(), other_tools=bool(stage.others))
-    plain = Said("!" if form == "!" else "?", text, ())
-    return _spoken(stage, "refusal", put(rng, plain), form, answer)
+        return None if made is None else _refused(stage, phrase_request(rng, made))
+    text, form, answer = no_call.out_of_scope(stage.speaker(), other_tools=bool(stage.others))
+    plain = Request("!" if form == "!" else "?", text, ())
+    return _spoken(stage, "refusal", phrase_request(rng, plain), form, answer)
 
 
-def _unoffered(stage: Stage) -> Dialogue | None:
+def _unoffered(stage: SceneContext) -> Dialogue | None:
     """A request for a tool that is not offered; half of them for one that is much like those that are."""
     rng = stage.rng
     if stage.other_tools and rng.random() < 0.5:
@@ -261,7 +257,7 @@ def _unoffered(stage: Stage) -> Dialogue | None:
     return None if _is_served_by_alarms(stage, text) else _refused(stage, text)
 
 
-def _is_served_by_alarms(stage: Stage, text: str) -> bool:
+def _is_served_by_alarms(stage: SceneContext, text: str) -> bool:
     """True for a reminder or a time to wake up where alarms are offered."""
     return bool(_REMINDING.search(text)) and not ALARM_TOOLS.isdisjoint(stage.home_tools)
 
@@ -269,9 +265,9 @@ def _is_served_by_alarms(stage: Stage, text: str) -> bool:
 _REMINDING = re.compile(r"remind|alarm|wake|don't let me forget", re.IGNORECASE)
 
 
-def _refused(stage: Stage, text: str) -> Dialogue:
+def _refused(stage: SceneContext, text: str) -> Dialogue:
     is_question = sounds_like_a_question(text)
-    answer = beyond.refusal(stage.speaker(), is_question=is_question, runs_home=bool(stage.home_tools))
+    answer = no_call.refusal(stage.speaker(), is_question=is_question, runs_home=bool(stage.home_tools))
     return _spoken(stage, "refusal", text, "?" if is_question else ".", answer)
 
 
@@ -302,25 +298,23 @@ _CLEAR_HOME_TOOLS = frozenset(
 )  # fmt: skip
 
 
-def _question(stage: Stage) -> Dialogue | None:
+def _question(stage: SceneContext) -> Dialogue | None:
     if not stage.offers_all:
         return None
     if stage.rng.random() < 0.35:
         return _small_talk(stage, "question")
-    text, form, answer = beyond.lacking(stage.speaker())
-    plain = Said("!" if form == "!" else ".", text, ())
-    return _spoken(stage, "question", put(stage.rng, plain), form, answer)
+    text, form, answer = no_call.incomplete_request(stage.speaker())
+    plain = Request("!" if form == "!" else ".", text, ())
+    return _spoken(stage, "question", phrase_request(stage.rng, plain), form, answer)
 
 
 # Which files of talk stand for which category; the rest is ordinary talk.
 _TALK_FILES = {"refusal": "cannot", "mention": "mentions", "question": "unclear"}
 
 
-def _small_talk(stage: Stage, category: str = "talk") -> Dialogue | None:
+def _small_talk(stage: SceneContext, category: str = "talk") -> Dialogue | None:
     rng = stage.rng
-    file = _TALK_FILES.get(category) or rng.choice(
-        [file for file in _talk() if file not in _TALK_FILES.values()]
-    )
+    file = _TALK_FILES.get(category) or rng.choice([file for file in _talk() if file not in _TALK_FILES.values()])
     pair = rng.choice(_talk()[file])
     offered = {tool.theme for tool in stage.other_tools}
     if not offered.isdisjoint(pair.served_by):
@@ -331,57 +325,57 @@ def _small_talk(stage: Stage, category: str = "talk") -> Dialogue | None:
     return _spoken(stage, category, text, ".", rng.choice(pair.answers))
 
 
-def _aside(stage: Stage) -> Dialogue | None:
+def _aside(stage: SceneContext) -> Dialogue | None:
     """Something about a tool that is offered, and nothing that it could do."""
-    spoken = aside(stage.other_tools, stage.others, stage.rng)
+    spoken = make_remark(stage.other_tools, stage.others, stage.rng)
     if spoken is None or _is_served_by_alarms(stage, spoken.text):
         return None
     return _spoken(stage, "aside", spoken.text, ".", spoken.answer)
 
 
-def _history(stage: Stage) -> Dialogue | None:
+def _history(stage: SceneContext) -> Dialogue | None:
     rng = stage.rng
     if not stage.home_tools:
         return _history_of_others(stage)
     if stage.offers_all and rng.random() < 0.18:
-        return asked_back(rng, stage.speaker(), stage.respond_slot)
+        return clarification(rng, stage.speaker(), stage.respond_slot)
     first = request(rng, stage.speaker, stage.home_tools)
     second = request(rng, stage.speaker, stage.home_tools)
     if first is None or second is None:
         return None
     if rng.random() < 0.5:
-        return followed(rng, stage.speaker(), first, stage.home_tools)
-    before, _ = earlier(rng, first)
+        return follow_up(rng, stage.speaker(), first, stage.home_tools)
+    before, _ = past_turn(rng, first)
     if rng.random() < 0.3 and (more := request(rng, stage.speaker, stage.home_tools)):
-        before += earlier(rng, more)[0]
-    return answered(rng, second, "history", before)
+        before += past_turn(rng, more)[0]
+    return single_turn(rng, second, "history", before)
 
 
-def _history_of_others(stage: Stage) -> Dialogue | None:
+def _history_of_others(stage: SceneContext) -> Dialogue | None:
     first, second = _other_said(stage), _other(stage)
     if first is None or second is None:
         return None
     text, calls = _other_heard(stage, first)
-    done = (ran([(calls[0].tool, "ok")]), Line("assistant", "Done."))
-    return Dialogue("history", (Line("user", text), Line("assistant", written(calls)), *done, *second.lines))
+    done = (tool_results_line([(calls[0].tool, "ok")]), Line("assistant", "Done."))
+    return Dialogue("history", (Line("user", text), Line("assistant", write_calls(calls)), *done, *second.lines))
 
 
-def _result(stage: Stage) -> Dialogue | None:
+def _result(stage: SceneContext) -> Dialogue | None:
     rng = stage.rng
     if stage.home_tools and (not stage.others or rng.random() < 0.35):
         made = request(rng, stage.speaker, stage.home_tools & _TELLING)
-        return None if made is None else told_in_words(rng, made)
+        return None if made is None else result_dialogue(rng, made)
     tool = rng.choice(stage.others)
     result = tool.result(rng)
     if result is None:
         return None
     text, arguments = tool.request(rng)
-    made = Said("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
+    made = Request("?" if sounds_like_a_question(text) else ".", text, (Call(tool.name, arguments),))
     words, calls = _other_heard(stage, made)
     lines = (
         Line("user", words),
-        Line("assistant", written(calls), learnt=True),
-        ran([(tool.name, result[0])]),
+        Line("assistant", write_calls(calls), learnt=True),
+        tool_results_line([(tool.name, result[0])]),
     )
     return Dialogue("result", (*lines, Line("assistant", result[1], learnt=True)))
 
@@ -404,9 +398,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m training.scenes", description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=20, help="dialogues to print, or scenes to count")
-    parser.add_argument(
-        "--shares", action="store_true", help="count categories instead of printing dialogues"
-    )
+    parser.add_argument("--shares", action="store_true", help="count categories instead of printing dialogues")
     options = parser.parse_args(arguments)
     out = sys.stdout
     if options.shares:

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from edgevox.agents.confirm import Confirm, nobody_to_ask
+from edgevox.agents.tool_loop import Confirm, deny_confirmation
+from edgevox.core.turn import Turn
+from edgevox.core.types import ToolCall
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry
-from edgevox.tools.mcp.definition import Call, Definition, as_tool, offered_name
-from edgevox.tools.scopes import LOCAL
-from edgevox.turn import Turn
-from edgevox.types import ToolCall
+from edgevox.tools.mcp.tools import Call, Definition, as_tool, offered_name
+from edgevox.tools.policy import LOCAL
 
 _T = TypeVar("_T")
 _STOP_S = 5.0
@@ -42,9 +42,7 @@ class Bridge:
     Where somebody has to agree, `confirm` asks; without it the answer is no.
     """
 
-    def __init__(
-        self, registry: ToolRegistry, *, confirm: Confirm = nobody_to_ask, caller: Caller = LOCAL
-    ) -> None:
+    def __init__(self, registry: ToolRegistry, *, confirm: Confirm = deny_confirmation, caller: Caller = LOCAL) -> None:
         self.registry = registry
         self._executor = ToolExecutor(registry)
         self._confirm = confirm
@@ -98,9 +96,7 @@ def foreign_tool(
 
     Raises ConfigError for a schema that is of no use.
     """
-    definition = Definition(
-        name=name, description=description, input_schema=dict(schema), read_only=only_reads or None
-    )
+    definition = Definition(name=name, description=description, input_schema=dict(schema), read_only=only_reads or None)
     tool = as_tool(definition, offered_name(name), call, server_id=framework)
     return replace(tool, acts_elsewhere=False)
 

@@ -19,9 +19,7 @@ def from_langchain(tool: BaseTool, *, only_reads: bool = False) -> Tool:
 
     described = tool.tool_call_schema
     schema = described if isinstance(described, dict) else described.model_json_schema()
-    return foreign_tool(
-        tool.name, tool.description, schema, call, only_reads=only_reads, framework="LangChain"
-    )
+    return foreign_tool(tool.name, tool.description, schema, call, only_reads=only_reads, framework="LangChain")
 
 
 def to_langchain(bridge: Bridge) -> list[BaseTool]:

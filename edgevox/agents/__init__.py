@@ -1,6 +1,6 @@
 """Agents: a model, its instructions and its memory of the conversation."""
 
-from edgevox.agents.chat_body import run_chat_with_tools
+from edgevox.agents.chat_request import run_chat_with_tools
 from edgevox.agents.llm_agent import AgentResult, LLMAgent
 from edgevox.agents.tool_conversation import ConversationTurn, ToolConversation
 

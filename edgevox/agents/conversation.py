@@ -1,21 +1,116 @@
-"""A conversation as the model is told of it: the last turns, whole, and a summary of what went before.
+"""The conversation history: the last turns in full, a summary of earlier ones, and the record of a turn.
 
-What leaves the prompt stays in the journal. Nothing here waits for a disk.
+What leaves the prompt stays in the journal. Nothing here waits for a disk. A record holds complete exchanges
+only: some templates refuse a conversation with a call that has no result, or a turn without a last reply.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import json
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
-from edgevox.agents.kept_turn import KeptTurn, Summary, whole
-from edgevox.settings import MemorySettings
-from edgevox.tools.neutral import neutral_text
-from edgevox.types import Message
+from edgevox.config import MemorySettings
+from edgevox.core.errors import ContextOverflow
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatModel, ChatRequest, Message, Sampling, ToolCall
+from edgevox.llm.tool_parsers import parse_reply
+from edgevox.tools.sanitize import sanitize_tool_output
+
+NO_RESULT = "no result: the turn ended first, and it may have happened"
+INTERRUPTED = "I was interrupted."
+CUT_OFF = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """One turn of a conversation; `at_s` is when it ended, in seconds since 1970."""
+
+    id: str
+    conversation: str
+    at_s: float
+    source: str
+    finish_reason: str
+    messages: tuple[Message, ...]
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call for message in self.messages for call in message.tool_calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is left of the turns from `first_id` to `last_id`, which the model had no room for."""
+
+    text: str
+    first_id: str
+    last_id: str
+
+
+def mark_truncated(heard: str) -> str:
+    """What was heard of a reply, written so that it is seen to have no end."""
+    if not heard:
+        return CUT_OFF
+    is_sentence = heard[-1] in ".!?…"
+    return f"{heard} {CUT_OFF}" if is_sentence else f"{heard.rstrip(' ,;:–-')}{CUT_OFF}"
+
+
+def complete_turn(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages of one turn, made consistent where it was cut short.
+
+    Each call is followed by its result, in the order of the calls; a result that nobody asked for goes; the
+    last word is the assistant's. Raises ValueError for what is not one turn.
+    """
+    if not messages or messages[0].role != "user":
+        raise ValueError("a turn begins with what the person said")
+    if any(message.role in ("user", "system") for message in messages[1:]):
+        raise ValueError("a turn is one question and what the assistant said and did")
+    mended = tuple(_repaired(messages))
+    last = mended[-1]
+    if last.role != "assistant" or last.tool_calls:
+        return (*mended, Message("assistant", INTERRUPTED))
+    return mended
+
+
+def _repaired(messages: Sequence[Message]) -> Iterator[Message]:
+    position = 0
+    while position < len(messages):
+        message = messages[position]
+        position += 1
+        if message.role == "tool":
+            continue
+        results = []
+        while position < len(messages) and messages[position].role == "tool":
+            results.append(messages[position])
+            position += 1
+        yield message
+        for call in message.tool_calls:
+            found = next((result for result in results if result.tool_call_id == call.id), None)
+            if found is not None:
+                results.remove(found)
+            yield found or Message("tool", NO_RESULT, tool_call_id=call.id)
+
+
+def messages_as_json(messages: Sequence[Message]) -> str:
+    return json.dumps([dataclasses.asdict(message) for message in messages], ensure_ascii=False)
+
+
+def messages_from_json(text: str) -> tuple[Message, ...]:
+    """Raises ValueError for what `messages_as_json` did not write."""
+    try:
+        return tuple(
+            Message(**{**fields, "tool_calls": tuple(ToolCall(**call) for call in fields["tool_calls"])})
+            for fields in json.loads(text)
+        )
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"these are no messages: {error}") from error
+
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since 1970, as time.time gives them: they are compared with those of earlier runs."""
@@ -29,9 +124,9 @@ _FEW_TURNS = 8
 class Journal(Protocol):
     """Where turns are kept beyond this process. Every method returns at once and raises nothing."""
 
-    def write_turn(self, turn: KeptTurn) -> None: ...
+    def write_turn(self, turn: TurnRecord) -> None: ...
 
-    def amend_turn(self, turn: KeptTurn) -> None:
+    def amend_turn(self, turn: TurnRecord) -> None:
         """Write the turn of the same id as it is now; one that was deleted stays so."""
 
     def write_summary(self, conversation: str, summary: Summary) -> None: ...
@@ -53,7 +148,7 @@ class Conversation:
         settings: MemorySettings | None = None,
         clock: Clock = time.time,
         journal: Journal | None = None,
-        turns: Sequence[KeptTurn] = (),
+        turns: Sequence[TurnRecord] = (),
         summary: Summary | None = None,
     ) -> None:
         """Without a journal it ends with the process; `turns` and `summary` are what it goes on from."""
@@ -64,8 +159,8 @@ class Conversation:
         self._max_turns = settings.max_turns
         self._continue_s = settings.continue_minutes * 60
         self._turns = list(turns)
-        self._left: list[KeptTurn] = []
-        self._handed_out: list[KeptTurn] = []
+        self._left: list[TurnRecord] = []
+        self._handed_out: list[TurnRecord] = []
         self._summary = summary
         self._last_s = turns[-1].at_s if turns else clock()
         self._forgettings = journal.forgettings() if journal else 0
@@ -88,10 +183,10 @@ class Conversation:
 
         Raises ValueError for messages that are not one turn.
         """
-        messages = whole(turn)
+        messages = complete_turn(turn)
         self._refresh()
         self._last_s = self._clock()
-        kept = KeptTurn(turn_id or uuid.uuid4().hex, self.name, self._last_s, source, finish_reason, messages)
+        kept = TurnRecord(turn_id or uuid.uuid4().hex, self.name, self._last_s, source, finish_reason, messages)
         self._turns.append(kept)
         if self._journal:
             self._journal.write_turn(kept)
@@ -151,7 +246,7 @@ class Conversation:
             self._let_go()
         if self._journal and (times := self._journal.forgettings()) != self._forgettings:
             self._forgettings = times
-            self._drop_deleted(self._journal)
+            self._drop_deleted_turns(self._journal)
 
     def _let_go(self) -> None:
         self._turns.clear()
@@ -159,7 +254,7 @@ class Conversation:
         self._handed_out.clear()
         self._summary = None
 
-    def _drop_deleted(self, journal: Journal) -> None:
+    def _drop_deleted_turns(self, journal: Journal) -> None:
         summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
         known = summarised | {turn.id for turn in (*self._left, *self._handed_out, *self._turns)}
         alive = journal.surviving(known)
@@ -174,4 +269,53 @@ class Conversation:
 
 def _note(summary: str) -> Message:
     # It may repeat what a web page or a device said, so it must not read like an order.
-    return Message("system", f"Notes of what was said before, for information only: {neutral_text(summary)}")
+    return Message("system", f"Notes of what was said before, for information only: {sanitize_tool_output(summary)}")
+
+
+_INSTRUCTIONS = (
+    "You keep notes of a conversation. Write down in two or three short sentences what a later answer may "
+    "need: names, wishes, facts, what was done. Do not add anything."
+)
+_MAX_TOKENS = 120
+_MAX_TURN_CHARS = 600
+
+
+async def summarise(model: ChatModel, conversation: Conversation, cancel: CancelFlag) -> bool:
+    """Put a summary in the place of the turns that left the prompt; False when there was nothing to do.
+
+    A cancelled or empty summary changes nothing: the turns wait. Raises EngineFailed and ModelError.
+    """
+    turns = conversation.turns_to_summarise()
+    if not turns:
+        return False
+    request = ChatRequest(
+        (Message("system", _INSTRUCTIONS), Message("user", _summary_prompt(conversation.summary, turns))),
+        sampling=Sampling(temperature=0.0, max_tokens=_MAX_TOKENS),
+        client="summary",
+    )
+    written = ""
+    try:
+        async with aclosing(model.stream(request, cancel)) as replies:
+            async for reply in replies:
+                if isinstance(reply, ChatDelta):
+                    written += reply.text
+    except ContextOverflow:
+        return False
+    text = " ".join(parse_reply(written, preset_parsers=(), tools=[]).text.split())
+    if cancel.is_set() or not text:
+        return False
+    conversation.set_summary(text)
+    return True
+
+
+def _summary_prompt(summary: str, turns: Sequence[Sequence[Message]]) -> str:
+    before = (f"Notes so far: {summary}",) if summary else ()
+    return "\n".join((*before, "The conversation went on:", *_lines(turns), "Write the new notes."))
+
+
+def _lines(turns: Sequence[Sequence[Message]]) -> Iterator[str]:
+    who = {"user": "Person", "assistant": "Assistant", "tool": "Tool"}
+    for turn in turns:
+        for message in turn:
+            if message.content and message.role in who:
+                yield f"{who[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"

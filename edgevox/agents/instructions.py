@@ -6,41 +6,41 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-from edgevox.tools.home.names import word_set
+from edgevox.core.words import word_set
 
 
 class Instructions(Protocol):
     """The system prompt, asked for at every turn. It should change as little as it can, and at its end."""
 
-    def for_sentence(self, text: str) -> str:
+    def for_utterance(self, text: str) -> str:
         """What to tell a model that is asked this; with "" what it is told whatever it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class FollowedBy:
+class CombinedInstructions:
     """Instructions, and behind them those of a program that asks through us."""
 
     first: str | Instructions
     more: str
 
-    def for_sentence(self, text: str) -> str:
-        first = self.first if isinstance(self.first, str) else self.first.for_sentence(text)
+    def for_utterance(self, text: str) -> str:
+        first = self.first if isinstance(self.first, str) else self.first.for_utterance(text)
         return "\n\n".join(filter(None, (first, self.more)))
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SystemPrompt:
     """The system prompt of one turn, and the one that turns have whose sentence needs nothing of its own."""
 
     system: str
     usual: str
 
     @classmethod
-    def of(cls, instructions: str | Instructions, sentence: str = "") -> Told:
+    def of(cls, instructions: str | Instructions, sentence: str = "") -> SystemPrompt:
         if isinstance(instructions, str):
             return cls(instructions, instructions)
-        usual = instructions.for_sentence("")
-        return cls(instructions.for_sentence(sentence) if sentence else usual, usual)
+        usual = instructions.for_utterance("")
+        return cls(instructions.for_utterance(sentence) if sentence else usual, usual)
 
     @property
     def is_usual(self) -> bool:
@@ -65,7 +65,7 @@ _POINTING_BACK = word_set(
 )
 
 
-def stands_alone(sentence: str) -> bool:
+def is_self_contained(sentence: str) -> bool:
     """True for a command or a question that can be understood without what was said before it."""
     said = re.findall(r"[^\W_]+", re.sub(r"['’]", "", sentence.casefold()))
     return len(said) > 1 and said[0] in _OPENINGS and _POINTING_BACK.isdisjoint(said)

@@ -13,16 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from edgevox.agents.acting import Acting, Publish
-from edgevox.agents.asked_model import AskedModel
-from edgevox.agents.confirm import Confirm, nobody_to_ask
-from edgevox.agents.conversation import Conversation
-from edgevox.agents.instructions import Instructions, Told, stands_alone
-from edgevox.agents.kept_turn import cut_off
-from edgevox.agents.reply import Foresee, Reply
-from edgevox.agents.summary import summarise
-from edgevox.agents.turn_work import TurnWork
-from edgevox.events import (
+from edgevox.agents.conversation import Conversation, mark_truncated, summarise
+from edgevox.agents.instructions import Instructions, SystemPrompt, is_self_contained
+from edgevox.agents.model_profile import ModelProfile, OnPreview, Reply
+from edgevox.agents.tool_loop import Confirm, Publish, ToolLoop, TurnState, deny_confirmation
+from edgevox.core.events import (
     Event,
     ModelFinished,
     ModelStarted,
@@ -30,17 +25,9 @@ from edgevox.events import (
     ToolCallWritten,
     TurnsForgotten,
 )
-from edgevox.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
-from edgevox.llm.hooks_slm import default_slm_hooks
-from edgevox.llm.hooks_slm.result_words import turn_sentence
-from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy
-from edgevox.llm.tool_parsers import ArgumentsDelta
-from edgevox.tools import Tool, ToolRegistry
-from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.results import ToolResult
-from edgevox.tools.scopes import LOCAL, Caller
-from edgevox.turn import CancelFlag, Turn
-from edgevox.types import (
+from edgevox.core.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import (
     ChatModel,
     ChatRequest,
     FinishReason,
@@ -51,6 +38,14 @@ from edgevox.types import (
     ToolChoice,
     ToolsAs,
 )
+from edgevox.llm.hooks_slm import default_slm_hooks
+from edgevox.llm.hooks_slm.result_text import turn_sentence
+from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy
+from edgevox.llm.tool_parsers import ArgumentsDelta
+from edgevox.tools import Tool, ToolRegistry
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.policy import LOCAL, Caller
+from edgevox.tools.results import ToolResult
 
 MAX_ITERATIONS = 6
 
@@ -58,9 +53,7 @@ Offer: TypeAlias = Callable[[str], Sequence[str]]
 """The names of the tools that a model is told of when it is asked this."""
 
 _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
-NO_MORE_TOOLS = (
-    "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
-)
+NO_MORE_TOOLS = "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +69,7 @@ class AgentResult:
 
     def told(self) -> JsonObject:
         """As programs are told of it."""
-        calls = [
-            {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)} for call in self.calls
-        ]
+        calls = [{"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)} for call in self.calls]
         return {"reply": self.reply, "tool_calls": calls, "finish_reason": self.finish_reason}
 
 
@@ -109,7 +100,7 @@ class LLMAgent:
         tools_as: ToolsAs = "template",
         takes_notes: bool = True,
         conversation: Conversation | None = None,
-        confirm: Confirm = nobody_to_ask,
+        confirm: Confirm = deny_confirmation,
         caller: Caller = LOCAL,
         publish: Publish = lambda _event: None,
         client: str | None = None,
@@ -123,14 +114,12 @@ class LLMAgent:
         self._offered = offered
         self._hooks = Hooks(default_slm_hooks(self._executor.registry.only_reads) if hooks is None else hooks)
         self._max_iterations = max_iterations
-        self._model = AskedModel(
-            model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking
-        )
+        self._model = ModelProfile(model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking)
         self._conversation = conversation or Conversation()
         self._takes_notes = takes_notes
         self._prepared: ChatRequest | None = None
         self._publish = publish
-        self._acting = Acting(
+        self._tool_loop = ToolLoop(
             self._executor,
             self._hooks,
             names=self._names,
@@ -167,12 +156,12 @@ class LLMAgent:
         tool_choice: ToolChoice = "auto",
         source: str = "text",
         answer_in: str | None = None,
-        foresee: Foresee = lambda _text: None,
+        preview: OnPreview = lambda _text: None,
         is_doubted: bool = False,
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
 
-        `answer_in` is the code of the language that the model is told to answer in. `foresee` is told what
+        `answer_in` is the code of the language that the model is told to answer in. `preview` is told what
         will probably be said, as it grows, before that is certain. Before anything is done for a text that
         `is_doubted`, the person is asked whether they said it.
 
@@ -181,11 +170,11 @@ class LLMAgent:
         """
         begun = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = begun[0].content
-        work = TurnWork(Run(self.name, turn.id, sentence), begun, Told.of(self._instructions, sentence))
+        work = TurnState(Run(self.name, turn.id, sentence), begun, SystemPrompt.of(self._instructions, sentence))
         work.offered = self._names_for(sentence)
         work.answer_in = answer_in
-        work.doubted = sentence if is_doubted else ""
-        work.foresee = foresee
+        work.low_confidence_text = sentence if is_doubted else ""
+        work.preview = preview
         self._prepared = None
         async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
             async for piece in pieces:
@@ -205,7 +194,7 @@ class LLMAgent:
 
     def was_heard(self, turn_id: str, heard: str, *, finish_reason: str = "interrupted") -> None:
         """No more than this was heard of the last reply: so it is remembered, and seen to have no end."""
-        self._conversation.amend_reply(turn_id, cut_off(heard), finish_reason=finish_reason)
+        self._conversation.amend_reply(turn_id, mark_truncated(heard), finish_reason=finish_reason)
 
     async def rest(self, cancel: CancelFlag) -> None:
         """What can be done while nobody waits, until `cancel` is set; the next turn is the quicker for it.
@@ -228,7 +217,7 @@ class LLMAgent:
 
     # --- the story of one turn
 
-    async def _turn(self, work: TurnWork, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
+    async def _turn(self, work: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
         """What is said, piece by piece; `work` is then complete."""
         try:
             answer = await self._hooks.run_start(work.run)
@@ -249,11 +238,11 @@ class LLMAgent:
             return
         assert answer is not None
         work.reply = answer.text.strip() or work.said.strip() or work.last_words or turn_sentence(work.run)
-        if work.unsaid:
-            yield work.unsaid
+        if work.unspoken_text:
+            yield work.unspoken_text
 
     async def _generate(
-        self, reply: Reply, work: TurnWork, turn: Turn, choice: ToolChoice
+        self, reply: Reply, work: TurnState, turn: Turn, choice: ToolChoice
     ) -> AsyncGenerator[str, None]:
         """One generation; what of it may be said is said at once."""
         is_last = work.run.hop >= self._max_iterations
@@ -272,7 +261,7 @@ class LLMAgent:
         work.forced_choice = None
         self._tell(ModelStarted(turn_id=turn.id), turn)
         on_call = partial(self._tell_call, turn)
-        async with aclosing(reply.spoken(request, turn.cancel, work.foresee, on_call)) as pieces:
+        async with aclosing(reply.spoken(request, turn.cancel, work.preview, on_call)) as pieces:
             async for piece in pieces:
                 yield work.say(piece, begins_reply=reply.said == piece)
         done = reply.done
@@ -288,7 +277,7 @@ class LLMAgent:
             turn.gate.when_open(lambda: self._conversation.forget_oldest(done.dropped_turns))
             self._tell(TurnsForgotten(turn_id=turn.id, count=done.dropped_turns), turn)
 
-    async def _after(self, reply: Reply, work: TurnWork, turn: Turn) -> Answer | None:
+    async def _after(self, reply: Reply, work: TurnState, turn: Turn) -> Answer | None:
         """What follows from a reply: the answer to the person, or None, and then the model is asked again."""
         read = reply.read()
         is_last = work.run.hop >= self._max_iterations
@@ -308,16 +297,16 @@ class LLMAgent:
                 return None
         if not read.calls or is_last:
             return Answer(read.text)
-        return await self._acting.act(read, work, turn)
+        return await self._tool_loop.act(read, work, turn)
 
     def _next_prompt(self) -> ChatRequest:
         """What can be evaluated of the next turn before its sentence is known."""
-        request = self._request(Told.of(self._instructions), self._names_for(""), ())
+        request = self._request(SystemPrompt.of(self._instructions), self._names_for(""), ())
         return replace(request, prompt_only=True)
 
     def _request(
         self,
-        told: Told,
+        told: SystemPrompt,
         offered: Sequence[str] | None,
         messages: Sequence[Message],
         *,
@@ -332,7 +321,7 @@ class LLMAgent:
         is_usual = told.is_usual and offered == usually
         # Behind other instructions or tools all is evaluated anew: where the past is not needed, it is left
         # out, and what is known of the usual prompt stays in its own place in the model's memory.
-        is_past_needed = is_usual or not stands_alone(messages[0].content)
+        is_past_needed = is_usual or not is_self_contained(messages[0].content)
         request = self._model.request(
             (*system, *(self._conversation.messages() if is_past_needed else ()), *messages),
             self._executor.registry,
@@ -368,7 +357,7 @@ class LLMAgent:
         if not callable(self._offered):
             return self._offered
         names = self._offered(sentence)
-        if not sentence or stands_alone(sentence):
+        if not sentence or is_self_contained(sentence):
             return names
         # "And tomorrow?" has no word of the tool that it is about.
         again = (name for name in self._last_called() if name in self._executor.registry)

@@ -9,18 +9,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
 from typing import TypeAlias
 
-from edgevox.agents.conversation import Clock, Conversation
-from edgevox.agents.forgetting import forget_expired
-from edgevox.agents.kept_turn import KeptTurn, Summary
+from edgevox.agents.conversation import Clock, Conversation, Summary, TurnRecord
+from edgevox.agents.forget import forget_expired
 from edgevox.agents.memory_file import MemoryFile
-from edgevox.errors import StateError
-from edgevox.settings import MemorySettings
+from edgevox.config import MemorySettings
+from edgevox.core.errors import StateError
+from edgevox.core.state_file import WordStore
 
 log = logging.getLogger(__name__)
 
@@ -63,13 +63,17 @@ class ConversationStore:
         *,
         clock: Clock = time.time,
         on_change: OnChange = lambda _problem: None,
+        stores: Sequence[WordStore] = (),
     ) -> ConversationStore:
-        """The memory in the state folder, once what is too old is deleted there. Blocks for milliseconds."""
+        """Open the memory in the state folder, and delete what is too old there and in the files of `stores`.
+
+        Blocks for milliseconds.
+        """
         store = cls(settings, clock=clock, on_change=on_change)
         try:
             if settings.enabled:
                 store._open(folder)
-            forget_expired(folder, settings.retention_days, clock())
+            forget_expired(folder, settings.retention_days, clock(), stores)
         except StateError as error:
             store._report(error)
         return store
@@ -128,14 +132,14 @@ class ConversationStore:
             )
         self._journal = _FileJournal(file, file.reader(), self._write_ended)
 
-    def _recent(self, name: str, max_turns: int) -> tuple[tuple[KeptTurn, ...], Summary | None]:
+    def _recent(self, name: str, max_turns: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
         """What a conversation goes on from: the turns since its last long silence."""
         if self._journal is None:
             return (), None
         silence_s = self._settings.continue_minutes * 60
         try:
             turns, summary = self._journal.reader.last_turns(name, max_turns)
-            recent: list[KeptTurn] = []
+            recent: list[TurnRecord] = []
             next_s = self._clock()
             for turn in reversed(turns):
                 if abs(next_s - turn.at_s) > silence_s:
@@ -196,7 +200,7 @@ class _FileJournal:
     def probe(self) -> None:
         self._jobs.put(lambda file: file.probe())
 
-    def write_turn(self, turn: KeptTurn) -> None:
+    def write_turn(self, turn: TurnRecord) -> None:
         self._unwritten.add(turn.id)
 
         def job(file: MemoryFile) -> None:
@@ -207,7 +211,7 @@ class _FileJournal:
 
         self._jobs.put(job)
 
-    def amend_turn(self, turn: KeptTurn) -> None:
+    def amend_turn(self, turn: TurnRecord) -> None:
         self._jobs.put(lambda file: file.amend(turn))
 
     def write_summary(self, conversation: str, summary: Summary) -> None:
@@ -235,7 +239,7 @@ class _FileJournal:
                 continue
             try:
                 if self._file.is_deleted:
-                    self._begin_anew()
+                    self._open_new_file()
                 job(self._file)
             except StateError as error:  # the disk may be full now and free for the next turn
                 self._write_ended(error)
@@ -243,7 +247,7 @@ class _FileJournal:
                 self._write_ended(None)
         self._file.close()
 
-    def _begin_anew(self) -> None:
+    def _open_new_file(self) -> None:
         """Somebody has deleted the file: what is said from now on is kept in another. Raises StateError.
 
         What was in it is not written again. The conversation that is under way goes on.
@@ -251,9 +255,7 @@ class _FileJournal:
         path = self._file.path
         file = MemoryFile.open(path.parent)
         log.warning("%s was deleted: it is begun anew", path)
-        self._write_ended(
-            StateError(f"{path} was deleted: it is begun anew", hint="what was said before is gone")
-        )
+        self._write_ended(StateError(f"{path} was deleted: it is begun anew", hint="what was said before is gone"))
         if self._old_reader is not None:
             self._old_reader.close()
         self._forgettings_before = self._known_forgettings

@@ -16,8 +16,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from edgevox.agents.kept_turn import KeptTurn, Summary, messages_as_json, messages_from_json
-from edgevox.errors import StateError
+from edgevox.agents.conversation import Summary, TurnRecord, messages_as_json, messages_from_json
+from edgevox.core.errors import StateError
 
 FILE_NAME = "memory.sqlite"
 BROKEN_SUFFIX = ".broken"
@@ -123,7 +123,7 @@ class MemoryFile:
 
     # --- writing
 
-    def add(self, turn: KeptTurn) -> None:
+    def add(self, turn: TurnRecord) -> None:
         values = (turn.id, turn.conversation, turn.at_s, turn.source, turn.finish_reason)
         with self._changing():
             self._connection.execute(
@@ -131,7 +131,7 @@ class MemoryFile:
                 (*values, messages_as_json(turn.messages)),
             )
 
-    def amend(self, turn: KeptTurn) -> None:
+    def amend(self, turn: TurnRecord) -> None:
         """Write what was said in a turn as it is now; without effect if it has been deleted."""
         with self._changing():
             self._connection.execute(
@@ -174,7 +174,7 @@ class MemoryFile:
 
     # --- reading
 
-    def turns(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> Iterator[KeptTurn]:
+    def turns(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> Iterator[TurnRecord]:
         """The turns of a time, newest first; one that cannot be read is passed over."""
         with self._explaining():
             rows = self._connection.execute(
@@ -186,7 +186,7 @@ class MemoryFile:
         with self._explaining():
             return int(self._connection.execute("SELECT count(*) FROM turns").fetchone()[0])
 
-    def last_turns(self, conversation: str, limit: int) -> tuple[tuple[KeptTurn, ...], Summary | None]:
+    def last_turns(self, conversation: str, limit: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
         """The summary of a conversation, if any, and the last turns that are not in it."""
         with self._explaining():
             row = self._connection.execute(
@@ -331,12 +331,10 @@ def _is_broken(error: Exception) -> bool:
     return code in _BROKEN_CODES or isinstance(error, UnicodeDecodeError)
 
 
-def _readable(rows: list[Any]) -> Iterator[KeptTurn]:
+def _readable(rows: list[Any]) -> Iterator[TurnRecord]:
     for _number, turn_id, conversation, at_s, source, finish_reason, messages in rows:
         try:
-            yield KeptTurn(
-                turn_id, conversation, float(at_s), source, finish_reason, messages_from_json(messages)
-            )
+            yield TurnRecord(turn_id, conversation, float(at_s), source, finish_reason, messages_from_json(messages))
         except ValueError:
             continue
 

@@ -12,19 +12,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from edgevox.agents.acting import spoken_text
-from edgevox.agents.asked_model import AskedModel
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.llm_agent import MAX_ITERATIONS, NO_MORE_TOOLS
-from edgevox.agents.reply import call_numbers
-from edgevox.errors import ToolError
-from edgevox.hooks import ModelReply
-from edgevox.llm.hooks_slm.result_words import NO_ANSWER
+from edgevox.agents.model_profile import ModelProfile, call_numbers
+from edgevox.agents.tool_loop import spoken_text
+from edgevox.core.errors import ToolError
+from edgevox.core.hooks import ModelReply
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatModel, Message, Sampling, ToolCall, ToolChoice, ToolsAs
+from edgevox.llm.hooks_slm.result_text import NO_ANSWER
 from edgevox.llm.tool_choice import RESPOND_NAME, ToolChoicePolicy
 from edgevox.tools import Tool, ToolRegistry, ToolResult
 from edgevox.tools.results import render, sentence
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatModel, Message, Sampling, ToolCall, ToolChoice, ToolsAs
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +58,7 @@ class ToolConversation:
     ) -> None:
         self._tools = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         self._system = (Message("system", instructions),) if instructions else ()
-        self._model = AskedModel(
-            model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking
-        )
+        self._model = ModelProfile(model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking)
         self._max_iterations = max_iterations
         self._conversation = conversation or Conversation()
         self._numbers = call_numbers()

@@ -1,1 +1,3 @@
-"""Sound: files, devices, and finding the speech in it."""
+"""Audio front end: devices, echo cancellation, voice activity, endpointing and wake words."""
+
+from __future__ import annotations

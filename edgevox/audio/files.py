@@ -1,28 +1,31 @@
-"""Sound files: any common format in, 16-bit WAV out."""
+"""Reads and writes sound files, and uses WAV files in place of a microphone or a loudspeaker."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import itertools
 import os
 import uuid
 import wave
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 import av
 import av.error
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.errors import AudioError
-from edgevox.types import WHISPER_RATE_HZ, Audio
+from edgevox.audio.dsp import SILENCE_DBFS, Resampler, dbfs
+from edgevox.core.errors import AudioError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 _INT16_MAX = 32_767
 
 
-def read_audio(path: Path, rate_hz: int = WHISPER_RATE_HZ) -> Audio:
+def read_audio(path: Path, rate_hz: int = SAMPLE_RATE_HZ) -> Audio:
     """The sound of a file, mixed to mono. Raises AudioError.
 
     A WAV file that was cut short gives the sound that is there; compressed formats are damaged by it.
@@ -47,7 +50,7 @@ def read_audio(path: Path, rate_hz: int = WHISPER_RATE_HZ) -> Audio:
     return Audio(samples, rate_hz)
 
 
-def decode_audio(content: bytes, rate_hz: int = WHISPER_RATE_HZ, *, max_s: float) -> Audio:
+def decode_audio(content: bytes, rate_hz: int = SAMPLE_RATE_HZ, *, max_s: float) -> Audio:
     """The sound of a file that somebody sent, mixed to mono. Raises AudioError, also for what is longer.
 
     A few kilobytes can hold hours of silence: no more is decoded than may be.
@@ -124,3 +127,84 @@ def _write(file: BinaryIO, chunks: Iterable[Audio], rate_hz: int) -> None:
 
 def _int16(samples: NDArray[np.float32]) -> NDArray[np.int16]:
     return np.rint(np.clip(np.nan_to_num(samples), -1.0, 1.0) * _INT16_MAX).astype("<i2")
+
+
+class WavMicrophone:
+    """Hears a file or sound, then silence for `silence_s`, then nothing more: `frames` ends.
+
+    As fast as it is asked, or with `realtime` one block every `block_ms`. Raises AudioError.
+    """
+
+    def __init__(
+        self,
+        source: Path | Audio,
+        *,
+        realtime: bool = False,
+        silence_s: float = 2.0,
+        rate_hz: int = SAMPLE_RATE_HZ,
+        block_ms: int = 20,
+    ) -> None:
+        sound = read_audio(source, rate_hz) if isinstance(source, Path) else source
+        resampler = Resampler(sound.rate_hz, rate_hz)
+        silence = np.zeros(round(silence_s * rate_hz), dtype=np.float32)
+        self._samples = np.concatenate((resampler.feed(sound.samples), resampler.finish(), silence))
+        self._block_s = block_ms / 1000
+        self._block_samples = rate_hz * block_ms // 1000
+        self.live = realtime
+        """Whether time passes while nobody reads."""
+        self._is_open = True
+        self.rate_hz = rate_hz
+        self.level_dbfs = SILENCE_DBFS
+        self.dropped_samples = 0
+        self.delay_s = 0.0
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        self._is_open = False
+
+    async def frames(self) -> AsyncGenerator[Audio, None]:
+        """Block after block, each exactly as long; what is left at the end and fills no block is left out."""
+        begun_s = asyncio.get_running_loop().time()
+        for number in range(len(self._samples) // self._block_samples):
+            if not self._is_open:
+                return
+            due_s = begun_s + (number + 1) * self._block_s if self.live else 0.0
+            await asyncio.sleep(max(0.0, due_s - asyncio.get_running_loop().time()))
+            block = self._samples[number * self._block_samples :][: self._block_samples]
+            self.level_dbfs = dbfs(block)
+            yield Audio(block, self.rate_hz)
+
+
+class WavSpeaker:
+    """Keeps every answer, one behind the other, as fast as it comes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.heard_s = 0.0
+        self._chunks: list[Audio] = []
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        started = False
+        self.heard_s = 0.0
+        async for chunk in chunks:
+            if cancel.is_set():
+                return
+            if not started:
+                on_start()
+                started = True
+            self._chunks.append(chunk)
+            self.heard_s += chunk.duration_s
+
+    def duck(self, is_ducked: bool) -> None:
+        """A file is not spoken over."""
+
+    def save(self) -> None:
+        """Write the file. Raises AudioError, also when nothing was said."""
+        write_wav(self._path, self._chunks)

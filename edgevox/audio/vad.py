@@ -1,6 +1,7 @@
-"""Whether a block of sound may be a voice: quick, without a model, and rather once too often than not.
+"""Voice activity detection (VAD) per 20 ms block: WebRTC VAD plus an adaptive noise floor.
 
-Silero, which is slower and surer, has the last word later, where Whisper runs (edgevox/stt/speech_gate.py).
+Fast and without a neural model; biased towards false positives. Silero, slower and more accurate, decides
+again before transcription (edgevox/stt/silero_vad.py).
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ import numpy as np
 import webrtcvad
 from numpy.typing import NDArray
 
-from edgevox.audio.levels import SILENCE_DBFS, decibels
-from edgevox.types import WHISPER_RATE_HZ, Audio
+from edgevox.audio.dsp import SILENCE_DBFS, decibels
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 BLOCK_MS = 20
-BLOCK_SAMPLES = WHISPER_RATE_HZ * BLOCK_MS // 1000
+BLOCK_SAMPLES = SAMPLE_RATE_HZ * BLOCK_MS // 1000
 
 # Where the power of speech is, and that of hum and rumble is not.
 _LOWEST_HZ, _HIGHEST_HZ = 300, 4000
-_BIN_HZ = WHISPER_RATE_HZ / BLOCK_SAMPLES
+_BIN_HZ = SAMPLE_RATE_HZ / BLOCK_SAMPLES
 _BAND = slice(round(_LOWEST_HZ / _BIN_HZ), round(_HIGHEST_HZ / _BIN_HZ) + 1)
 # Every vowel has more of its power than this in the band; a mains hum has only what leaks into it.
 _LEAST_IN_BAND_DB = -20.0
@@ -40,7 +41,7 @@ _MOMENT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class VadResult:
     """What one block is; levels are those of the band in which people speak.
 
     `room_db` is that of the quietest moment of the last seconds; `is_talk` where most of them may be voices.
@@ -52,7 +53,7 @@ class Judgement:
     is_talk: bool
 
 
-class VoiceDetector:
+class VoiceActivityDetector:
     """Judges one block after the other, knowing how loud the room is. 0 is lenient, 3 is strict.
 
     Sound without a loud moment is judged amplified as well, by `most_gain_db` at most.
@@ -71,10 +72,10 @@ class VoiceDetector:
         self._moments_db: deque[float] = deque(maxlen=_TALK_MEMORY)
         self._voices: deque[bool] = deque(maxlen=_TALK_MEMORY)
 
-    def judge(self, block: Audio) -> Judgement:
+    def judge(self, block: Audio) -> VadResult:
         """Say what the next block is; it must be BLOCK_MS of sound at 16 kHz."""
         samples = block.samples
-        if len(samples) != BLOCK_SAMPLES or block.rate_hz != WHISPER_RATE_HZ:
+        if len(samples) != BLOCK_SAMPLES or block.rate_hz != SAMPLE_RATE_HZ:
             raise ValueError(f"{len(samples)} samples at {block.rate_hz} Hz are not {BLOCK_MS} ms at 16 kHz")
         spectrum = np.fft.rfft(samples * self._window)[_BAND]
         power = float(np.vdot(spectrum, spectrum).real) * self._scale
@@ -94,7 +95,7 @@ class VoiceDetector:
         self._voices.append(sounds_like_voice)
         heard = len(self._voices)
         is_talk = heard >= _LEAST_TALK and sum(self._voices) >= _TALK_SHARE * heard
-        return Judgement(is_voice, level_db, min(self._moments_db), is_talk)
+        return VadResult(is_voice, level_db, min(self._moments_db), is_talk)
 
     def _sounds_like_voice(self, samples: NDArray[np.float32]) -> bool:
         is_speech = _is_speech(self._webrtc, samples)
@@ -106,4 +107,4 @@ class VoiceDetector:
 
 def _is_speech(detector: webrtcvad.Vad, samples: NDArray[np.float32]) -> bool:
     pcm = (np.clip(samples, -1.0, 1.0) * 32_767).astype("<i2").tobytes()
-    return bool(detector.is_speech(pcm, WHISPER_RATE_HZ))
+    return bool(detector.is_speech(pcm, SAMPLE_RATE_HZ))

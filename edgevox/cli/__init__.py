@@ -1,1 +1,1 @@
-"""The `edgevox` command. Each sub-command is one module with `add_arguments` and `run`."""
+"""The `edgevox` command: `main` picks a sub-command of `commands`; `ui` has what they show and read."""

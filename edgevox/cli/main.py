@@ -3,66 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import signal
 import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from edgevox import __version__
-from edgevox.errors import EdgevoxError
+from edgevox.cli.command import INTERRUPTED, CommandEntry, find_commands
+from edgevox.core.errors import EdgevoxError
 
-INTERRUPTED = 130
 BROKEN_PIPE = 141
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A sub-command: the module in edgevox.cli that holds it, and one line for the overview."""
-
-    module: str
-    summary: str
-
-
-COMMANDS = {
-    "run": Command("run", "start the assistant"),
-    "serve": Command("serve", "serve other programs, as OpenAI's and Anthropic's servers do"),
-    "open": Command("open", "open its page in the browser, or on a phone"),
-    "ask": Command("ask", "ask one question and print the answer"),
-    "say": Command("say", "speak a text, or write it to a WAV file"),
-    "status": Command("status", "show how the assistant that runs is"),
-    "top": Command("top", "watch it: what it hears, does and says, and how long that takes"),
-    "mute": Command("mute", "have the assistant that runs not listen"),
-    "unmute": Command("unmute", "have it listen again"),
-    "talk": Command("talk", "have it listen to what you say next, muted or not"),
-    "stop": Command("stop", "have it be quiet: end its turn, and what rings"),
-    "reload": Command("reload", "have it read the settings again"),
-    "service": Command("service", "keep the assistant running: install, uninstall, status, logs"),
-    "transcribe": Command("transcribe", "write down what is said in a sound file"),
-    "demo": Command("demo", "a spoken question through the whole loop, and where its time went"),
-    "home": Command("home", "show what is in the home, and how it is"),
-    "tools": Command("tools", "list what the assistant can do, and do it without the model"),
-    "mcp": Command("mcp", "list, add, try and remove MCP servers, or be one"),
-    "plugins": Command("plugins", "list the plugins, or begin a new one"),
-    "stats": Command("stats", "show which tools are chosen and how long they take"),
-    "setup": Command("setup", "choose a microphone and a loudspeaker, and try both"),
-    "devices": Command("devices", "list the microphones and loudspeakers"),
-    "wake": Command("wake", "count how often a wake word is heard wrongly, or missed, in recordings"),
-    "doctor": Command("doctor", "check every part and say how to fix what is wrong"),
-    "last": Command("last", "show where the time of the last turn went"),
-    "history": Command("history", "show what was said and done"),
-    "forget": Command("forget", "delete what was said, in every place where it is kept"),
-    "presets": Command("presets", "list the models that can be used, and what fits this machine"),
-    "models": Command("models", "list, download, verify and remove models"),
-    "config": Command("config", "show every setting and where it came from"),
-    "eval": Command("eval", "score a model on suites of commands, by text or by speech"),
-    "parse": Command("parse", "read tool calls out of raw model output"),
-    "grammar": Command("grammar", "show the grammar that forces valid calls, or try a text on it"),
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,23 +38,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    parser = _overview()
+    commands = find_commands()
+    parser = _overview(commands)
     if not words or words[0].startswith("-"):
         parser.parse_args(words)
         parser.print_help()
         return 0
     name = words[0]
-    if name not in COMMANDS:
+    if name not in commands:
         parser.parse_args(words)  # exits with the list of commands
-    module = importlib.import_module(f"edgevox.cli.{COMMANDS[name].module}")
+    command = commands[name].load()
     # Not at the top: `edgevox --help` must not wait for what it imports.
     from edgevox.cli.context import Context
 
     _answer_ctrl_c()
-    command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=COMMANDS[name].summary)
-    module.add_arguments(command_parser)
+    command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=command.summary)
+    command.add_arguments(command_parser)
     args = command_parser.parse_args(words[1:])
-    return int(module.run(args, Context(flags=_settings_of(args))))
+    return command.run(args, Context(flags=_settings_of(args)))
 
 
 def _answer_ctrl_c() -> None:
@@ -119,15 +73,15 @@ def _settings_of(args: argparse.Namespace) -> dict[str, object]:
     return {key: value for key, value in given.items() if "." in key or key == "preset"}
 
 
-def _overview() -> argparse.ArgumentParser:
+def _overview(commands: Mapping[str, CommandEntry]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="edgevox",
         description="A voice assistant that lives on your own machine.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="commands:\n" + "\n".join(f"  {name:<12} {c.summary}" for name, c in COMMANDS.items()),
+        epilog="commands:\n" + "\n".join(f"  {name:<12} {c.summary}" for name, c in commands.items()),
     )
     parser.add_argument("--version", action="version", version=f"edgevox {__version__}")
-    parser.add_argument("command", nargs="?", choices=COMMANDS, metavar="command", help="see below")
+    parser.add_argument("command", nargs="?", choices=commands, metavar="command", help="see below")
     return parser
 
 

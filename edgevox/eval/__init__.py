@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from edgevox.eval.examination import Result, examine
+from edgevox.eval.report import Rate, Summary, by_group, summarise
+from edgevox.eval.runner import Result, run_cases
 from edgevox.eval.suite import Call, Case, Expectation, read_suite
-from edgevox.eval.summary import Rate, Summary, by_group, summarise
 
 __all__ = [
     "Call",
@@ -14,7 +14,7 @@ __all__ = [
     "Result",
     "Summary",
     "by_group",
-    "examine",
     "read_suite",
+    "run_cases",
     "summarise",
 ]

@@ -1,23 +1,159 @@
-"""What was right in one answer."""
+"""Compares an answer with what its case expects: calls, validity, reply, and the demo home's state.
+
+Texts are equal when their words are, whatever the case and the articles; numbers when their values are.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from edgevox.eval.comparing import Normal, plain_text, same_calls, same_tools
-from edgevox.eval.demo_state import demo_state_is
-from edgevox.eval.offer import TALK
+from edgevox.core.types import ToolCall
+from edgevox.eval.offered_tools import TALK, bound_home_tools
 from edgevox.eval.suite import Call, Case
+from edgevox.home import DemoHome
+from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tts.sentences import MAX_CHARS, SentenceSplitter
 
+NormalizeText: TypeAlias = Callable[[str], str]
+"""One spelling for all texts that count as the same."""
+
+DOMAIN = "domain"
+ARTICLES = frozenset({"the", "a", "an", "my"})
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+def plain_text(text: str) -> str:
+    """The words without case, articles and the marks that end a sentence."""
+    words = text.replace("’", "'").casefold().strip(" .,!?").split()
+    kept = [word for word in words if word not in ARTICLES]
+    return " ".join(kept or words)
+
+
+def same_tools(wanted: Sequence[Call], made: Sequence[Call], *, ordered: bool) -> bool:
+    """Whether the same tools were called, each as often."""
+    names, made_names = [call.name for call in wanted], [call.name for call in made]
+    return names == made_names if ordered else sorted(names) == sorted(made_names)
+
+
+def same_calls(
+    wanted: Sequence[Call],
+    made: Sequence[Call],
+    *,
+    ordered: bool,
+    lenient_domain: bool = False,
+    normal: NormalizeText = plain_text,
+) -> bool:
+    """Whether the calls are the same, arguments and all.
+
+    With `lenient_domain` that slot counts only where both sides give it.
+    """
+    if not same_tools(wanted, made, ordered=ordered):
+        return False
+    orders = [tuple(made)] if ordered else itertools.permutations(made)
+    return any(
+        all(
+            one.name == other.name
+            and same_arguments(one.arguments, other.arguments, lenient_domain=lenient_domain, normal=normal)
+            for one, other in zip(wanted, order, strict=True)
+        )
+        for order in orders
+    )
+
+
+def same_arguments(
+    wanted: Mapping[str, Any],
+    made: Mapping[str, Any],
+    *,
+    lenient_domain: bool = False,
+    normal: NormalizeText = plain_text,
+) -> bool:
+    """Whether every slot is the same. One that is null was left out."""
+    one = {slot: value for slot, value in wanted.items() if value is not None}
+    other = {slot: value for slot, value in made.items() if value is not None}
+    if lenient_domain and (DOMAIN not in one or DOMAIN not in other):
+        one.pop(DOMAIN, None)
+        other.pop(DOMAIN, None)
+    return one.keys() == other.keys() and all(same_value(one[slot], other[slot], normal) for slot in one)
+
+
+def same_value(wanted: object, made: object, normal: NormalizeText = plain_text) -> bool:
+    """Whether two JSON values mean the same: "20" is 20 and 20.0, and lists keep their order."""
+    match wanted, made:
+        case Mapping(), Mapping():
+            return same_arguments(wanted, made, normal=normal)
+        case list(), list():
+            return len(wanted) == len(made) and all(
+                same_value(one, other, normal) for one, other in zip(wanted, made, strict=True)
+            )
+        case (Mapping() | list(), _) | (_, Mapping() | list()):
+            return False
+        case bool(), bool():
+            return wanted is made
+        case str(), str() if normal(wanted) == normal(made):
+            return True
+        case _:
+            return _plain(wanted) == _plain(made)
+
+
+def _plain(value: object) -> float | str:
+    match value:
+        case bool():
+            return str(value).casefold()
+        case int() | float():
+            return float(value)
+        case _:
+            text = str(value).strip().casefold()
+            return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
+    """Count the words to insert, delete or replace to get from one to the other."""
+    row = list(range(len(heard) + 1))
+    for i, expected in enumerate(said, start=1):
+        diagonal, row[0] = row[0], i
+        for j, got in enumerate(heard, start=1):
+            best = min(row[j] + 1, row[j - 1] + 1, diagonal + (expected != got))
+            diagonal, row[j] = row[j], best
+    return row[-1]
+
+
+STATE, ITEMS = "state", "items"
+
+
+async def reaches_demo_state(wanted: Mapping[str, Mapping[str, Any]], calls: Sequence[Call]) -> bool:
+    """Whether a new demo home is as wanted once the calls are made, one after the other.
+
+    `wanted` is by entity: `state`, attributes such as `brightness`, and `items` for what a list still holds.
+    """
+    home = DemoHome()
+    executor = ToolExecutor(ToolRegistry(bound_home_tools(home)))
+    for number, call in enumerate(calls):
+        result = await executor.dispatch(ToolCall(str(number), call.name, json.dumps(call.arguments)))
+        if (pending := result.confirmation) is not None:
+            await executor.dispatch_confirmed(pending.call, pending.token, channel="keyboard")
+    house = home.house()
+    for entity_id, facts in wanted.items():
+        entity = house.entity(entity_id)
+        assert entity is not None, "the suite was checked"
+        found: dict[str, Any] = {**entity.attributes, STATE: entity.state}
+        if ITEMS in facts:
+            found[ITEMS] = [item.text for item in await home.items(entity_id) if not item.is_done]
+        if not all(same_value(value, found.get(fact)) for fact, value in facts.items()):
+            return False
+    return True
+
+
 # Marks of data: nobody says them.
-_UNSPOKEN = re.compile(r"[\[\]{}<>|`*#_=]")
+_UNSPEAKABLE = re.compile(r"[\[\]{}<>|`*#_=]")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ModelAnswer:
     """What a model gave for a case. `is_own_words` says that the reply is its own, and not a tool's."""
 
     calls: tuple[Call, ...]
@@ -48,7 +184,7 @@ class Score:
         return self.lenient_ok is not False and self.state_ok is not False
 
 
-async def score(case: Case, given: Given, normal: Normal = plain_text) -> Score:
+async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_text) -> Score:
     """Compare an answer with what the case expects."""
     expect = case.expect
     tool_ok = args_ok = lenient_ok = None
@@ -57,16 +193,14 @@ async def score(case: Case, given: Given, normal: Normal = plain_text) -> Score:
     elif expect.calls:
         tool_ok = same_tools(expect.calls, given.calls, ordered=expect.ordered)
         args_ok = same_calls(expect.calls, given.calls, ordered=expect.ordered, normal=normal)
-        lenient_ok = same_calls(
-            expect.calls, given.calls, ordered=expect.ordered, lenient_domain=True, normal=normal
-        )
+        lenient_ok = same_calls(expect.calls, given.calls, ordered=expect.ordered, lenient_domain=True, normal=normal)
     return Score(
         tool_ok=tool_ok,
         args_ok=args_ok,
         lenient_ok=lenient_ok,
         valid=given.is_valid if given.calls else None,
         spoken_ok=is_spoken_sentence(given.reply) if given.is_own_words else None,
-        state_ok=await demo_state_is(expect.state, _doing(given.calls)) if expect.state else None,
+        state_ok=await reaches_demo_state(expect.state, _doing(given.calls)) if expect.state else None,
     )
 
 
@@ -74,7 +208,7 @@ def is_spoken_sentence(reply: str) -> bool:
     """Whether a reply is one sentence that can be read aloud: no JSON, no brackets, no Markdown."""
     splitter = SentenceSplitter(min_clause_chars=MAX_CHARS)  # it need not be quick: clauses stay together
     sentences = [*splitter.feed(reply), *splitter.finish()]
-    return len(sentences) == 1 and _UNSPOKEN.search(reply) is None and re.search(r"\w", reply) is not None
+    return len(sentences) == 1 and _UNSPEAKABLE.search(reply) is None and re.search(r"\w", reply) is not None
 
 
 def _doing(calls: Sequence[Call]) -> list[Call]:

@@ -1,25 +1,95 @@
-"""Suites: what is said to a model, what it is offered, and what it should do. One JSON object in a line.
+"""Reads suites: JSON Lines with an utterance, the offered tools and home, and the expected calls.
 
-A row may be a recording. docs/guide/evaluation.md describes the format.
+docs/guide/evaluation.md describes the format. A row may be a recording.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from edgevox.errors import ConfigError, InvalidArguments
-from edgevox.eval.homes import HomeText
-from edgevox.eval.offer import Offer, tool_of_schema
+from edgevox.core.errors import ConfigError, InvalidArguments
+from edgevox.core.types import JsonObject
+from edgevox.eval.offered_tools import OfferedTools, tool_of_schema
+from edgevox.home import Area, DemoHome, Entity, Floor, House
+from edgevox.home.entities import Place
 from edgevox.tools import ToolRegistry
 from edgevox.tools.arguments import read_arguments
-from edgevox.tools.home import DemoHome, House
-from edgevox.types import JsonObject
+
+
+class _Named(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    aliases: tuple[str, ...] = ()
+
+
+class _Area(_Named):
+    floor: str | None = None
+
+
+class _Entity(_Named):
+    domain: str = Field(min_length=1)
+    device_class: str | None = None
+    area: str | None = None
+
+
+class HomeSpec(BaseModel):
+    """A home in JSON. A place is named by its own name, in any case of letters."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    floors: tuple[_Named, ...] = ()
+    areas: tuple[_Area, ...] = ()
+    entities: tuple[_Entity, ...] = ()
+
+    def model_post_init(self, _context: Any, /) -> None:  # noqa: ANN401 - pydantic's own
+        """Raises ValueError for a floor or an area that is not there."""
+        self.house()
+
+    def house(self) -> House:
+        """The home; what it is made of gets ids from the names."""
+        floors = tuple(Floor(_id(floor.name), floor.name, floor.aliases) for floor in self.floors)
+        areas = tuple(
+            Area(_id(area.name), area.name, area.aliases, _found(area.floor, floors, "floor")) for area in self.areas
+        )
+        floor_of = {area.id: area.floor for area in areas}
+        entities = []
+        for number, thing in enumerate(self.entities):
+            area = _found(thing.area, areas, "area")
+            entities.append(
+                Entity(
+                    id=f"{thing.domain}.{_id(thing.name)}_{number}",
+                    name=thing.name,
+                    domain=thing.domain,
+                    state="unknown",
+                    aliases=thing.aliases,
+                    area=area,
+                    floor=floor_of[area] if area else None,
+                    device_class=thing.device_class,
+                )
+            )
+        return House(tuple(entities), areas, floors)
+
+
+def _found(name: str | None, places: Iterable[Place], kind: str) -> str | None:
+    """The id of the place of that name. Raises ValueError."""
+    if name is None:
+        return None
+    for place in places:
+        if _id(name) == place.id:
+            return place.id
+    raise ValueError(f"there is no {kind} called {name} in this home")
+
+
+def _id(name: str) -> str:
+    return "_".join(name.casefold().split())
+
 
 GUIDE = "docs/guide/evaluation.md describes the rows"
 _RECORDED = "recorded"
@@ -52,7 +122,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenInput:
     """How an utterance was said, how many of its words were heard wrong, and how sure the recogniser was.
 
     `text` and `words` are empty where the words of a recording are not known, `speed` is None in every
@@ -79,11 +149,11 @@ class Case:
     id: str
     category: str
     utterance: str
-    offer: Offer
+    offer: OfferedTools
     expect: Expectation
     results: Mapping[str, Any] = field(default_factory=dict)
     recording: Recording | None = None
-    spoken: Spoken | None = None
+    spoken: SpokenInput | None = None
 
 
 def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
@@ -135,7 +205,7 @@ class _Row(_Line):
     utterance: str = Field(min_length=1)
     tools: str | list[str | dict[str, Any]] | None = None
     tools_with_home: bool = False
-    home: str | HomeText | None = None
+    home: str | HomeSpec | None = None
     expect: _Expect = Field(default_factory=_Expect)
     results: dict[str, Any] = Field(default_factory=dict)
     note: str = ""
@@ -155,7 +225,7 @@ class _Suite(BaseModel):
     """What a suite says of itself, as it likes, and what its rows refer to by name."""
 
     plugins: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
-    homes: dict[str, HomeText] = Field(default_factory=dict)
+    homes: dict[str, HomeSpec] = Field(default_factory=dict)
 
 
 class _Header(_Line):
@@ -170,7 +240,7 @@ class _Reader:
         self._folder = path.parent
         self._with_examples = with_examples
         self._suite = _Suite()
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[str, OfferedTools] = {}
         self._ids: set[str] = set()
         self._is_first = True
 
@@ -205,14 +275,14 @@ class _Reader:
             raise _BadRow(error.message) from error
         yield Case(self._name, name, row.category, row.utterance, offer, expect, row.results, recording)
 
-    def _offer(self, row: _Row) -> Offer:
+    def _offer(self, row: _Row) -> OfferedTools:
         schemas = tuple(self._schemas(row))
         home = self._home(row)
         has_home_tools = row.tools is None or row.tools_with_home
         key = json.dumps([schemas, home if isinstance(home, str) else home.model_dump(), has_home_tools])
         if key not in self._offers:
             tools = tuple(tool_of_schema(schema, with_examples=self._with_examples) for schema in schemas)
-            self._offers[key] = Offer(tools, has_home_tools, _house(home))
+            self._offers[key] = OfferedTools(tools, has_home_tools, _house(home))
         return self._offers[key]
 
     def _schemas(self, row: _Row) -> Iterator[JsonObject]:
@@ -224,7 +294,7 @@ class _Reader:
             else:
                 raise _BadRow(f"the first line of the file names no plugin {tool}")
 
-    def _home(self, row: _Row) -> HomeText | Literal["demo", "none"]:
+    def _home(self, row: _Row) -> HomeSpec | Literal["demo", "none"]:
         match row.home:
             case None:
                 # Tools of another program come without a home.
@@ -239,7 +309,7 @@ class _Reader:
                 return home
 
 
-def _house(home: HomeText | Literal["demo", "none"]) -> House | None:
+def _house(home: HomeSpec | Literal["demo", "none"]) -> House | None:
     match home:
         case "demo":
             return DemoHome().house()
@@ -249,7 +319,7 @@ def _house(home: HomeText | Literal["demo", "none"]) -> House | None:
             return home.house()
 
 
-def _expectation(expect: _Expect, offer: Offer) -> Expectation:
+def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
     tools = offer.registry
     calls = tuple(Call(call.name, call.arguments) for call in expect.calls)
     if expect.no_call and calls:
@@ -260,10 +330,7 @@ def _expectation(expect: _Expect, offer: Offer) -> Expectation:
         _check(call, tools)
     if expect.state and offer.house != DemoHome().house():
         raise _BadRow("only the demo home has a state to compare")
-    state = {
-        thing: {"state": wanted} if isinstance(wanted, str) else wanted
-        for thing, wanted in expect.state.items()
-    }
+    state = {thing: {"state": wanted} if isinstance(wanted, str) else wanted for thing, wanted in expect.state.items()}
     for thing in state:
         if offer.house is not None and offer.house.entity(thing) is None:
             raise _BadRow(f"the demo home has no {thing}")
@@ -292,3 +359,6 @@ def _faults(error: ValidationError) -> str:
         what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
         faults.append(f"{key}: {what}" if key else what)
     return "; ".join(faults)
+
+
+AS_RECORDED = "as recorded"

@@ -5,24 +5,29 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Literal, Protocol
 
 import llama_cpp
 
-from edgevox.errors import ContextOverflow
-from edgevox.llm.file_digest import FileDigests
-from edgevox.llm.generation import CallRule, Generation
+from edgevox.core.errors import ContextOverflow
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
+from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
+from edgevox.llm.generation import Generation, ReplyConstraint
 from edgevox.llm.grammars import GrammarCache
-from edgevox.llm.llamacpp import LlamaEngine
-from edgevox.llm.native.constraints import Constrainer
-from edgevox.llm.native.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
-from edgevox.llm.native.sampler import Candidates, Sampler
-from edgevox.llm.oldest_turn import without_oldest_turn
-from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
-from edgevox.llm.prompt_writer import PromptWriter, WrittenPrompt
-from edgevox.llm.snapshots import LentSnapshots, SnapshotKey, SnapshotStore
-from edgevox.llm.templates import CHATML, ChatTemplate
-from edgevox.turn import CancelFlag
-from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
+from edgevox.llm.prefix_cache import (
+    SEQUENCES,
+    DigestCache,
+    PrefixCache,
+    ReadOnlySnapshots,
+    SnapshotKey,
+    SnapshotStore,
+)
+from edgevox.llm.prompt.render import drop_oldest_turn
+from edgevox.llm.prompt.templates import CHATML, ChatTemplate
+from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
+from edgevox.llm.sampling import Candidates, Constrainer, Sampler
 
 # Less room than this for an answer is no room: old turns go first.
 _ROOM_FOR_REPLY_TOKENS = 64
@@ -43,7 +48,7 @@ class Decoder:
         cache: PrefixCache,
         candidates: Candidates,
         constrainer: Constrainer,
-        lent: LentSnapshots | None = None,
+        lent: ReadOnlySnapshots | None = None,
     ) -> None:
         self._context = context
         self._writer = writer
@@ -100,9 +105,7 @@ class Decoder:
                 rule=rule,
                 stop=request.stop,
                 reasoning=prompt.reasoning,
-                limit_tokens=min(
-                    request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)
-                ),
+                limit_tokens=min(request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)),
                 cancel=cancel,
                 begun=self._begun(request, prompt),
             )
@@ -127,7 +130,7 @@ class Decoder:
 
     def _prepare(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Evaluate the beginning that every next question shares."""
-        prompt = self._writer.write_open(request)
+        prompt = self._writer.write_prefix(request)
         size = len(prompt.tokens)
         if not self._context.can_cut or size >= self._context.context_tokens:
             yield ChatDone("stop", 0, 0, 0)  # what cannot be cut back would be evaluated in vain
@@ -148,9 +151,7 @@ class Decoder:
         yield ChatDone(finish, size, known, 0)
         self._cache.save()
 
-    def _fit(
-        self, request: ChatRequest, rule: CallRule | None, cancel: CancelFlag
-    ) -> tuple[WrittenPrompt, int]:
+    def _fit(self, request: ChatRequest, rule: ReplyConstraint | None, cancel: CancelFlag) -> tuple[WrittenPrompt, int]:
         """The prompt without as many of the oldest turns as it takes to leave room for a reply.
 
         Raises Aborted: a program's conversation may have a thousand messages.
@@ -162,23 +163,22 @@ class Decoder:
                 raise Aborted
             prompt = self._writer.write(messages, request)
             if len(prompt.tokens) + _ROOM_FOR_REPLY_TOKENS <= self._context.context_tokens:
-                return self._thinking_first(prompt, request, rule), dropped
-            shorter = without_oldest_turn(messages)
+                return self._open_reasoning(prompt, request, rule), dropped
+            shorter = drop_oldest_turn(messages)
             if shorter == messages:
                 raise ContextOverflow(
-                    f"the question needs {len(prompt.tokens)} tokens, the context holds "
-                    f"{self._context.context_tokens}",
+                    f"the question needs {len(prompt.tokens)} tokens, the context holds {self._context.context_tokens}",
                     hint="ask for less at once, or raise llm.context_tokens",
                 )
             messages = shorter
             dropped += 1
 
-    def _thinking_first(
-        self, prompt: WrittenPrompt, request: ChatRequest, rule: CallRule | None
+    def _open_reasoning(
+        self, prompt: WrittenPrompt, request: ChatRequest, rule: ReplyConstraint | None
     ) -> WrittenPrompt:
         """Where a call is required, open the thoughts ourselves: a model that thinks may do so first."""
         required = rule is not None and rule.begins == "at_once"
-        if not (required and request.thinking and self._writer.thinks and not prompt.reasoning):
+        if not (required and request.thinking and self._writer.supports_thinking and not prompt.reasoning):
             return prompt
         opening = self._context.vocabulary.tokenize(f"{_THINK}\n", special=True)
         return replace(prompt, tokens=[*prompt.tokens, *opening], reasoning=_THINK)
@@ -190,10 +190,10 @@ class Decoder:
 
     # --- tool choice
 
-    def _rule(self, request: ChatRequest) -> CallRule | None:
+    def _rule(self, request: ChatRequest) -> ReplyConstraint | None:
         """What the reply is held to, and from where on."""
         if request.json_schema is not None:
-            return CallRule(self._grammars.get_json(request.json_schema), "at_once")
+            return ReplyConstraint(self._grammars.get_json(request.json_schema), "at_once")
         match request.tool_choice:
             case "none":
                 return None
@@ -209,21 +209,35 @@ class Decoder:
             tools, wire_format=request.wire_format or _DEFAULT_WIRE_FORMAT, parallel=request.parallel_calls
         )
         if request.tool_choice == "auto":
-            return CallRule(grammar, "at_trigger") if grammar.triggers else None
-        return CallRule(grammar, "at_once")
+            return ReplyConstraint(grammar, "at_trigger") if grammar.triggers else None
+        return ReplyConstraint(grammar, "at_once")
 
     def _banned(self, request: ChatRequest) -> set[int]:
         """With the choice "none", the tokens that begin a call: the tools are in the prompt all the same."""
         if request.tool_choice != "none" or not request.tools or request.wire_format is None:
             return set()
-        grammar = self._grammars.get(
-            request.tools, wire_format=request.wire_format, parallel=request.parallel_calls
-        )
+        grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
         vocabulary = self._context.vocabulary
         return {vocabulary.tokenize(trigger, special=True)[0] for trigger in grammar.triggers}
 
 
-def load_decoder(engine: LlamaEngine) -> Decoder:
+class LlamaOptions(Protocol):
+    """What to load, and how: edgevox.llm.engine.LlamaEngine."""
+
+    model_path: Path
+    context_tokens: int
+    threads: int
+    prompt_threads: int
+    chat_template: str | None
+    adapter_path: Path | None
+    adapter_scale: float
+    kv_type: Literal["f16", "q8_0"]
+    snapshot_dir: Path | None
+    snapshot_bytes: int
+    constraint_engine: Literal["llguidance", "llama.cpp"]
+
+
+def load_decoder(engine: LlamaOptions) -> Decoder:
     """Load what the engine names. Raises ModelError."""
     context = LlamaContext(
         engine.model_path,
@@ -247,15 +261,15 @@ def load_decoder(engine: LlamaEngine) -> Decoder:
         PrefixCache(context, SnapshotStore(folder, key, max_bytes=max_bytes) if folder and key else None),
         candidates,
         Constrainer(vocabulary, candidates, engine.constraint_engine),
-        LentSnapshots(folder, key, max_bytes=max_bytes) if folder and key else None,
+        ReadOnlySnapshots(folder, key, max_bytes=max_bytes) if folder and key else None,
     )
 
 
-def _snapshot_key(engine: LlamaEngine, template: str) -> SnapshotKey | None:
+def _snapshot_key(engine: LlamaOptions, template: str) -> SnapshotKey | None:
     """None where nothing is kept on disk, or the model's files cannot be read a second time."""
     if engine.snapshot_dir is None:
         return None
-    digests = FileDigests(engine.snapshot_dir)
+    digests = DigestCache(engine.snapshot_dir)
     try:
         return SnapshotKey(
             model_sha256=digests.sha256(engine.model_path),

@@ -1,4 +1,4 @@
-"""One reply in the making: tokens are picked, held to a grammar where there is one, and become text."""
+"""The decode loop for one reply: samples tokens, applies the grammar, finds stop strings, yields text."""
 
 from __future__ import annotations
 
@@ -7,22 +7,57 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import FinishReason
+from edgevox.llm.context import LlamaContext
 from edgevox.llm.grammars import CallGrammar
-from edgevox.llm.native.constraints import Constrainer, Constraint
-from edgevox.llm.native.context import LlamaContext
-from edgevox.llm.native.sampler import Sampler
-from edgevox.llm.prefix_cache import PrefixCache, Track
-from edgevox.llm.text_watch import TextWatch
-from edgevox.llm.tool_parsers.reasoning import STYLES
-from edgevox.turn import CancelFlag
-from edgevox.types import FinishReason
+from edgevox.llm.prefix_cache import CachedSequence, PrefixCache
+from edgevox.llm.sampling import Constrainer, Constraint, Sampler
+from edgevox.llm.tool_parsers.base import STYLES
+
+
+class MarkerScanner:
+    """Feed text; what stands before the first of `strings` comes back as soon as that is certain.
+
+    Once one is there, `found` names it and `rest` is the text behind it; the watch is then of no further use.
+    """
+
+    def __init__(self, strings: tuple[str, ...]) -> None:
+        self._strings = tuple(string for string in strings if string)
+        self._held = ""
+        self.found: str | None = None
+        self.rest = ""
+
+    def feed(self, text: str) -> str:
+        self._held += text
+        places = [(at, string) for string in self._strings if (at := self._held.find(string)) >= 0]
+        if places:
+            at, self.found = min(places, key=lambda place: (place[0], -len(place[1])))
+            released, self.rest = self._held[:at], self._held[at + len(self.found) :]
+            self._held = ""
+            return released
+        keep = max((_overlap(self._held, string) for string in self._strings), default=0)
+        cut = len(self._held) - keep
+        released, self._held = self._held[:cut], self._held[cut:]
+        return released
+
+    def finish(self) -> str:
+        """The text that was held back, when the stream ends without any of the strings."""
+        released, self._held = self._held, ""
+        return released
+
+
+def _overlap(text: str, string: str) -> int:
+    """How many characters at the end of `text` could begin `string`."""
+    return next((n for n in range(min(len(text), len(string) - 1), 0, -1) if text.endswith(string[:n])), 0)
+
 
 # What models think between: the end tag of each beginning.
 REASONING_TAGS = {begin.rstrip(): style.ends[0] for style in STYLES for begin in style.begins}
 
 
 @dataclass(frozen=True, slots=True)
-class CallRule:
+class ReplyConstraint:
     """When a reply is held to a grammar: from its first word, or from where a call begins in free text."""
 
     grammar: CallGrammar
@@ -44,12 +79,12 @@ class Generation:
         self,
         prompt: Sequence[int],
         *,
-        track: Track,
+        track: CachedSequence,
         cache: PrefixCache,
         context: LlamaContext,
         sampler: Sampler,
         constrainer: Constrainer,
-        rule: CallRule | None,
+        rule: ReplyConstraint | None,
         stop: tuple[str, ...],
         reasoning: str | None,
         limit_tokens: int,
@@ -78,7 +113,7 @@ class Generation:
         self._constraint: Constraint | None = None
         self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._reasoning_end = REASONING_TAGS[reasoning] if reasoning else ""
-        self._watch = TextWatch(())
+        self._watch = MarkerScanner(())
         self._enter("reasoning" if reasoning else "held" if self._held_at_once else "free")
         self._take_up(begun)
 
@@ -198,12 +233,10 @@ class Generation:
         # The last token said more than the grammar allows, or began before the call: write that place anew.
         self._constraint.close()
         self._enter("held")
-        if self._rewrite(found, rest) and self._constraint.accept(
-            self._vocabulary.tokenize(found, special=True)
-        ):
+        if self._rewrite(found, rest) and self._constraint.accept(self._vocabulary.tokenize(found, special=True)):
             return found
         self._enter("free")
-        self._watch = TextWatch(self._stop)
+        self._watch = MarkerScanner(self._stop)
         return found + rest
 
     def _rewrite(self, found: str, rest: str) -> bool:
@@ -241,9 +274,9 @@ class Generation:
             case "held":
                 assert self._rule is not None
                 self._constraint = self._constrainer.start(self._rule.grammar)
-                self._watch = TextWatch(())
+                self._watch = MarkerScanner(())
             case "reasoning":
-                self._watch = TextWatch((*self._stop, self._reasoning_end))
+                self._watch = MarkerScanner((*self._stop, self._reasoning_end))
             case "free":
                 calls = (*self._rule.grammar.triggers, *REASONING_TAGS) if self._rule is not None else ()
-                self._watch = TextWatch((*self._stop, *calls))
+                self._watch = MarkerScanner((*self._stop, *calls))

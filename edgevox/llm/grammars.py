@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from edgevox.errors import ConfigError
-from edgevox.llm.gbnf.calls import OfferedTool, add_calls, add_reply, add_value, offered, optional_calls
-from edgevox.llm.gbnf.language import Node, Rules
-from edgevox.llm.gbnf.written import Written, written
-from edgevox.llm.grammar_check import compiles
+from edgevox.core.errors import ConfigError
+from edgevox.core.types import JsonObject
+from edgevox.llm.grammar.check import compiles
+from edgevox.llm.grammar.compiler import OfferedTool, add_calls, add_reply, add_value, offered, optional_calls
+from edgevox.llm.grammar.language import Node, Rules
+from edgevox.llm.grammar.serialize import GrammarText, serialize
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.llm.tool_parsers.notation import Wrapper
-from edgevox.types import JsonObject
 
 DEFAULT_FORMAT = "hermes"
 
@@ -58,25 +58,21 @@ def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     root = rules.reserve("root")
     node, warnings = add_value(rules, schema)
     rules.define(root, node)
-    grammar = written(rules)
+    grammar = serialize(rules)
     if not compiles(grammar.gbnf):
         rules = Rules()
         rules.define(rules.reserve("root"), add_value(rules, True)[0])
-        grammar = written(rules)
+        grammar = serialize(rules)
         warnings = ["the schema is not held to: llama.cpp does not take its grammar"]
     return CallGrammar(grammar.gbnf, grammar.lark, (), tuple(warnings))
 
 
-def tool_call_grammar(
-    tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
-) -> str:
+def tool_call_grammar(tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
     """GBNF: a call of one of `tools`, with `parallel` one or several. Raises ConfigError."""
     return build_call_grammar(tools, wire_format=wire_format, parallel=parallel).gbnf
 
 
-def single_tool_grammar(
-    tool: JsonObject, *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
-) -> str:
+def single_tool_grammar(tool: JsonObject, *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
     """GBNF: a call of this tool. Raises ConfigError."""
     return build_call_grammar([tool], wire_format=wire_format, parallel=parallel).gbnf
 
@@ -160,18 +156,16 @@ def _built(
     wrapper = _wrapper(wire_format)
     found = [offered(tool) for tool in tools]
     named = [_with_words(tool) for tool in found if tool is not None]
-    nameless = [
-        f"tool {at + 1} has no name, and cannot be called" for at, tool in enumerate(found) if tool is None
-    ]
+    nameless = [f"tool {at + 1} has no name, and cannot be called" for at, tool in enumerate(found) if tool is None]
     if not named:
         raise ConfigError("there is no tool to call", hint="offer at least one, with a name")
 
-    def build(among: Sequence[OfferedTool], permissive: frozenset[str]) -> tuple[Written, list[str]]:
+    def build(among: Sequence[OfferedTool], permissive: frozenset[str]) -> tuple[GrammarText, list[str]]:
         rules = Rules()
         root = rules.reserve("root")
         calls, warnings = add_calls(rules, among, wrapper, parallel=parallel, permissive=permissive)
         rules.define(root, root_of(rules, calls))
-        return written(rules), warnings
+        return serialize(rules), warnings
 
     grammar, warnings = build(named, frozenset())
     if not compiles(grammar.gbnf):
@@ -196,7 +190,5 @@ def _wrapper(wire_format: str) -> Wrapper:
             f"no tool-call format is called {wire_format}", hint=f"the formats are {', '.join(DETECTORS)}"
         )
     if detector.wrapper is None:
-        raise ConfigError(
-            f"calls in the format {wire_format} cannot be forced", hint="give its detector a wrapper"
-        )
+        raise ConfigError(f"calls in the format {wire_format} cannot be forced", hint="give its detector a wrapper")
     return detector.wrapper

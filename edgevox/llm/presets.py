@@ -9,13 +9,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from edgevox.errors import ConfigError
+from edgevox.config import LlmSettings
+from edgevox.config.loader import PresetFile, find_preset, preset_files
+from edgevox.config.sections import Language
+from edgevox.core.errors import ConfigError
+from edgevox.core.types import Sampling, ToolsAs
 from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
-from edgevox.settings import LlmSettings
-from edgevox.settings.preset_files import PresetFile, find_preset, preset_files
-from edgevox.settings.section import Language
-from edgevox.types import Sampling, ToolsAs
 
 # What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
 _OVERHEAD_BYTES = 200_000_000
@@ -31,22 +31,16 @@ class ModelPreset(BaseModel):
     name: _Text
     summary: _Text
     family: _Text
-    model: _Text | None = Field(
-        default=None, description="id in the model manifest; None: the settings name a file"
-    )
+    model: _Text | None = Field(default=None, description="id in the model manifest; None: the settings name a file")
     adapter: _Text | None = Field(
         default=None, description="id of a LoRA adapter in the model manifest, for this model"
     )
     adapter_scale: Annotated[float, Field(allow_inf_nan=False)] = 1.0
     aliases: tuple[_Text, ...] = ()
-    tool_call_parsers: Annotated[
-        tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")
-    ]
+    tool_call_parsers: Annotated[tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")]
     tool_choice_policy: ToolChoicePolicy = "auto"
     calls_tools: bool = Field(default=True, description="false: too small, it is offered none")
-    tools_as: ToolsAs = Field(
-        default="lines", description="in one line each, or as the chat template writes them"
-    )
+    tools_as: ToolsAs = Field(default="lines", description="in one line each, or as the chat template writes them")
     languages: tuple[Language, ...] | None = Field(
         default=None, description="codes of those it speaks well enough; None: all of them"
     )
@@ -54,9 +48,7 @@ class ModelPreset(BaseModel):
     max_turns: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="more of the conversation only confuses it"
     )
-    chat_template: _Text | None = Field(
-        default=None, description="Jinja text; None: the one in the GGUF file"
-    )
+    chat_template: _Text | None = Field(default=None, description="Jinja text; None: the one in the GGUF file")
     stop: tuple[_Text, ...] = ()
     kv_bytes_per_token: Annotated[int, Field(gt=0)] | None = None
     llm: LlmSettings = LlmSettings()
@@ -78,9 +70,7 @@ class ModelPreset(BaseModel):
         return model_bytes + (self.kv_bytes_per_token or 0) * self.context_tokens + _OVERHEAD_BYTES
 
 
-def resolve_preset(
-    name: str, folder: Path | None = None, *, known_parsers: Collection[str] = DETECTORS
-) -> ModelPreset:
+def resolve_preset(name: str, folder: Path | None = None, *, known_parsers: Collection[str] = DETECTORS) -> ModelPreset:
     """The preset of that name or alias; `folder` may hold the user's own, which go first.
 
     Raises ConfigError when there is none, or when its file is wrong or names a parser that does not exist.
@@ -98,9 +88,7 @@ def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
     try:
         preset = ModelPreset.model_validate({**table, "name": file.name, **_template(path, table)})
     except ValidationError as error:
-        raise ConfigError(
-            f"{path} is not a preset: {_faults(error)}", hint="see docs/guide/presets.md"
-        ) from error
+        raise ConfigError(f"{path} is not a preset: {_faults(error)}", hint="see docs/guide/presets.md") from error
     for parser in preset.tool_call_parsers:
         if parser not in known_parsers:
             near = difflib.get_close_matches(parser, known_parsers, n=1, cutoff=0.5)
@@ -131,7 +119,5 @@ def _faults(error: ValidationError) -> str:
     faults = []
     for fault in error.errors(include_url=False, include_context=False):
         key = ".".join(map(str, fault["loc"]))
-        faults.append(
-            f"unknown key {key}" if fault["type"] == "extra_forbidden" else f"{key}: {fault['msg']}"
-        )
+        faults.append(f"unknown key {key}" if fault["type"] == "extra_forbidden" else f"{key}: {fault['msg']}")
     return "; ".join(faults)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from edgevox.types import JsonObject, NamedTool, ToolChoice
+from edgevox.core.types import JsonObject, NamedTool, ToolChoice
 
 ToolChoicePolicy: TypeAlias = Literal["auto", "required_first_hop", "required_always"]
 

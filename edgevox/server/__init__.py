@@ -1,4 +1,6 @@
-"""The assistant for other programs: an HTTP server that speaks as OpenAI's and Anthropic's do.
+"""The HTTP, WebSocket, Wyoming and MCP servers.
 
-Nothing is imported here: the daemon needs `assistant` alone, and what starts without a server stays quick.
+Nothing is imported here: commands that start without a server must stay fast.
 """
+
+from __future__ import annotations

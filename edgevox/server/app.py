@@ -1,10 +1,11 @@
-"""The application: its routes, and what every request passes on its way to them."""
+"""The Starlette application: routes, middleware and the OpenAPI document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
+from pydantic.json_schema import models_json_schema
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -12,32 +13,180 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from edgevox.server.access import Access
+from edgevox import __version__
+from edgevox.config import ServerSettings
+from edgevox.core.types import JsonObject
+from edgevox.server.anthropic import MessagesBody
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio.routes import AudioRoutes
-from edgevox.server.chat_routes import ChatRoutes
-from edgevox.server.confirmations import ConfirmationRoutes, Confirmations
-from edgevox.server.errors import HANDLERS
-from edgevox.server.goodbye import Goodbye
-from edgevox.server.guard import Guard
-from edgevox.server.hosts import HostRule
-from edgevox.server.metrics import CONTENT_TYPE, Counting, Requests, exposition
-from edgevox.server.models import model_list, one_model
-from edgevox.server.openapi import document
-from edgevox.server.page.routes import page_routes
-from edgevox.server.queues import Queues
-from edgevox.server.settings_routes import SettingsRoutes
-from edgevox.server.tokens import Tokens
-from edgevox.server.tool_routes import ToolRoutes
-from edgevox.server.view_routes import ViewRoutes
-from edgevox.server.voice.clients import Clients
-from edgevox.server.voice.one_turn import VoiceTurnRoute
-from edgevox.server.voice.room_events import RoomEvents
-from edgevox.server.voice.voice_socket import VoiceSocket
-from edgevox.settings import ServerSettings
+from edgevox.server.audio.routes import AudioRoutes, SpeechBody, TextFormat
+from edgevox.server.audio.streams import MEDIA_TYPES
+from edgevox.server.chat.routes import ChatRoutes, model_list, one_model
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.http.auth import Access, Tokens
+from edgevox.server.http.errors import HANDLERS
+from edgevox.server.http.middleware import (
+    CONTENT_TYPE,
+    CountingMiddleware,
+    HostRule,
+    RequestCounter,
+    RequestLimits,
+    ShutdownMiddleware,
+    exposition,
+)
+from edgevox.server.openai import ChatCompletionBody
+from edgevox.server.tool_routes import (
+    ConfirmationBody,
+    ConfirmationRoutes,
+    Confirmations,
+    ToolCallBody,
+    ToolRoutes,
+)
+from edgevox.server.web.dashboard import DashboardRoutes, SettingsBody, SettingsRoutes
+from edgevox.server.web.static_files import page_routes
+from edgevox.server.websocket.endpoint import VoiceSocket
+from edgevox.server.websocket.session import Clients
+from edgevox.server.websocket.sse import EventsRoute, VoiceTurnBody, VoiceTurnRoute
+
+_REF = "#/components/schemas/{model}"
+_OBJECT = {"application/json": {"schema": {"type": "object"}}}
+_EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
+_MEANINGS = {
+    400: "the request cannot be understood or done",
+    401: "a token is missing or unknown",
+    403: "not with this token, host or page",
+    404: "there is no such thing",
+    405: "not with this method",
+    408: "the request did not arrive in time",
+    409: "a person has to agree first",
+    413: "too large",
+    415: "not this kind of body",
+    429: "too many requests wait; Retry-After says when to try again",
+    500: "a fault of the assistant's",
+    503: "an engine is being restarted",
+}
+_ALWAYS = (401, 403, 405, 408, 413, 500)
+_BODY = (*_ALWAYS, 400, 404, 415, 429, 503)
+_SHOWN = (*_ALWAYS, 404)
+
+
+def document() -> JsonObject:
+    """What can be asked of the server, and how it answers."""
+    bodies = (
+        ChatCompletionBody,
+        ConfirmationBody,
+        MessagesBody,
+        SettingsBody,
+        SpeechBody,
+        ToolCallBody,
+        VoiceTurnBody,
+    )
+    _keys, definitions = models_json_schema([(body, "validation") for body in bodies], ref_template=_REF)
+    sounds = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES.values()}
+    transcripts = {**_OBJECT, "text/plain": {"schema": {"type": "string"}}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "EdgeVox", "version": __version__},
+        "paths": {
+            "/healthz": {"get": _operation("How the engines are", _OBJECT, (*_ALWAYS, 503))},
+            "/metrics": {"get": _operation("Figures", {"text/plain": {}}, _ALWAYS)},
+            "/openapi.json": {"get": _operation("This document", _OBJECT, _ALWAYS)},
+            "/v1/models": {"get": _operation("The models", _OBJECT, _ALWAYS)},
+            "/v1/models/{name}": {
+                "get": {**_operation("One model", _OBJECT, (*_ALWAYS, 404)), "parameters": [_in_path("name")]}
+            },
+            "/v1/chat/completions": {
+                "post": _posted("Talk, as with OpenAI", ChatCompletionBody, {**_OBJECT, **_EVENTS})
+            },
+            "/v1/messages": {"post": _posted("Talk, as with Anthropic", MessagesBody, {**_OBJECT, **_EVENTS})},
+            "/v1/audio/speech": {"post": _posted("Speak", SpeechBody, sounds)},
+            "/v1/audio/transcriptions": {
+                "post": {**_operation("Write down what is said", transcripts, _BODY), "requestBody": _FORM}
+            },
+            "/v1/tools": {"get": _operation("The assistant's tools", _OBJECT, _ALWAYS)},
+            "/v1/tools/call": {"post": _posted("One call of a tool", ToolCallBody, _OBJECT, (*_BODY, 409))},
+            "/v1/confirmations": {"get": _operation("Questions that wait for a yes", _OBJECT, _ALWAYS)},
+            "/v1/confirmations/{token}": {
+                "post": {
+                    **_posted("The answer to one", ConfirmationBody, _OBJECT, (*_ALWAYS, 400, 404, 415)),
+                    "parameters": [_in_path("token")],
+                }
+            },
+            "/v1/voice": {
+                "post": {
+                    **_posted("One turn, as events", VoiceTurnBody, _EVENTS),
+                    "parameters": [_in_query("speak", {"enum": ["true", "false"]})],
+                }
+            },
+            "/v1/events": {"get": _operation("What happens in the room", _EVENTS, (*_SHOWN, 429))},
+            "/v1/status": {"get": _operation("How the assistant is", _OBJECT, _SHOWN)},
+            "/v1/home": {"get": _operation("The home as it is now", _OBJECT, _SHOWN)},
+            "/v1/tools/stats": {"get": _operation("How tools are used", _OBJECT, _SHOWN)},
+            "/v1/turns": {
+                "get": {
+                    **_operation("The turns of a day", _OBJECT, (*_SHOWN, 400)),
+                    "parameters": [_in_query("day", {"type": "string", "format": "date"})],
+                }
+            },
+            "/v1/settings": {
+                "get": _operation("Settings that may be changed", _OBJECT, _SHOWN),
+                "patch": _posted("Change some", SettingsBody, _OBJECT, (*_SHOWN, 400, 415)),
+            },
+        },
+        "components": {
+            "schemas": {**definitions["$defs"], "Error": _ERROR},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}, {}],
+    }
+
+
+_FORM = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "file": {"type": "string", "format": "binary"},
+                    "model": {"type": "string"},
+                    "language": {"type": "string", "pattern": "^[a-z]{2,3}$"},
+                    "response_format": {"enum": list(get_args(TextFormat))},
+                },
+                "required": ["file", "model"],
+            }
+        }
+    },
+}
+_ERROR = {
+    "type": "object",
+    "properties": {"error": {"type": "object", "required": ["message", "type"]}},
+    "required": ["error"],
+}
+
+
+def _in_path(name: str) -> JsonObject:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _in_query(name: str, schema: JsonObject) -> JsonObject:
+    return {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+def _posted(summary: str, body: type[Any], answers: JsonObject, errors: tuple[int, ...] = _BODY) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": _REF.format(model=body.__name__)}}}
+    return {**_operation(summary, answers, errors), "requestBody": {"required": True, "content": content}}
+
+
+def _operation(summary: str, answers: JsonObject, errors: tuple[int, ...]) -> dict[str, Any]:
+    told = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
+    responses: dict[str, Any] = {"200": {"description": "the answer", "content": answers}}
+    for status in sorted(errors):
+        responses[str(status)] = {"description": _MEANINGS[status], "content": told}
+    return {"summary": summary, "responses": responses}
+
 
 if TYPE_CHECKING:
-    from edgevox.server.mcp_route import McpRoute
+    from edgevox.server.mcp import McpRoute
 
 TRANSCRIPTIONS_PATH = "/v1/audio/transcriptions"
 VOICE_PATH = "/v1/voice"
@@ -47,7 +196,7 @@ def create_app(
     assistant: Assistant,
     settings: ServerSettings,
     tokens: Tokens,
-    queues: Queues | None = None,
+    queues: EngineQueues | None = None,
     *,
     reload: Callable[[], None] | None = None,
 ) -> Starlette:
@@ -55,9 +204,9 @@ def create_app(
 
     `reload` lets the assistant live by the settings as they are in the file.
     """
-    queues = queues or Queues(assistant, settings)
+    queues = queues or EngineQueues(assistant, settings)
     access = Access(tokens, always_token=settings.always_token)
-    confirmations = Confirmations(tokens, assistant.asking)
+    confirmations = Confirmations(tokens, assistant.confirmation)
     chat = ChatRoutes(assistant, queues.model, access, settings, confirmations)
     audio = AudioRoutes(assistant, queues, access, settings)
     tools = ToolRoutes(assistant, confirmations, access)
@@ -65,34 +214,32 @@ def create_app(
     clients = Clients(settings.voice_clients)
     voice = VoiceSocket(assistant, queues, access, confirmations, clients)
     voice_turn = VoiceTurnRoute(assistant, queues, access, confirmations)
-    room = RoomEvents(assistant, access)
-    view = ViewRoutes(assistant, access, clients)
-    changing = SettingsRoutes(assistant.surroundings, access, reload)
+    room = EventsRoute(assistant, access)
+    view = DashboardRoutes(assistant, access, clients)
+    changing = SettingsRoutes(assistant.dashboard, access, reload)
     openapi = document()
-    requests = Requests(openapi["paths"])
+    requests = RequestCounter(openapi["paths"])
 
     async def healthz(request: Request) -> Response:
-        access.talker(request, "status")
+        access.allow_local(request, "status")
         states = dict(assistant.states())
         is_well = all(state == "ready" for state in states.values())
-        return JSONResponse(
-            {"status": "ok" if is_well else "degraded", "engines": states}, 200 if is_well else 503
-        )
+        return JSONResponse({"status": "ok" if is_well else "degraded", "engines": states}, 200 if is_well else 503)
 
     async def metrics(request: Request) -> Response:
-        access.talker(request, "status")
+        access.allow_local(request, "status")
         return Response(exposition(assistant, queues, requests), media_type=CONTENT_TYPE)
 
     async def description(request: Request) -> Response:
-        access.talker(request, "status")
+        access.allow_local(request, "status")
         return JSONResponse(openapi)
 
     async def models(request: Request) -> Response:
-        access.talker(request, "chat")
+        access.allow_local(request, "chat")
         return JSONResponse(model_list(assistant))
 
     async def model(request: Request) -> Response:
-        access.talker(request, "chat")
+        access.allow_local(request, "chat")
         return JSONResponse(one_model(assistant, request.path_params["name"]))
 
     routes: list[BaseRoute] = [
@@ -126,14 +273,18 @@ def create_app(
     return Starlette(
         routes=routes,
         lifespan=(lambda _app: mcp.running()) if mcp is not None else None,
-        middleware=[Middleware(Goodbye), Middleware(Counting, requests), *_middleware(settings)],
+        middleware=[
+            Middleware(ShutdownMiddleware),
+            Middleware(CountingMiddleware, requests),
+            *_middleware(settings),
+        ],
         exception_handlers=dict(HANDLERS),
     )
 
 
 def _mcp_route(assistant: Assistant, confirmations: Confirmations, access: Access) -> McpRoute:
     # Not at the top: who does not want it need not wait for what it imports.
-    from edgevox.server.mcp_route import McpRoute
+    from edgevox.server.mcp import McpRoute
 
     return McpRoute(assistant.executor, confirmations, access)
 
@@ -141,7 +292,7 @@ def _mcp_route(assistant: Assistant, confirmations: Confirmations, access: Acces
 def _middleware(settings: ServerSettings) -> list[Middleware]:
     rule = HostRule(settings.host, settings.allowed_hosts, settings.allowed_origins)
     guard = Middleware(
-        Guard,
+        RequestLimits,
         rule,
         max_bytes=settings.max_body_bytes,
         larger=dict.fromkeys((TRANSCRIPTIONS_PATH, VOICE_PATH), settings.max_audio_bytes),

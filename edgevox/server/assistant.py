@@ -1,27 +1,103 @@
-"""What is served: a model and how it is asked; and where there are any, its own tools, an ear and a voice."""
+"""What the server needs from the application: model, tools, STT, TTS, voice sessions, dashboard data."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from edgevox.agents import LLMAgent
-from edgevox.agents.acting import Publish
-from edgevox.agents.asked_model import AskedModel
-from edgevox.agents.confirm import Confirm
 from edgevox.agents.conversation import Conversation
-from edgevox.languages import ENGLISH
-from edgevox.metrics import TurnRecord
-from edgevox.server.surroundings import Surroundings
-from edgevox.server.voice.line import Switchboard
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.tool_loop import Confirm, Publish
+from edgevox.audio.io.duplex import Duplex
+from edgevox.config import Settings
+from edgevox.core.errors import StateError
+from edgevox.core.events import Bus
+from edgevox.core.files import Folders
+from edgevox.core.languages import ENGLISH
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.types import ChatModel, JsonObject, Sampling, Transcript
+from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
+from edgevox.dialogue.confirm import ConfirmationDialog
+from edgevox.dialogue.speech_output import Synthesizer
+from edgevox.dialogue.transcriber import Transcriber
+from edgevox.home.entities import ConnectedHome
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.scopes import Caller
-from edgevox.types import ChatModel, Sampling
-from edgevox.voice.asking import Asking
-from edgevox.voice.hearing import Hearing
-from edgevox.voice.voice import Voice
+from edgevox.tools.policy import Caller
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.results import ToolStats
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSession:
+    """Their ear and loudspeaker, who they are, and where the events of their conversation go.
+
+    Without `confirm` they are asked themselves, aloud and on their screen. `heard` is told all that the
+    recogniser understands, also what may still change. `duplex` is how their sound goes both ways.
+    """
+
+    audio_source: AudioSource
+    loudspeaker: Loudspeaker | None
+    caller: Caller
+    publish: Publish
+    confirm: Confirm | None = None
+    heard: Callable[[Transcript], None] = lambda _transcript: None
+    duplex: Duplex = "device"
+
+
+class OpenVoiceSession(Protocol):
+    """Makes the conversation of a line, inside the block; at its end nothing is left of it."""
+
+    def __call__(self, session: VoiceSession) -> AbstractAsyncContextManager[VoiceLoop]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSessionFactory:
+    """What the daemon has for those who speak from elsewhere.
+
+    `longest_pause_s` is the longest silence that ends what is being said, and on the `bus` is what happens in
+    the room.
+    """
+
+    open: OpenVoiceSession
+    bus: Bus
+    listens: bool
+    speaks: bool
+    longest_pause_s: float
+
+
+class DashboardTools(Protocol):
+    """The parts of the toolbox that the dashboard shows."""
+
+    @property
+    def home(self) -> ConnectedHome: ...
+
+    @property
+    def registry(self) -> ToolRegistry: ...
+
+    @property
+    def stats(self) -> ToolStats: ...
+
+    @property
+    def not_offered(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardData:
+    """Of one daemon. `turns` are those that ended in a time: it blocks, and raises StateError.
+
+    `problem` is what keeps turns from being recorded or remembered.
+    """
+
+    settings: Settings
+    folders: Folders
+    toolbox: DashboardTools | None
+    engines: Callable[[], Mapping[str, JsonObject]]
+    turns: Callable[[float, float], list[TurnMetrics]]
+    problem: Callable[[], StateError | None] = lambda: None
 
 
 class MakeAgent(Protocol):
@@ -48,35 +124,37 @@ class MakeAgent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """The parts of a daemon that other programs may use. `name` is that of the model.
+    """What a server may use of a running assistant. `name` is the model's name.
 
-    Without `make_agent` and `executor` it has no tools of its own. `hearing` is asked for by language: None
-    is for finding out. A model that `resumes` can go on with a reply that was interrupted. `states` tells how
-    its engines are. `record` is told what happens in turns in which the assistant acts for a program, `keep`
-    has the records of those of others, and `asking` are those who ask a person. Through the `switchboard`
-    people speak with it from elsewhere, and the `surroundings` are what they see besides.
+    Without `make_agent` and `executor` the assistant has no tools of its own. The transcriber is made per
+    language; None means detection. A model that `resumes` can continue an interrupted reply. `record` gets
+    the events of turns in which the assistant acts for a program, `keep` the metrics of all other turns,
+    and `asking` lists the dialogs that wait for a confirmation.
     """
 
     name: str
-    asked: AskedModel
+    asked: ModelProfile
     make_agent: MakeAgent | None = None
     executor: ToolExecutor | None = None
-    hearing: Callable[[str | None], Hearing] | None = None
-    hearing_name: str = ""
-    voice: Callable[[float], Voice] | None = None
+    transcriber: Callable[[str | None], Transcriber] | None = None
+    stt_model_name: str = ""
+    voice: Callable[[float], Synthesizer] | None = None
     voice_name: str = ""
     voice_language: str = ENGLISH
     resumes: bool = True
     states: Callable[[], Mapping[str, str]] = dict
     record: Publish = lambda _event: None
-    keep: Callable[[TurnRecord], None] = lambda _record: None
-    asking: Callable[[], Sequence[Asking]] = tuple
-    switchboard: Switchboard | None = None
-    surroundings: Surroundings | None = None
+    keep: Callable[[TurnMetrics], None] = lambda _record: None
+    confirmation: Callable[[], Sequence[ConfirmationDialog]] = tuple
+    session_factory: VoiceSessionFactory | None = None
+    dashboard: DashboardData | None = None
     started_s: float = field(default_factory=time.time)
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        ears = (self.hearing_name,) if self.hearing else ()
+        ears = (self.stt_model_name,) if self.transcriber else ()
         voices = (self.voice_name,) if self.voice else ()
         return (self.name, *ears, *voices)
+
+
+DEFAULT_NAMES = ("default", "edgevox")

@@ -1,17 +1,125 @@
-"""Whisper as an engine: one utterance in, one transcript out, without its padding, loops and inventions."""
+"""The Whisper engine: one utterance in, one transcript out.
+
+An utterance is cut to its speech, decoded in the shortest window that fits, and again in longer ones
+where the result looks like a loop or a hallucination. Importing this module does not load CTranslate2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from edgevox.engine.openmp import limit_omp_spin
-from edgevox.errors import ModelError
-from edgevox.stt.ladder import FULL_WINDOW_S
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.core.errors import ModelError
+from edgevox.core.languages import ENGLISH
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, TranscribeRequest, Transcript
+from edgevox.engines.threads import limit_omp_spin
+from edgevox.stt.decoding import (
+    FULL_WINDOW_S,
+    NO_SPEECH,
+    NO_WORDS,
+    UNINTELLIGIBLE,
+    DecodeOptions,
+    Decoding,
+    Hypothesis,
+    Window,
+    best_decoding,
+    choose,
+)
 from edgevox.stt.rescoring import Rescorer, TextScorer
-from edgevox.stt.utterance import Decoder, Gate, Utterance
-from edgevox.turn import CancelFlag
-from edgevox.types import TranscribeRequest, Transcript
+
+_NO_LANGUAGE = "en"
+
+
+class Decoder(Protocol):
+    """What is needed of a recogniser: edgevox.stt.whisper_decoder.WhisperDecoder."""
+
+    def decode_options(self, language: str | None) -> DecodeOptions: ...
+
+    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str: ...
+
+    def attempt(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
+    ) -> Decoding: ...
+
+    def hypotheses(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
+    ) -> Sequence[Hypothesis]: ...
+
+
+class SpeechDetector(Protocol):
+    """What is needed of a voice detector: edgevox.stt.silero_vad.SileroVad."""
+
+    def pieces(self, audio: Audio) -> Iterable[NDArray[np.float32]]: ...
+
+
+@dataclass(slots=True)
+class UtteranceDecoder:
+    """One request on its way to a transcript."""
+
+    request: TranscribeRequest
+    gate: SpeechDetector
+    decoder: Decoder
+    language: str | None
+    rescorer: Rescorer | None = None
+    _attempts: int = 0
+
+    def transcript(self, cancel: CancelFlag) -> Transcript | None:
+        """Transcribe; None once `cancel` is set. Raises ConfigError for a language that nobody knows."""
+        believed: list[Decoding] = []
+        dropped = NO_SPEECH
+        for piece in self.gate.pieces(self.request.audio):
+            tried = self._try(piece, cancel)
+            if cancel.is_set():
+                return None
+            if (best := best_decoding(tried)) is not None:
+                believed.append(best)
+            else:
+                dropped = NO_WORDS if any(attempt.is_no_speech() for attempt in tried) else UNINTELLIGIBLE
+        return Transcript(
+            text=" ".join(attempt.text for attempt in believed),
+            language=self.language or _NO_LANGUAGE,
+            duration_s=self.request.audio.duration_s,
+            mean_logprob=min((attempt.mean_logprob for attempt in believed), default=0.0),
+            window_s=max((attempt.window_s for attempt in believed), default=0.0),
+            attempts=self._attempts,
+            dropped=None if believed else dropped,
+            confidence=math.prod(attempt.confidence for attempt in believed),
+        )
+
+    def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[Decoding]:
+        """Decode one piece in longer and longer windows, until there is nothing wrong with it."""
+        tried: list[Decoding] = []
+        for window in self.decoder.decode_options(self.language).windows_for(len(piece) / SAMPLE_RATE_HZ):
+            if cancel.is_set():
+                break
+            if self.language is None:
+                self.language = self.decoder.detect_language(piece, window)
+            attempt = self._attempt(piece, window, self.language, cancel)
+            tried.append(attempt)
+            if attempt.fault() is None:
+                break
+        self._attempts += len(tried)
+        return tried
+
+    def _attempt(self, piece: NDArray[np.float32], window: Window, language: str, cancel: CancelFlag) -> Decoding:
+        """Decode one piece; where the decoder is unsure, its other readings are weighed as well."""
+        names = self.request.names
+        attempt = self.decoder.attempt(piece, window, language=language, names=names).without_repetition()
+        if not attempt.is_unsure() or cancel.is_set():
+            return attempt
+        hypotheses = self.decoder.hypotheses(piece, window, language=language, names=names)
+        if self.rescorer is None or language != ENGLISH:
+            return attempt.read_as(hypotheses, choose)
+        rescorer = self.rescorer
+        return attempt.read_as(hypotheses, lambda sane: rescorer.choose(sane, names))
+
 
 _LONGEST_PIECE_S = FULL_WINDOW_S - 2.0
 
@@ -44,21 +152,21 @@ class WhisperEngine:
         self.text_scorer = text_scorer
         self._rescorer: Rescorer | None = None
         self._decoder: Decoder | None = None
-        self._gate: Gate | None = None
+        self._gate: SpeechDetector | None = None
 
     def load(self) -> None:
         """Read the model. Raises ModelMissing when a file is not there, ModelError when it cannot be used."""
         limit_omp_spin()
         # Not at the top of the file: the process that builds this object need not carry CTranslate2.
-        from edgevox.stt.recogniser import Recogniser
-        from edgevox.stt.speech_gate import SpeechGate
+        from edgevox.stt.silero_vad import SileroVad
+        from edgevox.stt.whisper_decoder import WhisperDecoder
 
-        self._gate = SpeechGate(_LONGEST_PIECE_S)
+        self._gate = SileroVad(_LONGEST_PIECE_S)
         if self.rescoring:
             if self.text_scorer is not None:
                 self.text_scorer.load()
             self._rescorer = Rescorer.load(text_scorer=self.text_scorer)
-        self._decoder = Recogniser.load(
+        self._decoder = WhisperDecoder.load(
             self.model_dir, threads=self.threads, beam_size=self.beam_size, adapter=self.adapter
         )
 
@@ -67,7 +175,7 @@ class WhisperEngine:
         if self._decoder is None or self._gate is None:
             raise ModelError("Whisper has not been loaded", hint="call load() before run()")
         language = request.language or self.language
-        utterance = Utterance(request, self._gate, self._decoder, language, self._rescorer)
+        utterance = UtteranceDecoder(request, self._gate, self._decoder, language, self._rescorer)
         # One window cannot be interrupted: a cancelled utterance ends with the window that is being decoded.
         if (transcript := utterance.transcript(cancel)) is not None:
             yield transcript

@@ -1,4 +1,4 @@
-"""A recogniser on another machine, spoken to over Wyoming: what Home Assistant's add-ons speak."""
+"""Speech to text on a Wyoming server, such as Home Assistant's add-ons."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from wyoming.asr import Transcribe
 from wyoming.asr import Transcript as Written
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 
-from edgevox.engine.limits import EngineLimits
-from edgevox.errors import ConfigError, EngineFailed
-from edgevox.remote.pcm import CHANNELS, WIDTH, pcm
-from edgevox.remote.replies import replies
-from edgevox.remote.wyoming_link import WyomingLink
-from edgevox.stt.utterance import NO_SPEECH
-from edgevox.turn import CancelFlag
-from edgevox.types import Busy, TranscribeRequest, Transcript
+from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Busy, TranscribeRequest, Transcript
+from edgevox.engines.base import EngineLimits, limited_replies
+from edgevox.engines.wyoming import CHANNELS, WIDTH, WyomingClient, to_pcm
+from edgevox.stt.decoding import NO_SPEECH
 
 _CHUNK_SAMPLES = 8_000
 
 
-class WyomingTranscriber:
+class WyomingStt:
     """A Transcriber. `model` is the server's, where it has several. Raises ConfigError."""
 
     def __init__(self, address: str, *, model: str | None = None, limits: EngineLimits | None = None) -> None:
-        self._link = WyomingLink(address, setting="stt.remote")
+        self._link = WyomingClient(address, setting="stt.remote")
         self._model = model
         self._limits = limits or EngineLimits()
 
@@ -47,11 +45,9 @@ class WyomingTranscriber:
     async def close(self) -> None:
         """Nothing is kept open."""
 
-    async def stream(
-        self, request: TranscribeRequest, cancel: CancelFlag
-    ) -> AsyncGenerator[Transcript, None]:
+    async def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         """One transcript, nothing once `cancel` is set. Raises EngineFailed."""
-        given: AsyncGenerator[Transcript, None] = replies(
+        given: AsyncGenerator[Transcript, None] = limited_replies(
             self._heard(request), cancel, self._limits, who=self._link.address
         )
         async for transcript in given:
@@ -60,12 +56,10 @@ class WyomingTranscriber:
     async def _heard(self, request: TranscribeRequest) -> AsyncGenerator[Transcript | Busy, None]:
         samples, rate_hz = request.audio.samples, request.audio.rate_hz
         async with self._link.opened() as talk:
-            await talk.say(
-                Transcribe(self._model, request.language, transcript_names=list(request.names) or None)
-            )
+            await talk.say(Transcribe(self._model, request.language, transcript_names=list(request.names) or None))
             await talk.say(AudioStart(rate_hz, WIDTH, CHANNELS))
             for start in range(0, len(samples), _CHUNK_SAMPLES):
-                sound = pcm(samples[start : start + _CHUNK_SAMPLES])
+                sound = to_pcm(samples[start : start + _CHUNK_SAMPLES])
                 await talk.say(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
                 yield Busy()
             await talk.say(AudioStop())

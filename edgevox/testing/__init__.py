@@ -1,17 +1,16 @@
 """Stand-ins for engines and devices, for tests of EdgeVox and of what is built on it."""
 
-from edgevox.audio.wav_microphone import WavMicrophone
-from edgevox.testing.echoing_talk import EchoingTalk, echoing_room, echoing_talk
-from edgevox.testing.null_sinks import NullSinks
-from edgevox.testing.scripted import MemorySpeaker, ScriptedModel, ToneSynthesizer
+from edgevox.audio.files import WavMicrophone
+from edgevox.testing.fakes import MemorySpeaker, ScriptedModel, ToneSynthesizer
+from edgevox.testing.virtual_audio import EchoConversation, NullSinks, echo_conversation, echo_sinks
 
 __all__ = [
-    "EchoingTalk",
+    "EchoConversation",
     "MemorySpeaker",
     "NullSinks",
     "ScriptedModel",
     "ToneSynthesizer",
     "WavMicrophone",
-    "echoing_room",
-    "echoing_talk",
+    "echo_conversation",
+    "echo_sinks",
 ]

@@ -1,4 +1,4 @@
-"""Tools: what they are, which there are, and how a model's calls of them are run.
+"""Tools: their definition, the registry, and the executor of a model's calls.
 
 registry = ToolRegistry([get_time, set_light])
 executor = ToolExecutor(registry)
@@ -7,22 +7,22 @@ result = await executor.dispatch(call)
 
 from __future__ import annotations
 
-from edgevox.tools.answers import Answer, decide_yes_no
-from edgevox.tools.confirmation import (
+from edgevox.tools.executor import CallContext, ToolExecutor, current_call
+from edgevox.tools.policy import (
+    LOCAL,
     SAFETY,
+    Caller,
     Channel,
-    ConfirmationRule,
+    ConfirmationPolicy,
     PendingConfirmation,
     PendingConfirmations,
-    question_for,
+    confirmation_question_for,
 )
-from edgevox.tools.executor import CallContext, ToolExecutor, current_call
-from edgevox.tools.neutral import neutral_json, neutral_text
 from edgevox.tools.registry import ToolRegistry
-from edgevox.tools.results import ErrorCode, ToolResult
-from edgevox.tools.scopes import LOCAL, Caller
-from edgevox.tools.stats import ToolCounts, ToolStats
+from edgevox.tools.results import ErrorCode, ToolCounts, ToolResult, ToolStats
+from edgevox.tools.sanitize import sanitize_tool_json, sanitize_tool_output
 from edgevox.tools.tool import ConfirmLevel, Speech, Target, Tool, ToolBuilder, tool
+from edgevox.tools.yes_no import Answer, decide_yes_no
 
 __all__ = [
     "LOCAL",
@@ -32,7 +32,7 @@ __all__ = [
     "Caller",
     "Channel",
     "ConfirmLevel",
-    "ConfirmationRule",
+    "ConfirmationPolicy",
     "ErrorCode",
     "PendingConfirmation",
     "PendingConfirmations",
@@ -45,10 +45,10 @@ __all__ = [
     "ToolRegistry",
     "ToolResult",
     "ToolStats",
+    "confirmation_question_for",
     "current_call",
     "decide_yes_no",
-    "neutral_json",
-    "neutral_text",
-    "question_for",
+    "sanitize_tool_json",
+    "sanitize_tool_output",
     "tool",
 ]

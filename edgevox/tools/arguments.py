@@ -1,4 +1,4 @@
-"""From a call's JSON text to checked arguments; what is wrong is said in words that a model can act on."""
+"""Parses and validates the JSON arguments of a call; errors are worded so that a model can correct them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from jsonschema import ValidationError
 from jsonschema.exceptions import best_match
 
-from edgevox.errors import InvalidArguments
+from edgevox.core.errors import InvalidArguments
 from edgevox.tools.tool import Tool
 
 _MAX_PROBLEMS = 3

@@ -17,35 +17,43 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, assert_never, get_args
 
-from edgevox.errors import InvalidArguments, ToolDenied
+from edgevox.core.errors import InvalidArguments, ToolDenied
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import JsonObject, ToolCall
 from edgevox.tools.arguments import fingerprint, read_arguments
-from edgevox.tools.confirmation import (
+from edgevox.tools.policy import (
     CONFIRM_WITHIN_S,
+    LOCAL,
     USER_SAID_NO,
+    Caller,
     Channel,
-    ConfirmationRule,
+    ConfirmationPolicy,
     PendingConfirmation,
     PendingConfirmations,
-    question_for,
-    question_for_doubt,
+    confirmation_question_for,
+    low_confidence_question,
 )
-from edgevox.tools.memoize import Memo
-from edgevox.tools.neutral import neutral_text
 from edgevox.tools.registry import ToolRegistry
-from edgevox.tools.results import MAX_RESULT_CHARS, ErrorCode, ToolResult, render, sentence, speech_of
-from edgevox.tools.running import Outcome, Raised, Returned, Runner, Stopped, guarded
-from edgevox.tools.scopes import LOCAL, Caller
-from edgevox.tools.stats import ToolStats
+from edgevox.tools.results import (
+    MAX_RESULT_CHARS,
+    ErrorCode,
+    ResultCache,
+    ToolResult,
+    ToolStats,
+    render,
+    sentence,
+    speech_of,
+)
+from edgevox.tools.runner import Outcome, Raised, Returned, Runner, Stopped, guarded
+from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.tool import ConfirmLevel, Tool
-from edgevox.turn import CancelFlag
-from edgevox.types import JsonObject, ToolCall
 
 _log = logging.getLogger(__name__)
 
 TIMEOUT_S = 30.0
 MAX_PARALLEL = 4
 MAX_DEPTH = 6
-MAX_LEFT_BEHIND = 3
+MAX_ABANDONED = 3
 _MAX_NAME_CHARS = 64
 _CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
 
@@ -68,7 +76,7 @@ def current_call() -> CallContext | None:
     return _context.get()
 
 
-class _NoResult(Exception):
+class _CallRejected(Exception):
     """The call ends here, without running: this is what is said of it."""
 
     def __init__(
@@ -93,7 +101,7 @@ class ToolExecutor:
         self,
         registry: ToolRegistry,
         *,
-        rule: ConfirmationRule | None = None,
+        rule: ConfirmationPolicy | None = None,
         timeout_s: float = TIMEOUT_S,
         max_parallel: int = MAX_PARALLEL,
         max_depth: int = MAX_DEPTH,
@@ -104,13 +112,13 @@ class ToolExecutor:
     ) -> None:
         self.registry = registry
         self.stats = stats or ToolStats()
-        self._rule = rule or ConfirmationRule()
+        self._rule = rule or ConfirmationPolicy()
         self._timeout_s = timeout_s
         self._max_parallel = max_parallel
         self._max_depth = max_depth
         self._max_result_chars = max_result_chars
         self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
-        self._memo: Memo[ToolResult] = Memo(clock=clock)
+        self._memo: ResultCache[ToolResult] = ResultCache(clock=clock)
         self._runner = Runner()
 
     @property
@@ -121,11 +129,11 @@ class ToolExecutor:
     def understood(self, call: ToolCall) -> ToolCall:
         """The call as its tool reads it; the call itself where the tool cannot, or has nothing to add."""
         tool = self.registry.get(call.name) if call.name in self.registry else None
-        understand = tool.understand if tool else None
-        if tool is None or understand is None:
+        normalize_arguments = tool.normalize_arguments if tool else None
+        if tool is None or normalize_arguments is None:
             return call
         given = guarded(lambda: read_arguments(tool, call.arguments))
-        meant = guarded(lambda: understand(given.value)) if isinstance(given, Returned) else given
+        meant = guarded(lambda: normalize_arguments(given.value)) if isinstance(given, Returned) else given
         if isinstance(given, Raised) or isinstance(meant, Raised) or meant.value == given.value:
             return call
         return dataclasses.replace(call, arguments=json.dumps(meant.value, ensure_ascii=False))
@@ -137,14 +145,16 @@ class ToolExecutor:
         caller: Caller = LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
-        doubted: str = "",
+        low_confidence_text: str = "",
     ) -> ToolResult:
         """Run one call, or say why not. Raises only CancelledError.
 
-        `doubted` are the words that it was made for, where they may have been misheard: a call with side
+        `low_confidence_text` are the words that it was made for, where they may have been misheard: a call with side
         effects then waits for a yes to them.
         """
-        return await self._settled(call, caller, cancel, turn_id, confirmed=False, doubted=doubted)
+        return await self._settled(
+            call, caller, cancel, turn_id, confirmed=False, low_confidence_text=low_confidence_text
+        )
 
     async def dispatch_all(
         self,
@@ -153,7 +163,7 @@ class ToolExecutor:
         caller: Caller = LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
-        doubted: str = "",
+        low_confidence_text: str = "",
     ) -> tuple[ToolResult, ...]:
         """Run the calls of one reply side by side, a few at a time; the results are in the calls' order."""
         # The bound is the batch's own: a tool that makes calls itself must not wait for the place it holds.
@@ -162,7 +172,11 @@ class ToolExecutor:
         async def one(call: ToolCall) -> ToolResult:
             async with places:
                 return await self.dispatch(
-                    call, caller=caller, cancel=cancel, turn_id=turn_id, doubted=doubted
+                    call,
+                    caller=caller,
+                    cancel=cancel,
+                    turn_id=turn_id,
+                    low_confidence_text=low_confidence_text,
                 )
 
         async with asyncio.TaskGroup() as group:
@@ -209,12 +223,12 @@ class ToolExecutor:
         turn_id: str,
         *,
         confirmed: bool,
-        doubted: str = "",
+        low_confidence_text: str = "",
     ) -> ToolResult:
         started_s = time.monotonic()
         try:
-            result = await self._run(call, caller, cancel, turn_id, confirmed, doubted)
-        except _NoResult as end:
+            result = await self._run(call, caller, cancel, turn_id, confirmed, low_confidence_text)
+        except _CallRejected as end:
             error = _error(call, end.code, end.text)
             result = dataclasses.replace(error, confirmation=end.confirmation, speech=end.speech)
         except Exception as error:  # noqa: BLE001 - the module's promise: no turn fails because of a tool
@@ -229,13 +243,13 @@ class ToolExecutor:
         cancel: CancelFlag | None,
         turn_id: str,
         confirmed: bool,
-        doubted: str,
+        low_confidence_text: str,
     ) -> ToolResult:
         tool = self._tool(call.name)
         context = self._entered(tool, caller, cancel, turn_id)
         arguments = _arguments(tool, call.arguments)
         if not confirmed:
-            self._ask_if_needed(tool, call, arguments, context, doubted)
+            self._ask_if_needed(tool, call, arguments, context, low_confidence_text)
         key = tool, context.caller.name, fingerprint(call.name, arguments)
         if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
             return dataclasses.replace(known, tool_call_id=call.id)
@@ -249,9 +263,7 @@ class ToolExecutor:
             return self.registry.get(name)
         near = difflib.get_close_matches(name[:_MAX_NAME_CHARS], self.registry.names, n=3)
         meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise _NoResult(
-            "bad_request", f"unknown_tool: there is no tool called {name[:_MAX_NAME_CHARS]}{meant}"
-        )
+        raise _CallRejected("bad_request", f"unknown_tool: there is no tool called {name[:_MAX_NAME_CHARS]}{meant}")
 
     def _entered(self, tool: Tool, caller: Caller, cancel: CancelFlag | None, turn_id: str) -> CallContext:
         outer = current_call()
@@ -262,23 +274,28 @@ class ToolExecutor:
             turn_id = turn_id or outer.turn_id
         depth = 1 if outer is None else outer.depth + 1
         if depth > self._max_depth:
-            raise _NoResult("bad_request", f"tools called each other {self._max_depth} deep: no further")
+            raise _CallRejected("bad_request", f"tools called each other {self._max_depth} deep: no further")
         if not caller.may(tool.needed_scope):
-            raise _NoResult(
+            raise _CallRejected(
                 "token_scope_insufficient",
                 f"token_scope_insufficient: {caller.name} may not use {tool.name}, which needs the permission"
                 f" {tool.needed_scope}",
             )
         if cancel is not None and cancel.is_set():
-            raise _NoResult("cancelled", "cancelled: the turn is over")
+            raise _CallRejected("cancelled", "cancelled: the turn is over")
         if tool.run is None:
-            raise _NoResult("bad_request", f"{tool.name} is run by whoever offered it, not here")
-        if (stuck := self._runner.left_behind(tool.name)) >= MAX_LEFT_BEHIND:
-            raise _NoResult("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
+            raise _CallRejected("bad_request", f"{tool.name} is run by whoever offered it, not here")
+        if (stuck := self._runner.abandoned(tool.name)) >= MAX_ABANDONED:
+            raise _CallRejected("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
         return CallContext(caller, turn_id, cancel, depth)
 
     def _ask_if_needed(
-        self, tool: Tool, call: ToolCall, arguments: JsonObject, context: CallContext, doubted: str
+        self,
+        tool: Tool,
+        call: ToolCall,
+        arguments: JsonObject,
+        context: CallContext,
+        low_confidence_text: str,
     ) -> None:
         # The rule asks the tool what a call would touch; where it cannot say, a person has to. Where the tool
         # knows that it cannot be done, nobody is asked.
@@ -286,24 +303,20 @@ class ToolExecutor:
             case Returned(value):
                 level: ConfirmLevel = value
             case Raised(kind, message, is_tool_error=True):
-                raise _NoResult(_CODES.get(kind, "tool_error"), message, speech=message)
+                raise _CallRejected(_CODES.get(kind, "tool_error"), message, speech=message)
             case Raised():
                 level = "voice"
-        if level == "never" and not (doubted and tool.side_effects):
+        if level == "never" and not (low_confidence_text and tool.side_effects):
             return
         if level == "never":
-            level, question = "voice", question_for_doubt(doubted)
+            level, question = "voice", low_confidence_question(low_confidence_text)
         else:
-            asked = guarded(lambda: question_for(tool, arguments))
-            question = (
-                asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
-            )
+            asked = guarded(lambda: confirmation_question_for(tool, arguments))
+            question = asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
         pending = self._pending.ask(
             call, arguments, question=question, level=level, origin=context.caller, turn_id=context.turn_id
         )
-        raise _NoResult(
-            "requires_confirmation", f"requires_confirmation: {pending.question}", confirmation=pending
-        )
+        raise _CallRejected("requires_confirmation", f"requires_confirmation: {pending.question}", confirmation=pending)
 
     async def _outcome(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Outcome:
         assert tool.run is not None
@@ -311,7 +324,7 @@ class ToolExecutor:
         converted = guarded(lambda: tool.convert(arguments))
         if isinstance(converted, Raised):
             if converted.kind == InvalidArguments.code:
-                raise _NoResult("bad_request", f"invalid_arguments: {converted.message}")
+                raise _CallRejected("bad_request", f"invalid_arguments: {converted.message}")
             return converted
         token = _context.set(context)
         try:
@@ -335,24 +348,20 @@ class ToolExecutor:
                 if is_tool_error:
                     return _error(call, _CODES.get(kind, "tool_error"), message)
                 return _error(call, "internal_error", f"internal_error: {kind}: {message}".removesuffix(": "))
-            case Stopped(why, left_behind):
-                left_behind = left_behind or tool.acts_elsewhere
+            case Stopped(why, abandoned):
+                abandoned = abandoned or tool.acts_elsewhere
                 within = f" within {self._timeout_of(tool):g} s" if why == "timeout" else ""
-                then = "it may still happen" if left_behind else "it was stopped"
+                then = "it may still happen" if abandoned else "it was stopped"
                 result = _error(call, why, f"{why}: {tool.name} did not answer{within}; {then}")
-                return dataclasses.replace(result, may_still_happen=left_behind)
+                return dataclasses.replace(result, may_still_happen=abandoned)
             case _:
                 assert_never(outcome)
 
     def _answer(self, call: ToolCall, value: object) -> ToolResult:
         content = guarded(lambda: render(value, names=self.registry.names, max_chars=self._max_result_chars))
         if isinstance(content, Raised):
-            return _error(
-                call, "internal_error", f"internal_error: its result cannot be read: {content.kind}"
-            )
-        return ToolResult(
-            tool_call_id=call.id, name=call.name, content=content.value, speech=speech_of(value)
-        )
+            return _error(call, "internal_error", f"internal_error: its result cannot be read: {content.kind}")
+        return ToolResult(tool_call_id=call.id, name=call.name, content=content.value, speech=speech_of(value))
 
     def _timeout_of(self, tool: Tool) -> float:
         return self._timeout_s if tool.timeout_s is None else tool.timeout_s
@@ -368,10 +377,10 @@ def _arguments(tool: Tool, text: str) -> dict[str, Any]:
     try:
         return read_arguments(tool, text)
     except InvalidArguments as error:
-        raise _NoResult("bad_request", f"invalid_arguments: {error.message}") from error
+        raise _CallRejected("bad_request", f"invalid_arguments: {error.message}") from error
 
 
 def _error(call: ToolCall, code: ErrorCode, text: str) -> ToolResult:
     # A name that no tool has may be anything.
-    name = neutral_text(call.name[:_MAX_NAME_CHARS])
+    name = sanitize_tool_output(call.name[:_MAX_NAME_CHARS])
     return ToolResult(tool_call_id=call.id, name=name, content=sentence(text), is_error=True, code=code)

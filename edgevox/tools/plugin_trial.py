@@ -1,4 +1,4 @@
-"""Trying a plugin in a test: loaded, started, one of its tools called, stopped."""
+"""Loads and starts a plugin in a test, calls one of its tools, and stops it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from edgevox.errors import ConfigError
-from edgevox.settings import PluginTables
+from edgevox.config import PluginTables
+from edgevox.core.errors import ConfigError
+from edgevox.core.types import ToolCall
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.plugin_sources import PluginSource, load_file, loaded
-from edgevox.tools.plugins import Plugins
+from edgevox.tools.plugins.manager import Plugins
+from edgevox.tools.plugins.sources import PluginSource, load_file, load_module
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import ToolResult
-from edgevox.types import ToolCall
 
 
-def try_plugin(
-    plugin: Path | ModuleType, tool: str, arguments: Mapping[str, Any], **settings: object
-) -> ToolResult:
+def try_plugin(plugin: Path | ModuleType, tool: str, arguments: Mapping[str, Any], **settings: object) -> ToolResult:
     """What the model would get from one call, with `settings` as the table [plugins.NAME].
 
     Raises ConfigError when the plugin would be disabled.
@@ -32,7 +30,7 @@ def try_plugin(
 def _source(plugin: Path | ModuleType) -> PluginSource:
     if isinstance(plugin, Path):
         return PluginSource(plugin.stem, str(plugin), lambda: load_file(plugin))
-    return PluginSource(plugin.__name__.rpartition(".")[2], str(plugin.__file__), lambda: loaded(plugin))
+    return PluginSource(plugin.__name__.rpartition(".")[2], str(plugin.__file__), lambda: load_module(plugin))
 
 
 async def _tried(

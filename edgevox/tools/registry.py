@@ -1,4 +1,4 @@
-"""The tools there are, by name, and whose they are."""
+"""The registered tools by name, and the owner of each."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 
-from edgevox.errors import ConfigError, UnknownTool
+from edgevox.core.errors import ConfigError, UnknownTool
+from edgevox.core.types import JsonObject
 from edgevox.tools.tool import Tool
-from edgevox.types import JsonObject
 
 BUILT_IN = "edgevox"
 # Where the tools are chosen for each sentence, every choice is another answer.
@@ -85,7 +85,7 @@ class ToolRegistry:
                 self._schemas.clear()
             tools = self._tools.values() if wanted is None else map(self.get, wanted)
             self._schemas[key] = tuple(
-                tool.exemplified_schema if with_examples else tool.openai_schema for tool in tools
+                tool.schema_with_examples if with_examples else tool.openai_schema for tool in tools
             )
         return self._schemas[key]
 

@@ -23,8 +23,8 @@ from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from edgevox.errors import ConfigError, InvalidArguments
-from edgevox.types import JsonObject
+from edgevox.core.errors import ConfigError, InvalidArguments
+from edgevox.core.types import JsonObject
 
 _SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Yields|Raises|Examples?|Notes?):\s*$")
 _ARGUMENT = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")

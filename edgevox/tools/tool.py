@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeAlias, overload
 
 from jsonschema import Draft202012Validator
 
-from edgevox.errors import ConfigError
-from edgevox.tools.neutral import neutral_text
+from edgevox.core.errors import ConfigError
+from edgevox.core.types import JsonObject
+from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.schema import read_signature, schema_fault
-from edgevox.types import JsonObject
 
 ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 """What must be said before a call runs: nothing, a yes of any kind, or a yes that is more than a voice."""
@@ -49,9 +49,9 @@ class Tool:
     """Something a model may do. Made by `@tool` or `Tool.function`; without `run` somebody else does it.
 
     `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
-    and `question` how to ask for it. `understand` gives the arguments as the tool reads them: the same call,
+    and `question` how to ask for it. `normalize_arguments` gives the arguments as the tool reads them: the same call,
     without what a model guessed. `scope` is the permission a caller needs. `memoize_s` says for how long
-    an answer stays true for the same arguments. `has_known_words` says that the home model was trained on
+    an answer stays true for the same arguments. `is_trained_on` says that the home model was trained on
     the tool, so that its examples need not stand in the prompt. With `acts_elsewhere` it runs in another
     program: what was given up may still happen there.
     """
@@ -64,29 +64,25 @@ class Tool:
     timeout_s: float | None = None
     confirm: ConfirmLevel | None = None
     examples: tuple[str, ...] = ()
-    has_known_words: bool = False
+    is_trained_on: bool = False
     acts_elsewhere: bool = False
     scope: str = ""
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None
     question: Callable[[JsonObject], str] | None = None
-    understand: Callable[[JsonObject], JsonObject] | None = None
+    normalize_arguments: Callable[[JsonObject], JsonObject] | None = None
     convert: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
 
     def __post_init__(self) -> None:
         """Raises ConfigError when the tool could not be offered or run."""
         if _NAME.fullmatch(self.name) is None:
-            raise ConfigError(
-                f"{self.name!r} cannot be a tool's name", hint="letters, digits and _, 64 at most"
-            )
+            raise ConfigError(f"{self.name!r} cannot be a tool's name", hint="letters, digits and _, 64 at most")
         if not self.description:
             raise ConfigError(
                 f"the tool {self.name} has no description", hint="write a docstring: the model chooses by it"
             )
         if self.memoize_s is not None and self.side_effects:
-            raise ConfigError(
-                f"the tool {self.name} has side effects and cannot be memoized", hint="drop memoize_s"
-            )
+            raise ConfigError(f"the tool {self.name} has side effects and cannot be memoized", hint="drop memoize_s")
         if self.timeout_s is not None and self.timeout_s <= 0:
             raise ConfigError(f"the time-out of the tool {self.name} is not above 0", hint="give seconds")
         if (fault := schema_fault(self.parameters)) is not None:
@@ -122,17 +118,17 @@ class Tool:
             "type": "function",
             "function": {
                 "name": self.name,
-                "description": neutral_text(self.description),
-                "parameters": _harmless(self.parameters),
+                "description": sanitize_tool_output(self.description),
+                "parameters": _sanitized_schema(self.parameters),
             },
         }
 
     @cached_property
-    def exemplified_schema(self) -> JsonObject:
+    def schema_with_examples(self) -> JsonObject:
         """The same with the examples, where a model needs them."""
-        if not self.examples or self.has_known_words:
+        if not self.examples or self.is_trained_on:
             return self.openai_schema
-        examples = [neutral_text(example) for example in self.examples]
+        examples = [sanitize_tool_output(example) for example in self.examples]
         return {"type": "function", "function": {**self.openai_schema["function"], "examples": examples}}
 
     @cached_property
@@ -144,40 +140,40 @@ class Tool:
 
 # What in a schema is for readers; what is a value, which must stay as it is to be written again; and where
 # the keys are names of the author's.
-_FOR_READERS = frozenset({"title", "description", "$comment", "examples"})
+_TEXT_KEYS = frozenset({"title", "description", "$comment", "examples"})
 _VALUES = frozenset({"enum", "const", "default"})
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
-def _harmless(schema: Any) -> Any:  # noqa: ANN401 - JSON
+def _sanitized_schema(schema: Any) -> Any:  # noqa: ANN401 - JSON
     """The schema in harmless words: a device's name in one must not speak for the system."""
     match schema:
         case list():
-            return [_harmless(member) for member in schema]
+            return [_sanitized_schema(member) for member in schema]
         case Mapping():
-            return {key: _harmless_member(key, member) for key, member in schema.items()}
+            return {key: _sanitized_member(key, member) for key, member in schema.items()}
         case _:
             return schema
 
 
-def _harmless_member(key: str, member: Any) -> Any:  # noqa: ANN401 - JSON
-    if key in _FOR_READERS:
-        return _harmless_words(member)
+def _sanitized_member(key: str, member: Any) -> Any:  # noqa: ANN401 - JSON
+    if key in _TEXT_KEYS:
+        return _sanitized_text(member)
     if key in _VALUES:
         return member
     if key in _BY_NAME and isinstance(member, Mapping):
-        return {name: _harmless(part) for name, part in member.items()}
-    return _harmless(member)
+        return {name: _sanitized_schema(part) for name, part in member.items()}
+    return _sanitized_schema(member)
 
 
-def _harmless_words(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _sanitized_text(value: Any) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
-            return neutral_text(value)
+            return sanitize_tool_output(value)
         case list():
-            return [_harmless_words(member) for member in value]
+            return [_sanitized_text(member) for member in value]
         case Mapping():
-            return {key: _harmless_words(member) for key, member in value.items()}
+            return {key: _sanitized_text(member) for key, member in value.items()}
         case _:
             return value
 

@@ -1,1 +1,3 @@
-"""Text to speech: a reply cut into sentences, made speakable, and spoken by Piper."""
+"""Text to speech: sentence splitting, text normalisation, and synthesis by Piper or a Wyoming server."""
+
+from __future__ import annotations

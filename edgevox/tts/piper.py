@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.errors import ModelError, ModelMissing
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio, SynthesisRequest
+from edgevox.core.errors import ModelError, ModelMissing
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, SynthesisRequest
 
 # One run's working memory grows with its sound: this much is about 12 s and 250 MB at normal speed.
 MAX_PIECE_PHONEMES = 240
@@ -47,9 +47,7 @@ class PiperEngine:
     while a core is idle (benchmarks/results/tts.md).
     """
 
-    def __init__(
-        self, voice_path: Path, *, others: Mapping[str, Path] | None = None, threads: int = 1
-    ) -> None:
+    def __init__(self, voice_path: Path, *, others: Mapping[str, Path] | None = None, threads: int = 1) -> None:
         self.voice_path = voice_path
         self.others = dict(others or {})
         self.threads = threads
@@ -65,11 +63,9 @@ class PiperEngine:
         for path in (self.voice_path, *self.others.values()):
             for file in (path, _config_path(path)):
                 if not file.is_file():
-                    raise ModelMissing(
-                        f"there is no voice file {file}", hint="edgevox models pull fetches it"
-                    )
+                    raise ModelMissing(f"there is no voice file {file}", hint="edgevox models pull fetches it")
         # Not at the top of the file: only the process that speaks may carry GPL code and onnxruntime.
-        from edgevox.tts.onnx_session import StopSwitch
+        from edgevox.tts.vits import StopSwitch
 
         logging.getLogger("piper").setLevel(logging.ERROR)
         switch = StopSwitch()
@@ -83,7 +79,7 @@ class PiperEngine:
         """
         if self._switch is None:
             raise ModelError("the voice is not loaded", hint="call load() before run()")
-        from edgevox.tts.onnx_session import RunStopped
+        from edgevox.tts.vits import RunStopped
 
         voice = self._voice(self.others.get(request.language, self.voice_path))
         speed = min(max(request.speed, _SLOWEST), _FASTEST)
@@ -122,8 +118,7 @@ class _Voice:
         from piper.config import PiperConfig, SynthesisConfig
         from piper.voice import PiperVoice
 
-        from edgevox.tts.onnx_session import ONNX_ERRORS
-        from edgevox.tts.vits import open_speech
+        from edgevox.tts.vits import ONNX_ERRORS, open_vits
 
         try:
             config = PiperConfig.from_dict(json.loads(_config_path(path).read_text(encoding="utf-8")))
@@ -135,7 +130,7 @@ class _Voice:
             self._piper = PiperVoice(config=config, session=_Inputs())
             silent = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
             probe = [phoneme for sentence in self._piper.phonemize(_PROBE) for phoneme in sentence]
-            self._speech, sound = open_speech(
+            self._speech, sound = open_vits(
                 path,
                 rate_hz=config.sample_rate,
                 threads=threads,
@@ -179,9 +174,7 @@ def _broken(path: Path, err: Exception) -> ModelError:
 
 def _printable(text: str) -> str:
     """The text without what espeak refuses (NUL, lone surrogates) or takes for raw phonemes ([[...]])."""
-    return "".join(
-        " " if char in "[]" or unicodedata.category(char) in {"Cc", "Cs"} else char for char in text
-    )
+    return "".join(" " if char in "[]" or unicodedata.category(char) in {"Cc", "Cs"} else char for char in text)
 
 
 def _pieces(whole: Sequence[str], longest: int) -> Iterator[Any]:

@@ -1,16 +1,60 @@
-"""The sentences of a reply that is still being written.
+"""Splits a streamed reply into sentences, with the abbreviations of each language.
 
-The splitter takes one character after the other and never looks back, so its sentences cannot depend on how
-the text was cut into tokens. Where it is unsure it does not split: two sentences spoken as one sound better
-than one sentence in two halves.
+The splitter reads one character at a time and never looks back, so the result does not depend on the
+tokens. Where it is unsure it does not split.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from edgevox.languages import ENGLISH
-from edgevox.tts.abbreviations import before_numbers, never_last
+from edgevox.core.languages import ENGLISH
+
+_NEVER_LAST = """
+    en: adm approx ca capt cf col dr e.g eg fr gen gov hon i.e ie lt maj mme mr mrs ms mt prof rep rev sen sgt
+    en: st viz vs
+    de: bspw bzw d.h dipl evtl frl ggf hr hrn inkl jh max min mind mio mrd o.ä od sog str u.a u.u usw vgl z.b
+    de: z.t zzgl
+    es: admón aprox avda dra dña ej excma excmo gral p.ej sr sra sres srta ud uds vda
+    fr: av bd env m mlle mm mmes p.ex ste
+    it: avv dott egr geom gent ing on p.es sig v
+    nl: bijv blz d.w.z dhr drs evt incl max mevr min mw o.a resp t.a.v t/m
+    pl: dr godz im inż itp m.in mgr np ok pl ppłk śp św tel tj tzn tzw ul wg
+    pt: av dra exma exmo p.ex sr sra srta
+"""
+_BEFORE_NUMBERS = """
+    en: jan feb mar apr jun jul aug sep sept oct nov dec art ch eq fig no nos p pp sec tel vol
+    de: abb abs bd kap nr s ziff
+    es: cap núm pág págs
+    fr: chap n num p
+    it: cap n num pag
+    nl: hfst nr p
+    pl: nr r rozdz s str
+    pt: cap n núm pág
+"""
+
+
+def _by_language(table: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for line in table.strip().splitlines():
+        language, _, words = line.strip().partition(":")
+        found[language] = found.get(language, frozenset()) | frozenset(words.split())
+    return found
+
+
+_NEVER_LAST_IN = _by_language(_NEVER_LAST)
+_BEFORE_NUMBERS_IN = _by_language(_BEFORE_NUMBERS)
+
+
+def never_last(language: str) -> frozenset[str]:
+    """In small letters and without their last stop: something always follows these."""
+    return _NEVER_LAST_IN[ENGLISH] | _NEVER_LAST_IN.get(language, frozenset())
+
+
+def before_numbers(language: str) -> frozenset[str]:
+    """Likewise, where it is a number that follows."""
+    return _BEFORE_NUMBERS_IN[ENGLISH] | _BEFORE_NUMBERS_IN.get(language, frozenset())
+
 
 # Shorter than this, the first clause would be over before the next piece of sound is made.
 MIN_CLAUSE_CHARS = 24
@@ -208,6 +252,4 @@ class _Piece:
         if stem.isdigit():
             return len(stem) <= (2 if grammar.has_ordinals else 0) or (starts_piece and len(stem) <= 3)
         parts = stem.split(".")
-        return (
-            len(parts) > 1 and all(part.isalpha() and len(part) <= 2 for part in parts) and stem[0].isupper()
-        )
+        return len(parts) > 1 and all(part.isalpha() and len(part) <= 2 for part in parts) and stem[0].isupper()

@@ -1,22 +1,171 @@
-"""A Piper voice on onnxruntime: what Piper gives its session goes in, samples come out, chunk by chunk."""
+"""Runs a VITS voice on onnxruntime, streaming a sentence in growing chunks.
+
+The first chunk is short so that audio starts early; each must be ready before the one before it has been
+played. Importing this module loads onnxruntime, so only the process that synthesizes does it.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
 import mmap
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import onnxruntime  # type: ignore[import-untyped]  # it ships no types
 from numpy.typing import NDArray
+from onnxruntime.capi import onnxruntime_pybind11_state as native  # type: ignore[import-untyped]  # likewise
 
-from edgevox.tts.chunks import Pace, chunk_ends
-from edgevox.tts.onnx_file import Graph
-from edgevox.tts.onnx_session import ONNX_ERRORS, Array, StoppableSession, StopSwitch
-from edgevox.tts.voice_graph import VoiceParts, Window, cut_voice
+from edgevox.core.platform import file_of
+from edgevox.core.turn import CancelFlag
+from edgevox.tts.onnx_graph import Graph, VoiceParts, Window, cut_voice
+
+Array: TypeAlias = NDArray[Any]
+
+# They have no ancestor of their own but Exception.
+ONNX_ERRORS: tuple[type[Exception], ...] = (
+    native.EPFail,
+    native.Fail,
+    native.InvalidArgument,
+    native.InvalidGraph,
+    native.InvalidProtobuf,
+    native.NoSuchFile,
+    native.NotImplemented,
+    native.RuntimeException,
+)
+
+_CANCEL_POLL_S = 0.01
+_ERRORS_ONLY = 3
+
+
+class RunStopped(Exception):
+    """A run was ended by its flag."""
+
+
+class StopSwitch:
+    """Ends the runs of the sessions that share it, while `thrown_by` is entered and its flag is set.
+
+    The flag is a byte that another process sets, so it can only be watched. onnxruntime then ends the run
+    between two nodes of the graph, within a millisecond.
+    """
+
+    def __init__(self) -> None:
+        self.options = _run_options()
+
+    @contextmanager
+    def thrown_by(self, cancel: CancelFlag) -> Iterator[None]:
+        options = self.options = _run_options()
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(_CANCEL_POLL_S):
+                if cancel.is_set():
+                    options.terminate = True
+                    return
+
+        watcher = threading.Thread(target=watch, name="onnx-cancel", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+
+class StoppableSession:
+    """A model, from its file or from the pieces of one."""
+
+    def __init__(self, model: Path | Sequence[memoryview], *, threads: int, switch: StopSwitch) -> None:
+        onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
+        with _as_file(model) as path:
+            self._session = onnxruntime.InferenceSession(
+                path, _session_options(threads), providers=["CPUExecutionProvider"]
+            )
+        self._switch = switch
+
+    def run(self, inputs: Mapping[str, Array]) -> list[Array]:
+        """All outputs. Raises RunStopped or ONNX_ERRORS."""
+        options = self._switch.options
+        try:
+            outputs: list[Array] = self._session.run(None, inputs, options)
+        except native.Fail as err:
+            if options.terminate:
+                raise RunStopped from err
+            raise
+        return outputs
+
+
+@contextmanager
+def _as_file(model: Path | Sequence[memoryview]) -> Iterator[str]:
+    """The name under which onnxruntime can open the model. Given bytes, it would keep them for good."""
+    if isinstance(model, Path):
+        yield str(model)
+        return
+    with file_of(model, "voice-part") as path:
+        yield path
+
+
+def _session_options(threads: int) -> onnxruntime.SessionOptions:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = _ERRORS_ONLY
+    # A waiting thread that spins takes its core from the other engines.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Planning the reuse of buffers is 2.4 s of a 3 s load, and no sentence is faster for it. The pattern plan
+    # has to go with it: without reuse it holds 200 MB more.
+    options.enable_mem_reuse = False
+    options.enable_mem_pattern = False
+    return options
+
+
+def _run_options() -> onnxruntime.RunOptions:
+    options = onnxruntime.RunOptions()
+    options.log_severity_level = _ERRORS_ONLY
+    # Otherwise the memory of the longest sentence ever spoken is kept for good.
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+    return options
+
+
+FIRST_CHUNK_S = 0.35
+# Each one more costs the frames that two neighbours both need.
+MOST_CHUNKS = 4
+_FIRST_GROWTH = 2.0
+_MOST_GROWTH = 4.0
+# How much of a chunk's playing time the next one may take: the machine can get busier meanwhile.
+_RESERVE = 0.6
+
+
+class RealTimeFactor:
+    """How fast sound is made here, as the last piece of speech showed."""
+
+    def __init__(self) -> None:
+        self.growth = _FIRST_GROWTH
+        """How many times as long as the last chunk the next one may be; less than 1 on a slow machine."""
+
+    def note(self, work_s: float, sound_s: float) -> None:
+        """Sound of `sound_s` took `work_s` to make."""
+        self.growth = min(_MOST_GROWTH, _RESERVE * sound_s / work_s)
+
+
+def chunk_ends(frames: int, frames_per_s: float, growth: float) -> Iterator[int]:
+    """Where each chunk of a sentence ends; the last one ends at `frames`."""
+    shortest = FIRST_CHUNK_S * frames_per_s
+    size = max(shortest, frames / sum(growth**number for number in range(MOST_CHUNKS)))
+    end = 0.0
+    # What would be left for a chunk of its own may be too little for one.
+    while frames - end > size + shortest / 2:
+        end += size
+        yield round(end)
+        size = max(shortest, size * growth)
+    if frames:
+        yield frames
+
 
 Samples: TypeAlias = NDArray[np.float32]
 
@@ -25,7 +174,7 @@ _LOG = logging.getLogger(__name__)
 _SAME_WITHIN = 1e-3
 
 
-class Speech(Protocol):
+class VitsModel(Protocol):
     """A voice's model."""
 
     def whole(self, inputs: Mapping[str, Array]) -> Samples:
@@ -35,7 +184,7 @@ class Speech(Protocol):
         """The same, as it is made."""
 
 
-class WholeSpeech:
+class SinglePassVits:
     """A voice that can only make a piece of speech in one go."""
 
     def __init__(self, path: Path, *, threads: int, switch: StopSwitch) -> None:
@@ -48,17 +197,16 @@ class WholeSpeech:
         yield self.whole(inputs)
 
 
-class ChunkedSpeech:
+class StreamingVits:
     """A voice in parts: the front is run once for a piece of speech, the others window by window."""
 
     def __init__(
-        self, parts: VoiceParts, pace: Pace, *, rate_hz: int, threads: int, switch: StopSwitch
+        self, parts: VoiceParts, pace: RealTimeFactor, *, rate_hz: int, threads: int, switch: StopSwitch
     ) -> None:
         self._front = StoppableSession(parts.front.model, threads=threads, switch=switch)
         self._front_outputs = parts.front.outputs
         self._windowed = [
-            (part.window, StoppableSession(part.model, threads=threads, switch=switch))
-            for part in parts.windowed
+            (part.window, StoppableSession(part.model, threads=threads, switch=switch)) for part in parts.windowed
         ]
         self._samples_per_frame = math.prod(window.growth for window, _ in self._windowed)
         self._pace = pace
@@ -96,9 +244,9 @@ class ChunkedSpeech:
             start = end
 
 
-def open_speech(
+def open_vits(
     path: Path, *, rate_hz: int, threads: int, switch: StopSwitch, probe: Mapping[str, Array]
-) -> tuple[Speech, Samples]:
+) -> tuple[VitsModel, Samples]:
     """The voice, cut if its chunks of `probe` add up to the whole, and what `probe` sounds like.
 
     The probe must be without noise. Raises ONNX_ERRORS or OSError when the file is no voice.
@@ -106,7 +254,7 @@ def open_speech(
     unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, ValueError, LookupError)
     try:
         parts = cut_voice(Graph.parse(_mapped(path)))
-        chunked = ChunkedSpeech(parts, Pace(), rate_hz=rate_hz, threads=threads, switch=switch)
+        chunked = StreamingVits(parts, RealTimeFactor(), rate_hz=rate_hz, threads=threads, switch=switch)
         sound = chunked.whole(probe)
         if np.allclose(np.concatenate([*chunked.chunks(probe)]), sound, rtol=0, atol=_SAME_WITHIN):
             return chunked, sound
@@ -114,7 +262,7 @@ def open_speech(
     except unusable as err:
         reason = str(err)
     _LOG.info("%s makes whole sentences at once: %s", path, reason)
-    speech = WholeSpeech(path, threads=threads, switch=switch)
+    speech = SinglePassVits(path, threads=threads, switch=switch)
     return speech, speech.whole(probe)
 
 

@@ -1,4 +1,4 @@
-"""A voice on another machine, spoken to over Wyoming."""
+"""Text to speech on a Wyoming server."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from collections.abc import AsyncGenerator
 from wyoming.audio import AudioChunk, AudioStop
 from wyoming.tts import Synthesize, SynthesizeVoice
 
-from edgevox.engine.limits import EngineLimits
-from edgevox.errors import ConfigError, EngineFailed
-from edgevox.languages import ENGLISH
-from edgevox.remote.pcm import PcmReader, WrongSound
-from edgevox.remote.replies import replies
-from edgevox.remote.wyoming_link import WyomingLink
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio, Busy, SynthesisRequest
+from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.languages import ENGLISH
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, Busy, SynthesisRequest
+from edgevox.engines.base import EngineLimits, limited_replies
+from edgevox.engines.wyoming import PcmReader, UnsupportedPcm, WyomingClient
 
 _log = logging.getLogger(__name__)
 
 
-class WyomingSynthesizer:
+class WyomingTts:
     """A Synthesizer. `voice` is the server's, for the first of `languages`; for others it picks one itself.
 
     Raises ConfigError for a wrong address.
@@ -34,7 +32,7 @@ class WyomingSynthesizer:
         languages: tuple[str, ...] = (ENGLISH,),
         limits: EngineLimits | None = None,
     ) -> None:
-        self._link = WyomingLink(address, setting="tts.remote")
+        self._link = WyomingClient(address, setting="tts.remote")
         self._voice = voice
         self._languages = languages
         self._limits = limits or EngineLimits()
@@ -66,7 +64,7 @@ class WyomingSynthesizer:
         if request.speed != 1.0 and not self._is_told_of_speed:
             self._is_told_of_speed = True
             _log.warning("%s: a Wyoming server cannot be told how fast to speak", self._link.address)
-        given: AsyncGenerator[Audio, None] = replies(
+        given: AsyncGenerator[Audio, None] = limited_replies(
             self._spoken(request), cancel, self._limits, who=self._link.address
         )
         async for piece in given:
@@ -82,7 +80,7 @@ class WyomingSynthesizer:
                     continue
                 try:
                     sound = reader.feed(AudioChunk.from_event(event))
-                except (WrongSound, KeyError, TypeError) as error:
+                except (UnsupportedPcm, KeyError, TypeError) as error:
                     raise EngineFailed(
                         f"{self._link.address} sends sound that cannot be read: {error}", hint="see its log"
                     ) from None

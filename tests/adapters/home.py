@@ -10,16 +10,16 @@ from typing import Any
 from edgevox import tool
 from edgevox.adapters.bridge import Bridge
 from edgevox.agents import LLMAgent
-from edgevox.agents.confirm import Agreement
-from edgevox.folders import Folders
-from edgevox.settings import load_settings
+from edgevox.agents.tool_loop import Agreement
+from edgevox.app.toolbox import Toolbox
+from edgevox.config import load_settings
+from edgevox.core.files import Folders
+from edgevox.core.turn import Turn
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool, ToolRegistry
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tools.toolbox import Toolbox
-from edgevox.turn import Turn
+from edgevox.tools.policy import PendingConfirmation
 from tests.guide import play
-from tests.server.house import OWNER, PARSERS, served, talking, written
+from tests.server.harness import OWNER, PARSERS, served, talking, written
 
 TEMPERATURE = written("get_temperature", '{"room": "kitchen"}')
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from edgevox.adapters.bridge import Bridge, arguments_model, foreign_tool
-from edgevox.agents.confirm import Agreement
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.turn import Turn
+from edgevox.agents.tool_loop import Agreement
+from edgevox.core.turn import Turn
+from edgevox.tools.policy import PendingConfirmation
 from tests.adapters.home import bridged
 
 

@@ -12,7 +12,7 @@ from crewai.tools import tool as crewai_tool
 
 from edgevox.adapters.crewai import from_crewai, to_crewai
 from tests.adapters.home import answered, bridged, check_guide, model_server
-from tests.server.house import written
+from tests.server.harness import written
 
 # What the framework itself does that its own libraries have given up.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

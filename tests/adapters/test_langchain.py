@@ -13,7 +13,7 @@ from langchain_openai import ChatOpenAI
 
 from edgevox.adapters.langchain import from_langchain, to_langchain
 from tests.adapters.home import TEMPERATURE, answered, bridged, check_guide, model_server
-from tests.server.house import written
+from tests.server.harness import written
 
 
 def test_a_tool_of_ours_is_a_base_tool() -> None:
@@ -33,9 +33,7 @@ async def test_its_agent_calls_our_tool_through_our_server() -> None:
             agent = create_agent(ChatOpenAI(model="default", **where), to_langchain(bridge))
             state = await agent.ainvoke({"messages": [("user", "How warm is the kitchen?")]})
     assert state["messages"][-1].content == "It is 21 degrees."
-    assert [one.content for one in state["messages"] if isinstance(one, ToolMessage)] == [
-        '"21 degrees in the kitchen"'
-    ]
+    assert [one.content for one in state["messages"] if isinstance(one, ToolMessage)] == ['"21 degrees in the kitchen"']
     assert log == ["read kitchen"]
     assert len(model.requests) == 2
 

@@ -12,7 +12,7 @@ from llama_index.llms.openai_like import OpenAILike
 
 from edgevox.adapters.llamaindex import EdgevoxToolSpec, from_llamaindex
 from tests.adapters.home import TEMPERATURE, answered, bridged, check_guide, model_server
-from tests.server.house import written
+from tests.server.harness import written
 
 # What the framework itself does that its own libraries have given up.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -11,16 +11,16 @@ import unicodedata
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from typing import Any
 
-from edgevox.llm.prompts import fit_messages
-from edgevox.llm.template_abilities import TemplateAbilities
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, JsonObject, ToolCall
+from edgevox.llm.prompt.render import fit_messages
+from edgevox.llm.prompt.templates import TemplateCapabilities
 from edgevox.llm.tool_parsers import DETECTORS, ToolCallItem, parse_reply
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, JsonObject, ToolCall
 
 # Each format alone, every format that has markers, all of them.
 _CHAINS: tuple[tuple[str, ...], ...] = (*((name,) for name in DETECTORS), (), tuple(DETECTORS))
 # A template that knows nothing: all results become messages of the user.
-_PLAIN_TEMPLATE = TemplateAbilities(
+_PLAIN_TEMPLATE = TemplateCapabilities(
     system_role=True,
     renders_tools=False,
     renders_tool_calls=False,
@@ -120,9 +120,7 @@ def _understood(texts: Iterable[str]) -> Iterator[str]:
         plain = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES)
         leaves = "".join(_leaves(text))
         whole += leaves
-        yield from map(
-            _squeezed, (plain, leaves, codecs.decode(plain, "rot13"), plain[::-1], *_decoded(plain))
-        )
+        yield from map(_squeezed, (plain, leaves, codecs.decode(plain, "rot13"), plain[::-1], *_decoded(plain)))
     yield _squeezed(whole)
 
 

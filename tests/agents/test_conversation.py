@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from edgevox.agents.conversation import Conversation
-from edgevox.agents.kept_turn import KeptTurn, Summary
-from edgevox.settings import MemorySettings
-from edgevox.types import Message, ToolCall
+from edgevox.agents.conversation import Conversation, Summary, TurnRecord
+from edgevox.config import MemorySettings
+from edgevox.core.types import Message, ToolCall
 
 
 class Clock:
@@ -20,14 +19,14 @@ class ListJournal:
     """A journal in which a test can delete."""
 
     def __init__(self) -> None:
-        self.turns: dict[str, KeptTurn] = {}
+        self.turns: dict[str, TurnRecord] = {}
         self.summaries: list[Summary] = []
         self.deletions = 0
 
-    def write_turn(self, turn: KeptTurn) -> None:
+    def write_turn(self, turn: TurnRecord) -> None:
         self.turns[turn.id] = turn
 
-    def amend_turn(self, turn: KeptTurn) -> None:
+    def amend_turn(self, turn: TurnRecord) -> None:
         if turn.id in self.turns:
             self.turns[turn.id] = turn
 

@@ -13,27 +13,17 @@ from typing import Any
 import pytest
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.agents.confirm import Agreement
-from edgevox.errors import ToolError
-from edgevox.hooks import Deny, Hook, Run, ToolOutcome
+from edgevox.agents.tool_loop import Agreement
+from edgevox.core.errors import ToolError
+from edgevox.core.hooks import Deny, Hook, Run, ToolOutcome
+from edgevox.core.turn import Turn
+from edgevox.core.types import ChatModel, ToolCall
+from edgevox.home import HOME_INSTRUCTIONS, Action, Alarms, DemoHome, House, Timers, home_prompt, home_tools
+from edgevox.home.backends.demo import SHOPPING_LIST
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry, tool
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tools.corpus import corpus_tools
-from edgevox.tools.home import (
-    HOME_INSTRUCTIONS,
-    Action,
-    Alarms,
-    DemoHome,
-    House,
-    Timers,
-    home_prompt,
-    home_tools,
-)
-from edgevox.tools.home.demo_house import SHOPPING_LIST
-from edgevox.tools.scopes import LOCAL
-from edgevox.turn import Turn
-from edgevox.types import ChatModel, ToolCall
+from edgevox.tools.builtin.documents import corpus_tools
+from edgevox.tools.policy import LOCAL, PendingConfirmation
 from tests.agents.injections import (
     DEVICE_NAMES,
     GUARDED,
@@ -47,8 +37,8 @@ from tests.agents.injections import (
     Injection,
 )
 from tests.agents.obeying import ObeyingModel, calls_in, texts_read
-from tests.tools.home.any_home import AnyHome
-from tests.tools.test_neutral import CONTROL_TOKENS
+from tests.home.any_home import AnyHome
+from tests.tools.test_sanitize import CONTROL_TOKENS
 
 PAGE = ToolCall("p1", "read_page", "{}")
 GUEST = Caller("guest", frozenset({"read"}))
@@ -329,9 +319,7 @@ async def test_what_hooks_say_of_a_call_is_fenced_too() -> None:
 
 async def test_calls_under_one_id_are_two_calls() -> None:
     lamp = calling("turn_on", name="desk lamp")
-    calls = [
-        {"name": it.name, "arguments": json.loads(it.arguments), "id": "a1b2c3d4e"} for it in (lamp, UNLOCK)
-    ]
+    calls = [{"name": it.name, "arguments": json.loads(it.arguments), "id": "a1b2c3d4e"} for it in (lamp, UNLOCK)]
     model = ScriptedModel([f"[TOOL_CALLS]{json.dumps(calls)}", "Done."])
     scene = Scene(model, parsers=("mistral",))
     result = await scene.agent.run("Light, and let me in.")
@@ -350,9 +338,7 @@ async def test_a_yes_to_one_thing_is_none_to_another() -> None:
     assert [question.split()[0] for question in scene.asked] == ["Open", "Unlock"]
 
 
-async def pending_unlock(
-    clock: Clock, caller: Caller = LOCAL
-) -> tuple[ToolExecutor, DemoHome, PendingConfirmation]:
+async def pending_unlock(clock: Clock, caller: Caller = LOCAL) -> tuple[ToolExecutor, DemoHome, PendingConfirmation]:
     WORLD.begin()
     executor = ToolExecutor(ToolRegistry(TOOLS), clock=clock, confirm_within_s=30)
     result = await executor.dispatch(UNLOCK, caller=caller)

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from edgevox.agents import LLMAgent
-from edgevox.agents.instructions import stands_alone
+from edgevox.agents.instructions import is_self_contained
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatRequest
 from edgevox.testing import ScriptedModel
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatRequest
 
 
 class House:
@@ -19,7 +19,7 @@ class House:
     def __init__(self) -> None:
         self.beginning = "The house."
 
-    def for_sentence(self, text: str) -> str:
+    def for_utterance(self, text: str) -> str:
         return f"{self.beginning}\nAda is here." if "Ada" in text else self.beginning
 
 
@@ -107,7 +107,7 @@ async def test_a_rest_that_was_disturbed_is_taken_up_again() -> None:
     ["Turn on the pool pump.", "What's the humidity in the sauna?", "is the attic window open"],
 )
 def test_a_whole_command_stands_alone(sentence: str) -> None:
-    assert stands_alone(sentence)
+    assert is_self_contained(sentence)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_a_whole_command_stands_alone(sentence: str) -> None:
     ],
 )
 def test_what_points_back_does_not(sentence: str) -> None:
-    assert not stands_alone(sentence)
+    assert not is_self_contained(sentence)

@@ -4,12 +4,12 @@ import pytest
 
 from edgevox import tool
 from edgevox.agents import LLMAgent
-from edgevox.errors import EngineFailed
-from edgevox.llm.hooks_slm.result_words import NO_ANSWER
+from edgevox.core.errors import EngineFailed
+from edgevox.core.turn import Turn
+from edgevox.core.types import Message
+from edgevox.llm.hooks_slm.result_text import NO_ANSWER
 from edgevox.testing import ScriptedModel
 from edgevox.tools import ToolExecutor, ToolRegistry
-from edgevox.turn import Turn
-from edgevox.types import Message
 
 
 def agent(model: ScriptedModel) -> LLMAgent:

@@ -13,14 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.agents.conversation import Conversation
-from edgevox.agents.forgetting import forget_all, forget_since
-from edgevox.agents.kept_turn import KeptTurn
+from edgevox.agents.conversation import Conversation, TurnRecord
+from edgevox.agents.forget import forget_all, forget_since
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.memory_file import FILE_NAME, MemoryFile
-from edgevox.errors import StateError
-from edgevox.settings import MemorySettings
-from edgevox.types import Message, ToolCall
+from edgevox.config import MemorySettings
+from edgevox.core.errors import StateError
+from edgevox.core.types import Message, ToolCall
 
 NOW_S = 1_700_000_000.0
 DAY_S = 86_400.0
@@ -50,8 +49,8 @@ def numbered(number: int) -> tuple[Message, ...]:
     return (Message("user", f"question {number}"), Message("assistant", f"answer {number}"))
 
 
-def stored(number: int, at_s: float) -> KeptTurn:
-    return KeptTurn(str(number), "default", at_s, "text", "stop", numbered(number))
+def stored(number: int, at_s: float) -> TurnRecord:
+    return TurnRecord(str(number), "default", at_s, "text", "stop", numbered(number))
 
 
 def summarised(conversation: Conversation) -> None:
@@ -63,7 +62,7 @@ def summarised(conversation: Conversation) -> None:
     conversation.set_summary("of the first two")
 
 
-def all_turns(folder: Path) -> list[KeptTurn]:
+def all_turns(folder: Path) -> list[TurnRecord]:
     """What is in the file, newest first."""
     file = MemoryFile.open_to_read(folder)
     assert file is not None
@@ -93,7 +92,7 @@ def test_a_conversation_goes_on_after_a_restart(tmp_path: Path, clock: Clock) ->
 def test_a_turn_is_kept_with_its_time_source_and_end(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         store.conversation().keep(TURN, turn_id="t1", source="voice", finish_reason="cancelled")
-    assert all_turns(tmp_path) == [KeptTurn("t1", "default", NOW_S, "voice", "cancelled", TURN)]
+    assert all_turns(tmp_path) == [TurnRecord("t1", "default", NOW_S, "voice", "cancelled", TURN)]
 
 
 def test_a_new_session_does_not_begin_with_old_chatter(tmp_path: Path, clock: Clock) -> None:
@@ -146,9 +145,7 @@ def test_turns_are_deleted_when_they_are_too_old(tmp_path: Path, clock: Clock) -
     assert holders(tmp_path, b"of the first two") == []
 
 
-def test_where_memory_is_off_a_conversation_works_and_nothing_is_written(
-    tmp_path: Path, clock: Clock
-) -> None:
+def test_where_memory_is_off_a_conversation_works_and_nothing_is_written(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path / "state", clock, enabled=False) as store:
         store.conversation().keep(TURN)
         assert store.conversation().messages() == TURN
@@ -180,9 +177,7 @@ def test_two_programs_write_to_the_same_memory(tmp_path: Path, clock: Clock) -> 
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_a_running_assistant_does_not_repeat_what_was_forgotten(
-    tmp_path: Path, clock: Clock, everything: bool
-) -> None:
+def test_a_running_assistant_does_not_repeat_what_was_forgotten(tmp_path: Path, clock: Clock, everything: bool) -> None:
     with opened(tmp_path, clock) as store:
         conversation = store.conversation()
         summarised(conversation)
@@ -216,12 +211,12 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from edgevox.agents.memory_file import MemoryFile
-from edgevox.agents.kept_turn import KeptTurn
-from edgevox.types import Message
+from edgevox.agents.conversation import TurnRecord
+from edgevox.core.types import Message
 file = MemoryFile.open(Path(sys.argv[1]))
 for number in range(5):
     turn = (Message("user", f"question {number}"), Message("assistant", f"answer {number}"))
-    file.add(KeptTurn(str(number), "default", 1_700_000_000.0, "text", "stop", turn))
+    file.add(TurnRecord(str(number), "default", 1_700_000_000.0, "text", "stop", turn))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -267,9 +262,7 @@ def test_a_log_that_a_power_cut_cut_short_costs_the_last_turns_only(tmp_path: Pa
     [b"not a database" * 100, b"\0" * 5000, b"SQLite format 3\0" + b"x" * 5000, None],
     ids=["text", "zeros", "header", "torn"],
 )
-def test_a_broken_file_is_set_aside_and_a_new_one_begun(
-    tmp_path: Path, clock: Clock, content: bytes | None
-) -> None:
+def test_a_broken_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, clock: Clock, content: bytes | None) -> None:
     with opened(tmp_path, clock) as store:
         for number in range(200):
             store.conversation().keep(numbered(number))
@@ -344,9 +337,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path, clock: Clock) -
 
 
 @pytest.mark.parametrize("folder", ["/proc/edgevox", "/dev/null/edgevox"])
-def test_a_folder_that_cannot_be_written_is_reported_and_the_conversation_works(
-    folder: str, clock: Clock
-) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_and_the_conversation_works(folder: str, clock: Clock) -> None:
     with opened(Path(folder), clock) as store:
         store.conversation().keep(TURN)
         assert store.conversation().messages() == TURN
@@ -372,9 +363,7 @@ def test_a_write_that_fails_is_reported_until_the_next_succeeds(tmp_path: Path, 
     assert "3" in [turn.id for turn in all_turns(tmp_path)]
 
 
-def test_a_file_that_is_deleted_is_begun_anew_and_the_conversation_goes_on(
-    tmp_path: Path, clock: Clock
-) -> None:
+def test_a_file_that_is_deleted_is_begun_anew_and_the_conversation_goes_on(tmp_path: Path, clock: Clock) -> None:
     changes: list[StateError | None] = []
     folder = tmp_path / "state"
     with ConversationStore.open(folder, MemorySettings(), clock=clock, on_change=changes.append) as store:

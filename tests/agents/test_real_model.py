@@ -18,19 +18,19 @@ import pytest
 from pydantic import Field
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.agents.confirm import Agreement
 from edgevox.agents.conversation import Conversation
-from edgevox.engine import LocalEngine
-from edgevox.errors import ToolError
-from edgevox.events import Event, ModelFinished
-from edgevox.hooks import Hook, Run
+from edgevox.agents.tool_loop import Agreement
+from edgevox.core.errors import ToolError
+from edgevox.core.events import Event, ModelFinished
+from edgevox.core.hooks import Hook, Run
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import ChatReply, ChatRequest, JsonObject, Message, NamedTool, Sampling, ToolChoice
+from edgevox.engines import LocalEngine
+from edgevox.llm.engine import LlamaEngine
 from edgevox.llm.hooks_slm import default_slm_hooks
-from edgevox.llm.llamacpp import LlamaEngine
 from edgevox.tools import Tool, tool
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tts.speakable import speakable
-from edgevox.turn import CancelFlag, Turn
-from edgevox.types import ChatReply, ChatRequest, JsonObject, Message, NamedTool, Sampling, ToolChoice
+from edgevox.tools.policy import PendingConfirmation
+from edgevox.tts.normalize import normalize_text
 from tests.agents.test_tools import assert_whole
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -185,9 +185,7 @@ class Asked:
 class Scene:
     """An agent with the real model, and everything it did."""
 
-    def __init__(
-        self, engine: LlamaEngine, *hooks: Hook, agrees: bool = False, max_iterations: int = 3
-    ) -> None:
+    def __init__(self, engine: LlamaEngine, *hooks: Hook, agrees: bool = False, max_iterations: int = 3) -> None:
         self.model = Asked(engine)
         self.events: list[Event] = []
         self.asked: list[str] = []
@@ -221,7 +219,7 @@ class Scene:
 
     def assert_spoken(self, reply: str) -> None:
         """It can be said to a person, without data and tags, and is kept."""
-        assert speakable(reply)
+        assert normalize_text(reply)
         assert not re.search(r"[{}<>\[\]]", reply), reply
         assert self.conversation.messages()[-1] == Message("assistant", reply)
 

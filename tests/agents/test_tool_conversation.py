@@ -8,13 +8,13 @@ import pytest
 
 from edgevox.agents import ConversationTurn, ToolConversation
 from edgevox.agents.conversation import Conversation
-from edgevox.errors import EdgevoxError, EngineFailed, ToolError
-from edgevox.llm.hooks_slm.result_words import NO_ANSWER
+from edgevox.core.errors import EdgevoxError, EngineFailed, ToolError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Message
+from edgevox.llm.hooks_slm.result_text import NO_ANSWER
 from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry, tool
-from edgevox.turn import CancelFlag
-from edgevox.types import Message
 from tests.agents.test_tools import assert_whole, written
 
 WEATHER = Tool.function("get_weather", "Tell the weather.").param("city", required=True).build()
@@ -24,9 +24,7 @@ CLOCK = Tool.function("get_time", "Tell the time.").build()
 class Chat:
     """A conversation with a scripted model."""
 
-    def __init__(
-        self, *lines: str | EdgevoxError, policy: ToolChoicePolicy = "auto", max_iterations: int = 6
-    ) -> None:
+    def __init__(self, *lines: str | EdgevoxError, policy: ToolChoicePolicy = "auto", max_iterations: int = 6) -> None:
         self.model = ScriptedModel(lines)
         self.memory = Conversation()
         self.talk = ToolConversation(
@@ -58,9 +56,7 @@ async def test_calls_come_out_and_results_go_in() -> None:
     chat = Chat(f"One moment. {written('get_weather', city='Bonn')}", "It rains.")
     turn = await chat.talk.send_message("Weather in Bonn?")
     assert turn.content == "One moment."
-    assert [(call.name, json.loads(call.arguments)) for call in turn.tool_calls] == [
-        ("get_weather", {"city": "Bonn"})
-    ]
+    assert [(call.name, json.loads(call.arguments)) for call in turn.tool_calls] == [("get_weather", {"city": "Bonn"})]
     answer = await chat.talk.submit_tool_results({turn.tool_calls[0].id: {"sky": "rain"}})
     assert answer == ConversationTurn("It rains.")
     # No message of a user stands between: the model answers the result.

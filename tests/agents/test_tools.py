@@ -15,17 +15,16 @@ import pytest
 from pydantic import Field
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.agents.confirm import Agreement
 from edgevox.agents.conversation import Conversation
-from edgevox.errors import ToolError
-from edgevox.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
-from edgevox.hooks import Deny, Hook, Run
+from edgevox.agents.tool_loop import Agreement
+from edgevox.core.errors import ToolError
+from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
+from edgevox.core.hooks import Deny, Hook, Run
+from edgevox.core.turn import Turn
+from edgevox.core.types import Message, ToolCall
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Speech, Tool, tool
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tools.scopes import LOCAL, Caller
-from edgevox.turn import Turn
-from edgevox.types import Message, ToolCall
+from edgevox.tools.policy import LOCAL, Caller, PendingConfirmation
 
 LOG: list[str] = []
 
@@ -76,7 +75,9 @@ def unlock_door() -> str:
 
 
 dim_light = dataclasses.replace(
-    set_light, name="dim_light", understand=lambda given: {**given, "room": given["room"].removesuffix("'s")}
+    set_light,
+    name="dim_light",
+    normalize_arguments=lambda given: {**given, "room": given["room"].removesuffix("'s")},
 )
 
 TOOLS: tuple[Tool, ...] = (get_time, set_light, dim_light, fails, hangs, tell_me, unlock_door)
@@ -212,9 +213,7 @@ async def test_wrong_arguments_are_corrected_at_the_second_try() -> None:
 
 
 async def test_a_broken_call_is_written_again_under_the_grammar() -> None:
-    scene = Scene(
-        f"<tool_call>{json.dumps({'name': 'no_such_tool', 'arguments': {}})}</tool_call>", "I cannot."
-    )
+    scene = Scene(f"<tool_call>{json.dumps({'name': 'no_such_tool', 'arguments': {}})}</tool_call>", "I cannot.")
     result = await scene.ask()
     assert result.reply == "I cannot."
     assert scene.model.requests[1].tool_choice == "required"
@@ -317,9 +316,7 @@ async def test_a_safety_hook_that_fails_stops_the_action() -> None:
 
 async def test_plain_talk_under_a_required_policy_is_an_answer() -> None:
     model = ScriptedModel([written("respond", text="Hello there.")])
-    agent = LLMAgent(
-        "test", tools=TOOLS, tool_choice_policy="required_first_hop", model=model, parsers=("hermes",)
-    )
+    agent = LLMAgent("test", tools=TOOLS, tool_choice_policy="required_first_hop", model=model, parsers=("hermes",))
     assert (await agent.run("Hi!")).reply == "Hello there."
     assert model.requests[0].tool_choice == "required"
 

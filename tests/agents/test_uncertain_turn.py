@@ -7,11 +7,11 @@ import json
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.conversation import Conversation
-from edgevox.events import Event
-from edgevox.hooks import Hook, Run
+from edgevox.core.events import Event
+from edgevox.core.hooks import Hook, Run
+from edgevox.core.turn import Gate, Turn
 from edgevox.testing import ScriptedModel
 from edgevox.tools import tool
-from edgevox.turn import Gate, Turn
 
 BOUND_S = 5
 CALL = f"<tool_call>{json.dumps({'name': 'switch', 'arguments': {}})}</tool_call>"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from edgevox.audio.portaudio import look_again
+from edgevox.audio.io.devices import rescan_devices
 from edgevox.testing import NullSinks
 
 
@@ -33,6 +33,6 @@ def _in_this_process(sinks: NullSinks) -> Iterator[NullSinks]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in sinks.environment.items():
             patch.setenv(name, value)
-        look_again()
+        rescan_devices()
         yield sinks
-    look_again()
+    rescan_devices()

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edgevox.audio.echo import EchoCanceller, EchoLevel
-from edgevox.audio.webrtc import LATENCY_SAMPLES
-from edgevox.types import WHISPER_RATE_HZ
+from edgevox.audio.aec.canceller import EchoCanceller, EchoLevel
+from edgevox.audio.aec.webrtc import LATENCY_SAMPLES
+from edgevox.core.types import SAMPLE_RATE_HZ
 from tests.audio.sounds import Samples
 
 BLOCK = 320
@@ -16,7 +16,7 @@ BLOCK = 320
 BEGUN_S = 1234.5
 
 
-def talking(duration_s: float, seed: int, pitch_hz: float = 120.0, rate_hz: int = WHISPER_RATE_HZ) -> Samples:
+def talking(duration_s: float, seed: int, pitch_hz: float = 120.0, rate_hz: int = SAMPLE_RATE_HZ) -> Samples:
     """Somebody who says nothing: syllables of a buzz with formants, hisses, and short pauses, at -20 dBFS."""
     rng = np.random.default_rng(seed)
     sound = np.zeros(round(duration_s * rate_hz))
@@ -47,7 +47,7 @@ def echo_of(sound: Samples, delay_s: float, *, drift_ppm: float = 50.0, gain: fl
     answer = rng.standard_normal(1600) * np.exp(-np.arange(1600) / 320)
     answer[0] = 3
     reverberant = np.convolve(sound, gain * answer / np.linalg.norm(answer))[: len(sound)]
-    heard_at = np.arange(len(sound)) * (1 + drift_ppm * 1e-6) - delay_s * WHISPER_RATE_HZ
+    heard_at = np.arange(len(sound)) * (1 + drift_ppm * 1e-6) - delay_s * SAMPLE_RATE_HZ
     heard = np.interp(heard_at, np.arange(len(sound)), reverberant, left=0, right=0)
     return np.asarray(heard, dtype=np.float32)
 
@@ -71,7 +71,7 @@ def through(
     played: Samples,
     heard: Samples,
     *,
-    played_rate_hz: int = WHISPER_RATE_HZ,
+    played_rate_hz: int = SAMPLE_RATE_HZ,
     driver_errs_s: float = 0.0,
     jitter_s: float = 0.0,
     hole_at_s: float = np.inf,
@@ -85,14 +85,11 @@ def through(
     What is to be heard after `hole_at_s` is heard `hole_s` later.
     """
     rng = np.random.default_rng(4)
-    pieces = (
-        (at_s + (hole_s if at_s >= hole_at_s else 0.0), piece)
-        for at_s, piece in _given(played, played_rate_hz)
-    )
+    pieces = ((at_s + (hole_s if at_s >= hole_at_s else 0.0), piece) for at_s, piece in _given(played, played_rate_hz))
     piece = next(pieces, None)
     cleaned, levels = [], []
     for first in range(0, len(heard) - BLOCK + 1, BLOCK):
-        ended_s = (first + BLOCK) / WHISPER_RATE_HZ
+        ended_s = (first + BLOCK) / SAMPLE_RATE_HZ
         while piece is not None and piece[0] - 0.08 <= ended_s:
             said_s = begun_s + piece[0] + driver_errs_s + rng.uniform(-jitter_s, jitter_s)
             canceller.played.note(piece[1], said_s)

@@ -6,12 +6,12 @@ import asyncio
 import sys
 from functools import partial
 
-from edgevox.audio.found_sound import find_sound
-from edgevox.audio.lasting_sound import LastingSound
-from edgevox.errors import SoundStuck
-from edgevox.events import Event, SoundChanged
-from edgevox.new_process import begin_anew
-from edgevox.settings import AudioSettings
+from edgevox.audio.io.device_manager import AudioDeviceManager
+from edgevox.audio.io.duplex import resolve_devices
+from edgevox.config import AudioSettings
+from edgevox.core.errors import SoundStuck
+from edgevox.core.events import Event, SoundChanged
+from edgevox.core.platform import reexec
 
 
 def say(event: Event) -> None:
@@ -21,13 +21,13 @@ def say(event: Event) -> None:
 
 
 async def listen() -> None:
-    find = partial(find_sound, AudioSettings(echo_cancellation="off"), speaks=True)
-    async with LastingSound(find, say) as sound:
+    find = partial(resolve_devices, AudioSettings(echo_cancellation="off"), speaks=True)
+    async with AudioDeviceManager(find, say) as sound:
         try:
             async for _ in sound.frames():
                 pass
         except SoundStuck:
-            begin_anew()
+            reexec()
 
 
 if __name__ == "__main__":

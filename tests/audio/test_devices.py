@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.audio.devices import Device, choose, find_device, list_devices
-from edgevox.errors import DeviceUnavailable
+from edgevox.audio.io.devices import Device, choose_device, find_device, list_devices
+from edgevox.core.errors import DeviceUnavailable
 from edgevox.testing import NullSinks
 
 
@@ -34,42 +34,42 @@ MACHINE = (HDMI, USB_CAMERA, USB_HEADSET, DEFAULT)
     [(None, DEFAULT), ("camera", USB_CAMERA), ("2", USB_HEADSET), ("DEFAULT", DEFAULT)],
 )
 def test_a_microphone_by_part_of_its_name_or_by_its_number(wanted: str | None, meant: Device) -> None:
-    assert choose(MACHINE, wanted, "input") == meant
+    assert choose_device(MACHINE, wanted, "input") == meant
 
 
 def test_only_what_can_speak_is_a_loudspeaker() -> None:
-    assert choose(MACHINE, "USB", "output") == USB_HEADSET
+    assert choose_device(MACHINE, "USB", "output") == USB_HEADSET
 
 
 def test_a_whole_name_is_stronger_than_a_part_of_another() -> None:
     default_stereo = device(4, "default stereo", inputs=2)
-    assert choose((default_stereo, *MACHINE), "default", "input") == DEFAULT
+    assert choose_device((default_stereo, *MACHINE), "default", "input") == DEFAULT
 
 
 def test_a_name_with_a_number_in_it_is_no_index() -> None:
-    assert choose(MACHINE, "hw:0,3", "output") == HDMI
+    assert choose_device(MACHINE, "hw:0,3", "output") == HDMI
 
 
 def test_a_name_that_fits_two_says_which() -> None:
     with pytest.raises(DeviceUnavailable, match=r"1 'USB Camera.*2 'USB Headset") as caught:
-        choose(MACHINE, "usb", "input")
+        choose_device(MACHINE, "usb", "input")
     assert "audio.microphone" in caught.value.hint
 
 
 @pytest.mark.parametrize("wanted", ["Bluetooth", "7", "0"])
 def test_a_name_that_fits_none_says_what_there_is(wanted: str) -> None:
     with pytest.raises(DeviceUnavailable, match=r"USB Camera.*USB Headset.*default") as caught:
-        choose(MACHINE, wanted, "input")
+        choose_device(MACHINE, wanted, "input")
     assert "edgevox devices" in caught.value.hint
 
 
 def test_a_machine_without_a_microphone_says_so() -> None:
     with pytest.raises(DeviceUnavailable, match="no microphone on this machine"):
-        choose((HDMI,), None, "input")
+        choose_device((HDMI,), None, "input")
 
 
 def test_without_a_default_the_first_one_is_taken() -> None:
-    assert choose((HDMI, USB_CAMERA, USB_HEADSET), None, "input") == USB_CAMERA
+    assert choose_device((HDMI, USB_CAMERA, USB_HEADSET), None, "input") == USB_CAMERA
 
 
 @pytest.mark.audio_device

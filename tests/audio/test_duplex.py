@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.audio.devices import Device
-from edgevox.audio.duplex import cancel_echo, choose_duplex, sound_server_source
-from edgevox.audio.echo import EchoCanceller
-from edgevox.audio.microphone import Microphone
-from edgevox.audio.speaker import Speaker
-from edgevox.errors import AudioError
-from edgevox.settings.model import EchoCancellation
+from edgevox.audio.aec.canceller import EchoCanceller
+from edgevox.audio.io.devices import Device
+from edgevox.audio.io.duplex import cancel_echo, choose_duplex, sound_server_source
+from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.speaker import Speaker
+from edgevox.config.settings import EchoCancellation
+from edgevox.core.errors import AudioError
 from tests.audio.fake_portaudio import FakePortAudio
 
 
@@ -39,9 +39,7 @@ def test_a_microphone_that_cancels_already_is_left_alone(microphone: str, source
     assert choose_duplex("auto", device(microphone), device("x"), default_source=lambda: source) == "device"
 
 
-@pytest.mark.parametrize(
-    ("microphone", "source"), [("USB Audio", "echo-cancel-source"), ("pulse", "alsa_input.usb")]
-)
+@pytest.mark.parametrize(("microphone", "source"), [("USB Audio", "echo-cancel-source"), ("pulse", "alsa_input.usb")])
 def test_any_other_microphone_is_cancelled_here(microphone: str, source: str) -> None:
     chosen = choose_duplex("auto", device(microphone), device("x"), default_source=lambda: source)
     assert isinstance(chosen, EchoCanceller)
@@ -70,9 +68,7 @@ def test_without_the_library_it_is_half_duplex_or_an_error(
             choose_duplex(wanted, device("USB"), device("x"), default_source=no_server)
 
 
-def test_a_machine_without_a_sound_server_is_no_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_machine_without_a_sound_server_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("PULSE_SOURCE", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert sound_server_source() == ""

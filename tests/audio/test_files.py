@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from edgevox.audio.files import read_audio, write_wav
-from edgevox.errors import AudioError
-from edgevox.types import Audio
+from edgevox.core.errors import AudioError
+from edgevox.core.types import Audio
 
 TONE_HZ = 440
 
@@ -43,9 +43,7 @@ def wav(path: Path, samples: NDArray[np.float32], rate_hz: int, *, channels: int
     return path
 
 
-def compressed(
-    path: Path, samples: NDArray[np.float32], rate_hz: int, codec: str, sample_format: str
-) -> Path:
+def compressed(path: Path, samples: NDArray[np.float32], rate_hz: int, codec: str, sample_format: str) -> Path:
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate_hz, layout="mono")
         assert isinstance(stream, av.AudioStream)

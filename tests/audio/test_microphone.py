@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import write_wav
-from edgevox.audio.microphone import Microphone, Opener
-from edgevox.audio.recorder import open_recorder
-from edgevox.audio.stream import open_stream
-from edgevox.errors import DeviceUnavailable
+from edgevox.audio.io.microphone import Microphone, Opener
+from edgevox.audio.io.recorder import open_recorder
+from edgevox.audio.io.streams import open_stream
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.types import Audio
 from edgevox.testing import NullSinks
-from edgevox.types import Audio
 from tests.audio.sounds import Samples, find, likeness, sweep
 
 pytestmark = pytest.mark.audio_device
@@ -130,10 +130,8 @@ async def test_nothing_is_dropped_while_every_core_is_busy(room: NullSinks, soun
         assert microphone.dropped_samples == 0
 
 
-async def test_a_ring_that_runs_over_counts_what_is_lost(
-    room: NullSinks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("edgevox.audio.microphone._RING_S", 0.1)
+async def test_a_ring_that_runs_over_counts_what_is_lost(room: NullSinks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.audio.io.microphone._RING_S", 0.1)
     async with Microphone() as microphone:
         await listen(microphone, 0.1)
         assert microphone.dropped_samples == 0
@@ -164,10 +162,8 @@ def test_a_device_that_is_not_there_is_named_with_those_that_are(room: NullSinks
         Microphone("Blue Yeti")
 
 
-async def test_a_microphone_that_is_unplugged_says_so(
-    fragile_room: NullSinks, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("edgevox.audio.microphone._GONE_AFTER_S", 0.5)
+async def test_a_microphone_that_is_unplugged_says_so(fragile_room: NullSinks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.audio.io.microphone._GONE_AFTER_S", 0.5)
     async with Microphone() as microphone:
         await listen(microphone, 0.1)
         fragile_room.control("unload-module", "module-remap-source")

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from edgevox.audio.playback import Playback
-from edgevox.audio.sample_clock import Hole
-from edgevox.errors import EngineFailed
-from edgevox.types import Audio
+from edgevox.audio.aec.reference import Hole
+from edgevox.audio.io.speaker import Playback
+from edgevox.core.errors import EngineFailed
+from edgevox.core.types import Audio
 from tests.audio.sounds import Samples, sweep
 
 RATE_HZ = 48_000
@@ -168,7 +168,7 @@ async def test_a_ducked_reply_that_is_cancelled_ends_from_where_it_is() -> None:
 
 async def test_what_the_device_still_holds_has_not_been_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("edgevox.audio.playback.monotonic", lambda: now[0])
+    monkeypatch.setattr("edgevox.audio.io.speaker.monotonic", lambda: now[0])
     playback = Playback(RATE_HZ, 2 * BLOCK, lambda: None)
     await playback.feed(chunks(np.ones(100 * BLOCK, dtype=np.float32)))
     for _ in range(52):  # two of them are the lead-in

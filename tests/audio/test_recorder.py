@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgevox.audio.devices import find_device
 from edgevox.audio.files import write_wav
-from edgevox.audio.microphone import Microphone
-from edgevox.audio.recorder import RecorderStream, open_recorder
-from edgevox.errors import DeviceUnavailable
+from edgevox.audio.io.devices import find_device
+from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.recorder import RecorderStream, open_recorder
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.types import Audio
 from edgevox.testing import NullSinks
-from edgevox.types import Audio
-from tests.voice.sounds import voiced
+from tests.dialogue.sounds import voiced
 
 pytestmark = pytest.mark.audio_device
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.audio.microphone import Blocks
-from edgevox.audio.resample import Resampler
+from edgevox.audio.dsp import Resampler
+from edgevox.audio.io.microphone import Blocks
 from tests.audio.sounds import Samples, likeness, sweep
 
 RATES_HZ = (8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.audio.ring import Ring
+from edgevox.audio.io.streams import Ring
 
 STEPS = st.lists(st.tuples(st.sampled_from(["write", "read"]), st.integers(0, 40)), max_size=60)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgevox.audio.sample_clock import SampleClock
+from edgevox.audio.aec.reference import SampleClock
 
 BLOCK = 320
 BLOCK_S = 0.02
@@ -15,8 +15,7 @@ def test_times_that_jump_about_do_not_move_what_is_counted() -> None:
     rng = np.random.default_rng(1)
     clock = SampleClock()
     placed = [
-        clock.place(BLOCK, 50 + number * BLOCK_S + rng.uniform(-0.02, 0.02), may_jump=False)
-        for number in range(500)
+        clock.place(BLOCK, 50 + number * BLOCK_S + rng.uniform(-0.02, 0.02), may_jump=False) for number in range(500)
     ]
     assert set(np.diff(placed)) == {BLOCK}
     assert placed[0] == pytest.approx(50 * 16_000, abs=0.02 * 16_000)
@@ -25,8 +24,7 @@ def test_times_that_jump_about_do_not_move_what_is_counted() -> None:
 def test_a_device_that_lost_sound_is_believed_after_a_moment() -> None:
     clock = SampleClock()
     placed = [
-        clock.place(BLOCK, number * BLOCK_S + (0.1 if number >= 50 else 0.0), may_jump=False)
-        for number in range(100)
+        clock.place(BLOCK, number * BLOCK_S + (0.1 if number >= 50 else 0.0), may_jump=False) for number in range(100)
     ]
     assert placed[50] == 50 * BLOCK
     assert placed[-1] == pytest.approx(99 * BLOCK + 1600, abs=1)

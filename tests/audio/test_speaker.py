@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import read_audio
-from edgevox.audio.speaker import Speaker
-from edgevox.errors import DeviceUnavailable, EngineFailed
+from edgevox.audio.io.speaker import Speaker
+from edgevox.core.errors import DeviceUnavailable, EngineFailed
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio
 from edgevox.testing import NullSinks
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio
 from tests.audio.sounds import Samples, find, heard, likeness, sweep
 
 pytestmark = pytest.mark.audio_device
@@ -121,8 +121,7 @@ async def test_what_is_ducked_is_quieter_for_as_long_as_it_lasts(room: NullSinks
     recording = read_audio(tmp_path / "heard.wav", RATE_HZ)
     first = heard(recording).start
     loudness = [
-        float(np.max(np.abs(recording.samples[first + round(at_s * RATE_HZ) :][:2000])))
-        for at_s in (0.2, 1.3, 2.8)
+        float(np.max(np.abs(recording.samples[first + round(at_s * RATE_HZ) :][:2000]))) for at_s in (0.2, 1.3, 2.8)
     ]
     assert loudness == pytest.approx([0.5, 0.5 * 10 ** (-15 / 20), 0.5], abs=0.05)
     assert float(np.max(np.abs(recording.samples[-round(0.4 * RATE_HZ) :]))) == pytest.approx(0.5, abs=0.05)
@@ -172,7 +171,7 @@ def test_a_device_that_is_not_there_is_named_with_those_that_are(room: NullSinks
 async def test_a_loudspeaker_that_is_unplugged_says_so(
     fragile_room: NullSinks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edgevox.audio.speaker._GONE_AFTER_S", 0.5)
+    monkeypatch.setattr("edgevox.audio.io.speaker._GONE_AFTER_S", 0.5)
 
     def unplug() -> None:
         fragile_room.control("unload-module", "module-remap-source")

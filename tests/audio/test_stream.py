@@ -8,13 +8,13 @@ import time
 import numpy as np
 import pytest
 
-from edgevox.audio.echo import EchoCanceller
-from edgevox.audio.microphone import Microphone
-from edgevox.audio.played_sound import PlayedSound
-from edgevox.audio.speaker import Speaker
-from edgevox.audio.webrtc import LATENCY_SAMPLES
-from edgevox.errors import DeviceUnavailable
-from edgevox.turn import CancelFlag
+from edgevox.audio.aec.canceller import EchoCanceller
+from edgevox.audio.aec.reference import FarEndReference
+from edgevox.audio.aec.webrtc import LATENCY_SAMPLES
+from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.speaker import Speaker
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.turn import CancelFlag
 from tests.audio.echo_room import Late
 from tests.audio.fake_portaudio import RATE_HZ, FakePortAudio
 from tests.audio.sounds import Samples, find, sweep
@@ -81,7 +81,7 @@ class NotingCanceller(EchoCanceller):
     """Takes nothing away, and notes when each block was in the air."""
 
     def __init__(self) -> None:
-        super().__init__(PlayedSound(RATE_HZ), Late)
+        super().__init__(FarEndReference(RATE_HZ), Late)
         self.ended_s: list[float] = []
         self.times_forgotten = 0
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import write_wav
-from edgevox.errors import AudioError
+from edgevox.core.errors import AudioError
+from edgevox.core.types import Audio
 from edgevox.testing import WavMicrophone
-from edgevox.types import Audio
 from tests.audio.sounds import Samples, likeness, sweep
 
 BOUND_S = 10.0

@@ -12,10 +12,10 @@ import pytest
 from edgevox.audio.files import read_audio, write_wav
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
 from edgevox.audio.wake_word import Trigger, WakeWordDetector
-from edgevox.errors import ConfigError
+from edgevox.core.errors import ConfigError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, SynthesisRequest
 from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import WHISPER_RATE_HZ, Audio, SynthesisRequest
 from tests.audio.sounds import Samples, espeak, knocks, noise
 
 _MODELS = Path(pymicro_wakeword.__file__).parent / "models"
@@ -31,9 +31,9 @@ def in_room(said: Samples) -> Samples:
 
 def detections_s(detector: WakeWordDetector, samples: Samples) -> list[float]:
     return [
-        (start + BLOCK_SAMPLES) / WHISPER_RATE_HZ
+        (start + BLOCK_SAMPLES) / SAMPLE_RATE_HZ
         for start in range(0, len(samples) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES)
-        if detector.feed(Audio(samples[start : start + BLOCK_SAMPLES], WHISPER_RATE_HZ))
+        if detector.feed(Audio(samples[start : start + BLOCK_SAMPLES], SAMPLE_RATE_HZ))
     ]
 
 
@@ -47,7 +47,7 @@ def piper(voice: Path, text: str, folder: Path) -> Samples:
 def test_the_word_is_detected_once_and_soon_after_its_end(tmp_path: Path) -> None:
     said = espeak("okay nabu", tmp_path)
     (at_s,) = detections_s(WakeWordDetector("okay_nabu"), in_room(said))
-    assert abs(at_s - _BEFORE_S - len(said) / WHISPER_RATE_HZ) < 0.5
+    assert abs(at_s - _BEFORE_S - len(said) / SAMPLE_RATE_HZ) < 0.5
 
 
 def test_a_command_in_the_same_breath_does_not_hide_it(tmp_path: Path) -> None:
@@ -69,9 +69,7 @@ def test_other_words_and_noises_are_not_it(tmp_path: Path) -> None:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("word", ["okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"])
-def test_every_trained_word_is_heard_in_a_natural_voice(
-    word: str, piper_voice_path: Path, tmp_path: Path
-) -> None:
+def test_every_trained_word_is_heard_in_a_natural_voice(word: str, piper_voice_path: Path, tmp_path: Path) -> None:
     said = in_room(piper(piper_voice_path, f"{word.replace('_', ' ')}.", tmp_path))
     for other in ("okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"):
         assert len(detections_s(WakeWordDetector(other, "eager"), said)) == (other == word)

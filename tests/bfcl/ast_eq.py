@@ -54,9 +54,7 @@ def value_matches(given: object, accepted: object) -> bool:
     if isinstance(given, list) and isinstance(accepted, list):
         return len(given) == len(accepted) and all(map(value_matches, given, accepted))
     if isinstance(given, dict) and isinstance(accepted, dict):
-        return given.keys() == accepted.keys() and all(
-            value_matches(given[key], accepted[key]) for key in given
-        )
+        return given.keys() == accepted.keys() and all(value_matches(given[key], accepted[key]) for key in given)
     return given is None and accepted is None
 
 

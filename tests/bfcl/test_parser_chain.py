@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, ToolCallItem, parse_reply
-from edgevox.types import ToolCall
 from tests.bfcl.ast_eq import Answer, call_matches, calls_match
 
-FIXTURES: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parent / "fixtures.json").read_text(encoding="utf-8")
-)
+FIXTURES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "fixtures.json").read_text(encoding="utf-8"))
 MARKED = [name for name, cls in DETECTORS.items() if cls.markers]
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from edgevox.folders import user_folders
+from edgevox.core.files import user_folders
 from tests.cli.fork_server import ForkServer
 from tests.kept_prompts import share_prompts
 

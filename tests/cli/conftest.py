@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.tools.home.home_assistant.furnished import furnished_server
-from tests.tools.home.home_assistant.server import Server
+from tests.home.backends.home_assistant.furnished import furnished_server
+from tests.home.backends.home_assistant.server import Server
 
 
 @pytest.fixture(scope="session")

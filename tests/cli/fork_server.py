@@ -21,10 +21,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import edgevox.cli
+import edgevox.cli.commands
 
-# These load an engine's library, which a fork would copy in the middle of its work.
-_NOT_IMPORTED = frozenset({"grammar"})
 _MOST_REQUEST_BYTES = 100_000
 # A pipe holds so much while nobody reads it.
 _MOST_STDIN_BYTES = 60_000
@@ -78,9 +76,7 @@ class ForkServer:
             exit_code = int(reply.readline())
             out.seek(0)
             err.seek(0)
-            return subprocess.CompletedProcess(
-                list(words), exit_code, out.read().decode(), err.read().decode()
-            )
+            return subprocess.CompletedProcess(list(words), exit_code, out.read().decode(), err.read().decode())
 
 
 def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
@@ -88,9 +84,8 @@ def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _serve(requests: socket.socket) -> None:
-    for module in pkgutil.iter_modules(edgevox.cli.__path__):
-        if module.name not in _NOT_IMPORTED:
-            importlib.import_module(f"edgevox.cli.{module.name}")
+    for module in pkgutil.iter_modules(edgevox.cli.commands.__path__):
+        importlib.import_module(f"edgevox.cli.commands.{module.name}")
     # What was imported is shared by all copies, so nobody looks through it again.
     gc.freeze()
     # Nobody waits for those who wait for the commands.

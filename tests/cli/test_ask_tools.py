@@ -49,9 +49,7 @@ def test_a_named_tool_is_called_and_the_call_is_printed(tmp_path: Path, tools: P
 @pytest.mark.engine
 def test_an_answer_can_be_held_to_a_schema(tmp_path: Path) -> None:
     schema = tmp_path / "schema.json"
-    schema.write_text(
-        json.dumps({"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]})
-    )
+    schema.write_text(json.dumps({"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]}))
     result = edgevox("ask", "--json-schema", schema, "How many?", env=environment(tmp_path))
     assert json.loads(result.stdout)["n"] in (1, 2)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.settings.catalogue import catalogue
+from edgevox.config.schema import catalogue
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +22,7 @@ def rows(output: str) -> dict[str, list[str]]:
     return {line.split()[0]: line.split()[1:] for line in output.splitlines() if line.strip()}
 
 
-def test_path_is_printed_even_when_the_file_is_broken(
-    config_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_path_is_printed_even_when_the_file_is_broken(config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config_file.parent.mkdir()
     config_file.write_text("broken", encoding="utf-8")
     assert main(["config", "path"]) == 0

@@ -32,9 +32,7 @@ def test_every_device_is_listed_and_the_used_ones_are_marked(tmp_path: Path) -> 
     assert shown.returncode == listed.returncode == 0
     (default,) = [line for line in shown.stdout.splitlines() if " default " in line]
     assert default.split()[-2:] == ["microphone,", "loudspeaker"]
-    used = {
-        row["name"]: (row["used_as_microphone"], row["used_as_speaker"]) for row in json.loads(listed.stdout)
-    }
+    used = {row["name"]: (row["used_as_microphone"], row["used_as_speaker"]) for row in json.loads(listed.stdout)}
     assert used == {"pulse": (False, True), "default": (True, False)}
 
 

@@ -34,9 +34,7 @@ def words(command: tuple[str, ...], sound_file: Path, folder: Path) -> list[str]
 
 
 @pytest.mark.parametrize("command", READING_SETTINGS, ids=" ".join)
-def test_a_broken_config_is_named_with_its_line(
-    command: tuple[str, ...], tmp_path: Path, sound_file: Path
-) -> None:
+def test_a_broken_config_is_named_with_its_line(command: tuple[str, ...], tmp_path: Path, sound_file: Path) -> None:
     config = tmp_path / "config" / "config.toml"
     config.parent.mkdir()
     config.write_text("[llm]\nthreads = \n")

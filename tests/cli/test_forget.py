@@ -14,17 +14,17 @@ import pytest
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.agents.memory_file import MemoryBroken, MemoryFile
-from edgevox.cli.forget import moment
+from edgevox.cli.commands.history import parse_time
 from edgevox.cli.main import main
-from edgevox.errors import ConfigError
-from edgevox.metrics import TurnRecord
-from edgevox.settings import MemorySettings
-from edgevox.tools.home import Action, Alarms, DemoHome, Timers, Verb
-from edgevox.tools.home.agenda.alarms import FILE_NAME as ALARMS_FILE
-from edgevox.tools.home.agenda.timers import FILE_NAME as TIMERS_FILE
-from edgevox.tools.home.demo import FILE_NAME as HOME_FILE
-from edgevox.turn_log import TurnLog
-from edgevox.types import Message, ToolCall
+from edgevox.config import MemorySettings
+from edgevox.core.errors import ConfigError
+from edgevox.core.metrics import TurnLog, TurnMetrics
+from edgevox.core.types import Message, ToolCall
+from edgevox.home import Action, Alarms, DemoHome, Timers, Verb
+from edgevox.home.alarms.alarms import ALARMS_FILE
+from edgevox.home.alarms.timers import TIMERS_FILE
+from edgevox.home.backends.demo import HOME_FILE
+from edgevox.home.word_stores import WORD_STORES
 
 SECRET = "rumpelstiltskin"
 HOUR_S = 3600.0
@@ -56,7 +56,7 @@ def say(folder: Path, text: str, *, turn_id: str, ago_s: float = 0.0) -> None:
 
 def log(folder: Path, text: str, *, turn_id: str, ago_s: float = 0.0) -> None:
     at = (dt.datetime.now().astimezone() - dt.timedelta(seconds=ago_s)).isoformat(timespec="milliseconds")
-    record = TurnRecord(turn_id, at, "voice", "p", text, text, "answered", None, 1.0, 0, 0, 0)
+    record = TurnMetrics(turn_id, at, "voice", "p", text, text, "answered", None, 1.0, 0, 0, 0)
     TurnLog(folder, max_bytes=100_000).append(record)
 
 
@@ -77,9 +77,7 @@ def holders(folder: Path, word: str) -> list[str]:
     return [path.name for path in paths if word.encode() in path.read_bytes().lower() + path.name.encode()]
 
 
-def test_after_forget_all_a_secret_is_in_no_file(
-    state_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_after_forget_all_a_secret_is_in_no_file(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(40):
         say(state_folder, f"{SECRET} {number}", turn_id=f"t{number}")
     with ConversationStore.open(state_folder, MemorySettings()) as store:
@@ -189,14 +187,12 @@ def test_what_was_said_since_a_moment_is_forgotten(state_folder: Path) -> None:
 def test_what_is_too_old_is_deleted_at_the_next_start(state_folder: Path) -> None:
     say(state_folder, SECRET, turn_id="t0", ago_s=31 * 24 * HOUR_S)
     say(state_folder, "apples", turn_id="t1", ago_s=29 * 24 * HOUR_S)
-    ConversationStore.open(state_folder, MemorySettings(retention_days=30)).close()
+    ConversationStore.open(state_folder, MemorySettings(retention_days=30), stores=WORD_STORES).close()
     assert holders(state_folder, SECRET) == [HOME_FILE]  # a list is its owner's
     assert {MEMORY_FILE, "turns.jsonl"} <= set(holders(state_folder, "apples"))
 
 
-def test_one_place_that_fails_does_not_save_the_others(
-    state_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_place_that_fails_does_not_save_the_others(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say(state_folder, SECRET, turn_id="t0")
     (state_folder / TIMERS_FILE).mkdir()
     assert main(["forget", "--all", "--yes"]) == 6
@@ -250,10 +246,10 @@ def test_where_nothing_is_kept_nothing_happens(
     ],
 )
 def test_a_moment_can_be_written_in_many_ways(text: str, expected: dt.datetime) -> None:
-    assert moment(text, NOW.timestamp()) == expected.timestamp()
+    assert parse_time(text, NOW.timestamp()) == expected.timestamp()
 
 
 @pytest.mark.parametrize("text", ["", "soon", "5", "2h30", "25:00", "2026-13-01", "-3d"])
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="is no moment"):
-        moment(text, NOW.timestamp())
+        parse_time(text, NOW.timestamp())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.llm.grammar_check import compiles
+from edgevox.llm.grammar.check import compiles
 
 TOOLS = [
     {
@@ -55,9 +55,7 @@ def test_a_preset_names_the_form(capsys: pytest.CaptureFixture[str], tools_file:
     assert "[TOOL_CALLS]" in capsys.readouterr().out
 
 
-def test_a_tool_that_is_not_held_to_its_schema_is_named(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_tool_that_is_not_held_to_its_schema_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     path.write_text(json.dumps([{"name": "odd", "parameters": False}]), encoding="utf-8")
     assert main(["grammar", "--tools", str(path)]) == 0

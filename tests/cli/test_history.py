@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.agents.kept_turn import KeptTurn
+from edgevox.agents.conversation import TurnRecord
 from edgevox.agents.memory_file import FILE_NAME, MemoryFile
 from edgevox.cli.main import main
-from edgevox.errors import StateError
-from edgevox.types import Message, ToolCall
+from edgevox.core.errors import StateError
+from edgevox.core.types import Message, ToolCall
 
 CALL = ToolCall("1", "turn_on", '{"name": "Küchenlicht"}')
 LIGHT = (
@@ -33,7 +33,7 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def write(folder: Path, *turns: tuple[Message, ...], source: str = "voice", ended: str = "stop") -> None:
     with closing(MemoryFile.open(folder)) as file:
         for number, messages in enumerate(turns):
-            file.add(KeptTurn(f"t{number}", "default", time.time() - 60 + number, source, ended, messages))
+            file.add(TurnRecord(f"t{number}", "default", time.time() - 60 + number, source, ended, messages))
 
 
 def talk(number: int) -> tuple[Message, ...]:
@@ -80,9 +80,7 @@ def test_a_search_looks_at_words_calls_and_results(
     assert asked == ["you › Kitchen light, please."]
 
 
-def test_a_search_does_not_find_how_turns_are_stored(
-    state_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_search_does_not_find_how_turns_are_stored(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(state_folder, talk(1))
     assert "you ›" not in shown(capsys, "--search", "role")
 
@@ -131,9 +129,7 @@ def test_no_turns_cannot_be_asked_for(capsys: pytest.CaptureFixture[str]) -> Non
     assert "--limit" in capsys.readouterr().err
 
 
-def test_doctor_says_how_much_is_kept_and_how_long(
-    state_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_says_how_much_is_kept_and_how_long(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(state_folder, talk(1), talk(2))
     (state_folder / f"{FILE_NAME}.broken").write_bytes(b"")
     main(["doctor", "--quick"])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.tools.home import Action, DemoHome, Timers, Verb
-from edgevox.tools.home.demo import FILE_NAME
+from edgevox.home import Action, DemoHome, Timers, Verb
+from edgevox.home.backends.demo import HOME_FILE
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +20,7 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def do(folder: Path, verb: Verb, entity_id: str, **values: object) -> None:
-    home = DemoHome(folder / FILE_NAME)
+    home = DemoHome(folder / HOME_FILE)
     entity = home.house().entity(entity_id)
     assert entity is not None
     asyncio.run(home.apply(Action(verb, (entity,), values)))
@@ -31,9 +31,7 @@ def line_of(name: str, capsys: pytest.CaptureFixture[str]) -> str:
     return next(line for line in capsys.readouterr().out.splitlines() if name in line)
 
 
-def test_the_list_shows_every_room_and_writes_nothing(
-    state_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_list_shows_every_room_and_writes_nothing(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["home", "list"]) == 0
     shown = capsys.readouterr().out
     for part in (
@@ -75,7 +73,7 @@ def test_a_broken_file_is_said_and_does_not_stop_the_list(
     state_folder: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     state_folder.mkdir()
-    (state_folder / FILE_NAME).write_text("{", encoding="utf-8")
+    (state_folder / HOME_FILE).write_text("{", encoding="utf-8")
     assert main(["home", "list"]) == 0
     assert "Kitchen Light" in capsys.readouterr().out
-    assert f"{FILE_NAME}.broken" in caplog.text
+    assert f"{HOME_FILE}.broken" in caplog.text

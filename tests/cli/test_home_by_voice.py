@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.core.types import JsonObject
 from edgevox.testing import NullSinks
-from edgevox.types import JsonObject
 from tests.cli.command import edgevox, environment, home_environment
 from tests.cli.test_voice import Lines, assistant
 

@@ -17,16 +17,16 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from edgevox.cli.main import main
-from edgevox.folders import Folders
-from edgevox.settings.config_edit import keep_in_file
-from edgevox.settings.secret_file import write_secret
-from edgevox.tools.home.homes import token_file
+from edgevox.config.secrets import write_secret
+from edgevox.config.toml_file import update_config_file
+from edgevox.core.files import Folders
+from edgevox.home.backends.factory import token_file
 from tests.cli.command import edgevox, environment
 from tests.cli.terminal import on_a_terminal
-from tests.tools.home.home_assistant.server import Server
-from tests.tools.home.home_assistant.test_discovery import HOUSE_NAME, announced
-from tests.tools.home.mqtt.devices import Devices, whole_house
-from tests.tools.home.mqtt.mosquitto import PASSWORD, USER, Mosquitto
+from tests.home.backends.home_assistant.server import Server
+from tests.home.backends.home_assistant.test_discovery import HOUSE_NAME, announced
+from tests.home.backends.mqtt.devices import Devices, whole_house
+from tests.home.backends.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
 # Where nobody listens: the port is for a service that nobody runs any more.
 NOBODY = "127.0.0.1:9"
@@ -102,9 +102,7 @@ def typist(
 # --- Home Assistant
 
 
-def test_a_home_assistant_is_set_up_listed_and_tested(
-    server: Server, tmp_path: Path, env: dict[str, str]
-) -> None:
+def test_a_home_assistant_is_set_up_listed_and_tested(server: Server, tmp_path: Path, env: dict[str, str]) -> None:
     # As people type it: without http.
     result = edgevox("home", "setup", "--url", f"127.0.0.1:{server.port}", env=env, stdin=server.token)
     assert result.returncode == 0, result.stderr
@@ -156,9 +154,7 @@ def test_what_is_no_address_is_refused(address: str, tmp_path: Path, typist: Typ
 
 async def test_something_else_at_that_address_is_told_apart(tmp_path: Path, env: dict[str, str]) -> None:
     async with some_web_server() as url:
-        result = await asyncio.to_thread(
-            edgevox, "home", "setup", "--url", f"{url}a/page", env=env, stdin="token"
-        )
+        result = await asyncio.to_thread(edgevox, "home", "setup", "--url", f"{url}a/page", env=env, stdin="token")
     said, what_to_do = refused(result, tmp_path)
     assert f"{url.rstrip('/')} is not Home Assistant" in said
     assert "address" in what_to_do
@@ -174,9 +170,7 @@ async def some_web_server() -> AsyncIterator[str]:
         await server.close()
 
 
-def test_a_new_setup_leaves_the_old_one_where_it_fails(
-    server: Server, tmp_path: Path, env: dict[str, str]
-) -> None:
+def test_a_new_setup_leaves_the_old_one_where_it_fails(server: Server, tmp_path: Path, env: dict[str, str]) -> None:
     edgevox("home", "setup", "--url", server.url, env=env, stdin=server.token)
     before = config(tmp_path)
     result = edgevox("home", "setup", "--url", server.url, env=env, stdin="wrong")
@@ -246,9 +240,7 @@ async def mosquitto(tmp_path: Path) -> AsyncIterator[Mosquitto]:
         await devices.disconnect()
 
 
-async def test_a_broker_is_set_up_listed_and_tested(
-    mosquitto: Mosquitto, tmp_path: Path, env: dict[str, str]
-) -> None:
+async def test_a_broker_is_set_up_listed_and_tested(mosquitto: Mosquitto, tmp_path: Path, env: dict[str, str]) -> None:
     def person() -> None:
         at = f"127.0.0.1:{mosquitto.port}"
         result = edgevox("home", "setup", "--mqtt", at, "--username", USER, env=env, stdin=PASSWORD)
@@ -317,7 +309,7 @@ def test_a_broker_that_is_not_there_is_named_once(tmp_path: Path, typist: Typist
 
 @pytest.mark.parametrize("command", ["list", "test"])
 def test_a_home_that_is_gone_is_told_of_in_one_line(command: str, folders: Folders, typist: Typist) -> None:
-    keep_in_file(folders.config_file, "home", {"kind": "home_assistant", "url": f"http://{NOBODY}"})
+    update_config_file(folders.config_file, "home", {"kind": "home_assistant", "url": f"http://{NOBODY}"})
     write_secret(token_file(folders), "a-token")
     (said,) = typist.complaint("home", command)
     assert NOBODY in said

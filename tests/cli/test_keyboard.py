@@ -14,17 +14,16 @@ from pathlib import Path
 import pytest
 
 from edgevox.agents import LLMAgent
-from edgevox.agents.confirm import Agreement
-from edgevox.cli.keyboard import Keyboard, keyboard
-from edgevox.events import Event, InstantWordHeard, ModelStarted
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tools.home.agenda import Due
-from edgevox.tools.scopes import LOCAL
-from edgevox.turn import Turn
-from edgevox.types import ToolCall
-from edgevox.voice import Asking, Bell, InstantWords, Pipeline
+from edgevox.agents.tool_loop import Agreement
+from edgevox.cli.ui.keyboard import Keyboard, keyboard
+from edgevox.core.events import Event, InstantWordHeard, ModelStarted
+from edgevox.core.turn import Turn
+from edgevox.core.types import ToolCall
+from edgevox.dialogue import AlarmState, BuiltinCommands, ConfirmationDialog, Pipeline
+from edgevox.home.alarms import DueAlarm
+from edgevox.tools.policy import LOCAL, PendingConfirmation
 from tests.cli.command import BOUND_S, environment
-from tests.voice.stage import Ponderer
+from tests.dialogue.stage import Ponderer
 
 
 class Desk:
@@ -34,15 +33,15 @@ class Desk:
         self.told: list[str] = []
         self.events: list[Event] = []
         self.has_begun = asyncio.Event()
-        self.asking = Asking(self.note, ways=frozenset({"keyboard"}))
-        agent = LLMAgent("test", model=Ponderer(), confirm=self.asking, publish=self.note)
+        self.confirmation = ConfirmationDialog(self.note, ways=frozenset({"keyboard"}))
+        agent = LLMAgent("test", model=Ponderer(), confirm=self.confirmation, publish=self.note)
         self.pipeline = Pipeline(
             agent,
             preset="p",
             publish=self.note,
-            asking=self.asking,
-            words=InstantWords(),
-            bell=Bell(snooze_minutes=9),
+            confirmation=self.confirmation,
+            words=BuiltinCommands(),
+            alarm_state=AlarmState(snooze_minutes=9),
         )
         self.keyboard = Keyboard(self.pipeline, self.told.append)
 
@@ -63,16 +62,16 @@ class Desk:
             turn_id="turn",
             expires_s=time.monotonic() + BOUND_S,
         )
-        asking = asyncio.create_task(self._ask(pending))
+        confirmation = asyncio.create_task(self._ask(pending))
         await asyncio.sleep(0)
         for line in lines:
             assert self.keyboard.take(line)
         self.keyboard.end()
         async with asyncio.timeout(BOUND_S):
-            return await asking
+            return await confirmation
 
     async def _ask(self, pending: PendingConfirmation) -> Agreement:
-        return await self.asking(pending, Turn())
+        return await self.confirmation(pending, Turn())
 
 
 @pytest.mark.parametrize("line", ["y", "Y", "yes", "Yes, please"])
@@ -95,11 +94,11 @@ async def test_what_is_neither_is_asked_for_again() -> None:
 
 async def test_an_okay_for_what_rings_is_no_answer() -> None:
     desk = Desk()
-    assert desk.pipeline.bell is not None
-    desk.pipeline.bell.ring([Due("1", "timer", "", 0.0)])
+    assert desk.pipeline.alarm_state is not None
+    desk.pipeline.alarm_state.ring([DueAlarm("1", "timer", "", 0.0)])
     agreement = await desk.answered("okay", "n")
     assert not agreement.granted
-    assert not desk.pipeline.bell.is_ringing
+    assert not desk.pipeline.alarm_state.is_ringing
 
 
 async def test_the_end_of_the_input_is_no() -> None:
@@ -130,9 +129,7 @@ async def test_enter_alone_is_a_key_and_no_line(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(sys, "stdin", stdin)
         async with (
             asyncio.timeout(BOUND_S),
-            keyboard(
-                desk.pipeline, desk.told.append, lines.put_nowait, on_enter=lambda: entered.append(True)
-            ),
+            keyboard(desk.pipeline, desk.told.append, lines.put_nowait, on_enter=lambda: entered.append(True)),
         ):
             os.write(person, b"\n  \nhello\n\x04")
             assert [await lines.get(), await lines.get()] == ["hello", None]

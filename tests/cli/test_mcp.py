@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.folders import user_folders
-from edgevox.tools.mcp.approvals import FILE_NAME, Approvals
+from edgevox.core.files import user_folders
+from edgevox.tools.mcp.approvals import APPROVALS_FILE, Approvals
 from edgevox.tools.mcp.config import StdioServer
 from tests.cli.command import edgevox, environment
 from tests.llm.remote.scripted_server import scripted, talk
@@ -39,9 +39,7 @@ def written_config(*specs: StdioServer) -> None:
     path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
 
 
-def test_a_server_is_added_approved_tried_listed_and_removed(
-    capsys: pytest.CaptureFixture[str], log: Path
-) -> None:
+def test_a_server_is_added_approved_tried_listed_and_removed(capsys: pytest.CaptureFixture[str], log: Path) -> None:
     spec = raw("none", log)
     assert main(["mcp", "add", "--yes", "raw", *command(spec)]) == 0
     said = capsys.readouterr()
@@ -60,7 +58,7 @@ def test_a_server_is_added_approved_tried_listed_and_removed(
     capsys.readouterr()
     assert main(["mcp", "list"]) == 0
     assert "There are no MCP servers" in capsys.readouterr().out
-    assert not Approvals(user_folders().state / FILE_NAME).is_approved(spec)
+    assert not Approvals(user_folders().state / APPROVALS_FILE).is_approved(spec)
 
 
 def test_without_a_yes_nothing_is_started(capsys: pytest.CaptureFixture[str], log: Path) -> None:
@@ -75,7 +73,7 @@ def test_without_a_yes_nothing_is_started(capsys: pytest.CaptureFixture[str], lo
 
 def test_what_changed_is_shown_and_asked_about(capsys: pytest.CaptureFixture[str], log: Path) -> None:
     spec = raw("changing", log)
-    approvals = Approvals(user_folders().state / FILE_NAME)
+    approvals = Approvals(user_folders().state / APPROVALS_FILE)
     approvals.approve(spec)
     written_config(spec)
     assert main(["mcp", "test"]) == 0
@@ -161,9 +159,7 @@ def test_an_assistant_whose_server_nobody_approved_answers_without_it(tmp_path: 
     spec = raw("none", log)
     config = tmp_path / "config" / "mcp.json"
     config.parent.mkdir(parents=True)
-    config.write_text(
-        json.dumps({"mcpServers": {"raw": {"command": spec.command, "args": list(spec.args)}}}), "utf-8"
-    )
+    config.write_text(json.dumps({"mcpServers": {"raw": {"command": spec.command, "args": list(spec.args)}}}), "utf-8")
     result = edgevox("ask", "hello", "--preset", "home", env=environment(tmp_path))
     assert result.returncode == 0
     assert spec.shown in result.stderr.replace("\n", "")

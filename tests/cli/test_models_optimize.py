@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
-from tests.llm.lora_files import write_adapter
+from tests.models.lora_files import write_adapter
 
 pytestmark = pytest.mark.engine
 

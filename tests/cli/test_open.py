@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.cli.handover import handed_over
+from edgevox.cli.commands.open import open_via_redirect
 from tests.cli.command import edgevox, environment
-from tests.server.house import model, served, talking
+from tests.server.harness import model, served, talking
 
 NOT_RUNNING = 7
 UNUSABLE = 2
@@ -37,8 +37,7 @@ def home(tmp_path: Path) -> Path:
     tokens.parent.mkdir()
     tokens.touch(0o600)
     tokens.write_text(
-        f'[guest]\ntoken = "edgevox-token-of-a-guest"\nscopes = ["chat"]\n'
-        f'[owner]\ntoken = "{TOKEN}"\nscopes = ["*"]\n'
+        f'[guest]\ntoken = "edgevox-token-of-a-guest"\nscopes = ["chat"]\n[owner]\ntoken = "{TOKEN}"\nscopes = ["*"]\n'
     )
     return tmp_path
 
@@ -131,11 +130,11 @@ def test_an_address_is_handed_over_once() -> None:
         threading.Thread(target=visit, args=(address,)).start()
         return True
 
-    assert handed_over("http://127.0.0.1:9/#token=secret", browser)
+    assert open_via_redirect("http://127.0.0.1:9/#token=secret", browser)
     assert first.wait(20)
     assert answers == ["404", "arrived"]
 
 
 def test_a_browser_that_never_comes_is_noticed() -> None:
-    assert not handed_over("http://127.0.0.1:9/", lambda _address: True, within_s=0.1)
-    assert not handed_over("http://127.0.0.1:9/", lambda _address: False)
+    assert not open_via_redirect("http://127.0.0.1:9/", lambda _address: True, within_s=0.1)
+    assert not open_via_redirect("http://127.0.0.1:9/", lambda _address: False)

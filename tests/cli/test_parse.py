@@ -11,9 +11,7 @@ import pytest
 
 from edgevox.cli.main import main
 
-TOOLS = [
-    {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}}
-]
+TOOLS = [{"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}}]
 RAW = 'Sure. <tool_call>{"name": "get_time", "arguments": {}}</tool_call>'
 
 

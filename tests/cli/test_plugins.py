@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.tools.plugin_sources import package_sources
-from edgevox.tools.plugins import Plugins
+from edgevox.tools.plugins.manager import Plugins
+from edgevox.tools.plugins.sources import package_sources
 from edgevox.tools.registry import ToolRegistry
 from tests.cli.command import BOUND_S, edgevox, environment
 
@@ -106,9 +106,7 @@ def test_a_new_plugin_never_replaces_a_file(plugins_folder: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("name", ["../evil", "9lives", "", "a b", "x" * 41])
-def test_a_name_that_cannot_be_one_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert main(["plugins", "new", name]) == 2
     assert "cannot be a plugin's name" in capsys.readouterr().err
     assert not (tmp_path / "config").exists()
@@ -185,9 +183,7 @@ def test_a_start_that_failed_is_still_known_afterwards(
 # --- doctor
 
 
-def test_doctor_says_why_a_plugin_is_disabled_and_how_to_mend_it(
-    plugins_folder: Path, tmp_path: Path
-) -> None:
+def test_doctor_says_why_a_plugin_is_disabled_and_how_to_mend_it(plugins_folder: Path, tmp_path: Path) -> None:
     write_plugin(plugins_folder, "fine", "def register(host): pass")
     path = write_plugin(plugins_folder, "open", "def register(host): pass")
     path.chmod(0o666)

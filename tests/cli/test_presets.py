@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.cli import presets
+from edgevox.cli.commands import config
 from edgevox.cli.main import main
-from edgevox.modelstore import load_manifest
+from edgevox.models import load_manifest
 
 
 @pytest.fixture(autouse=True)
@@ -36,10 +36,8 @@ def test_the_list_works_before_anything_is_downloaded_and_writes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_fits_this_machine_is_marked(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(presets, "total_memory_bytes", lambda: 2_000_000_000)
+def test_what_fits_this_machine_is_marked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "total_memory_bytes", lambda: 2_000_000_000)
     rows = listed(capsys)
     assert rows["smollm2-135m"]["fits"] is True
     assert rows["qwen3-4b"]["fits"] is False

@@ -15,9 +15,9 @@ import pytest
 
 from tests.cli.command import BOUND_S, edgevox, home_environment
 from tests.cli.test_voice import Lines
-from tests.tools.home.home_assistant.server import Server, eventually
-from tests.tools.home.mqtt.devices import Devices
-from tests.tools.home.mqtt.mosquitto import PASSWORD, USER, Mosquitto
+from tests.home.backends.home_assistant.server import Server, eventually
+from tests.home.backends.mqtt.devices import Devices
+from tests.home.backends.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
 pytestmark = [pytest.mark.engine]
 

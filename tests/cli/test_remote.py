@@ -142,9 +142,7 @@ async def wyoming_conversation(address: str) -> tuple[str, str]:
         await chat.write_event(AudioStop().event())
         heard = Transcript.from_event((await events(chat, "transcript"))[-1])
         await chat.write_event(heard.event())
-        handled = next(
-            Handled.from_event(one) for one in await events(chat, "handled-stop") if one.type == "handled"
-        )
+        handled = next(Handled.from_event(one) for one in await events(chat, "handled-stop") if one.type == "handled")
     return heard.text, handled.text or ""
 
 
@@ -157,9 +155,7 @@ def test_wyomings_own_client_holds_a_conversation_and_so_do_ours(
     tmp_path: Path, smollm2_path: Path, whisper_base_dir: Path, piper_voice_path: Path
 ) -> None:
     assert smollm2_path.exists()
-    env = home(
-        tmp_path / "second", EDGEVOX_SERVER__WYOMING_SCOPES="read,act", EDGEVOX_SERVER__WYOMING_PORT="0"
-    )
+    env = home(tmp_path / "second", EDGEVOX_SERVER__WYOMING_SCOPES="read,act", EDGEVOX_SERVER__WYOMING_PORT="0")
     with serving(env, "--wyoming", pattern=r"tcp://[\d.]+:\d+") as address:
         heard, answer = asyncio.run(wyoming_conversation(address))
         assert likeness(heard, SENTENCE) > 0.6

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.core.types import JsonObject
 from edgevox.testing import NullSinks
-from edgevox.types import JsonObject
 from tests.cli.command import BOUND_S, edgevox, environment
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device]

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import read_audio, write_wav
-from edgevox.cli.setup import Verdict, chime, loudness
+from edgevox.cli.commands.audio import LevelRating, chime, rate_level
+from edgevox.core.types import Audio
 from edgevox.testing import NullSinks
-from edgevox.types import Audio
 from tests.audio.sounds import find, noise, silence, sweep
 from tests.cli.command import edgevox, environment
 
@@ -96,9 +96,7 @@ def test_a_device_that_is_not_there_is_told_and_the_other_is_tried(room: NullSin
 
 
 @pytest.mark.audio_device
-def test_a_person_chooses_by_number_and_is_asked_again_after_a_mistake(
-    room: NullSinks, tmp_path: Path
-) -> None:
+def test_a_person_chooses_by_number_and_is_asked_again_after_a_mistake(room: NullSinks, tmp_path: Path) -> None:
     person, terminal = pty.openpty()
     env = environment(tmp_path, **room.environment)
     with somebody_speaking(room, tmp_path):
@@ -127,10 +125,10 @@ def _everything(person: int) -> str:
 @pytest.mark.parametrize(
     ("level", "verdict"), [(0.0, "nothing"), (0.001, "too quiet"), (0.1, "fine"), (2.0, "clipping")]
 )
-def test_what_the_level_says(level: float, verdict: Verdict) -> None:
+def test_what_the_level_says(level: float, verdict: LevelRating) -> None:
     voice = np.concatenate((silence(1.0), sweep(0.5, level=level), silence(0.5)))
-    assert loudness(np.clip(voice, -1, 1)) == verdict
+    assert rate_level(np.clip(voice, -1, 1)) == verdict
 
 
 def test_the_hiss_of_a_room_is_not_taken_for_a_voice() -> None:
-    assert loudness(noise(2.0, 0.001)) == "too quiet"
+    assert rate_level(noise(2.0, 0.001)) == "too quiet"

@@ -21,9 +21,7 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     stats.count_offered(["turn_on", "turn_off"])
     stats.count_offered(["turn_on", "turn_off"])
     stats.count_result(ToolResult(tool_call_id="1", name="turn_on", content="", elapsed_s=0.25))
-    stats.count_result(
-        ToolResult(tool_call_id="2", name="turn_off", content="", is_error=True, code="tool_denied")
-    )
+    stats.count_result(ToolResult(tool_call_id="2", name="turn_off", content="", is_error=True, code="tool_denied"))
     stats.save()
     return tmp_path
 

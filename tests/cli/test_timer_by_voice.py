@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import read_audio, write_wav
-from edgevox.engine import LocalEngine
+from edgevox.core.types import Audio
+from edgevox.dialogue import Synthesizer
+from edgevox.dialogue.alarm_player import ROUNDS
+from edgevox.dialogue.earcons import CHIME_HZ
+from edgevox.engines import LocalEngine
+from edgevox.home.alarms.timers import TIMERS_FILE, Timers
 from edgevox.testing import NullSinks
-from edgevox.tools.home.agenda.timers import FILE_NAME, Timers
 from edgevox.tts.piper import PiperEngine
-from edgevox.types import Audio
-from edgevox.voice import Voice
-from edgevox.voice.ring_sound import CHIME_HZ
-from edgevox.voice.ringing import ROUNDS
 from tests.cli.command import BOUND_S, home_environment
 from tests.cli.test_voice import Lines
 
@@ -66,7 +66,7 @@ async def say(piper_voice_path: Path, folder: Path) -> None:
     engine = LocalEngine(PiperEngine(piper_voice_path))
     await engine.start()
     for name, said in SAID.items():
-        write_wav(folder / f"{name}.wav", [await Voice(engine).sound_of(said)])
+        write_wav(folder / f"{name}.wav", [await Synthesizer(engine).sound_of(said)])
     await engine.close()
 
 
@@ -142,7 +142,7 @@ def chimes(sound: Audio) -> int:
 
 
 def timers(folder: Path) -> Timers:
-    return Timers(time.time, folder / "state" / FILE_NAME)
+    return Timers(time.time, folder / "state" / TIMERS_FILE)
 
 
 def test_a_spoken_timer_rings_and_a_spoken_stop_silences_it(user: Path) -> None:

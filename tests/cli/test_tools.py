@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.tools.home import CATALOGUE, DemoHome
-from edgevox.tools.home.demo import FILE_NAME
-from edgevox.tools.stats import ToolStats
+from edgevox.home import CATALOGUE, DemoHome
+from edgevox.home.backends.demo import HOME_FILE
+from edgevox.tools.results import ToolStats
 from tests.cli.command import BOUND_S, edgevox, environment
 
 UNLOCK = ("turn_off", '{"name": "front door"}')
@@ -28,7 +28,7 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def state_of(folder: Path, entity_id: str) -> str:
-    entity = DemoHome(folder / FILE_NAME).house().entity(entity_id)
+    entity = DemoHome(folder / HOME_FILE).house().entity(entity_id)
     assert entity is not None
     return entity.state
 
@@ -59,9 +59,7 @@ def test_the_list_as_json_is_what_a_model_gets(capsys: pytest.CaptureFixture[str
     assert {tool["type"] for tool in tools} == {"function"}
 
 
-def test_a_plugin_that_failed_is_named_beside_the_list(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plugin_that_failed_is_named_beside_the_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_plugin(tmp_path / "config", "bad", "1 / 0")
     assert main(["tools", "list"]) == 0
     assert "the plugin bad is disabled: ZeroDivisionError" in capsys.readouterr().err
@@ -85,9 +83,7 @@ def test_an_unknown_tool_is_said_to_be_none(capsys: pytest.CaptureFixture[str]) 
 # --- call
 
 
-def test_a_call_does_it_and_prints_what_would_be_said(
-    state_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_call_does_it_and_prints_what_would_be_said(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "call", "light_set", '{"name": "desk lamp", "brightness": 30}']) == 0
     assert "30" in capsys.readouterr().out
     assert state_of(state_folder, "light.desk_lamp") == "on"
@@ -118,9 +114,7 @@ def test_the_result_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (result["name"], result["speech"], result["code"]) == ("nevermind", "All right.", None)
 
 
-def test_a_plugins_tool_is_called_with_its_plugin_started(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plugins_tool_is_called_with_its_plugin_started(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_plugin(
         tmp_path / "config",
         "hub",

@@ -13,21 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.control.client import request
-from edgevox.control.protocol import Ask, Reload
-from edgevox.events import EngineChanged, SoundChanged, ToolFinished, ToolStarted
-from edgevox.folders import Folders
-from edgevox.resident.resident import Resident
+from edgevox.app.control.client import request
+from edgevox.app.control.protocol import Ask, Reload
+from edgevox.app.service import AssistantService
+from edgevox.core.events import EngineChanged, SoundChanged, ToolFinished, ToolStarted
+from edgevox.core.files import Folders
+from tests.app.harness import ScriptedTrade, living
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 from tests.cli.terminal import on_a_terminal
-from tests.resident.scripted import ScriptedTrade, living
 
 NOT_RUNNING = 7
 INTERRUPTED = 130
 
 
 @pytest.fixture
-def trade(folders: Folders) -> ScriptedTrade:
+def factory(folders: Folders) -> ScriptedTrade:
     return ScriptedTrade(folders, ["Paris is the capital.", "Rome."])
 
 
@@ -36,8 +36,8 @@ def env(tmp_path: Path) -> dict[str, str]:
     return environment(tmp_path, TERM="xterm-256color", LINES="40", COLUMNS="100", **NO_NETWORK)
 
 
-async def ask(trade: ScriptedTrade) -> None:
-    async with request(trade.folders.runtime, Ask(text="What is the capital of France?")) as asking:
+async def ask(factory: ScriptedTrade) -> None:
+    async with request(factory.folders.runtime, Ask(text="What is the capital of France?")) as asking:
         await asking.done()
 
 
@@ -46,12 +46,10 @@ def last_screen(shown: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
 
 
-async def test_a_person_sees_what_goes_on_and_leaves_with_q(
-    trade: ScriptedTrade, env: dict[str, str]
-) -> None:
-    async with living(trade, within_s=BOUND_S) as resident:
-        assert resident.session is not None
-        publish = resident.session.daemon.bus.publish
+async def test_a_person_sees_what_goes_on_and_leaves_with_q(factory: ScriptedTrade, env: dict[str, str]) -> None:
+    async with living(factory, within_s=BOUND_S) as service:
+        assert service.session is not None
+        publish = service.session.runtime.bus.publish
         with on_a_terminal(env, "top") as terminal:
             await asyncio.to_thread(terminal.until, "listening")
             publish(EngineChanged(engine="llama", state="restarting", detail="it died"))
@@ -59,7 +57,7 @@ async def test_a_person_sees_what_goes_on_and_leaves_with_q(
             publish(SoundChanged(device="microphone", is_there=True, name="desk"))
             publish(ToolStarted(turn_id="t", call_id="1", name="turn_on", arguments='{"name":"lamp"}'))
             publish(ToolFinished(turn_id="t", call_id="1", name="turn_on", code=None, elapsed_s=0.012))
-            await ask(trade)
+            await ask(factory)
             for text in ("Paris is the capital.", "turn_on", "12 ms", "restarted 1 times", "desk", "total"):
                 await asyncio.to_thread(terminal.until, text)
             terminal.type("q")
@@ -71,28 +69,26 @@ async def test_a_person_sees_what_goes_on_and_leaves_with_q(
 
 
 async def test_it_goes_on_over_a_reload_and_ends_with_the_assistant(
-    trade: ScriptedTrade, env: dict[str, str]
+    factory: ScriptedTrade, env: dict[str, str]
 ) -> None:
     with ExitStack() as shown:
-        async with living(trade, within_s=BOUND_S):
+        async with living(factory, within_s=BOUND_S):
             terminal = shown.enter_context(on_a_terminal(env, "top"))
             await asyncio.to_thread(terminal.until, "listening")
-            trade.folders.config.mkdir()
-            trade.folders.config_file.write_text("[tts]\nspeed = 1.5\n")
-            async with request(trade.folders.runtime, Reload()) as reloading:
+            factory.folders.config.mkdir()
+            factory.folders.config_file.write_text("[tts]\nspeed = 1.5\n")
+            async with request(factory.folders.runtime, Reload()) as reloading:
                 assert (await reloading.done())["changed"] == ["tts.speed"]
             await asyncio.sleep(0.5)  # it looks for the new session ten times a second
-            await ask(trade)
+            await ask(factory)
             await asyncio.to_thread(terminal.until, "Paris is the capital.")
         assert await asyncio.to_thread(terminal.end) == NOT_RUNNING
     assert "the assistant ended" in terminal.shown
 
 
-async def test_without_a_terminal_each_happening_is_a_line(
-    trade: ScriptedTrade, env: Mapping[str, str]
-) -> None:
-    async with living(trade, within_s=BOUND_S) as resident:
-        before = _listeners(resident)
+async def test_without_a_terminal_each_happening_is_a_line(factory: ScriptedTrade, env: Mapping[str, str]) -> None:
+    async with living(factory, within_s=BOUND_S) as service:
+        before = _listeners(service)
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "edgevox", "top",
             env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -100,9 +96,9 @@ async def test_without_a_terminal_each_happening_is_a_line(
         assert process.stdout is not None
         try:
             async with asyncio.timeout(BOUND_S):
-                while _listeners(resident) == before:  # noqa: ASYNC110  (nothing tells)
+                while _listeners(service) == before:  # noqa: ASYNC110  (nothing tells)
                     await asyncio.sleep(0.02)
-                await ask(trade)
+                await ask(factory)
                 assert await process.stdout.readline() == b"you \xe2\x80\xba What is the capital of France?\n"
                 assert await process.stdout.readline() == b"edgevox \xe2\x80\xba Paris is the capital.\n"
             process.send_signal(signal.SIGINT)
@@ -115,9 +111,9 @@ async def test_without_a_terminal_each_happening_is_a_line(
     assert b"\x1b" not in err
 
 
-def _listeners(resident: Resident) -> int:
-    assert resident.session is not None
-    return len(resident.session.daemon.bus._listeners)
+def _listeners(service: AssistantService) -> int:
+    assert service.session is not None
+    return len(service.session.runtime.bus._listeners)
 
 
 def test_where_none_runs_that_is_said(env: Mapping[str, str]) -> None:

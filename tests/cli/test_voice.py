@@ -76,14 +76,9 @@ def letters(text: str) -> str:
     return re.sub(r"[^a-z]", "", text.lower())
 
 
-def test_spoken_questions_get_spoken_answers(
-    tmp_path: Path, write_speech: Callable[[str, Path], None]
-) -> None:
+def test_spoken_questions_get_spoken_answers(tmp_path: Path, write_speech: Callable[[str, Path], None]) -> None:
     with NullSinks() as room:
-        env = (
-            environment(tmp_path, EDGEVOX_LLM__MAX_TOKENS="40", EDGEVOX_LLM__TEMPERATURE="0")
-            | room.environment
-        )
+        env = environment(tmp_path, EDGEVOX_LLM__MAX_TOKENS="40", EDGEVOX_LLM__TEMPERATURE="0") | room.environment
         recordings: list[tuple[str, str, Path]] = []
         for number, question in enumerate(QUESTIONS):
             write_speech(question, tmp_path / f"question{number}.wav")

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from edgevox.cli.voice_view import LiveView, PlainView
-from edgevox.events import (
+from edgevox.cli.ui.voice_view import LiveView, PlainView
+from edgevox.core.events import (
     AnswerHeard,
     AttentionChanged,
     ConfirmationDecided,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.audio.files import write_wav
-from edgevox.types import WHISPER_RATE_HZ, Audio
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from tests.audio.sounds import espeak, noise
 from tests.cli.command import edgevox, environment
 
@@ -23,7 +23,7 @@ def recordings(tmp_path: Path) -> Path:
         ("words", "unsaid", espeak("good morning", tmp_path)),
     ):
         (tmp_path / folder).mkdir(exist_ok=True)
-        write_wav(tmp_path / folder / f"{name}.wav", [Audio(samples, WHISPER_RATE_HZ)])
+        write_wav(tmp_path / folder / f"{name}.wav", [Audio(samples, SAMPLE_RATE_HZ)])
     return tmp_path
 
 

@@ -1,0 +1,3 @@
+"""Tests of edgevox.eval and of the `eval` command, and the published suites."""
+
+from __future__ import annotations

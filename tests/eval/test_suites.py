@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import jsonschema
 import pytest
 
-from edgevox.eval.demo_state import demo_state_is
+from edgevox.eval.scoring import reaches_demo_state
 from edgevox.eval.suite import Case, read_suite
-from edgevox.tools.home import DemoHome
-from edgevox.tools.home.catalogue import CATALOGUE
-from edgevox.tools.home.choosing import has_targets, targets
+from edgevox.home import DemoHome
+from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.resolve.target_resolver import has_targets, resolved_targets
 
 Json: TypeAlias = dict[str, Any]
 
@@ -121,14 +121,14 @@ def test_whatever_is_named_is_found_in_the_home(suite: str) -> None:
         assert case.offer.house is not None
         for call in case.expect.calls:
             if call.arguments and has_targets(call.name):
-                assert targets(call.name, call.arguments, case.offer.house), f"{case.id}: {call}"
+                assert resolved_targets(call.name, call.arguments, case.offer.house), f"{case.id}: {call}"
 
 
 @pytest.mark.long
 async def test_the_expected_calls_bring_about_the_expected_state() -> None:
     cases = [case for suite in HOME_SUITES for case in _cases(suite) if case.expect.state]
     assert len(cases) >= 150
-    wrong = [case.id for case in cases if not await demo_state_is(case.expect.state, case.expect.calls)]
+    wrong = [case.id for case in cases if not await reaches_demo_state(case.expect.state, case.expect.calls)]
     assert wrong == []
 
 

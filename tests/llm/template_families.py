@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgevox.types import JsonObject, Message, ToolCall
+from edgevox.core.types import JsonObject, Message, ToolCall
 
 # Prints every role alike, also ones that the model has never seen.
 SMOLLM2 = """

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from edgevox.hooks import Run
+from edgevox.core.hooks import Run
+from edgevox.core.types import ChatRequest, Message, ToolCall
 from edgevox.llm.hooks_slm import CopiedWords
-from edgevox.llm.hooks_slm.copied_words import as_said
-from edgevox.types import ChatRequest, Message, ToolCall
+from edgevox.llm.hooks_slm.tool_calls import correct_copied_words
 
 TOOL = {
     "type": "function",
@@ -46,7 +46,7 @@ TOOL = {
     ],
 )
 def test_a_slip_gives_way_to_what_was_said(text: str, said: str, expected: str) -> None:
-    assert as_said(text, said) == expected
+    assert correct_copied_words(text, said) == expected
 
 
 async def mended(wire_format: str, **arguments: object) -> dict[str, object] | None:

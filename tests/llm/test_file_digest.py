@@ -8,30 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.llm.file_digest import FileDigests
+from edgevox.llm.prefix_cache import DigestCache
 
 
 def test_the_digest_is_the_files_own(tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(b"weights")
-    assert FileDigests(tmp_path).sha256(tmp_path / "model") == hashlib.sha256(b"weights").hexdigest()
+    assert DigestCache(tmp_path).sha256(tmp_path / "model") == hashlib.sha256(b"weights").hexdigest()
 
 
-def test_a_file_that_did_not_change_is_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_did_not_change_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model").write_bytes(b"weights")
-    first = FileDigests(tmp_path).sha256(tmp_path / "model")
+    first = DigestCache(tmp_path).sha256(tmp_path / "model")
     monkeypatch.setattr(hashlib, "file_digest", None)
-    assert FileDigests(tmp_path).sha256(tmp_path / "model") == first
+    assert DigestCache(tmp_path).sha256(tmp_path / "model") == first
 
 
 def test_a_file_that_changed_has_another_digest(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"weights")
-    first = FileDigests(tmp_path).sha256(path)
+    first = DigestCache(tmp_path).sha256(path)
     path.write_bytes(b"others!")
     os.utime(path, ns=(1, 1))
-    assert FileDigests(tmp_path).sha256(path) != first
+    assert DigestCache(tmp_path).sha256(path) != first
 
 
 @pytest.mark.parametrize("broken", ["", "[]", "{", '{"%s": 3}'])
@@ -39,4 +37,4 @@ def test_a_broken_memory_is_no_obstacle(tmp_path: Path, broken: str) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"weights")
     (tmp_path / "digests.json").write_text(broken.replace("%s", str(path)))
-    assert FileDigests(tmp_path).sha256(path) == hashlib.sha256(b"weights").hexdigest()
+    assert DigestCache(tmp_path).sha256(path) == hashlib.sha256(b"weights").hexdigest()

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from edgevox.llm.generation import CallRule, Generation
+from edgevox.core.turn import CancelFlag
+from edgevox.llm.context import LlamaContext
+from edgevox.llm.generation import Generation, ReplyConstraint
 from edgevox.llm.grammars import CallGrammar, build_call_grammar
-from edgevox.llm.native.constraints import Constrainer
-from edgevox.llm.native.context import LlamaContext
-from edgevox.llm.native.sampler import Candidates, Sampler
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache
-from edgevox.llm.tool_parsers.reasoning import STYLES
-from edgevox.turn import CancelFlag
+from edgevox.llm.sampling import Candidates, Constrainer, Sampler
+from edgevox.llm.tool_parsers.base import STYLES
 
 pytestmark = pytest.mark.engine
 
@@ -34,8 +33,8 @@ TOOLS = [
     }
 ]
 GRAMMAR = build_call_grammar(TOOLS, wire_format="hermes")
-AT_TRIGGER = CallRule(GRAMMAR, "at_trigger")
-AT_ONCE = CallRule(GRAMMAR, "at_once")
+AT_TRIGGER = ReplyConstraint(GRAMMAR, "at_trigger")
+AT_ONCE = ReplyConstraint(GRAMMAR, "at_once")
 
 
 class ScriptedSampler:
@@ -59,9 +58,7 @@ class ScriptedSampler:
 
 class Bench:
     def __init__(self, model: Path) -> None:
-        self.context = LlamaContext(
-            model, context_tokens=512, threads=1, prompt_threads=2, sequences=SEQUENCES
-        )
+        self.context = LlamaContext(model, context_tokens=512, threads=1, prompt_threads=2, sequences=SEQUENCES)
         self.vocabulary = self.context.vocabulary
         self.cache = PrefixCache(self.context)
         self.prompt = self.vocabulary.tokenize("User: Light in the hall!\nAssistant: ", special=True)
@@ -70,7 +67,7 @@ class Bench:
     def write(
         self,
         script: str | list[str],
-        rule: CallRule | None = None,
+        rule: ReplyConstraint | None = None,
         *,
         engine: str = "llguidance",
         stop: tuple[str, ...] = (),
@@ -190,9 +187,7 @@ def test_a_model_that_ends_among_its_thoughts_still_owes_the_call(bench: Bench) 
     assert isinstance(call_in(rest), dict)
 
 
-def test_a_memory_that_cannot_be_cut_leaves_the_call_as_it_is(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_memory_that_cannot_be_cut_leaves_the_call_as_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.context, "can_cut", False)
     # The space and the bracket are one token, which would have to be written anew.
     shown = "".join(bench.write("Sure <tool_call>oops", AT_TRIGGER))
@@ -201,9 +196,7 @@ def test_a_memory_that_cannot_be_cut_leaves_the_call_as_it_is(
 
 def test_forced_text_takes_no_picking(bench: Bench) -> None:
     one = replace(GRAMMAR, lark='start: "<tool_call>yes, and nothing else</tool_call>"')
-    assert (
-        "".join(bench.write("", CallRule(one, "at_once"))) == "<tool_call>yes, and nothing else</tool_call>"
-    )
+    assert "".join(bench.write("", ReplyConstraint(one, "at_once"))) == "<tool_call>yes, and nothing else</tool_call>"
     assert bench.evaluated == []
 
 
@@ -229,4 +222,4 @@ def test_the_limit_counts_forced_tokens_too(bench: Bench) -> None:
 
 def test_a_grammar_without_an_engine_falls_back_to_the_other(bench: Bench) -> None:
     broken = CallGrammar(GRAMMAR.gbnf, "start: (((", GRAMMAR.triggers, ())
-    assert isinstance(call_in("".join(bench.write("", CallRule(broken, "at_once")))), dict)
+    assert isinstance(call_in("".join(bench.write("", ReplyConstraint(broken, "at_once")))), dict)

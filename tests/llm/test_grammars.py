@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from edgevox.errors import ConfigError, ModelError
-from edgevox.llm.grammar_check import GrammarChecker, compiles
+from edgevox.core.errors import ConfigError, ModelError
+from edgevox.llm.grammar.check import GrammarChecker, compiles
 from edgevox.llm.grammars import (
     CallGrammar,
     GrammarCache,
@@ -117,9 +117,7 @@ def test_a_nasty_schema_harms_no_other_tool(name: str, wire_format: str, checker
         assert [verdict.accepted for verdict in checker.check_all(grammar.gbnf, texts)] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "name", ["not-a-schema", "false", "itself", "remote", "impossible", "deep", "wrong-kinds"]
-)
+@pytest.mark.parametrize("name", ["not-a-schema", "false", "itself", "remote", "impossible", "deep", "wrong-kinds"])
 def test_what_is_not_held_to_is_said(name: str) -> None:
     warnings = build_call_grammar([tool("nasty", NASTY[name])]).warnings
     assert len(warnings) == 1

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.hooks import Again, Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
+from edgevox.core.hooks import Again, Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
+from edgevox.core.types import ChatRequest, FinishReason, JsonObject, ToolCall
 from edgevox.llm.hooks_slm import default_slm_hooks, speakable_chars
-from edgevox.llm.hooks_slm.loops import without_loop
-from edgevox.llm.hooks_slm.repeated_call import reads_by_name
-from edgevox.llm.hooks_slm.result_words import NO_ANSWER, as_sentence, outcome_sentence, value_words
-from edgevox.types import ChatRequest, FinishReason, JsonObject, ToolCall
+from edgevox.llm.hooks_slm.replies import without_loop
+from edgevox.llm.hooks_slm.result_text import NO_ANSWER, as_sentence, outcome_sentence, value_words
+from edgevox.llm.hooks_slm.tool_calls import reads_by_name
 
 POSITION = {"type": "integer", "minimum": 0, "maximum": 100}
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -186,9 +186,7 @@ async def test_a_call_whose_twin_is_still_running_is_not_made_and_leaves_its_res
     assert await hooks.after_llm(run, calls(GET)) == Answer("State on, brightness 50.")
 
 
-@pytest.mark.parametrize(
-    ("text", "times"), [("skip two songs", 2), ("Next, twice.", 2), ("next song 3 times", 3)]
-)
+@pytest.mark.parametrize(("text", "times"), [("skip two songs", 2), ("Next, twice.", 2), ("next song 3 times", 3)])
 async def test_what_a_person_wants_several_times_is_done_several_times(text: str, times: int) -> None:
     played = await play(text, [calls(*[("media_next", "{}")] * 5), says("Skipped.")])
     assert played.made == ["media_next"] * times

@@ -8,9 +8,8 @@ from typing import cast
 
 import pytest
 
-from edgevox.llm.native.context import BATCH_TOKENS, LlamaContext, NoRoom
-from edgevox.llm.prefix_cache import CLIENTS, PrefixCache
-from edgevox.llm.snapshots import SnapshotKey, SnapshotStore
+from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
+from edgevox.llm.prefix_cache import CLIENTS, PrefixCache, SnapshotKey, SnapshotStore
 
 SYSTEM = list(range(1000, 1100))
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.daemon import Daemon
-from edgevox.folders import Folders
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.files import Folders
 from edgevox.llm.presets import resolve_preset
-from edgevox.modelstore import ModelStore, load_manifest
-from edgevox.settings import load_settings
+from edgevox.models import ModelStore, load_manifest
 
 PRESET = """
 summary = "a polite one"
@@ -33,7 +33,7 @@ def preset_folder(folders: Folders) -> Path:
 def needed(folders: Folders, flags: dict[str, object]) -> tuple[str, ...]:
     settings = load_settings(folders, flags=flags, environ={})
     store = ModelStore(folders.models, load_manifest())
-    return Daemon(settings, folders, store, ["llama"]).models.needed()
+    return AssistantRuntime(settings, folders, store, ["llama"]).models.needed()
 
 
 def test_a_preset_names_an_adapter_and_how_strongly_it_acts(preset_folder: Path) -> None:

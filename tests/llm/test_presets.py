@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.data_files import data_path
-from edgevox.errors import ConfigError
-from edgevox.folders import Folders
+from edgevox.config import DEFAULT_PRESET, GENERIC_PRESET, REMOTE_PRESET, load_settings
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders, data_path
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.llm.tool_parsers import DETECTORS
-from edgevox.modelstore import DEFAULT_MODELS, load_manifest
-from edgevox.settings import DEFAULT_PRESET, GENERIC_PRESET, REMOTE_PRESET, load_settings
+from edgevox.models import DEFAULT_MODELS, load_manifest
 
 SHIPPED = sorted(path.stem for path in data_path("presets").glob("*.toml"))
 PARSERS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.llm.snapshots import SnapshotKey, SnapshotStore
+from edgevox.llm.prefix_cache import SnapshotKey, SnapshotStore
 
 KEY = SnapshotKey("model", "", 1.0, "template", "f16", "llama.cpp 1")
 TOKENS = [1, 5, 9]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.errors import ModelError
-from edgevox.llm.text_scorer import TextScorer
+from edgevox.core.errors import ModelError
+from edgevox.llm.engine import TextScorer
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.llm.text_watch import TextWatch
+from edgevox.llm.generation import MarkerScanner
 
 
 def spoken(stops: tuple[str, ...], pieces: list[str]) -> tuple[str, bool]:
-    machine = TextWatch(stops)
+    machine = MarkerScanner(stops)
     text = ""
     for piece in pieces:
         text += machine.feed(piece)
@@ -23,13 +23,13 @@ def test_text_before_a_stop_string_is_kept_and_the_rest_is_not() -> None:
 
 
 def test_what_only_looked_like_a_stop_string_is_released() -> None:
-    machine = TextWatch(("User:",))
+    machine = MarkerScanner(("User:",))
     assert machine.feed("an Us") == "an "
     assert machine.feed("b") == "Usb"
 
 
 def test_without_text_watch_nothing_is_held() -> None:
-    assert TextWatch(()).feed("as it is") == "as it is"
+    assert MarkerScanner(()).feed("as it is") == "as it is"
 
 
 @given(st.text("ab<", max_size=30), st.lists(st.text("ab<", min_size=1, max_size=3), max_size=3), st.data())

@@ -10,10 +10,8 @@ from typing import Any, Literal
 import jsonschema
 import pytest
 
-from edgevox.llm.llamacpp import LlamaEngine
-from edgevox.llm.tool_parsers import DETECTORS, parse_reply
-from edgevox.turn import CancelFlag
-from edgevox.types import (
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import (
     Busy,
     ChatDelta,
     ChatDone,
@@ -25,6 +23,8 @@ from edgevox.types import (
     Sampling,
     ToolChoice,
 )
+from edgevox.llm.engine import LlamaEngine
+from edgevox.llm.tool_parsers import DETECTORS, parse_reply
 
 pytestmark = pytest.mark.engine
 
@@ -210,17 +210,11 @@ def test_a_model_that_does_not_think_is_not_made_to(engine: LlamaEngine) -> None
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("choice", ["required", "auto"])
-def test_a_call_that_was_interrupted_goes_on_to_its_end(
-    engine: LlamaEngine, choice: ToolChoice, share: float
-) -> None:
+def test_a_call_that_was_interrupted_goes_on_to_its_end(engine: LlamaEngine, choice: ToolChoice, share: float) -> None:
     call = '<tool_call>\n{"name": "set_light", "arguments": {"room": "hall", "level": 40}}\n</tool_call>'
     begun = call[: int(len(call) * share)]
-    request = ChatRequest(
-        QUESTION, tools=TOOLS, tool_choice=choice, wire_format="hermes", sampling=HOT, begun=begun
-    )
-    written = begun + "".join(
-        reply.text for reply in engine.run(request, CancelFlag()) if isinstance(reply, ChatDelta)
-    )
+    request = ChatRequest(QUESTION, tools=TOOLS, tool_choice=choice, wire_format="hermes", sampling=HOT, begun=begun)
+    written = begun + "".join(reply.text for reply in engine.run(request, CancelFlag()) if isinstance(reply, ChatDelta))
     (item,) = parse_reply(written, preset_parsers=("hermes",), tools=[dict(one) for one in TOOLS]).calls
     assert item.error is None
 
@@ -230,9 +224,7 @@ def test_plain_talk_that_was_interrupted_goes_on(engine: LlamaEngine) -> None:
     first = ChatRequest(QUESTION, sampling=cold)
 
     def text(request: ChatRequest) -> str:
-        return "".join(
-            reply.text for reply in engine.run(request, CancelFlag()) if isinstance(reply, ChatDelta)
-        )
+        return "".join(reply.text for reply in engine.run(request, CancelFlag()) if isinstance(reply, ChatDelta))
 
     whole = text(first)
     begun = whole[: len(whole) // 2].rsplit(" ", 1)[0]

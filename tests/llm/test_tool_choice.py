@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from edgevox.core.types import JsonObject, NamedTool, ToolChoice
 from edgevox.llm.tool_choice import RESPOND, ToolChoicePolicy, plan_hop
-from edgevox.types import JsonObject, NamedTool, ToolChoice
 
 LIGHT: JsonObject = {"type": "function", "function": {"name": "light", "parameters": {"type": "object"}}}
 
@@ -16,9 +16,7 @@ LIGHT: JsonObject = {"type": "function", "function": {"name": "light", "paramete
         ("required_always", ["required", "required", "required"]),
     ],
 )
-def test_a_policy_says_for_each_hop_whether_a_call_is_required(
-    policy: ToolChoicePolicy, choices: list[str]
-) -> None:
+def test_a_policy_says_for_each_hop_whether_a_call_is_required(policy: ToolChoicePolicy, choices: list[str]) -> None:
     assert [plan_hop((LIGHT,), policy=policy, hop=hop).tool_choice for hop in range(3)] == choices
 
 

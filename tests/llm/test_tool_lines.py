@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from edgevox.llm.tool_lines import tool_line, tools_text
-from edgevox.tools.home import CATALOGUE
-from edgevox.types import JsonObject
+from edgevox.core.types import JsonObject
+from edgevox.home import CATALOGUE
+from edgevox.llm.prompt.tool_lines import tool_line, tools_text
 
 BOOK: JsonObject = {
     "type": "function",
@@ -30,17 +30,14 @@ BOOK: JsonObject = {
 
 def home_lines() -> dict[str, str]:
     tools = ((tool.name, tool.description, tool.parameters) for tool in CATALOGUE)
-    return {
-        name: tool_line({"name": name, "description": what, "parameters": of}) for name, what, of in tools
-    }
+    return {name: tool_line({"name": name, "description": what, "parameters": of}) for name, what, of in tools}
 
 
 def test_a_tool_is_one_line() -> None:
     lines = home_lines()
     assert len(lines) == len(CATALOGUE)
     assert lines["light_set"] == (
-        "light_set(name?, area?, floor?, brightness?: 0..100, color?): "
-        "Set brightness in percent or colour of lights"
+        "light_set(name?, area?, floor?, brightness?: 0..100, color?): Set brightness in percent or colour of lights"
     )
     assert "volume_step: up|down|-100..100" in lines["set_volume_relative"]
     assert "position: 0..100 (0 closed, 100 open)" in lines["set_position"]

@@ -11,7 +11,7 @@ import openai
 from openai.types.chat import ChatCompletionMessage
 
 from edgevox.server.assistant import Assistant
-from tests.server.house import OWNER, served
+from tests.server.harness import OWNER, served
 
 USER = {"role": "user", "content": "What time is it?"}
 CLOCK = {
@@ -35,9 +35,7 @@ class Reply:
 
 
 @asynccontextmanager
-async def client(
-    assistant: Assistant, token: str = OWNER, **settings: Any
-) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client(assistant: Assistant, token: str = OWNER, **settings: Any) -> AsyncIterator[openai.AsyncOpenAI]:
     async with (
         served(assistant, **settings) as url,
         openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=token, max_retries=0, timeout=20) as made,
@@ -50,9 +48,7 @@ async def whole(chat: openai.AsyncOpenAI, *messages: Any, **more: Any) -> tuple[
     (choice,) = done.choices
     calls = tuple((call.function.name, call.function.arguments) for call in choice.message.tool_calls or ())
     assert done.usage is not None
-    return Reply(
-        choice.message.content or "", calls, choice.finish_reason, done.usage.total_tokens
-    ), choice.message
+    return Reply(choice.message.content or "", calls, choice.finish_reason, done.usage.total_tokens), choice.message
 
 
 async def streamed(chat: openai.AsyncOpenAI, *messages: Any, **more: Any) -> Reply:

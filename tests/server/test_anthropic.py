@@ -10,10 +10,10 @@ import anthropic
 import pytest
 from anthropic.types import Message
 
-from edgevox.errors import ContextOverflow, EdgevoxError, EngineFailed
+from edgevox.core.errors import ContextOverflow, EdgevoxError, EngineFailed
+from edgevox.core.types import NamedTool
 from edgevox.server.assistant import Assistant
-from edgevox.types import NamedTool
-from tests.server.house import OWNER, TALKER, Lamp, acting, model, served, talking, written
+from tests.server.harness import OWNER, TALKER, Lamp, acting, model, served, talking, written
 
 USER = {"role": "user", "content": "What time is it?"}
 CLOCK = {
@@ -25,9 +25,7 @@ PARIS = written("get_clock", '{"place": "Paris"}')
 
 
 @asynccontextmanager
-async def client(
-    assistant: Assistant, token: str = OWNER, **settings: Any
-) -> AsyncIterator[anthropic.AsyncAnthropic]:
+async def client(assistant: Assistant, token: str = OWNER, **settings: Any) -> AsyncIterator[anthropic.AsyncAnthropic]:
     async with (
         served(assistant, **settings) as url,
         anthropic.AsyncAnthropic(base_url=url, api_key=token, max_retries=0, timeout=20) as made,
@@ -36,26 +34,20 @@ async def client(
 
 
 async def whole(chat: anthropic.AsyncAnthropic, *messages: Any, **more: Any) -> Message:
-    reply: Message = await chat.messages.create(
-        model="default", max_tokens=50, messages=list(messages), **more
-    )
+    reply: Message = await chat.messages.create(model="default", max_tokens=50, messages=list(messages), **more)
     return reply
 
 
 async def streamed(chat: anthropic.AsyncAnthropic, *messages: Any, **more: Any) -> Message:
     """The message that the client itself puts together from the events."""
-    async with chat.messages.stream(
-        model="default", max_tokens=50, messages=list(messages), **more
-    ) as stream:
+    async with chat.messages.stream(model="default", max_tokens=50, messages=list(messages), **more) as stream:
         return await stream.get_final_message()
 
 
 def told(message: Message) -> tuple[Any, ...]:
     """A message without what differs from one request to the next."""
     blocks = [block.model_dump(exclude={"id"}, exclude_none=True) for block in message.content]
-    kept = [
-        {key: block[key] for key in ("type", "text", "name", "input") if key in block} for block in blocks
-    ]
+    kept = [{key: block[key] for key in ("type", "text", "name", "input") if key in block} for block in blocks]
     usage = message.usage
     return kept, message.stop_reason, usage.input_tokens, usage.output_tokens
 
@@ -138,9 +130,7 @@ async def test_without_tools_in_the_request_the_assistant_uses_its_own() -> None
 @pytest.mark.parametrize(
     ("token", "kind"), [("EMPTY", anthropic.AuthenticationError), (TALKER, anthropic.PermissionDeniedError)]
 )
-async def test_its_own_tools_need_a_token_that_is_good_for_it(
-    token: str, kind: type[anthropic.APIStatusError]
-) -> None:
+async def test_its_own_tools_need_a_token_that_is_good_for_it(token: str, kind: type[anthropic.APIStatusError]) -> None:
     async with client(acting(model([]), Lamp()), token=token) as chat:
         with pytest.raises(kind) as caught:
             await whole(chat, USER)
@@ -190,9 +180,7 @@ async def test_what_happens_in_the_middle_of_a_stream_is_an_error_of_the_stream(
 async def test_other_refusals_are_of_the_clients_own_types() -> None:
     async with client(talking(model([])), max_body_bytes=1000) as chat:
         with pytest.raises(anthropic.NotFoundError):
-            await chat.messages.create(
-                model="claude-99", max_tokens=5, messages=[{"role": "user", "content": "?"}]
-            )
+            await chat.messages.create(model="claude-99", max_tokens=5, messages=[{"role": "user", "content": "?"}])
         with pytest.raises(anthropic.APIStatusError) as caught:
             await whole(chat, {"role": "user", "content": "x" * 2000})
         assert caught.value.status_code == 413

@@ -18,19 +18,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgevox.audio.files import decode_audio
-from edgevox.errors import AudioError, EngineFailed
-from edgevox.events import SpeechDropped, SpeechStarted
+from edgevox.config import ServerSettings
+from edgevox.core.errors import AudioError, EngineFailed
+from edgevox.core.events import SpeechDropped, SpeechStarted
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, TranscribeRequest, Transcript, TtsService
+from edgevox.dialogue.speech_output import Synthesizer
+from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio.cutting import pieces
-from edgevox.server.audio.sound_writer import MEDIA_TYPES, SoundFormat
-from edgevox.server.queues import Queues
-from edgevox.settings import ServerSettings
+from edgevox.server.audio.streams import MEDIA_TYPES, AudioFormat, split_at_pauses
+from edgevox.server.engine_queues import EngineQueues
 from edgevox.testing import ToneSynthesizer
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio, Synthesizer, TranscribeRequest, Transcript
-from edgevox.voice.hearing import Hearing
-from edgevox.voice.voice import Voice
-from tests.server.house import TALKER, model, served, talking
+from tests.server.harness import TALKER, model, served, talking
 from tests.server.openai_chat import client
 
 RATE_HZ = 16_000
@@ -42,25 +41,23 @@ class Stenographer:
     def __init__(self) -> None:
         self.requests: list[TranscribeRequest] = []
 
-    async def stream(
-        self, request: TranscribeRequest, _cancel: CancelFlag
-    ) -> AsyncGenerator[Transcript, None]:
+    async def stream(self, request: TranscribeRequest, _cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         self.requests.append(request)
         seconds = request.audio.duration_s
         yield Transcript(f"{seconds:.0f} s", request.language or "en", seconds)
 
 
-def sounding(ear: Stenographer, synthesizer: Synthesizer) -> Assistant:
+def sounding(stt: Stenographer, synthesizer: TtsService) -> Assistant:
     """An assistant that is only an ear and a voice."""
-    return with_sound(talking(model([])), ear, synthesizer)
+    return with_sound(talking(model([])), stt, synthesizer)
 
 
-def with_sound(assistant: Assistant, ear: Stenographer, synthesizer: Synthesizer) -> Assistant:
+def with_sound(assistant: Assistant, stt: Stenographer, synthesizer: TtsService) -> Assistant:
     return dataclasses.replace(
         assistant,
-        hearing=lambda language: Hearing(ear, language=language),
-        hearing_name="ear",
-        voice=lambda speed: Voice(synthesizer, speed=speed),
+        transcriber=lambda language: Transcriber(stt, language=language),
+        stt_model_name="ear",
+        voice=lambda speed: Synthesizer(synthesizer, speed=speed),
         voice_name="mouth",
     )
 
@@ -79,27 +76,23 @@ def wav(seconds: float, rate_hz: int = RATE_HZ) -> bytes:
 
 
 async def test_a_sound_file_is_written_down() -> None:
-    ear = Stenographer()
-    async with client(sounding(ear, ToneSynthesizer()), token="EMPTY") as sound:
-        heard = await sound.audio.transcriptions.create(
-            model="whisper-1", file=("a.wav", wav(2)), language="de"
-        )
-        plain = await sound.audio.transcriptions.create(
-            model="ear", file=("a.wav", wav(3)), response_format="text"
-        )
+    stt = Stenographer()
+    async with client(sounding(stt, ToneSynthesizer()), token="EMPTY") as sound:
+        heard = await sound.audio.transcriptions.create(model="whisper-1", file=("a.wav", wav(2)), language="de")
+        plain = await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(3)), response_format="text")
         more = await sound.audio.transcriptions.create(
             model="default", file=("a.wav", wav(4, 8_000)), response_format="verbose_json"
         )
     assert (heard.text, plain.strip(), more.text, more.duration) == ("2 s", "3 s", "4 s", 4.0)
-    assert [request.language for request in ear.requests] == ["de", None, None]
+    assert [request.language for request in stt.requests] == ["de", None, None]
 
 
 async def test_long_sound_is_written_down_in_pieces() -> None:
-    ear = Stenographer()
-    async with client(sounding(ear, ToneSynthesizer())) as sound:
+    stt = Stenographer()
+    async with client(sounding(stt, ToneSynthesizer())) as sound:
         await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(65)))
-    assert len(ear.requests) == 3
-    assert sum(request.audio.duration_s for request in ear.requests) == pytest.approx(65)
+    assert len(stt.requests) == 3
+    assert sum(request.audio.duration_s for request in stt.requests) == pytest.approx(65)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +105,7 @@ async def test_long_sound_is_written_down_in_pieces() -> None:
         (wav(3), {"max_audio_s": 2.0}),
     ],
 )
-async def test_what_is_no_sound_or_too_much_is_a_bad_request(
-    content: bytes, settings: dict[str, Any]
-) -> None:
+async def test_what_is_no_sound_or_too_much_is_a_bad_request(content: bytes, settings: dict[str, Any]) -> None:
     async with client(sounding(Stenographer(), ToneSynthesizer()), **settings) as sound:
         with pytest.raises(openai.BadRequestError):
             await sound.audio.transcriptions.create(model="ear", file=("a.wav", content))
@@ -161,13 +152,13 @@ def test_a_damaged_file_never_does_more_than_raise(noise: bytes, keep: int) -> N
 
 
 async def test_while_somebody_speaks_no_sound_of_programs_is_written_down() -> None:
-    ear = Stenographer()
-    assistant = sounding(ear, ToneSynthesizer())
-    queues = Queues(assistant, ServerSettings())
+    stt = Stenographer()
+    assistant = sounding(stt, ToneSynthesizer())
+    queues = EngineQueues(assistant, ServerSettings())
     queues.hear(SpeechStarted())
 
     async def work() -> None:
-        async with queues.hearing.turn("one"), queues.speaking.turn("one"):
+        async with queues.transcriber.turn("one"), queues.speaking.turn("one"):
             pass
 
     working = asyncio.create_task(work())
@@ -181,7 +172,7 @@ async def test_while_somebody_speaks_no_sound_of_programs_is_written_down() -> N
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 28.0, 28.1, 100.0])
 def test_pieces_are_short_and_lose_nothing(seconds: float) -> None:
     samples = np.random.default_rng(1).random(int(seconds * RATE_HZ), dtype=np.float32)
-    parts = list(pieces(Audio(samples, RATE_HZ)))
+    parts = list(split_at_pauses(Audio(samples, RATE_HZ)))
     assert all(part.duration_s <= 28.0 for part in parts)
     assert np.array_equal(np.concatenate([part.samples for part in parts]), samples)
 
@@ -189,7 +180,7 @@ def test_pieces_are_short_and_lose_nothing(seconds: float) -> None:
 def test_a_piece_ends_where_it_is_quiet() -> None:
     samples = np.ones(40 * RATE_HZ, dtype=np.float32)
     samples[25 * RATE_HZ : 26 * RATE_HZ] = 0
-    first, _second = pieces(Audio(samples, RATE_HZ))
+    first, _second = split_at_pauses(Audio(samples, RATE_HZ))
     assert 25 <= first.duration_s <= 26
 
 
@@ -197,7 +188,7 @@ def test_a_piece_ends_where_it_is_quiet() -> None:
 
 
 @pytest.mark.parametrize("form", list(MEDIA_TYPES))
-async def test_a_text_is_spoken_in_every_format(form: SoundFormat) -> None:
+async def test_a_text_is_spoken_in_every_format(form: AudioFormat) -> None:
     tones = ToneSynthesizer()
     async with client(sounding(Stenographer(), tones), token=TALKER) as sound:
         spoken = await sound.audio.speech.create(

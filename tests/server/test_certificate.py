@@ -9,12 +9,11 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from edgevox.errors import ConfigError
+from edgevox.config import ServerSettings
+from edgevox.core.errors import ConfigError
 from edgevox.server.app import create_app
-from edgevox.server.certificate import Certificate, certificate_of
-from edgevox.server.serving import serving
-from edgevox.settings import ServerSettings
-from tests.server.house import TOKENS, model, talking
+from edgevox.server.http.listener import Certificate, certificate_of, http_listener
+from tests.server.harness import TOKENS, model, talking
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ async def test_the_page_is_served_over_https(signed_itself: Certificate) -> None
     app = create_app(talking(model([])), ServerSettings(), TOKENS)
     trusting = ssl.create_default_context(cafile=str(signed_itself.chain))
     async with (
-        serving(app, "127.0.0.1", 0, signed_itself) as url,
+        http_listener(app, "127.0.0.1", 0, signed_itself) as url,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10)) as session,
         session.get(url.replace("127.0.0.1", "localhost"), ssl=trusting) as response,
     ):

@@ -12,22 +12,21 @@ import pytest
 
 from edgevox import tool
 from edgevox.agents import LLMAgent
-from edgevox.agents.asked_model import AskedModel
-from edgevox.metrics import TurnRecord, TurnRecorder
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.config import ServerSettings
+from edgevox.core.metrics import TurnMetrics, TurnMetricsRecorder
+from edgevox.core.turn import Turn
+from edgevox.core.types import Sampling, ToolCall
+from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
-from edgevox.server.serving import serving
-from edgevox.server.tokens import Tokens
-from edgevox.settings import ServerSettings
+from edgevox.server.http.auth import Tokens
+from edgevox.server.http.listener import http_listener
 from edgevox.testing import ScriptedModel
 from edgevox.tools import ToolExecutor, ToolRegistry
-from edgevox.tools.confirmation import PendingConfirmation, PendingConfirmations
-from edgevox.tools.scopes import LOCAL, Caller
-from edgevox.turn import Turn
-from edgevox.types import Sampling, ToolCall
-from edgevox.voice.asking import Asking
-from tests.server.house import PARSERS, written
-from tests.server.test_access import asked
+from edgevox.tools.policy import LOCAL, Caller, PendingConfirmation, PendingConfirmations
+from tests.server.harness import PARSERS, written
+from tests.server.test_auth import asked
 
 BOUND_S = 10
 PANEL, GUARD, OWNER = "panel-token-for-tests", "guard-token-for-tests", "owner-token-for-tests"
@@ -44,14 +43,12 @@ class Door:
 
     url: str = ""
     log: list[str] = field(default_factory=list)
-    records: list[TurnRecord] = field(default_factory=list)
-    asking: list[Asking] = field(default_factory=list)
+    records: list[TurnMetrics] = field(default_factory=list)
+    confirmation: list[ConfirmationDialog] = field(default_factory=list)
 
     async def ask(self, path: str, token: str, **body: Any) -> tuple[int, dict[str, Any]]:
         given: dict[str, Any] = {"method": "POST", "json": body} if body else {}
-        status, answer, _headers = await asked(
-            self.url, path, headers={"Authorization": f"Bearer {token}"}, **given
-        )
+        status, answer, _headers = await asked(self.url, path, headers={"Authorization": f"Bearer {token}"}, **given)
         return status, answer
 
     async def call(self, token: str = PANEL) -> tuple[int, dict[str, Any]]:
@@ -89,18 +86,18 @@ async def door(
     def make_agent(**given: Any) -> LLMAgent:
         return LLMAgent("edgevox", tools=executor, parsers=PARSERS, **given)
 
-    asked_model = AskedModel(ScriptedModel(lines), PARSERS, sampling=Sampling(temperature=0.0))
+    asked_model = ModelProfile(ScriptedModel(lines), PARSERS, sampling=Sampling(temperature=0.0))
     assistant = Assistant(
         "scripted",
         asked_model,
         make_agent,
         executor,
-        record=TurnRecorder(house.records.append),
-        asking=lambda: house.asking,
+        record=TurnMetricsRecorder(house.records.append),
+        confirmation=lambda: house.confirmation,
     )
     known = Tokens({token: CALLERS[token] for token in tokens})
     app = create_app(assistant, ServerSettings(), known)
-    async with asyncio.timeout(BOUND_S), serving(app, "127.0.0.1", 0) as url:
+    async with asyncio.timeout(BOUND_S), http_listener(app, "127.0.0.1", 0) as url:
         house.url = url
         yield house
 
@@ -136,9 +133,7 @@ async def test_a_no_is_told_and_nothing_is_done(house: Door) -> None:
     ("token", "expected"),
     [(PANEL, (403, "token_scope_insufficient")), ("nonsense", (401, "invalid_api_key"))],
 )
-async def test_a_token_without_the_scope_cannot_agree(
-    house: Door, token: str, expected: tuple[int, str]
-) -> None:
+async def test_a_token_without_the_scope_cannot_agree(house: Door, token: str, expected: tuple[int, str]) -> None:
     calling = asyncio.create_task(house.call())
     assert await house.answer(True, token) == expected
     assert (await house.ask("/v1/confirmations", token))[0] == expected[0]
@@ -177,9 +172,9 @@ async def test_an_answer_that_is_none_is_refused(house: Door) -> None:
 
 async def test_the_assistants_own_turn_waits_for_the_answer_and_is_recorded(house: Door) -> None:
     body = {"model": "default", "messages": [{"role": "user", "content": "Open the door."}]}
-    asking = asyncio.create_task(house.ask("/v1/chat/completions", PANEL, **body))
+    confirmation = asyncio.create_task(house.ask("/v1/chat/completions", PANEL, **body))
     assert await house.answer(True) == (200, "")
-    status, answer = await asking
+    status, answer = await confirmation
     reply = answer["choices"][0]["message"]["content"]
     assert (status, reply, house.log) == (200, "The door is open.", ["unlocked"])
     (record,) = house.records
@@ -192,9 +187,9 @@ async def test_the_assistants_own_turn_waits_for_the_answer_and_is_recorded(hous
 
 
 async def test_a_question_of_the_room_can_be_answered_by_a_page(house: Door) -> None:
-    asking = Asking(ways=frozenset({"keyboard"}))
-    house.asking.append(asking)
-    agreeing = asyncio.create_task(asking(_pending(), Turn()))
+    confirmation = ConfirmationDialog(ways=frozenset({"keyboard"}))
+    house.confirmation.append(confirmation)
+    agreeing = asyncio.create_task(confirmation(_pending(), Turn()))
     assert (await house.waiting())["asked_by"] == "local"
     assert await house.answer(True) == (200, "")
     agreement = await agreeing

@@ -10,14 +10,14 @@ from typing import Any
 import anthropic
 import openai
 import pytest
+from rich.console import Console
 
-from edgevox.cli.context import Context
-from edgevox.cli.served import served
-from edgevox.daemon import Daemon
-from edgevox.folders import Folders
-from edgevox.modelstore import ModelStore
-from edgevox.server.tokens import token_file
-from edgevox.settings import load_settings
+from edgevox.app.http_server import run_http_server
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.files import Folders
+from edgevox.models import ModelStore
+from edgevox.server.http.auth import token_file
 from tests.kept_prompts import share_prompts
 from tests.server import test_anthropic as by_anthropic
 from tests.server.openai_chat import CLOCK, streamed, whole
@@ -34,11 +34,9 @@ REQUIRED: dict[str, Any] = {"tools": [CLOCK], "tool_choice": "required", "seed":
 async def url(folders: Folders, store: ModelStore) -> AsyncIterator[str]:
     share_prompts(folders.state)
     settings = load_settings(folders, flags={"server.port": 0}, environ={})
-    daemon = Daemon(settings, folders, store, ["llama"])
-    store.ensure(daemon.models.needed(), lambda _progress: None)
-    context = Context()
-    context.__dict__.update(folders=folders, settings=settings)
-    async with asyncio.timeout(BOUND_S), daemon, served(daemon, context) as address:
+    runtime = AssistantRuntime(settings, folders, store, ["llama"])
+    store.ensure(runtime.models.needed(), lambda _progress: None)
+    async with asyncio.timeout(BOUND_S), runtime, run_http_server(runtime, Console(stderr=True)) as address:
         yield address
 
 

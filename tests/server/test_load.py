@@ -13,14 +13,14 @@ from collections.abc import AsyncGenerator
 import aiohttp
 import pytest
 
-from edgevox.events import SpeechStarted, TurnEnded, TurnStarted
+from edgevox.config import ServerSettings
+from edgevox.core.events import SpeechStarted, TurnEnded, TurnStarted
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Message
 from edgevox.server.app import create_app
-from edgevox.server.queues import Queues
-from edgevox.server.serving import serving
-from edgevox.settings import ServerSettings
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Message
-from tests.server.house import TOKENS, served, talking
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.http.listener import http_listener
+from tests.server.harness import TOKENS, served, talking
 from tests.server.openai_chat import USER
 
 # The issue's two minutes: EDGEVOX_LOAD_S=120 pytest tests/server/test_load.py
@@ -80,7 +80,7 @@ class Crowd:
                         self.answered[number] += 1
 
 
-async def voice_turn(queues: Queues, model: Steady, number: int) -> float:
+async def voice_turn(queues: EngineQueues, model: Steady, number: int) -> float:
     """Seconds from the end of a sentence of half a second to its first word, as the pipeline does it."""
     queues.hear(SpeechStarted())
     await asyncio.sleep(0.5)
@@ -99,8 +99,8 @@ async def test_fifty_clients_that_come_and_go_are_all_served() -> None:
     model = Steady()
     assistant = talking(model)
     settings = ServerSettings(max_waiting=CLIENTS)
-    queues = Queues(assistant, settings)
-    async with serving(create_app(assistant, settings, TOKENS, queues), "127.0.0.1", 0) as url:
+    queues = EngineQueues(assistant, settings)
+    async with http_listener(create_app(assistant, settings, TOKENS, queues), "127.0.0.1", 0) as url:
         idle_s = await voice_turn(queues, model, 0)
         before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         crowd = Crowd(url, time.monotonic() + LOAD_S)

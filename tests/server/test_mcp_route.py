@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
-from tests.server.house import OWNER, READER, Lamp, acting, model, served
+from tests.server.harness import OWNER, READER, Lamp, acting, model, served
 
 BOUND_S = 20
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_time"}}

@@ -16,23 +16,22 @@ from mcp import Client
 from mcp.types import TextContent
 
 from edgevox import tool
-from edgevox.audio.wav_microphone import WavMicrophone
-from edgevox.errors import EngineFailed
-from edgevox.server.mcp_server import ServedTools, create_mcp_server
-from edgevox.server.mcp_tools import ask_tool, file_tool, room_tools
-from edgevox.settings import AudioSettings
+from edgevox.audio.files import WavMicrophone
+from edgevox.config import AudioSettings
+from edgevox.core.errors import EngineFailed
+from edgevox.core.types import Audio
+from edgevox.dialogue import ConfirmationDialog, Synthesizer, Transcriber
+from edgevox.dialogue.confirm import Intercom
+from edgevox.server.mcp import ServedTools, ask_tool, create_mcp_server, file_tool, room_tools
 from edgevox.testing import MemorySpeaker, ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import StdioServer
-from edgevox.types import Audio
-from edgevox.voice import Asking, Hearing, Voice
-from edgevox.voice.intercom import Intercom
 from tests.cli.command import environment
-from tests.server.house import Lamp
+from tests.dialogue.sounds import silent, voiced
+from tests.dialogue.test_loop import ScriptedTranscriber
+from tests.server.harness import Lamp
 from tests.tools.mcp.running import running
-from tests.voice.sounds import silent, voiced
-from tests.voice.test_loop import ScriptedTranscriber
 
 SPOKEN = np.concatenate([silent(0.3), voiced(1.0), silent(1.5)])
 
@@ -93,20 +92,20 @@ async def housed(
     async def transcribe(path: Path) -> str:
         return f"words of {path.name}"
 
-    synthesizer, asking = ToneSynthesizer(), Asking()
+    synthesizer, confirmation = ToneSynthesizer(), ConfirmationDialog()
     own = [ask_tool(ask)]
     async with AsyncExitStack() as running_:
         if has_audio:
             intercom = Intercom(
-                Voice(synthesizer),
+                Synthesizer(synthesizer),
                 MemorySpeaker(),
-                Hearing(ScriptedTranscriber(list(answers))),
+                Transcriber(ScriptedTranscriber(list(answers))),
                 lambda: WavMicrophone(Audio(sound, 16_000)),
                 AudioSettings(),
             )
-            await running_.enter_async_context(intercom.answering(asking))
+            await running_.enter_async_context(intercom.answering(confirmation))
             own += [*room_tools(intercom), file_tool(transcribe, (folder,) if folder else ())]
-        server = create_mcp_server(ServedTools(ToolExecutor(registry), own, asking))
+        server = create_mcp_server(ServedTools(ToolExecutor(registry), own, confirmation))
         client = await running_.enter_async_context(Client(server))
         yield House(client, lamp, synthesizer, done)
 
@@ -202,9 +201,7 @@ async def test_sound_files_come_from_allowed_folders_only(tmp_path: Path) -> Non
 async def test_the_real_command_serves_a_client_over_stdio(tmp_path: Path) -> None:
     names = ("EDGEVOX_CONFIG_DIR", "EDGEVOX_STATE_DIR", "EDGEVOX_MODELS_DIR")
     env = {name: value for name, value in environment(tmp_path).items() if name in names}
-    spec = StdioServer(
-        "home", sys.executable, ("-m", "edgevox", "mcp", "serve", "--no-audio", "--preset", "home"), env
-    )
+    spec = StdioServer("home", sys.executable, ("-m", "edgevox", "mcp", "serve", "--no-audio", "--preset", "home"), env)
     async with running(spec, approvals=Approvals()) as other:
         names_there = other.registry.names
         assert {"ask", "light_set", "get_current_time"} <= set(names_there)

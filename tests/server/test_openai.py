@@ -8,10 +8,10 @@ from typing import Any
 import openai
 import pytest
 
-from edgevox.errors import ContextOverflow, EdgevoxError, EngineFailed, ModelError
+from edgevox.core.errors import ContextOverflow, EdgevoxError, EngineFailed, ModelError
+from edgevox.core.types import NamedTool
 from edgevox.llm.tool_choice import RESPOND_NAME
-from edgevox.types import NamedTool
-from tests.server.house import READER, TALKER, Lamp, acting, model, talking, written
+from tests.server.harness import READER, TALKER, Lamp, acting, model, talking, written
 from tests.server.openai_chat import CLOCK, USER, Reply, client, streamed, whole
 
 PARIS = written("get_clock", '{"place": "Paris"}')

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from edgevox.server.openapi import document
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest
+from edgevox.server.app import document
 from edgevox.testing import ToneSynthesizer
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatReply, ChatRequest
-from tests.server.house import OWNER, Lamp, acting, served
+from tests.server.harness import OWNER, Lamp, acting, served
 from tests.server.test_audio import Stenographer, with_sound
 
 BOUND_S = 60

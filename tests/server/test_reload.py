@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from edgevox.testing import NullSinks
-from tests.server.page.visitor import BOUND_S, TOKEN, Household
+from tests.server.web.browser import BOUND_S, TOKEN, Household
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from edgevox.server.serving import serving
+from edgevox.server.http.listener import http_listener
 from fuzz.voice_socket import UPGRADE
-from tests.server.voice.lobby import BOUND_S, until
+from tests.server.websocket.harness import BOUND_S, until
 
 
 def descriptors() -> int:
@@ -34,7 +34,7 @@ async def test_a_client_that_does_not_read_is_let_go() -> None:
         except TimeoutError:
             is_stalled.set()
 
-    async with serving(app, "127.0.0.1", 0) as url:
+    async with http_listener(app, "127.0.0.1", 0) as url:
         before = descriptors()
         with socket.socket() as raw:
             raw.setblocking(False)

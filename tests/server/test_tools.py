@@ -9,11 +9,11 @@ import aiohttp
 import pytest
 
 from edgevox import tool
-from edgevox.errors import ToolError
+from edgevox.core.errors import ToolError
 from edgevox.server.assistant import Assistant
 from edgevox.tools import ToolExecutor, ToolRegistry
-from tests.server.house import OWNER, READER, TALKER, Lamp, acting, model, served, talking
-from tests.server.test_access import asked
+from tests.server.harness import OWNER, READER, TALKER, Lamp, acting, model, served, talking
+from tests.server.test_auth import asked
 
 LOG: list[str] = []
 
@@ -36,15 +36,11 @@ def housed(lamp: Lamp) -> Assistant:
     return dataclasses.replace(acting(model([]), lamp), executor=executor)
 
 
-async def call(
-    lamp: Lamp, name: Any, arguments: Any = None, token: str | None = OWNER
-) -> tuple[int, dict[str, Any]]:
+async def call(lamp: Lamp, name: Any, arguments: Any = None, token: str | None = OWNER) -> tuple[int, dict[str, Any]]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     body = {"name": name} if arguments is None else {"name": name, "arguments": arguments}
     async with served(housed(lamp)) as url:
-        status, answer, _headers = await asked(
-            url, "/v1/tools/call", method="POST", headers=headers, json=body
-        )
+        status, answer, _headers = await asked(url, "/v1/tools/call", method="POST", headers=headers, json=body)
     return status, answer
 
 

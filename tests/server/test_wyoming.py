@@ -19,19 +19,18 @@ from wyoming.info import Describe, Info
 from wyoming.ping import Ping, Pong
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeStopped
 
-from edgevox.errors import ConfigError, EngineFailed
+from edgevox.config import ServerSettings
+from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest
+from edgevox.core.types import Transcript as Heard
 from edgevox.server.assistant import Assistant
-from edgevox.server.queues import Queues
-from edgevox.server.wyoming.offer import Offer
-from edgevox.server.wyoming.serving import may_connect, serving_wyoming
-from edgevox.settings import ServerSettings
-from edgevox.stt.wyoming import WyomingTranscriber
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.wyoming import WyomingService, may_connect, wyoming_listener
+from edgevox.stt.wyoming import WyomingStt
 from edgevox.testing import ToneSynthesizer
-from edgevox.tts.wyoming import WyomingSynthesizer
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio, SynthesisRequest, TranscribeRequest
-from edgevox.types import Transcript as Heard
-from tests.server.house import Lamp, acting, model, talking, written
+from edgevox.tts.wyoming import WyomingTts
+from tests.server.harness import Lamp, acting, model, talking, written
 from tests.server.test_audio import Stenographer, sounding, with_sound
 
 BOUND_S = 20.0
@@ -41,10 +40,10 @@ RATE_HZ = 16_000
 @asynccontextmanager
 async def served(assistant: Assistant, **settings: Any) -> AsyncIterator[str]:
     chosen = ServerSettings(**settings)
-    offer = Offer(assistant, Queues(assistant, chosen), chosen)
+    offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen)
     async with (
         asyncio.timeout(BOUND_S),
-        serving_wyoming(offer, "127.0.0.1", 0, chosen.wyoming_peers) as address,
+        wyoming_listener(offer, "127.0.0.1", 0, chosen.wyoming_peers) as address,
     ):
         yield address
 
@@ -126,27 +125,25 @@ async def test_it_answers_a_ping_and_passes_over_what_it_does_not_know() -> None
 
 
 async def test_speech_becomes_text_twice_over_one_connection() -> None:
-    ear = Stenographer()
-    async with client(sounding(ear, ToneSynthesizer())) as chat:
+    stt = Stenographer()
+    async with client(sounding(stt, ToneSynthesizer())) as chat:
         for seconds in (3, 5):
             await send_sound(chat, *[chunk(1.0)] * seconds, language="en-US")
             transcript = Transcript.from_event(await heard(chat))
             assert (transcript.text, transcript.language) == (f"{seconds} s", "en")
-    assert [request.language for request in ear.requests] == ["en", "en"]
+    assert [request.language for request in stt.requests] == ["en", "en"]
 
 
 @pytest.mark.parametrize(("rate_hz", "width", "channels"), [(48_000, 4, 2), (8_000, 1, 1), (22_050, 2, 1)])
 async def test_sound_of_other_forms_is_made_fit(rate_hz: int, width: int, channels: int) -> None:
-    ear = Stenographer()
-    async with client(sounding(ear, ToneSynthesizer())) as chat:
+    stt = Stenographer()
+    async with client(sounding(stt, ToneSynthesizer())) as chat:
         whole = chunk(2.0, rate_hz, width, channels)
-        halves = [
-            AudioChunk(rate_hz, width, channels, part) for part in (whole.audio[:1001], whole.audio[1001:])
-        ]
+        halves = [AudioChunk(rate_hz, width, channels, part) for part in (whole.audio[:1001], whole.audio[1001:])]
         await send_sound(chat, *halves)
         assert Transcript.from_event(await heard(chat)).text == "2 s"
-    assert ear.requests[0].audio.rate_hz == RATE_HZ
-    assert abs(ear.requests[0].audio.duration_s - 2.0) < 0.05
+    assert stt.requests[0].audio.rate_hz == RATE_HZ
+    assert abs(stt.requests[0].audio.duration_s - 2.0) < 0.05
 
 
 # --- text to speech
@@ -328,9 +325,9 @@ async def test_a_port_that_is_taken_is_named() -> None:
     async with served(talking(model([]))) as address:
         chosen = ServerSettings()
         assistant = talking(model([]))
-        offer = Offer(assistant, Queues(assistant, chosen), chosen)
+        offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen)
         with pytest.raises(ConfigError, match="cannot listen"):
-            async with serving_wyoming(offer, "127.0.0.1", int(address.rpartition(":")[2])):
+            async with wyoming_listener(offer, "127.0.0.1", int(address.rpartition(":")[2])):
                 pass
 
 
@@ -338,25 +335,22 @@ async def test_a_port_that_is_taken_is_named() -> None:
 
 
 async def test_our_ear_hears_through_our_server() -> None:
-    ear = Stenographer()
-    async with served(sounding(ear, ToneSynthesizer())) as address:
-        transcriber = WyomingTranscriber(address)
-        await transcriber.start()
+    async with served(sounding(Stenographer(), ToneSynthesizer())) as address:
+        stt = WyomingStt(address)
+        await stt.start()
         audio = Audio(np.zeros(4 * RATE_HZ, dtype=np.float32), RATE_HZ)
         request = TranscribeRequest(audio, "de", ("Mara",))
-        (transcript,) = [one async for one in transcriber.stream(request, CancelFlag())]
+        (transcript,) = [one async for one in stt.stream(request, CancelFlag())]
     assert (transcript.text, transcript.language, transcript.duration_s) == ("4 s", "de", 4.0)
 
 
 async def test_our_voice_speaks_through_our_server() -> None:
     async with served(sounding(Stenographer(), ToneSynthesizer())) as address:
-        synthesizer = WyomingSynthesizer(address, voice="mouth")
+        synthesizer = WyomingTts(address, voice="mouth")
         await synthesizer.start()
         pieces = [piece async for piece in synthesizer.stream(SynthesisRequest("It is noon."), CancelFlag())]
         assert [one async for one in synthesizer.stream(SynthesisRequest(""), CancelFlag())] == []
-    straight = [
-        piece async for piece in ToneSynthesizer().stream(SynthesisRequest("It is noon."), CancelFlag())
-    ]
+    straight = [piece async for piece in ToneSynthesizer().stream(SynthesisRequest("It is noon."), CancelFlag())]
     samples, wanted = (np.concatenate([one.samples for one in many]) for many in (pieces, straight))
     assert pieces[0].rate_hz == straight[0].rate_hz
     assert np.allclose(samples, wanted, atol=1e-4)

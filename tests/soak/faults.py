@@ -13,13 +13,30 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeAlias, get_args
 
-from edgevox.control.client import request
-from edgevox.control.instance import SOCKET_NAME
-from edgevox.control.protocol import Ask, Mute, Reload, Request, Status, Stop, Unmute, Watch, write_request
-from edgevox.errors import ControlError, EngineFailed
-from edgevox.events import EndpointReached, EngineName, Event, PlaybackStarted, SynthesisStarted, TurnStarted
-from edgevox.resident.resident import Resident
-from edgevox.types import JsonObject
+from edgevox.app.control.client import request
+from edgevox.app.control.protocol import (
+    SOCKET_NAME,
+    Ask,
+    Mute,
+    Reload,
+    Request,
+    Status,
+    Stop,
+    Unmute,
+    Watch,
+    write_request,
+)
+from edgevox.app.service import AssistantService
+from edgevox.core.errors import ControlError, EngineFailed
+from edgevox.core.events import (
+    EndpointReached,
+    EngineName,
+    Event,
+    PlaybackStarted,
+    SynthesisStarted,
+    TurnStarted,
+)
+from edgevox.core.types import JsonObject
 from tests.soak.ledger import Ledger
 from tests.soak.room import SoakTrade
 
@@ -33,9 +50,9 @@ _FULL_BYTES = 4096
 class Faults:
     """Each fault is a coroutine that does it, and returns what puts it right after the turn."""
 
-    def __init__(self, trade: SoakTrade, resident: Resident, ledger: Ledger, chance: random.Random) -> None:
-        self._trade = trade
-        self._resident = resident
+    def __init__(self, factory: SoakTrade, service: AssistantService, ledger: Ledger, chance: random.Random) -> None:
+        self._factory = factory
+        self._resident = service
         self._ledger = ledger
         self._chance = chance
         self.kinds: dict[str, Callable[[], Awaitable[Undo]]] = {
@@ -59,7 +76,7 @@ class Faults:
         def hit() -> None:
             self._ledger.on_event = lambda _event: None
             session = self._resident.session
-            pid = session.daemon.engines.pid(engine) if session else None
+            pid = session.runtime.engines.pid(engine) if session else None
             if pid is not None:
                 os.kill(pid, how)
 
@@ -70,7 +87,7 @@ class Faults:
         return self._nothing
 
     async def _unplug(self) -> Undo:
-        room = self._trade.soak_room
+        room = self._factory.soak_room
         room.is_plugged_in = False
 
         async def plug_in() -> None:
@@ -92,7 +109,7 @@ class Faults:
 
     async def _delete_state(self) -> Undo:
         self._ledger.collect()
-        shutil.rmtree(self._trade.folders.state)
+        shutil.rmtree(self._factory.folders.state)
         return self._nothing
 
     async def _vanish(self) -> Undo:
@@ -103,7 +120,7 @@ class Faults:
             b'{"v": 1, "do"',
             b"\0\n",
         )
-        path = str(self._trade.folders.runtime / SOCKET_NAME)
+        path = str(self._factory.folders.runtime / SOCKET_NAME)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.setblocking(False)
             loop = asyncio.get_running_loop()
@@ -120,7 +137,7 @@ class Faults:
     async def _reload(self) -> Undo:
         speed = self._chance.choice((0.9, 1.0, 1.1, 1.2))
         follow_up_s = self._chance.choice((3.0, 5.0))
-        folders = self._trade.folders
+        folders = self._factory.folders
         folders.config.mkdir(parents=True, exist_ok=True)
         folders.config_file.write_text(f"[tts]\nspeed = {speed}\n[wake]\nfollow_up_s = {follow_up_s}\n")
         with suppress(ControlError):  # the one before is still under way
@@ -152,5 +169,5 @@ class Faults:
     async def _nothing(self) -> None: ...
 
     async def _do(self, wanted: Request) -> JsonObject:
-        async with request(self._trade.folders.runtime, wanted) as asking:
+        async with request(self._factory.folders.runtime, wanted) as asking:
             return await asking.done()

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from edgevox.events import Event, SpeechDropped, TurnEnded, TurnStarted
-from edgevox.turn_log import FILE_NAME
+from edgevox.core.events import Event, SpeechDropped, TurnEnded, TurnStarted
+from edgevox.core.metrics import FILE_NAME
 
 
 class Ledger:

@@ -11,21 +11,21 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.audio.devices import Device
-from edgevox.audio.found_sound import FoundSound
-from edgevox.audio.lasting_sound import LastingSound
-from edgevox.audio.sound_server import Defaults, SoundServer
+from edgevox.app.service import AudioDevices, ServiceSession
+from edgevox.audio.io.device_manager import AudioDeviceManager
+from edgevox.audio.io.devices import Device
+from edgevox.audio.io.duplex import ResolvedDevices
+from edgevox.audio.io.sound_server import Defaults, SoundServer
 from edgevox.audio.vad import BLOCK_SAMPLES
-from edgevox.errors import DeviceUnavailable
-from edgevox.events import Event
-from edgevox.folders import Folders
-from edgevox.resident.resident import Session, Sound
-from edgevox.settings import Settings, load_settings
-from edgevox.turn import CancelFlag
-from edgevox.types import WHISPER_RATE_HZ, Audio
-from tests.resident.talking import ProcessTrade
+from edgevox.config import Settings, load_settings
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.events import Event
+from edgevox.core.files import Folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from tests.app.conversation import ProcessTrade
 
-BLOCK_S = BLOCK_SAMPLES / WHISPER_RATE_HZ
+BLOCK_S = BLOCK_SAMPLES / SAMPLE_RATE_HZ
 _SILENCE = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
 _DEVICE = Device(0, "made up", "made up", 1, 1, 16_000, is_default_input=True, is_default_output=True)
 
@@ -42,8 +42,7 @@ class SoakRoom:
 
     def say(self, sound: NDArray[np.float32]) -> None:
         self._due.extend(
-            sound[start : start + BLOCK_SAMPLES]
-            for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES)
+            sound[start : start + BLOCK_SAMPLES] for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES)
         )
 
     @property
@@ -59,8 +58,8 @@ class SoakRoom:
         self.blocks += 1
         return self._due.popleft() if self._due else _SILENCE
 
-    def find(self) -> FoundSound:
-        return FoundSound(
+    def find(self) -> ResolvedDevices:
+        return ResolvedDevices(
             _Microphone(self) if self.is_plugged_in else None,
             _Speaker(),
             microphone_problem="" if self.is_plugged_in else "the microphone was pulled out",
@@ -73,9 +72,7 @@ class SoakTrade(ProcessTrade):
     `listen` hears the events of every session.
     """
 
-    def __init__(
-        self, folders: Folders, listen: Callable[[Event], None], *, work_s: float, speed: float
-    ) -> None:
+    def __init__(self, folders: Folders, listen: Callable[[Event], None], *, work_s: float, speed: float) -> None:
         super().__init__(folders, work_s=work_s)
         self.soak_room = SoakRoom(speed)
         self._listen = listen
@@ -85,15 +82,13 @@ class SoakTrade(ProcessTrade):
         flags = {"tools.enabled": False, "records.max_bytes": 1_000_000_000}
         return load_settings(self.folders, flags=flags, environ={})
 
-    def sound(
-        self, settings: Settings, publish: Callable[[Event], None]
-    ) -> AbstractAsyncContextManager[Sound]:
+    def sound(self, settings: Settings, publish: Callable[[Event], None]) -> AbstractAsyncContextManager[AudioDevices]:
         room = self.soak_room
-        return LastingSound(room.find, publish, server=room.server, look=lambda: None)
+        return AudioDeviceManager(room.find, publish, server=room.server, look=lambda: None)
 
     @asynccontextmanager
-    async def around(self, session: Session) -> AsyncIterator[None]:
-        with session.daemon.bus.listening(self._listen):
+    async def around(self, session: ServiceSession) -> AsyncIterator[None]:
+        with session.runtime.bus.listening(self._listen):
             yield
 
 
@@ -135,7 +130,7 @@ class _Microphone:
             await asyncio.sleep(max(0.0, due_s - time.monotonic()))
             if not self._room.is_plugged_in:
                 raise DeviceUnavailable("the microphone was pulled out")
-            yield Audio(self._room.next_block(), WHISPER_RATE_HZ)
+            yield Audio(self._room.next_block(), SAMPLE_RATE_HZ)
 
 
 class _Speaker:
@@ -144,9 +139,7 @@ class _Speaker:
 
     def duck(self, is_ducked: bool) -> None: ...
 
-    async def play(
-        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]
-    ) -> None:
+    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
         self.heard_s = 0.0
         async for chunk in chunks:
             if not self.heard_s:

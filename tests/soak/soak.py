@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from edgevox.folders import Folders
-from edgevox.resident.resident import Resident
-from tests.resident.scripted import living
+from edgevox.app.service import AssistantService
+from edgevox.core.files import Folders
+from tests.app.harness import living
+from tests.dialogue.sounds import silent, voiced
 from tests.soak.faults import Faults
 from tests.soak.ledger import Ledger
 from tests.soak.room import BLOCK_S, SoakTrade
-from tests.voice.sounds import silent, voiced
 
 SPEED = 25.0
 WORK_S = 0.005
@@ -70,24 +70,24 @@ async def soak(folder: Path, *, turns: int, within_s: float, seed: int = 1) -> R
     """Have so many turns, or as many as there is time for."""
     folders = Folders(folder / "config", folder / "state", folder / "models", folder / "run")
     ledger = Ledger(folders.state)
-    trade = SoakTrade(folders, ledger, work_s=WORK_S, speed=SPEED)
+    factory = SoakTrade(folders, ledger, work_s=WORK_S, speed=SPEED)
     result = Result()
     faults: Counter[str] = Counter()
     started_s = time.monotonic()
-    async with living(trade, within_s=within_s + 2 * TURN_WITHIN_S) as resident:
+    async with living(factory, within_s=within_s + 2 * TURN_WITHIN_S) as service:
         chance = random.Random(seed)
-        soaking = _Soak(trade, resident, ledger, chance, result, faults)
+        soaking = _Soak(factory, service, ledger, chance, result, faults)
         while ledger.turns < turns and time.monotonic() - started_s < within_s:
             await soaking.one_turn()
             if ledger.turns >= len(result.samples) * _SAMPLE_EVERY_TURNS:
-                result.samples.append(_sample(trade, ledger))
+                result.samples.append(_sample(factory, ledger))
         await soaking.settle()
         gc.collect()  # the last sample is what is really held
-        result.samples.append(_sample(trade, ledger))
+        result.samples.append(_sample(factory, ledger))
     ledger.collect()
     result.turns, result.outcomes, result.faults = ledger.turns, dict(ledger.outcomes), dict(faults)
     result.complaints = ledger.complaints()
-    result.simulated_hours = round(trade.soak_room.blocks * BLOCK_S / 3600, 2)
+    result.simulated_hours = round(factory.soak_room.blocks * BLOCK_S / 3600, 2)
     result.wall_s = round(time.monotonic() - started_s, 1)
     return result
 
@@ -95,19 +95,19 @@ async def soak(folder: Path, *, turns: int, within_s: float, seed: int = 1) -> R
 class _Soak:
     def __init__(
         self,
-        trade: SoakTrade,
-        resident: Resident,
+        factory: SoakTrade,
+        service: AssistantService,
         ledger: Ledger,
         chance: random.Random,
         result: Result,
         counted: Counter[str],
     ) -> None:
-        self._room = trade.soak_room
+        self._room = factory.soak_room
         self._ledger = ledger
         self._chance = chance
         self._result = result
         self._counted = counted
-        self._faults = Faults(trade, resident, ledger, chance)
+        self._faults = Faults(factory, service, ledger, chance)
 
     async def one_turn(self) -> None:
         """Something may go wrong; somebody says something; it is answered, or known not to be."""
@@ -124,9 +124,7 @@ class _Soak:
         async with asyncio.timeout(TURN_WITHIN_S):
             if self._room.is_plugged_in:
                 await self._until_answered(before)
-                self._result.longest_turn_s = max(
-                    self._result.longest_turn_s, round(time.monotonic() - begun_s, 2)
-                )
+                self._result.longest_turn_s = max(self._result.longest_turn_s, round(time.monotonic() - begun_s, 2))
             else:
                 self._result.unheard += 1
                 self._room.hush()
@@ -155,12 +153,12 @@ class _Soak:
                 continue
 
 
-def _sample(trade: SoakTrade, ledger: Ledger) -> Sample:
+def _sample(factory: SoakTrade, ledger: Ledger) -> Sample:
     status = Path("/proc/self/status").read_text(encoding="ascii")
     (rss,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
     return Sample(
         turns=ledger.turns,
-        hours=round(trade.soak_room.blocks * BLOCK_S / 3600, 3),
+        hours=round(factory.soak_room.blocks * BLOCK_S / 3600, 3),
         rss_mb=round(int(rss) / 1024, 1),
         descriptors=len(tuple(Path("/proc/self/fd").iterdir())),
         threads=threading.active_count(),

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgevox.errors import ModelError
-from edgevox.stt.model_bin import ModelBin
+from edgevox.core.errors import ModelError
+from edgevox.stt.whisper_adapter import ModelBin
 
 MODEL = ModelBin(
     "WhisperSpec",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from edgevox.stt.hypotheses import Hypothesis, choose
+from edgevox.stt.decoding import Hypothesis, choose
 from edgevox.stt.rescoring import NAME, NUMBER, Rescorer, model_words, with_name_class
 
 
@@ -30,9 +30,7 @@ def readings(*texts: str, apart: float = 1.0) -> list[Hypothesis]:
         ("Tender lights to soft white.", "Turn the lights to soft white."),
     ],
 )
-def test_a_command_is_preferred_to_what_only_sounds_like_it(
-    rescorer: Rescorer, heard: str, meant: str
-) -> None:
+def test_a_command_is_preferred_to_what_only_sounds_like_it(rescorer: Rescorer, heard: str, meant: str) -> None:
     choice = rescorer.choose(readings(heard, meant, apart=0.9))
     assert choice is not None
     assert choice.hypothesis.text == meant
@@ -138,9 +136,7 @@ def test_what_the_n_grams_leave_open_is_decided_by_the_larger_model(rescorer: Re
         pytest.param(("He never turned on his friends.", "He never turned on his friend."), id="talk"),
     ],
 )
-def test_the_larger_model_is_not_asked_about_what_is_clear_or_talk(
-    rescorer: Rescorer, texts: tuple[str, str]
-) -> None:
+def test_the_larger_model_is_not_asked_about_what_is_clear_or_talk(rescorer: Rescorer, texts: tuple[str, str]) -> None:
     scorer = Scorer()
     replace(rescorer, text_scorer=scorer).choose(readings(*texts, apart=0.2))
     assert not scorer.asked

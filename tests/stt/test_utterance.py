@@ -6,13 +6,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.stt.attempt import Attempt
-from edgevox.stt.hypotheses import Hypothesis
-from edgevox.stt.ladder import FULL_WINDOW_S, UNTAUGHT, Asking, Window
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, TranscribeRequest, Transcript
+from edgevox.stt.decoding import (
+    DEFAULT_DECODE_OPTIONS,
+    FULL_WINDOW_S,
+    NO_SPEECH,
+    NO_WORDS,
+    UNINTELLIGIBLE,
+    DecodeOptions,
+    Decoding,
+    Hypothesis,
+    Window,
+)
 from edgevox.stt.rescoring import Rescorer
-from edgevox.stt.utterance import NO_SPEECH, NO_WORDS, UNINTELLIGIBLE, Utterance
-from edgevox.turn import CancelFlag
-from edgevox.types import WHISPER_RATE_HZ, Audio, TranscribeRequest, Transcript
+from edgevox.stt.whisper import UtteranceDecoder
 
 LOOP = "next next next next next next"
 
@@ -23,7 +31,7 @@ class ScriptedGate:
 
     def pieces(self, audio: Audio) -> Iterator[NDArray[np.float32]]:
         for piece_s in self.pieces_s:
-            yield np.zeros(round(piece_s * WHISPER_RATE_HZ), np.float32)
+            yield np.zeros(round(piece_s * SAMPLE_RATE_HZ), np.float32)
 
 
 @dataclass
@@ -42,28 +50,26 @@ class ScriptedDecoder:
     readings: Sequence[Hypothesis] = ()
     weighed: int = 0
 
-    def asking(self, language: str | None) -> Asking:
-        return UNTAUGHT
+    def decode_options(self, language: str | None) -> DecodeOptions:
+        return DEFAULT_DECODE_OPTIONS
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
         self.detections += 1
         return "de"
 
-    def attempt(
-        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
-    ) -> Attempt:
+    def attempt(self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]) -> Decoding:
         text = self.texts[len(self.windows)]
         self.windows.append(window)
         self.languages.append(language)
         self.names.append(names)
         if len(self.windows) == self.cancel_at:
             self.cancel.set()
-        return Attempt(
+        return Decoding(
             text,
             True,
             self.mean_logprob,
             0.0,
-            len(samples) / WHISPER_RATE_HZ,
+            len(samples) / SAMPLE_RATE_HZ,
             window.encoded_s,
             self.least_word_logprob,
         )
@@ -83,8 +89,8 @@ def hear(
     names: tuple[str, ...] = (),
     rescorer: Rescorer | None = None,
 ) -> Transcript | None:
-    request = TranscribeRequest(Audio(np.zeros(WHISPER_RATE_HZ, np.float32), WHISPER_RATE_HZ), names=names)
-    return Utterance(request, gate or ScriptedGate(), decoder, language, rescorer).transcript(decoder.cancel)
+    request = TranscribeRequest(Audio(np.zeros(SAMPLE_RATE_HZ, np.float32), SAMPLE_RATE_HZ), names=names)
+    return UtteranceDecoder(request, gate or ScriptedGate(), decoder, language, rescorer).transcript(decoder.cancel)
 
 
 def test_a_good_first_attempt_is_the_only_one() -> None:

@@ -10,16 +10,15 @@ import av
 import numpy as np
 import pytest
 
-from edgevox.data_files import data_path
-from edgevox.errors import ConfigError, ModelError, ModelMissing
-from edgevox.stt import recogniser
-from edgevox.stt.ladder import UNTAUGHT
-from edgevox.stt.speech_gate import at_whisper_rate
-from edgevox.stt.utterance import NO_SPEECH
+from edgevox.core.errors import ConfigError, ModelError, ModelMissing
+from edgevox.core.files import data_path
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, SynthesisRequest, TranscribeRequest, Transcript
+from edgevox.stt import whisper_decoder
+from edgevox.stt.decoding import DEFAULT_DECODE_OPTIONS, NO_SPEECH
+from edgevox.stt.silero_vad import at_whisper_rate
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import WHISPER_RATE_HZ, Audio, SynthesisRequest, TranscribeRequest, Transcript
 
 Speak = Callable[[str], Audio]
 
@@ -32,7 +31,7 @@ def base(whisper_base_dir: Path) -> WhisperEngine:
 
 
 @pytest.fixture(scope="module")
-def taught(whisper_base_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> WhisperEngine:
+def adapter_options(whisper_base_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> WhisperEngine:
     """With the adapter that ships; its copy does not take the place of another one."""
     folder = tmp_path_factory.mktemp("taught")
     for path in whisper_base_dir.iterdir():
@@ -96,7 +95,7 @@ def test_a_damaged_model_says_how_to_check_it(tmp_path: Path, damaged: str) -> N
 
 def test_an_engine_that_was_not_loaded_says_so() -> None:
     with pytest.raises(ModelError, match="not been loaded"):
-        hear(WhisperEngine(Path("models")), Audio(np.zeros(160, np.float32), WHISPER_RATE_HZ))
+        hear(WhisperEngine(Path("models")), Audio(np.zeros(160, np.float32), SAMPLE_RATE_HZ))
 
 
 # --- with the real models
@@ -131,10 +130,10 @@ def test_a_command_is_heard_in_a_short_window(base: WhisperEngine, speak: Speak,
 @pytest.mark.engine
 @pytest.mark.parametrize("said", ["turn on the kitchen lights", "why is the sky blue"])
 def test_who_was_taught_needs_little_more_than_the_speech(
-    taught: WhisperEngine, speak: Speak, said: str
+    adapter_options: WhisperEngine, speak: Speak, said: str
 ) -> None:
     for spoken in (speak(said) for _time in range(3)):
-        transcript = hear(taught, spoken, names=("Kitchen", "Porch Lamp"))
+        transcript = hear(adapter_options, spoken, names=("Kitchen", "Porch Lamp"))
         if transcript.attempts == 1:
             break
     assert likeness(said, transcript.text) >= 0.7
@@ -164,9 +163,7 @@ def test_speech_longer_than_a_window_is_heard_to_its_end(base: WhisperEngine, sp
     )
     spoken = [speak(sentence) for sentence in story]
     pause = np.zeros(4 * spoken[0].rate_hz, np.float32)
-    long = Audio(
-        np.concatenate([part for audio in spoken for part in (audio.samples, pause)]), spoken[0].rate_hz
-    )
+    long = Audio(np.concatenate([part for audio in spoken for part in (audio.samples, pause)]), spoken[0].rate_hz)
     assert long.duration_s > 30
     heard = words(hear(base, long).text)
     assert "first" in heard[:5]
@@ -198,11 +195,11 @@ def test_the_language_is_heard_where_nobody_says_it(whisper_base_dir: Path, spea
 def test_a_decoding_that_is_cut_off_is_known_not_to_have_ended(
     whisper_base_dir: Path, speak: Speak, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(recogniser, "_FREE_TOKENS", 3)
-    monkeypatch.setattr(recogniser, "_TOKENS_PER_S", 0)
-    decoder = recogniser.Recogniser.load(whisper_base_dir, threads=1, beam_size=1)
+    monkeypatch.setattr(whisper_decoder, "_FREE_TOKENS", 3)
+    monkeypatch.setattr(whisper_decoder, "_TOKENS_PER_S", 0)
+    decoder = whisper_decoder.WhisperDecoder.load(whisper_base_dir, threads=1, beam_size=1)
     samples = at_whisper_rate(speak("turn off the lights in the living room"))
-    cut_off = decoder.attempt(samples, next(UNTAUGHT.windows_for(3.0)), language="en", names=names)
+    cut_off = decoder.attempt(samples, next(DEFAULT_DECODE_OPTIONS.windows_for(3.0)), language="en", names=names)
     assert cut_off.fault() == "no end"
 
 
@@ -249,5 +246,5 @@ def resampled(audio: Audio, rate_hz: int) -> Audio:
 
 
 def noise(loudness: float) -> Audio:
-    white = np.random.default_rng(5).standard_normal(3 * WHISPER_RATE_HZ)
-    return Audio((loudness * white).astype(np.float32), WHISPER_RATE_HZ)
+    white = np.random.default_rng(5).standard_normal(3 * SAMPLE_RATE_HZ)
+    return Audio((loudness * white).astype(np.float32), SAMPLE_RATE_HZ)

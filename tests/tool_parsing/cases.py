@@ -48,9 +48,7 @@ class Case:
 @cache
 def tools() -> list[dict[str, Any]]:
     """The tools that every case offers."""
-    found: list[dict[str, Any]] = json.loads(
-        (Path(__file__).parent / "tools.json").read_text(encoding="utf-8")
-    )
+    found: list[dict[str, Any]] = json.loads((Path(__file__).parent / "tools.json").read_text(encoding="utf-8"))
     return found
 
 

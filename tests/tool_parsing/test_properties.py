@@ -105,9 +105,7 @@ def cut_reply(draw: st.DrawFn) -> tuple[str, list[str]]:
     return raw, [raw[start:end] for start, end in pairwise(edges)]
 
 
-def stream(
-    pieces: list[str], parsers: tuple[str, ...], offered: list[dict[str, object]] | None
-) -> ParsedReply:
+def stream(pieces: list[str], parsers: tuple[str, ...], offered: list[dict[str, object]] | None) -> ParsedReply:
     parser = StreamingToolParser(parsers, offered)
     for piece in pieces:
         parser.feed(piece)
@@ -127,9 +125,7 @@ def test_any_cutting_gives_the_same(parsers: tuple[str, ...], reply: tuple[str, 
 
 @settings(max_examples=150, deadline=None)
 @given(raw=soup(), parsers=st.sampled_from(CHAINS), offered=st.sampled_from([None, [], "home"]))
-def test_whatever_is_found_can_be_used(
-    raw: str, parsers: tuple[str, ...], offered: list[object] | str | None
-) -> None:
+def test_whatever_is_found_can_be_used(raw: str, parsers: tuple[str, ...], offered: list[object] | str | None) -> None:
     given_tools = tools() if offered == "home" else None if offered is None else []
     reply = parse_reply(raw, preset_parsers=parsers, tools=given_tools)
     names = {tool["function"]["name"] for tool in tools()}

@@ -20,9 +20,7 @@ def test_a_call_inside_think_is_found_and_the_rest_is_spoken() -> None:
 
 def test_bare_json_inside_think_is_talk() -> None:
     raw = '<think>{"name": "get_time", "arguments": {}}</think>Well.'
-    calls, cleaned, fallback = parse_tool_calls_from_content(
-        raw, preset_parsers=("json_bare",), tools=tools()
-    )
+    calls, cleaned, fallback = parse_tool_calls_from_content(raw, preset_parsers=("json_bare",), tools=tools())
     assert (calls, cleaned, fallback) == ([], "Well.", False)
 
 

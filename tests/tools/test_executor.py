@@ -12,10 +12,12 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AfterValidator, Field
 
-from edgevox.errors import ToolDenied, ToolError
+from edgevox.core.errors import ToolDenied, ToolError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import JsonObject, ToolCall
 from edgevox.tools import (
     Caller,
-    ConfirmationRule,
+    ConfirmationPolicy,
     Speech,
     Tool,
     ToolExecutor,
@@ -24,8 +26,6 @@ from edgevox.tools import (
     current_call,
     tool,
 )
-from edgevox.turn import CancelFlag
-from edgevox.types import JsonObject, ToolCall
 
 WITHIN_S = 10.0
 GUEST = Caller("guest", frozenset({"read"}))
@@ -63,9 +63,7 @@ def echo(text: str = "", level: Level = Level.LOW) -> str:
 
 
 @tool(side_effects=True)
-async def set_light(
-    room: Literal["kitchen", "hall"], brightness: Annotated[int, Field(ge=0, le=100)] = 100
-) -> str:
+async def set_light(room: Literal["kitchen", "hall"], brightness: Annotated[int, Field(ge=0, le=100)] = 100) -> str:
     """Switch a light."""
     return f"{room} {brightness}"
 
@@ -461,9 +459,7 @@ async def test_a_tool_cannot_lend_its_permissions() -> None:
     @tool
     async def helper() -> str:
         """Try to act for somebody who may not."""
-        inner = await runner.dispatch(
-            call("set_light", '{"room": "hall"}'), caller=Caller("root", frozenset("*"))
-        )
+        inner = await runner.dispatch(call("set_light", '{"room": "hall"}'), caller=Caller("root", frozenset("*")))
         return str(inner.code)
 
     runner = executor(helper, set_light)
@@ -491,13 +487,13 @@ async def test_side_effect_tool_requires_confirmation() -> None:
 
 async def test_a_call_for_doubted_words_waits_for_a_yes_to_them_if_it_has_side_effects() -> None:
     runner = executor(echo, set_light, unlock)
-    asked = await runner.dispatch(call("set_light", '{"room": "hall"}'), doubted="Light on in the haul?")
+    asked = await runner.dispatch(call("set_light", '{"room": "hall"}'), low_confidence_text="Light on in the haul?")
     assert asked.confirmation is not None
     assert asked.confirmation.question == "Did you say: Light on in the haul?"
     done = await runner.dispatch_confirmed(asked.confirmation.call, asked.confirmation.token)
     assert not done.is_error
-    assert (await runner.dispatch(call("echo"), doubted="Say it again.")).confirmation is None
-    own = await runner.dispatch(call("unlock", '{"name": "front"}'), doubted="Unlock the front.")
+    assert (await runner.dispatch(call("echo"), low_confidence_text="Say it again.")).confirmation is None
+    own = await runner.dispatch(call("unlock", '{"name": "front"}'), low_confidence_text="Unlock the front.")
     assert own.confirmation is not None
     assert own.confirmation.question == "Shall I unlock: front?"
 
@@ -627,7 +623,7 @@ async def test_nobody_is_asked_about_what_cannot_be_done() -> None:
 
 
 async def test_settings_decide_per_tool() -> None:
-    rule = ConfirmationRule(tools={"unlock": "never", "echo": "screen"})
+    rule = ConfirmationPolicy(tools={"unlock": "never", "echo": "screen"})
     assert not (await one(unlock, '{"name": "front"}', rule=rule)).is_error
     runner = executor(echo, rule=rule)
     asked = await runner.dispatch(call("echo"))
@@ -684,14 +680,12 @@ async def test_results_are_counted() -> None:
 # --- the call as its tool reads it
 
 
-def reading(understand: Callable[[JsonObject], JsonObject] | None) -> Tool:
-    return dataclasses.replace(echo, understand=understand)
+def reading(normalize_arguments: Callable[[JsonObject], JsonObject] | None) -> Tool:
+    return dataclasses.replace(echo, normalize_arguments=normalize_arguments)
 
 
 def test_a_call_is_told_as_its_tool_reads_it() -> None:
-    told = executor(reading(lambda given: {"text": given["text"].strip()})).understood(
-        call("echo", '{"text": " hi "}')
-    )
+    told = executor(reading(lambda given: {"text": given["text"].strip()})).understood(call("echo", '{"text": " hi "}'))
 
     assert told == call("echo", '{"text": "hi"}')
 

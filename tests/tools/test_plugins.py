@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from edgevox.errors import ConfigError
-from edgevox.hooks import Hook
-from edgevox.settings import PluginTables
+from edgevox.config import PluginTables
+from edgevox.core.errors import ConfigError
+from edgevox.core.hooks import Hook
+from edgevox.core.types import ToolCall
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry, tool
-from edgevox.tools.plugin_host import PluginHost
-from edgevox.tools.plugin_sources import Loaded, PluginSource, file_sources, package_sources
 from edgevox.tools.plugin_trial import try_plugin
-from edgevox.tools.plugins import PluginReport, Plugins, StartTroubles
-from edgevox.types import ToolCall
+from edgevox.tools.plugins import PluginHost
+from edgevox.tools.plugins.manager import PluginReport, Plugins, PluginStartErrors
+from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource, file_sources, package_sources
 
 ECHO = '''
 from edgevox import tool, ToolError
@@ -60,7 +60,7 @@ def report_of(plugins: Plugins, name: str) -> PluginReport:
 
 
 def source(name: str, register: Any, api_version: object = 1) -> PluginSource:
-    return PluginSource(name, f"{name} (test)", lambda: Loaded(register, api_version))
+    return PluginSource(name, f"{name} (test)", lambda: LoadedPlugin(register, api_version))
 
 
 @tool
@@ -178,9 +178,7 @@ def test_a_file_of_another_user_is_not_run(folder: Path) -> None:
         ),
     ],
 )
-def test_a_failing_plugin_is_disabled_alone_and_says_why(
-    folder: Path, text: str, reason: str, fix: str
-) -> None:
+def test_a_failing_plugin_is_disabled_alone_and_says_why(folder: Path, text: str, reason: str, fix: str) -> None:
     write(folder, "bad", text)
     write(folder, "parrot", ECHO)
     registry = ToolRegistry()
@@ -226,9 +224,7 @@ def test_a_tool_whose_name_is_taken_disables_the_plugin_that_came_later() -> Non
     registry = ToolRegistry([harmless])
     plugins = Plugins(registry, [source("late", lambda host: host.add_tool(other))])
     assert registry.names == ("harmless",)
-    assert report_of(plugins, "late").reason == (
-        "two tools are called Harmless: one of edgevox, one of plugin late"
-    )
+    assert report_of(plugins, "late").reason == ("two tools are called Harmless: one of edgevox, one of plugin late")
 
 
 def test_a_plugin_called_edgevox_cannot_take_the_built_in_tools_with_it() -> None:
@@ -271,9 +267,7 @@ def test_a_plugin_gets_its_own_table_and_cannot_change_it() -> None:
 
 def test_a_plugin_that_is_switched_off_is_not_even_imported(folder: Path) -> None:
     write(folder, "bad", "raise RuntimeError")
-    plugins = plugins_of(
-        folder, settings=PluginTables.model_validate({"bad": {"enabled": False}, "gone": {}})
-    )
+    plugins = plugins_of(folder, settings=PluginTables.model_validate({"bad": {"enabled": False}, "gone": {}}))
     assert (report_of(plugins, "bad").status, report_of(plugins, "bad").reason) == ("off", "")
     assert plugins.unknown_tables() == ("gone",)
 
@@ -313,9 +307,7 @@ async def test_start_and_stop_are_called_in_order_sync_and_async() -> None:
 
 async def test_only_the_named_plugins_are_started() -> None:
     story: list[str] = []
-    sources = [
-        source(name, lambda host, name=name: host.on_start(lambda: story.append(name))) for name in ("a", "b")
-    ]
+    sources = [source(name, lambda host, name=name: host.on_start(lambda: story.append(name))) for name in ("a", "b")]
     plugins = Plugins(ToolRegistry(), sources)
     await plugins.start(["b"])
     assert story == ["b"]
@@ -324,9 +316,7 @@ async def test_only_the_named_plugins_are_started() -> None:
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-async def test_a_start_that_fails_disables_the_plugin_alone(
-    is_async: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_start_that_fails_disables_the_plugin_alone(is_async: bool, caplog: pytest.LogCaptureFixture) -> None:
     stopped: list[str] = []
 
     async def fail_async() -> None:
@@ -428,7 +418,7 @@ async def test_a_failed_start_is_remembered_until_one_succeeds(tmp_path: Path) -
         return Plugins(
             ToolRegistry(),
             [source("hub", lambda host: host.on_start(connect))],
-            troubles=StartTroubles(path),
+            troubles=PluginStartErrors(path),
         )
 
     await load().start()
@@ -444,9 +434,9 @@ async def test_a_failed_start_is_remembered_until_one_succeeds(tmp_path: Path) -
 def test_a_broken_file_of_troubles_is_no_trouble(tmp_path: Path, content: str) -> None:
     path = tmp_path / "plugins.json"
     path.write_text(content)
-    assert StartTroubles(path).read() == {}
-    StartTroubles(path).note({"hub": "unplugged"})
-    assert StartTroubles(path).read()["hub"].startswith("unplugged (20")
+    assert PluginStartErrors(path).read() == {}
+    PluginStartErrors(path).note({"hub": "unplugged"})
+    assert PluginStartErrors(path).read()["hub"].startswith("unplugged (20")
 
 
 # --- trying one

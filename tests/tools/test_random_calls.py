@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from edgevox.errors import ToolError
-from edgevox.memory import anonymous_bytes
+from edgevox.core.errors import ToolError
+from edgevox.core.platform import anonymous_bytes
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ToolCall
 from edgevox.tools import Caller, Speech, Target, ToolExecutor, ToolRegistry, ToolResult, tool
-from edgevox.turn import CancelFlag
-from edgevox.types import ToolCall
 
 CALLS = 10_000
 BATCH = 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.errors import ConfigError, UnknownTool
+from edgevox.core.errors import ConfigError, UnknownTool
 from edgevox.tools import Tool, ToolRegistry
 
 

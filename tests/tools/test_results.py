@@ -1,4 +1,4 @@
-"""What a tool returns becomes short text that says where it begins and ends."""
+"""Rendering of results, the result cache, and the per-tool counters."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import datetime as dt
 import enum
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from edgevox.tools import Speech, ToolResult
-from edgevox.tools.results import render
-from edgevox.types import Message
+from edgevox.core.errors import StateError
+from edgevox.core.types import Message
+from edgevox.tools import ErrorCode, Speech, ToolCounts, ToolResult, ToolStats
+from edgevox.tools.results import ResultCache, render
 
 
 class State(enum.Enum):
@@ -90,3 +92,88 @@ def test_what_holds_itself_is_the_tools_mistake() -> None:
 def test_a_result_is_a_message_with_the_calls_id() -> None:
     result = ToolResult(tool_call_id="a1b2c3d4e", name="get_time", content='"noon"')
     assert result.as_message() == Message("tool", '"noon"', tool_call_id="a1b2c3d4e")
+
+
+def test_an_answer_is_kept_for_its_time() -> None:
+    now_s = 0.0
+    memo: ResultCache[str] = ResultCache(clock=lambda: now_s)
+    memo.put("a", "one", ttl_s=10)
+    now_s = 9.9
+    assert memo.get("a") == "one"
+    now_s = 10.0
+    assert memo.get("a") is None
+    assert len(memo) == 0
+
+
+def test_the_answer_that_was_asked_for_longest_ago_goes_first() -> None:
+    memo: ResultCache[int] = ResultCache(max_entries=2)
+    memo.put("a", 1, ttl_s=10)
+    memo.put("b", 2, ttl_s=10)
+    assert memo.get("a") == 1
+    memo.put("c", 3, ttl_s=10)
+    assert (memo.get("a"), memo.get("b"), memo.get("c")) == (1, None, 3)
+
+
+def result(name: str = "get_time", code: ErrorCode | None = None, elapsed_s: float = 0.0) -> ToolResult:
+    return ToolResult(
+        tool_call_id="c",
+        name=name,
+        content="secret",
+        is_error=code is not None,
+        code=code,
+        elapsed_s=elapsed_s,
+    )
+
+
+def test_each_end_of_a_call_is_counted_as_what_it_is() -> None:
+    stats = ToolStats()
+    stats.count_offered(["get_time", "unlock"])
+    stats.count_result(result(elapsed_s=0.1))
+    stats.count_result(result(elapsed_s=0.3))
+    stats.count_result(result(code="timeout", elapsed_s=0.5))
+    stats.count_result(result(code="bad_request"))
+    stats.count_result(result("unlock", code="requires_confirmation"))
+    stats.count_result(result("unlock", code="tool_denied"))
+    stats.count_result(result("unlock", code="token_scope_insufficient"))
+    summary = stats.summary()
+    clock = summary["get_time"]
+    assert (clock.offered, clock.chosen, clock.failed, clock.timed_out, clock.refused) == (1, 4, 1, 1, 0)
+    assert clock.longest_s == 0.5
+    assert clock.mean_s == pytest.approx(0.225)
+    lock = summary["unlock"]
+    assert (lock.chosen, lock.refused, lock.mean_s) == (2, 2, 0.0)
+
+
+def test_counts_add_up_over_runs_and_processes(tmp_path: Path) -> None:
+    first, second = ToolStats(tmp_path), ToolStats(tmp_path)
+    for stats in (first, second):
+        stats.count_result(result())
+    first.save()
+    second.save()
+    first.save()
+    assert ToolStats(tmp_path).summary()["get_time"].chosen == 2
+
+
+def test_no_words_are_kept(tmp_path: Path) -> None:
+    stats = ToolStats(tmp_path)
+    stats.count_result(result())
+    stats.save()
+    assert "secret" not in (tmp_path / "tools.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"a": 3}', '{"a": {"unknown": 3}}'])
+def test_a_damaged_file_begins_again(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tools.json").write_text(text, encoding="utf-8")
+    stats = ToolStats(tmp_path)
+    stats.count_result(result())
+    stats.save()
+    assert ToolStats(tmp_path).summary() == {"get_time": ToolCounts(chosen=1)}
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    stats = ToolStats(blocked / "folder")
+    stats.count_result(result())
+    with pytest.raises(StateError, match="could not be written"):
+        stats.save()

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from pydantic import AfterValidator, BaseModel, Field
 from typing_extensions import TypedDict
 
-from edgevox.errors import ConfigError, InvalidArguments
+from edgevox.core.errors import ConfigError, InvalidArguments
 from edgevox.tools.schema import read_docstring, read_signature
 
 

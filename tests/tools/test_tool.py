@@ -11,7 +11,7 @@ import pytest
 
 import edgevox
 from edgevox import Speech, Tool, ToolError, tool
-from edgevox.errors import ConfigError, InvalidArguments, ToolDenied, ToolTimeout, UnknownTool
+from edgevox.core.errors import ConfigError, InvalidArguments, ToolDenied, ToolTimeout, UnknownTool
 
 
 @tool(side_effects=True, timeout_s=5, examples=["light on in the hall"])
@@ -96,11 +96,7 @@ def test_the_builder_describes_a_tool_that_is_no_function() -> None:
 
 
 def test_the_builder_takes_a_function_and_the_options_of_a_tool() -> None:
-    built = (
-        Tool.function("double", "Twice.")
-        .param("n", "integer", required=True)
-        .build(lambda n: 2 * n, memoize_s=60)
-    )
+    built = Tool.function("double", "Twice.").param("n", "integer", required=True).build(lambda n: 2 * n, memoize_s=60)
     assert (built(n=2), built.memoize_s) == (4, 60)
 
 
@@ -162,7 +158,5 @@ def test_the_package_offers_what_a_tool_is_made_of() -> None:
 
 def test_the_import_of_the_package_stays_light() -> None:
     code = "import sys, edgevox; print([m for m in sys.modules if m.split('.')[0] in ('pydantic', 'numpy')])"
-    shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert shown.stdout.strip() == "[]"

@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.training.tiny_llama import write_tiny_llama
-from training.tokens import Tokens
+from training.llm.data_loader import Tokens
 
 _HAS_TORCH = find_spec("torch") is not None
-_NEED_TORCH = ("attention", "export", "llama", "score", "train")
+_NEED_TORCH = ("adapters", "llama", "score", "stt", "train")
 
 collect_ignore = [] if _HAS_TORCH else [f"test_{name}.py" for name in _NEED_TORCH]
 
 
 def pytest_report_header() -> list[str]:
-    return (
-        [] if _HAS_TORCH else ["training: no PyTorch, so its tests are left out (make train-smoke gets it)"]
-    )
+    return [] if _HAS_TORCH else ["training: no PyTorch, so its tests are left out (make train-smoke gets it)"]
 
 
 @pytest.fixture(scope="session")

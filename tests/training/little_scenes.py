@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from training.scene import Dialogue, Line, Scene
+from training.types import Dialogue, Line, Scene
 
 ROOMS = ("kitchen", "hall", "bedroom", "attic", "cellar", "garage")
 

@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 import pytest
 
-from edgevox.tools.home.house import Area, Entity, House
-from training.home import alarms, beyond, panel, timing
-from training.home.clock import moment
-from training.home.houses import DEMO, Known
-from training.home.speaker import Said, Speaker
+from edgevox.home.entities import Area, Entity, House
+from training import no_call
+from training.home.commands import alarms, timers
+from training.home.houses import DEMO, KnownHome
+from training.home.lexicon.values import moment
+from training.home.speaker import Request, Speaker
 from training.scenes import scenes
 
 _NO_PANEL = House((Entity("light.a", "Reef", "light", "", (), "a0"),), (Area("a0", "Study"),), ())
@@ -25,19 +26,19 @@ _PANEL = House(
 _REMINDED = re.compile(r"remind me|wake me|set an alarm", re.IGNORECASE)
 
 
-def _drawn(builder: Callable[[Speaker], Said], house: House | None, count: int = 500) -> list[Said]:
-    return [builder(Speaker(random.Random(seed), Known(house))) for seed in range(count)]
+def _drawn(builder: Callable[[Speaker], Request], house: House | None, count: int = 500) -> list[Request]:
+    return [builder(Speaker(random.Random(seed), KnownHome(house))) for seed in range(count)]
 
 
 @pytest.mark.parametrize("builder", [builder for _, builder in alarms.BUILDERS])
-def test_times_names_and_tasks_are_copied_from_what_is_said(builder: Callable[[Speaker], Said]) -> None:
+def test_times_names_and_tasks_are_copied_from_what_is_said(builder: Callable[[Speaker], Request]) -> None:
     for made in _drawn(builder, DEMO):
         for value in made.calls[0].arguments.values():
             assert str(value) in made.text, made
 
 
 @pytest.mark.parametrize("builder", [builder for _, builder in alarms.BUILDERS])
-def test_a_time_begins_with_no_preposition_but_in(builder: Callable[[Speaker], Said]) -> None:
+def test_a_time_begins_with_no_preposition_but_in(builder: Callable[[Speaker], Request]) -> None:
     for made in _drawn(builder, None):
         time = str(made.calls[0].arguments.get("time", ""))
         assert not time.startswith(("at ", "for ", "on ")), made
@@ -57,14 +58,14 @@ def test_what_is_to_be_bought_without_a_time_is_no_reminder() -> None:
 
 
 def test_an_alarm_for_a_length_of_time_is_a_timer() -> None:
-    for made in _drawn(timing.start, None, 1500):
+    for made in _drawn(timers.start, None, 1500):
         if "alarm" in made.text or "remind" in made.text:
             assert made.calls[0].tool == "start_timer"
             assert made.calls[0].arguments.keys() <= {"hours", "minutes", "seconds", "name"}
 
 
 def test_a_panel_is_named_only_where_it_is_listed() -> None:
-    for builder in (panel.arm, panel.disarm, panel.armed):
+    for builder in (alarms.arm, alarms.disarm, alarms.armed):
         named = {made.calls[0].arguments.get("name") for made in _drawn(builder, _PANEL)}
         assert {"fortress", "house alarm"} <= named
         assert named <= {"fortress", "house alarm", "garage alarm", "security panel", None}
@@ -73,22 +74,22 @@ def test_a_panel_is_named_only_where_it_is_listed() -> None:
 def test_the_alarm_is_the_panel_where_there_is_one_and_rings_where_there_is_none() -> None:
     bare = re.compile(r"(turn|switch|shut) off the alarm|(turn|switch) the alarm off")
     for house, tool in ((_PANEL, "turn_off"), (_NO_PANEL, "cancel_alarm")):
-        made = [*_drawn(alarms.cancel, house, 2000), *_drawn(panel.disarm, house, 2000)]
+        made = [*_drawn(alarms.cancel, house, 2000), *_drawn(alarms.disarm, house, 2000)]
         found = {one.calls[0].tool for one in made if bare.fullmatch(one.text)}
         assert found == {tool}
 
 
 def test_setting_the_alarm_without_a_time_sets_the_panel() -> None:
-    for made in _drawn(panel.arm, _PANEL):
+    for made in _drawn(alarms.arm, _PANEL):
         assert made.calls[0].tool == "turn_on"
         assert "time" not in made.calls[0].arguments
 
 
 def test_a_clock_time_for_the_home_itself_is_refused_but_no_reminder_is() -> None:
     refused = [
-        beyond.refused(Speaker(random.Random(seed), Known(None)), other_tools=False) for seed in range(2000)
+        no_call.out_of_scope(Speaker(random.Random(seed), KnownHome(None)), other_tools=False) for seed in range(2000)
     ]
-    assert any(" at " in text and answer in beyond.NO_SCHEDULE for text, _, answer in refused)
+    assert any(" at " in text and answer in no_call.NO_SCHEDULE for text, _, answer in refused)
     assert not any(_REMINDED.search(text) for text, _, _ in refused)
 
 

@@ -7,28 +7,26 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from edgevox.tools.home.catalogue import CATALOGUE
-from edgevox.tools.home.house import Area, Entity, House
-from training.calls import Call, written
-from training.home import (
+from edgevox.home.entities import Area, Entity, House
+from edgevox.home.intents.catalogue import CATALOGUE
+from training.home import sensor_questions, state_questions
+from training.home.commands import (
     alarms,
-    asking,
-    asking_sensors,
+    ambiguous_names,
     chores,
-    listing,
-    playing,
-    robots,
-    setting,
+    lists,
+    media,
+    set_values,
     switching,
-    timing,
+    timers,
 )
-from training.home.houses import DEMO, Known, random_house
-from training.home.manner import put, sounds_like_a_question
-from training.home.ordering import home_call
-from training.home.patterns import Grammar, pattern
-from training.home.speaker import Said, Speaker, is_room_and_kind
-from training.home.things import LIGHT
-from training.home.values import Numbers, duration
+from training.home.houses import DEMO, KnownHome, random_house
+from training.home.lexicon.devices import LIGHT
+from training.home.lexicon.values import Numbers, duration
+from training.home.phrasing import phrase_request, sounds_like_a_question
+from training.home.speaker import Request, Speaker, is_room_and_kind
+from training.home.templates import Grammar, home_call, pattern
+from training.types import Call, write_calls
 
 _LISTED = House(
     (Entity("light.a", "Kitchen Light", "light", "off", area="kitchen"),),
@@ -36,8 +34,8 @@ _LISTED = House(
 )
 
 
-def _drawn(builder: Callable[[Speaker], Said], house: House | None, times: int = 400) -> Iterator[Said]:
-    known = Known(house)
+def _drawn(builder: Callable[[Speaker], Request], house: House | None, times: int = 400) -> Iterator[Request]:
+    known = KnownHome(house)
     for seed in range(times):
         speaker = Speaker(random.Random(seed), known)
         speaker.slips = False
@@ -54,7 +52,7 @@ def test_a_room_and_a_kind_is_a_name_only_where_a_thing_is_called_so() -> None:
 
 
 def _kinds(house: House) -> list:  # type: ignore[type-arg]  # of phrases
-    known = Known(house)
+    known = KnownHome(house)
     return [Speaker(random.Random(seed), known).kind(LIGHT, single=0.5) for seed in range(600)]
 
 
@@ -74,13 +72,13 @@ def test_locking_turns_on_and_unlocking_turns_off() -> None:
 
 @pytest.mark.parametrize("house", [None, DEMO])
 def test_lights_are_set_without_a_domain(house: House | None) -> None:
-    for builder in (setting.brightness, setting.colour):
+    for builder in (set_values.brightness, set_values.colour):
         for made in _drawn(builder, house):
             assert "domain" not in made.calls[0].arguments
 
 
 def test_binary_sensors_are_asked_about_with_their_class() -> None:
-    for made in _drawn(asking_sensors.sensed_named, None):
+    for made in _drawn(sensor_questions.sensed_named, None):
         slots = made.calls[0].arguments
         assert slots["domain"] == "binary_sensor"
         assert slots["state"] in ("on", "off")
@@ -88,13 +86,13 @@ def test_binary_sensors_are_asked_about_with_their_class() -> None:
 
 
 def test_the_shopping_list_has_no_remove_of_its_own() -> None:
-    removed = [made.calls[0] for made in _drawn(listing.delete, None)]
+    removed = [made.calls[0] for made in _drawn(lists.delete, None)]
     assert {call.tool for call in removed} == {"list_remove_item"}
     assert any(call.arguments["name"] == "shopping" for call in removed)
 
 
 def test_a_volume_step_has_the_sign_of_its_words() -> None:
-    for made in _drawn(playing.volume_step, None):
+    for made in _drawn(media.volume_step, None):
         step = made.calls[0].arguments["volume_step"]
         if any(word in made.text for word in ("quieter", "softer", "lower", "reduce")):
             assert step == "down" or (isinstance(step, int) and step < 0), made
@@ -107,20 +105,20 @@ def test_here_fills_no_slot() -> None:
 
 
 def test_a_later_command_is_kept_in_its_own_words() -> None:
-    for made in _drawn(timing.later, DEMO, 100):
+    for made in _drawn(timers.later, DEMO, 100):
         assert str(made.calls[0].arguments["conversation_command"]) in made.text
 
 
 @pytest.mark.parametrize("house", [None, DEMO])
 def test_whoever_stops_a_robot_sends_it_home(house: House | None) -> None:
-    for builder in (chores.stopped, robots.stopped):
+    for builder in (chores.stopped, ambiguous_names.stopped):
         for made in _drawn(builder, house):
             assert made.calls[0].tool in ("vacuum_return_to_base", "lawn_mower_dock"), made
 
 
 @pytest.mark.parametrize("house", [None, DEMO])
 def test_music_that_is_turned_off_is_neither_muted_nor_paused(house: House | None) -> None:
-    for made in _drawn(playing.music_off, house):
+    for made in _drawn(media.music_off, house):
         assert made.calls[0].tool == "turn_off"
         assert made.calls[0].arguments["domain"] == "media_player"
 
@@ -132,21 +130,16 @@ def test_water_in_a_garden_is_its_valve_unless_a_thing_is_called_so() -> None:
     for made in _drawn(switching.watered, House((valve,), areas=areas)):
         assert made.calls[0].arguments == {"area": "garden", "domain": "valve"}, made
     for made in _drawn(switching.watered, House((valve, sprinkler), areas=areas)):
-        assert not any(words in made.text for words in ("watering", "water on", "water off", "water the")), (
-            made
-        )
+        assert not any(words in made.text for words in ("watering", "water on", "water off", "water the")), made
 
 
 def test_the_last_word_counts_in_a_correction() -> None:
     for made in _drawn(switching.corrected, None, 100):
-        assert (
-            made.calls[0].tool
-            == f"turn_{'on' if made.text.removesuffix(' instead').endswith(' on') else 'off'}"
-        )
+        assert made.calls[0].tool == f"turn_{'on' if made.text.removesuffix(' instead').endswith(' on') else 'off'}"
 
 
 def test_a_request_taken_back_is_forgotten() -> None:
-    speaker = Speaker(random.Random(1), Known(None))
+    speaker = Speaker(random.Random(1), KnownHome(None))
     order = switching.turn_on(speaker)
     assert chores.taken_back(speaker, order).calls == (Call("nevermind", {}),)
 
@@ -166,25 +159,21 @@ def test_lengths_of_time_mean_what_is_said(words: str, slots: dict[str, int]) ->
 
 
 def test_the_example_sentences_of_the_catalogue_are_not_needed_to_name_every_tool() -> None:
-    made = {
-        said.calls[0].tool
-        for module in _MODULES
-        for _, builder in module
-        for said in _drawn(builder, DEMO, 60)
-    }
+    made = {said.calls[0].tool for module in _MODULES for _, builder in module for said in _drawn(builder, DEMO, 60)}
     assert made == {tool.name for tool in CATALOGUE} - {"respond"}
 
 
 _MODULES = (
-    switching.BUILDERS, setting.BUILDERS, asking.STATE_BUILDERS, asking.WARMTH_BUILDERS, playing.BUILDERS,
-    timing.BUILDERS, alarms.BUILDERS, listing.BUILDERS, chores.BUILDERS,
+    switching.BUILDERS, set_values.BUILDERS, state_questions.STATE_BUILDERS,
+    state_questions.WARMTH_BUILDERS, media.BUILDERS,
+    timers.BUILDERS, alarms.BUILDERS, lists.BUILDERS, chores.BUILDERS,
 )  # fmt: skip
 
 
 def test_calls_are_written_as_the_contract_says() -> None:
     calls = (home_call("light_set", brightness=40, name='the "big" lamp'), Call("media_pause"))
-    assert written(calls) == '[light_set(name="the \\"big\\" lamp", brightness=40), media_pause()]'
-    assert written((Call("f", {"a": True, "b": [1, "x"], "c": {"d": 0.5}, "e": None}),)) == (
+    assert write_calls(calls) == '[light_set(name="the \\"big\\" lamp", brightness=40), media_pause()]'
+    assert write_calls((Call("f", {"a": True, "b": [1, "x"], "c": {"d": 0.5}, "e": None}),)) == (
         '[f(a=True, b=[1, "x"], c={"d": 0.5}, e=None)]'
     )
 
@@ -200,8 +189,8 @@ def test_a_line_counts_as_often_as_it_says() -> None:
 
 
 def test_orders_are_put_politely_and_questions_are_heard_as_questions() -> None:
-    order = Said("!", "turn on the lamp", ())
-    put_so = {put(random.Random(seed), order) for seed in range(400)}
+    order = Request("!", "turn on the lamp", ())
+    put_so = {phrase_request(random.Random(seed), order) for seed in range(400)}
     assert len(put_so) > 60
     assert "would you mind turning on the lamp" in put_so
     assert sounds_like_a_question("hey, can you turn on the lamp")

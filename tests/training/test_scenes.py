@@ -13,11 +13,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from edgevox.home.intents.catalogue import CATALOGUE
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.tools.home.catalogue import CATALOGUE
 from training.home.dialogues import FIXED
-from training.scene import Dialogue, Scene
 from training.scenes import main, scenes
+from training.types import Dialogue, Scene
 
 _SCENES = 200
 _HOME = {tool.name: jsonschema.Draft202012Validator(tool.parameters) for tool in CATALOGUE}
@@ -131,9 +131,7 @@ def test_home_commands_are_the_larger_part() -> None:
     assert share["home"] + share["several"] + share["follow-up"] + share["history"] > 0.5
     assert 0.17 < share["other"] + share["result"] < 0.35
     assert 0.04 < share["refusal"] < 0.1
-    assert all(
-        share.get(category, 0) > 0.004 for category in ("question", "talk", "repair", "mention", "follow-up")
-    )
+    assert all(share.get(category, 0) > 0.004 for category in ("question", "talk", "repair", "mention", "follow-up"))
 
 
 def test_every_home_tool_is_called() -> None:

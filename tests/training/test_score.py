@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from edgevox.errors import ConfigError
-from tests.training.evaluated import our_logits
-from training.llama import Llama
-from training.scene import Line
-from training.score import Question, answers, read_questions
-from training.tokens import Tokens
+from edgevox.core.errors import ConfigError
+from tests.training.logits import our_logits
+from training.llm.data_loader import Tokens
+from training.llm.llama import Llama
+from training.llm.score import Question, answers, read_questions
+from training.types import Line
 
 
 def test_batched_answers_are_those_of_single_steps(tiny_llama: Path, byte_tokens: Tokens) -> None:

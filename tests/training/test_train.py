@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from edgevox.errors import EngineFailed
-from edgevox.llm.adapters import check_adapter
-from training.learning import learning_rate
-from training.settings import Settings, read_settings
-from training.train import train
+from edgevox.core.errors import EngineFailed
+from edgevox.models.lora import check_adapter
+from training.llm.settings import Settings, read_settings
+from training.llm.train import train
+from training.llm.training_loop import learning_rate
 
 
 def settings(base: Path, folder: Path, more: str) -> Settings:
@@ -44,10 +44,8 @@ def test_a_training_learns_and_says_how(tiny_llama: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("one_thread")
-def test_a_training_that_loses_its_examples_keeps_what_it_has_learnt(
-    tiny_llama: Path, tmp_path: Path
-) -> None:
-    broken = "--scenes tests.training.test_workers:broken_scenes --steps 100000"
+def test_a_training_that_loses_its_examples_keeps_what_it_has_learnt(tiny_llama: Path, tmp_path: Path) -> None:
+    broken = "--scenes tests.training.test_data_loader:broken_scenes --steps 100000"
     with pytest.raises(EngineFailed):
         train(settings(tiny_llama, tmp_path, broken))
     check_adapter(tiny_llama, tmp_path / "out/adapter.gguf")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.tts.chunks import FIRST_CHUNK_S, MOST_CHUNKS, Pace, chunk_ends
+from edgevox.tts.vits import FIRST_CHUNK_S, MOST_CHUNKS, RealTimeFactor, chunk_ends
 
 FRAMES_PER_S = 86.0
 frames = st.integers(1, 3000)
@@ -36,13 +36,13 @@ def test_a_chunk_grows_by_no_more_than_it_may(count: int, growth: float) -> None
 
 @pytest.mark.parametrize(("sentence_s", "first_s"), [(0.5, 0.5), (1.2, 0.35), (3.0, 0.35), (6.0, 0.4)])
 def test_on_a_quick_machine_the_first_chunk_is_short(sentence_s: float, first_s: float) -> None:
-    first = sizes(round(sentence_s * FRAMES_PER_S), Pace().growth)[0]
+    first = sizes(round(sentence_s * FRAMES_PER_S), RealTimeFactor().growth)[0]
     assert first / FRAMES_PER_S == pytest.approx(first_s, abs=0.01)
 
 
 @given(st.integers(200, 3000), st.floats(0.05, 1.5))
 def test_playing_does_not_run_dry_at_the_pace_that_was_seen(count: int, real_time_factor: float) -> None:
-    pace = Pace()
+    pace = RealTimeFactor()
     pace.note(work_s=real_time_factor, sound_s=1.0)
     found = sizes(count, pace.growth)
     made_at = real_time_factor * found[0]
@@ -54,7 +54,7 @@ def test_playing_does_not_run_dry_at_the_pace_that_was_seen(count: int, real_tim
 
 
 def test_a_slower_machine_starts_with_more_and_goes_on_with_less() -> None:
-    quick, slow = Pace(), Pace()
+    quick, slow = RealTimeFactor(), RealTimeFactor()
     quick.note(work_s=0.1, sound_s=1.0)
     slow.note(work_s=0.9, sound_s=1.0)
     assert sizes(500, slow.growth)[0] > 4 * sizes(500, quick.growth)[0]

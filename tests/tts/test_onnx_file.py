@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.tts.onnx_file import Graph
+from edgevox.tts.onnx_graph import Graph
 from tests.tts.small_voice import attribute, message, small_voice, text, varint
 
 VOICE = small_voice()

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgevox.errors import ModelError, ModelMissing
+from edgevox.core.errors import ModelError, ModelMissing
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, Engine, SynthesisRequest
 from edgevox.tts import piper
 from edgevox.tts.piper import PiperEngine
-from edgevox.turn import CancelFlag
-from edgevox.types import Audio, Engine, SynthesisRequest
 
 LONG_SENTENCE = "the weather tomorrow will be cloudy with a high of eighteen degrees and light rain " * 2
 CONFIG = {
@@ -83,9 +83,7 @@ def test_speed_shortens_the_sound(engine: PiperEngine) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize(
-    "text", ["", "   ", "...", "!?", "—", "\0", "\x01\x02\n\t", "🎉🎉", "[[", "\ud800", "*%$#"]
-)
+@pytest.mark.parametrize("text", ["", "   ", "...", "!?", "—", "\0", "\x01\x02\n\t", "🎉🎉", "[[", "\ud800", "*%$#"])
 def test_text_without_a_word_gives_no_sound_and_no_error(engine: PiperEngine, text: str) -> None:
     assert speak(engine, text) == []
 
@@ -102,9 +100,7 @@ def test_brackets_are_not_taken_for_phonemes(engine: PiperEngine) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize(
-    "text", ["word " * 20_000, "a" * 100_000, "9" * 100_000], ids=["words", "letters", "digits"]
-)
+@pytest.mark.parametrize("text", ["word " * 20_000, "a" * 100_000, "9" * 100_000], ids=["words", "letters", "digits"])
 def test_a_text_without_end_comes_in_pieces(engine: PiperEngine, text: str) -> None:
     chunks = engine.run(SynthesisRequest(text, speed=4.0), CancelFlag())
     assert next(chunks).duration_s < 10
@@ -185,9 +181,7 @@ def phonemes(engine: PiperEngine, text: str, language: str) -> str:
 
 
 @pytest.mark.engine
-def test_each_language_is_read_by_its_own_rules_in_one_engine(
-    piper_voice_path: Path, german_path: Path
-) -> None:
+def test_each_language_is_read_by_its_own_rules_in_one_engine(piper_voice_path: Path, german_path: Path) -> None:
     engine = PiperEngine(piper_voice_path, others={"de": german_path})
     engine.load()
     assert list(engine._loaded) == [piper_voice_path]  # the other is read when it is needed
@@ -221,9 +215,7 @@ def test_the_voice_that_was_silent_longest_makes_room(
 
 
 @pytest.mark.engine
-def test_another_voice_that_is_broken_leaves_the_first_one_speaking(
-    piper_voice_path: Path, german_path: Path
-) -> None:
+def test_another_voice_that_is_broken_leaves_the_first_one_speaking(piper_voice_path: Path, german_path: Path) -> None:
     Path(f"{german_path}.json").write_text("{}")
     engine = PiperEngine(piper_voice_path, others={"de": german_path})
     engine.load()
@@ -244,9 +236,7 @@ def test_nothing_of_piper_is_imported_before_load() -> None:
         "import sys; from pathlib import Path; from edgevox.tts.piper import PiperEngine; "
         "PiperEngine(Path('x')); print(sorted({'piper', 'onnxruntime'} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -114,9 +114,7 @@ def test_a_short_first_clause_waits_for_more() -> None:
 
 
 def test_a_clause_does_not_end_inside_a_date_or_in_brackets() -> None:
-    assert split("We meet on Sunday, November 15, 2026 at noon") == [
-        "We meet on Sunday, November 15, 2026 at noon"
-    ]
+    assert split("We meet on Sunday, November 15, 2026 at noon") == ["We meet on Sunday, November 15, 2026 at noon"]
     assert split("These five rooms (the hall, the kitchen, the bath) are lit") == [
         "These five rooms (the hall, the kitchen, the bath) are lit"
     ]

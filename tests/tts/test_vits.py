@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgevox.tts.chunks import Pace
-from edgevox.tts.onnx_file import Graph
-from edgevox.tts.onnx_session import ONNX_ERRORS, StopSwitch
-from edgevox.tts.vits import ChunkedSpeech, Speech, WholeSpeech, open_speech
-from edgevox.tts.voice_graph import cut_voice
+from edgevox.tts.onnx_graph import Graph, cut_voice
+from edgevox.tts.vits import (
+    ONNX_ERRORS,
+    RealTimeFactor,
+    SinglePassVits,
+    StopSwitch,
+    StreamingVits,
+    VitsModel,
+    open_vits,
+)
 from tests.tts.small_voice import CHANNELS, FRAMES_PER_PHONEME, SAMPLES_PER_FRAME, small_voice
 
 RATE_HZ = 40 * SAMPLES_PER_FRAME
@@ -32,8 +37,8 @@ def small_inputs(phonemes: int, *, speakers: bool = False) -> dict[str, Any]:
     return {**inputs, "speaker": speaker} if speakers else inputs
 
 
-def opened(path: Path, probe: Mapping[str, Any]) -> Speech:
-    return open_speech(path, rate_hz=RATE_HZ, threads=1, switch=StopSwitch(), probe=probe)[0]
+def opened(path: Path, probe: Mapping[str, Any]) -> VitsModel:
+    return open_vits(path, rate_hz=RATE_HZ, threads=1, switch=StopSwitch(), probe=probe)[0]
 
 
 @pytest.mark.parametrize("speakers", [False, True])
@@ -42,9 +47,9 @@ def test_chunks_add_up_to_what_the_whole_graph_makes(tmp_path: Path, phonemes: i
     path = tmp_path / "voice.onnx"
     path.write_bytes(small_voice(speakers=speakers))
     chunked = opened(path, small_inputs(40, speakers=speakers))
-    assert isinstance(chunked, ChunkedSpeech)
+    assert isinstance(chunked, StreamingVits)
     inputs = small_inputs(phonemes, speakers=speakers)
-    whole = WholeSpeech(path, threads=1, switch=StopSwitch()).whole(inputs)
+    whole = SinglePassVits(path, threads=1, switch=StopSwitch()).whole(inputs)
     chunks = [*chunked.chunks(inputs)]
     assert len(whole) == phonemes * FRAMES_PER_PHONEME * SAMPLES_PER_FRAME
     assert len(chunks) > 1 or phonemes < 10
@@ -63,7 +68,7 @@ def test_a_voice_that_cannot_be_cut_speaks_as_a_whole(
     path.write_bytes(voice)
     with caplog.at_level(logging.INFO):
         speech = opened(path, small_inputs(40))
-    assert isinstance(speech, WholeSpeech)
+    assert isinstance(speech, SinglePassVits)
     assert "whole sentences" in caplog.text
     (sound,) = speech.chunks(small_inputs(10))
     assert len(sound) == 10 * FRAMES_PER_PHONEME * SAMPLES_PER_FRAME
@@ -85,11 +90,11 @@ def test_the_voice_file_may_go_once_it_is_open(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(piper_voice_path: Path) -> WholeSpeech:
-    return WholeSpeech(piper_voice_path, threads=1, switch=StopSwitch())
+def whole(piper_voice_path: Path) -> SinglePassVits:
+    return SinglePassVits(piper_voice_path, threads=1, switch=StopSwitch())
 
 
-class Quick(Pace):
+class Quick(RealTimeFactor):
     """Takes every machine for a quick one."""
 
     def note(self, work_s: float, sound_s: float) -> None:
@@ -97,9 +102,9 @@ class Quick(Pace):
 
 
 @pytest.fixture(scope="module")
-def chunked(piper_voice_path: Path) -> ChunkedSpeech:
+def chunked(piper_voice_path: Path) -> StreamingVits:
     parts = cut_voice(Graph.parse(memoryview(piper_voice_path.read_bytes())))
-    return ChunkedSpeech(parts, Quick(), rate_hz=VOICE_RATE_HZ, threads=1, switch=StopSwitch())
+    return StreamingVits(parts, Quick(), rate_hz=VOICE_RATE_HZ, threads=1, switch=StopSwitch())
 
 
 def phonemes(count: int, *, noise: float = 0.0) -> dict[str, Any]:
@@ -117,9 +122,7 @@ def phonemes(count: int, *, noise: float = 0.0) -> dict[str, Any]:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("count", [2, 12, 90])
-def test_the_real_voice_sounds_the_same_in_chunks(
-    whole: WholeSpeech, chunked: ChunkedSpeech, count: int
-) -> None:
+def test_the_real_voice_sounds_the_same_in_chunks(whole: SinglePassVits, chunked: StreamingVits, count: int) -> None:
     sound = whole.whole(phonemes(count))
     chunks = [*chunked.chunks(phonemes(count))]
     assert len(chunks) > 1 or count == 2
@@ -128,7 +131,7 @@ def test_the_real_voice_sounds_the_same_in_chunks(
 
 
 @pytest.mark.engine
-def test_nothing_clicks_where_two_chunks_meet(chunked: ChunkedSpeech) -> None:
+def test_nothing_clicks_where_two_chunks_meet(chunked: StreamingVits) -> None:
     chunks = [*chunked.chunks(phonemes(90, noise=0.7))]
     sound = np.concatenate(chunks)
     seams = np.cumsum([len(chunk) for chunk in chunks])[:-1]
@@ -140,7 +143,7 @@ def test_nothing_clicks_where_two_chunks_meet(chunked: ChunkedSpeech) -> None:
 
 
 @pytest.mark.engine
-def test_the_first_chunk_of_a_long_sentence_comes_in_half_the_time(chunked: ChunkedSpeech) -> None:
+def test_the_first_chunk_of_a_long_sentence_comes_in_half_the_time(chunked: StreamingVits) -> None:
     inputs = phonemes(90)
     ratios: list[float] = []
     for _ in range(3):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.errors import ConfigError, ModelMissing
-from edgevox.modelstore import Manifest, load_manifest
-from edgevox.settings import TtsSettings
-from edgevox.tts.voices import chosen_voices
+from edgevox.config import TtsSettings
+from edgevox.core.errors import ConfigError, ModelMissing
+from edgevox.models import Manifest, load_manifest
+from edgevox.tts.engines import chosen_voices
 
 ENGLISH = "piper-en_US-joe-medium"
 GERMAN = "piper-de_DE-thorsten-medium"

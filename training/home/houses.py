@@ -1,16 +1,18 @@
-"""Homes to talk about: random ones, the demo home, and what is known of a home while somebody speaks."""
+"""Homes to talk about: random ones, the demo home, and the names that a listed home makes known."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable
 
-from edgevox.tools.home.demo_house import FIRST_DAY
-from edgevox.tools.home.house import Area, Entity, Floor, House
-from training.home import rare
-from training.home.gauges import CLASSES, gauge_name, said_name
-from training.home.own_sensors import own_name
-from training.home.places import (
+from edgevox.home.backends.demo import FIRST_DAY
+from edgevox.home.entities import Area, Entity, Floor, House
+from training.home.lexicon import vocabulary
+from training.home.lexicon.custom_sensors import own_name
+from training.home.lexicon.devices import CALLED_BY_KIND, MEASURED, NAMES, ODD_COVERS, READINGS, SENSED
+from training.home.lexicon.other_sensor_classes import CLASSES, gauge_name, said_name
+from training.home.lexicon.rare_binary_sensors import RARE_BINARY_SENSORS, WARM
+from training.home.lexicon.vocabulary import (
     BARE_FLOORS,
     FLOORS,
     NOOKS,
@@ -20,8 +22,6 @@ from training.home.places import (
     ROBOT_PEOPLE,
     ROOMS,
 )
-from training.home.things import CALLED_BY_KIND, MEASURED, NAMES, ODD_COVERS, READINGS, SENSED
-from training.home.watched import WARM, WATCHED
 
 DEMO = FIRST_DAY
 
@@ -154,16 +154,8 @@ def _floors(rng: random.Random) -> tuple[Floor, ...]:
     for number, name in enumerate(dict.fromkeys(rng.sample(names, count))):
         aliases: tuple[str, ...] = ()
         if rng.random() < 0.3:
-            up = name != "upstairs" and name.startswith(
-                ("first", "second", "third", "top", "upper", "1st", "2nd")
-            )
-            aliases = (
-                ("Upstairs",)
-                if up
-                else ("Downstairs",)
-                if name.startswith(("ground", "main", "lower"))
-                else ()
-            )
+            up = name != "upstairs" and name.startswith(("first", "second", "third", "top", "upper", "1st", "2nd"))
+            aliases = ("Upstairs",) if up else ("Downstairs",) if name.startswith(("ground", "main", "lower")) else ()
         floors.append(Floor(f"f{number}", _titled(name), aliases))
     return tuple(floors)
 
@@ -193,10 +185,10 @@ LIKE_FLOORS = (
 def _room(rng: random.Random) -> str:
     way = rng.random()
     if way < 0.1:
-        people = PEOPLE if rng.random() < 0.7 else rare.PEOPLE
+        people = PEOPLE if rng.random() < 0.7 else vocabulary.RARE_PEOPLE
         return f"{rng.choice(people)}'s {rng.choice(OWNED_ROOMS)}"
     if rng.random() < RARE_SHARE:
-        return rare.room(rng, is_listed=True)
+        return vocabulary.rare_room(rng, is_listed=True)
     if way < 0.55:
         return rng.choice(ROOMS[:14])
     if way > 0.985:
@@ -236,7 +228,7 @@ def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: ty
 def _nook(rng: random.Random) -> str:
     if rng.random() < 0.75:
         return rng.choice(NOOKS)
-    return f"{rare.word(rng)} {rng.choice(NOOKS).rpartition(' ')[2]}"
+    return f"{vocabulary.rare_word(rng)} {rng.choice(NOOKS).rpartition(' ')[2]}"
 
 
 def is_nook(name: str) -> bool:
@@ -258,8 +250,8 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
         if in_room and device_class in _SENSED_IN_ROOM:
             return f"{room} {_SENSED_IN_ROOM[device_class]}", device_class
         names = SENSED[device_class]
-        if device_class in WATCHED and rng.random() < _SELDOM_SHARE:
-            names = WATCHED[device_class].things
+        if device_class in RARE_BINARY_SENSORS and rng.random() < _SELDOM_SHARE:
+            names = RARE_BINARY_SENSORS[device_class].things
         return rng.choice(names).removeprefix("the "), device_class
     if domain == "sensor":
         way = rng.random()
@@ -282,9 +274,7 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
         device_class = rng.choice(tuple(MEASURED))
         name = rng.choice(MEASURED[device_class])
         # "Washer Power": the name says what is measured.
-        says_so = (
-            "_" not in device_class and device_class not in ("pm25", "temperature") and rng.random() < 0.35
-        )
+        says_so = "_" not in device_class and device_class not in ("pm25", "temperature") and rng.random() < 0.35
         return f"{name} {device_class}" if says_so else name, device_class
     if domain in ("vacuum", "lawn_mower") and rng.random() < _LIKE_A_PERSON_SHARE:
         return rng.choice(ROBOT_PEOPLE), None
@@ -296,16 +286,13 @@ def _name(rng: random.Random, domain: str, area: Area | None) -> tuple[str, str 
         return name, class_of(domain, name)
     is_rare = rng.random() < RARE_SHARE
     if domain == "person":
-        return rare.person(rng) if is_rare else rng.choice(PEOPLE), None
+        return vocabulary.rare_person(rng) if is_rare else rng.choice(PEOPLE), None
     if domain == "todo":
-        return f"{rare.word(rng)} list" if is_rare else rng.choice(_LISTS), None
+        return f"{vocabulary.rare_word(rng)} list" if is_rare else rng.choice(_LISTS), None
     if is_rare:
-        name = rare.thing(rng, domain)
+        name = vocabulary.rare_device_name(rng, domain)
         return name, class_of(domain, name)
-    if in_room and domain in _IN_ROOM:
-        name = f"{room} {rng.choice(_IN_ROOM[domain])}"
-    else:
-        name = rng.choice(NAMES[domain])
+    name = f"{room} {rng.choice(_IN_ROOM[domain])}" if in_room and domain in _IN_ROOM else rng.choice(NAMES[domain])
     if domain == "light" and rng.random() < 0.03:
         name += f" {rng.randint(2, 4)}"
     return name, class_of(domain, name)
@@ -336,16 +323,16 @@ def _titled(name: str) -> str:
 
 
 _PROPER = frozenset(
-    spelling for name in (*PEOPLE, *ROBOT_PEOPLE, *rare.PEOPLE) for spelling in (name, f"{name}'s")
+    spelling for name in (*PEOPLE, *ROBOT_PEOPLE, *vocabulary.RARE_PEOPLE) for spelling in (name, f"{name}'s")
 )
 
 
-def spoken(name: str) -> str:
+def spoken_name(name: str) -> str:
     """A thing's or a place's name as a person says it: the names of people keep their capital."""
     return " ".join(word if word in _PROPER else word.lower() for word in name.split())
 
 
-class Known:
+class KnownHome:
     """What the model can see of a home; nothing where there is none."""
 
     def __init__(self, house: House | None) -> None:
@@ -359,14 +346,14 @@ class Known:
             return
         for place_list, places in ((self.areas, house.areas), (self.floors, house.floors)):
             for place in places:
-                place_list.extend(map(spoken, (place.name, *place.aliases)))
+                place_list.extend(map(spoken_name, (place.name, *place.aliases)))
         for entity in house.entities:
             self.by_domain.setdefault(entity.domain, []).append(entity)
             self.names.update(_folded((entity.name, *entity.aliases)))
             self.classes.add((entity.domain, entity.device_class))
-        self._area_names = {area.id: spoken(area.name) for area in house.areas}
+        self._area_names = {area.id: spoken_name(area.name) for area in house.areas}
         self._floor_of = {area.id: area.floor for area in house.areas}
-        self._floor_names = {floor.id: spoken(floor.name) for floor in house.floors}
+        self._floor_names = {floor.id: spoken_name(floor.name) for floor in house.floors}
 
     def area_of(self, entity: Entity) -> str | None:
         return self._area_names.get(entity.area or "")

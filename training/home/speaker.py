@@ -1,4 +1,4 @@
-"""Somebody who speaks to a home: which places, things and numbers come to mind, and slips of the tongue."""
+"""Samples what a user refers to: places, devices, numbers, and slips of the tongue."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from edgevox.tools.home.house import Entity
-from training.calls import Call
-from training.home import rare
-from training.home.houses import Known, class_of, spoken
-from training.home.patterns import Form, Grammar
-from training.home.places import (
+from edgevox.home.entities import Entity
+from training.home.houses import KnownHome, class_of, spoken_name
+from training.home.lexicon import vocabulary
+from training.home.lexicon.devices import COVERS, NAMES, Kind
+from training.home.lexicon.values import Numbers
+from training.home.lexicon.vocabulary import (
     BARE_FLOORS,
     FAMILY,
     OWNED_ROOMS,
@@ -23,8 +23,11 @@ from training.home.places import (
     on_floor,
     with_article,
 )
-from training.home.things import COVERS, NAMES, Kind
-from training.home.values import Numbers
+from training.home.templates import Form, Grammar
+from training.types import Call
+
+__all__ = ["Phrase", "Request", "Slots", "Speaker", "class_of", "is_room_and_kind", "make_request"]
+
 
 Item = TypeVar("Item")
 Slots = dict[str, Any]
@@ -41,7 +44,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Request:
     """A sentence in its plain spelling, and what it asks for."""
 
     form: Form
@@ -69,9 +72,7 @@ _KIND_WORDS = frozenset(
         *(word for kind in COVERS.values() for word in (*kind.singular, *kind.plural)),
     }
 )  # fmt: skip
-_PLURAL_KINDS = frozenset(
-    {"lights", "lamps", "fans", *(word for kind in COVERS.values() for word in kind.plural)}
-)
+_PLURAL_KINDS = frozenset({"lights", "lamps", "fans", *(word for kind in COVERS.values() for word in kind.plural)})
 _ROOM_SET = frozenset(ROOMS)
 _PLURAL_NAMES = ("lights", "spots", "floods", "speakers", "headphones", "plants", "pipes", "blinds",
     "curtains",
@@ -105,7 +106,7 @@ _IN_AREA = (
 class Speaker:
     """One request's speaker. `known` is the home as the model sees it."""
 
-    def __init__(self, rng: random.Random, known: Known) -> None:
+    def __init__(self, rng: random.Random, known: KnownHome) -> None:
         self.rng = rng
         self.known = known
         self.numbers = Numbers(rng)
@@ -122,7 +123,7 @@ class Speaker:
 
     def somebody(self, people: Sequence[str] = (*PEOPLE, *FAMILY), *, rare_share: float = 0.4) -> str:
         """A person, at times of a name that nobody has heard."""
-        return rare.person(self.rng) if self.chance(rare_share) else self.pick(people)
+        return vocabulary.rare_person(self.rng) if self.chance(rare_share) else self.pick(people)
 
     def slip(self, wrong: str, right: str) -> str:
         """The right words, now and then behind wrong ones that are taken back."""
@@ -141,7 +142,7 @@ class Speaker:
         for _ in range(5):
             way = self.rng.random()
             room = (
-                rare.room(self.rng)
+                vocabulary.rare_room(self.rng)
                 if self.chance(_RARE_SHARE)
                 else self.pick(("basement", "attic", "cellar", "loft"))
                 if way > 0.95
@@ -207,7 +208,7 @@ class Speaker:
             name = self._invented(domain, names)
         else:
             labels = (entity.name, *entity.aliases)
-            name = spoken(labels[0] if len(labels) == 1 or self.chance(0.5) else self.pick(labels))
+            name = spoken_name(labels[0] if len(labels) == 1 or self.chance(0.5) else self.pick(labels))
         name = name.removeprefix("the ")
         slots: Slots = {"name": name}
         plural = name.endswith(_PLURAL_NAMES)
@@ -253,7 +254,7 @@ class Speaker:
             entity = self.pick(things)
             if device_class is not None and entity.device_class != device_class:
                 continue
-            if not self.is_kind_in_plural(spoken(entity.name)):
+            if not self.is_kind_in_plural(spoken_name(entity.name)):
                 return entity
         return None
 
@@ -264,7 +265,7 @@ class Speaker:
 
     def _invented(self, domain: str, names: Sequence[str] = ()) -> str:
         if not names and self.chance(_RARE_SHARE):
-            return rare.thing(self.rng, domain)
+            return vocabulary.rare_device_name(self.rng, domain)
         names = names or NAMES[domain]
         for _ in range(8):
             name = self.pick(names)
@@ -343,10 +344,7 @@ def is_room_and_kind(name: str) -> bool:
     return (last in _KIND_WORDS and (rest in _ROOM_SET or not rest)) or name in _KIND_WORDS
 
 
-def said(speaker: Speaker, grammar: Grammar, calls: tuple[Call, ...], **fill: str) -> Said:
+def make_request(speaker: Speaker, grammar: Grammar, calls: tuple[Call, ...], **fill: str) -> Request:
     """One of a grammar's sentences, filled."""
     pattern = grammar.draw(speaker.rng)
-    return Said(pattern.form, pattern.say(speaker.rng, fill), calls)
-
-
-__all__ = ["Phrase", "Said", "Slots", "Speaker", "class_of", "is_room_and_kind", "said"]
+    return Request(pattern.form, pattern.say(speaker.rng, fill), calls)

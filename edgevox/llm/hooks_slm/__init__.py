@@ -1,20 +1,22 @@
-"""What small models get wrong in a turn, and the hooks that put it right. They are on by default.
+"""Hooks that correct typical mistakes of small language models. They are on by default.
 
-A hook sees a reply when it is whole: whoever speaks while the model is still writing asks `speakable_chars`
-how far to go.
+A hook sees a reply when it is complete; a caller that speaks while the model is still writing uses
+`speakable_chars` to find out how much may be spoken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from edgevox.hooks import Hook
-from edgevox.llm.hooks_slm.arguments import EmptyArguments, SchemaError
-from edgevox.llm.hooks_slm.copied_words import CopiedWords
-from edgevox.llm.hooks_slm.echoed_payload import EchoedPayload
-from edgevox.llm.hooks_slm.payload import speakable_chars
-from edgevox.llm.hooks_slm.repeated_call import RepeatedCall, reads_by_name
-from edgevox.llm.hooks_slm.replies import EmptyReply, LoopingReply
+from edgevox.core.hooks import Hook
+from edgevox.llm.hooks_slm.replies import EchoedPayload, EmptyReply, LoopingReply, speakable_chars
+from edgevox.llm.hooks_slm.tool_calls import (
+    CopiedWords,
+    EmptyArguments,
+    RepeatedCall,
+    SchemaError,
+    reads_by_name,
+)
 
 __all__ = [
     "CopiedWords",

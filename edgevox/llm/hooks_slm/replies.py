@@ -1,25 +1,250 @@
-"""Replies that say nothing, and replies that do not stop saying it."""
+"""Hooks on replies: empty ones, repetition loops, and tool output or JSON that is read aloud.
+
+A loop is the same words several times with nothing between them. How often is too often depends on how long
+they are: "no no no" and a refrain that comes back between verses are none.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
-from edgevox.hooks import Again, Answer, Hook, ModelReply, Run
-from edgevox.llm.hooks_slm.loops import without_loop
-from edgevox.llm.hooks_slm.notes import kept
-from edgevox.llm.hooks_slm.result_words import turn_sentence
+from edgevox.core.hooks import Again, Answer, Hook, ModelReply, Run
+from edgevox.llm.hooks_slm.result_text import (
+    as_sentence,
+    content_words,
+    turn_note,
+    turn_sentence,
+    value_words,
+)
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable
 
-_ASKED_FOR = re.compile(
-    r"\b(?:sing|songs?|lyrics|chorus|poem|poems|poetry|rhymes?|limerick|verses?|chant|cheer|mantra|repeat|times"
-    r"|twice|again and again|over and over|count)\b",
+# A reply is a few hundred words; the search is linear in the text for every length of the repeated part.
+_MAX_WORDS = 2000
+_MAX_UNIT_WORDS = 60
+_MAX_UNIT_CHARS = 40
+_MIN_TAIL_REPEATS = 8
+_MIN_TAIL_CHARS = 24
+# Long numbers end in many zeros.
+_MIN_NUMBER_REPEATS = 25
+_MIN_NUMBER_CHARS = 200
+
+# The numbers of a list are no words: they differ where the entries are the same.
+_WORD = re.compile(r"(?!(?<=\n)\d+[.)]\s)\b\w+(?:['’]\w+)*")
+_SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？\n]")
+_DANGLING = re.compile(r"[\s,](?:and|but|or|so|then)$", re.IGNORECASE)
+_CALM_END = re.compile(r"[.?\n。？]")
+
+
+def without_loop(text: str, *, is_cut: bool) -> str | None:
+    """The text with each loop said once; None when there is none. `is_cut`: it ran into its limit."""
+    shorter = text.rstrip()
+    while (once := _without_words(shorter) or _without_tail(shorter)) is not None:
+        shorter = once
+    if is_cut:
+        shorter = _before_second_round(shorter)
+    return shorter if shorter != text.rstrip() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    start: int
+    end: int
+
+
+def _without_words(text: str) -> str | None:
+    """The text without the first words that are repeated; always shorter than before."""
+    words = [_Word(m.group().casefold(), m.start(), m.end()) for m in _WORD.finditer(text)][:_MAX_WORDS]
+    for size in range(1, min(_MAX_UNIT_WORDS, len(words) // 2) + 1):
+        run = 0
+        for at in range(len(words) - size + 1):
+            if at + size < len(words) and words[at].text == words[at + size].text:
+                run += 1
+                continue
+            first = at - run
+            if run and 1 + run // size >= _too_often(text, words[first : first + size + 1]):
+                return _said_once(text, words, first, size, run)
+            run = 0
+    return None
+
+
+def _too_often(text: str, words: list[_Word]) -> int:
+    """How many times in a row are a loop: `words` are those repeated, and the first that comes again."""
+    *unit, following = words
+    if not any(char.isalpha() for word in unit for char in word.text):
+        return _MIN_NUMBER_REPEATS
+    is_sentence = _CALM_END.search(text, unit[-1].end, following.start) is not None
+    if len(unit) >= 4 or (len(unit) == 3 and is_sentence):
+        return 3
+    return 5 if len(unit) > 1 else 8
+
+
+def _said_once(text: str, words: list[_Word], first: int, size: int, run: int) -> str:
+    unit_end = words[first + size - 1].end
+    # The loop may have been found in the middle of a sentence: let it end.
+    sentence_end = _SENTENCE_END.search(text, unit_end, words[first + 2 * size - 1].start)
+    kept = text[: sentence_end.end() if sentence_end else unit_end].rstrip()
+    rest = text[words[first + size + run - 1].end :].lstrip(" \t.,;:!?…-")
+    if _SENTENCE_END.search(rest) is None:
+        rest = ""  # a piece of the next round
+    if not _SENTENCE_END.match(kept[-1]):
+        kept = f"{_DANGLING.sub('', kept.rstrip(',;:–- '))}."
+    return f"{kept} {rest}".rstrip()
+
+
+def _without_tail(text: str) -> str | None:
+    """The text without a tail of ever the same few characters."""
+    for size in range(1, min(_MAX_UNIT_CHARS, len(text) // 2) + 1):
+        run = 0
+        while run + size < len(text) and text[-1 - run] == text[-1 - run - size]:
+            run += 1
+        length = run + size
+        unit = text[len(text) - size :]
+        has_letters = any(char.isalpha() for char in unit)
+        if length >= max(size * _MIN_TAIL_REPEATS, _MIN_TAIL_CHARS if has_letters else _MIN_NUMBER_CHARS):
+            return text[: len(text) - run].rstrip()
+    return None
+
+
+def _before_second_round(text: str) -> str:
+    """Of a text that says a sentence three times or more, what stands before the second time."""
+    sentences: list[tuple[str, int]] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        words = _WORD.findall(text[start : end.end()].casefold())
+        if len(words) >= 4:
+            sentences.append((" ".join(words), start))
+        start = end.end()
+    counts = Counter(sentence for sentence, _ in sentences)
+    seen: set[str] = set()
+    for sentence, start in sentences:
+        if sentence in seen and counts[sentence] >= 3:
+            return text[:start].rstrip()
+        seen.add(sentence)
+    return text
+
+
+# An object with a quoted key, or a list of objects or quoted texts: [1] and {name} are nobody's payload.
+_BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|(?<!\w)\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])""")
+_MAY_BEGIN = re.compile(
+    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\((?:system|the tools)\b""",
     re.IGNORECASE,
 )
+_MACHINE_WORDS = re.compile(
+    r"\b(?:invalid_arguments|internal_error|unknown_tool|token_scope_insufficient|requires_confirmation"
+    r"|bad_request|tool_denied|tool_error)\s*+:|^\s*+\((?:system\s*+:|the tools have run\b)"
+    r"|^\s*+the tools have run:|</?tool_(?:call|response|result)s?\b",
+    re.IGNORECASE,
+)
+_DEFINITION_KEYS = ("properties", "parameters", "arguments", "function", "tool_calls", "$defs")
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """JSON at text[start:end]; `value` is None where it cannot be read."""
+
+    start: int
+    end: int
+    value: JsonValue
+
+
+def payloads(text: str) -> list[Payload]:
+    """The JSON objects and lists in a text, in order. One that is cut off or broken reaches to the end."""
+    found: list[Payload] = []
+    pos = 0
+    while (begin := _BEGINS.search(text, pos)) is not None:
+        reader = Reader(text)
+        reader.pos = begin.start()
+        try:
+            value = reader.value()
+        except Unreadable:
+            found.append(Payload(begin.start(), len(text), None))
+            break
+        found.append(Payload(begin.start(), reader.pos, value))
+        pos = reader.pos
+    return found
+
+
+def holds_machine_words(text: str) -> bool:
+    """Whether a text has the error codes, tags and remarks in it that are between program and model."""
+    return _MACHINE_WORDS.search(text) is not None
+
+
+def speakable_chars(text: str) -> int:
+    """How much of an unfinished reply can be spoken: what may be a payload waits for the end."""
+    found = _MAY_BEGIN.search(text)
+    return len(text) if found is None else found.start()
+
+
+def is_definition(value: JsonValue) -> bool:
+    """Whether the JSON is a schema or a call: there is nothing in it to tell a person."""
+    if isinstance(value, list):
+        return any(is_definition(member) for member in value)
+    if not isinstance(value, dict):
+        return False
+    describes = any(isinstance(value.get(key), dict | list) for key in _DEFINITION_KEYS)
+    return describes or value.get("type") in ("object", "function")
+
+
+_DATA_REQUESTED = re.compile(
+    r"\b(?:json|yaml|schema|payload|python|javascript|snippet|tool calls?|tags?|source code|some code)\b",
+    re.IGNORECASE,
+)
+_FENCES = re.compile(r"`{3}\w*+")
+_HINT = "That was data. Say what it means to the user, in one short sentence of plain words, without JSON."
 
 
 @dataclass(slots=True)
 class _Hinted:
     yet: bool = False
+
+
+class EchoedPayload(Hook):
+    """Sees a reply that holds JSON, a schema or a tool's error code: asks for a sentence, once; after that
+    the data itself is put in plain words. A person who speaks of JSON gets it."""
+
+    name = "slm.echoed_payload"
+    priority = -120
+
+    async def after_llm(self, run: Run, reply: ModelReply) -> Again | Answer | None:
+        if reply.calls or reply.finish_reason == "cancelled":
+            return None
+        if _DATA_REQUESTED.search(run.text) or payloads(run.text):
+            return None
+        if not payloads(reply.text) and not holds_machine_words(reply.text):
+            return None
+        hinted = turn_note(run, self, _Hinted)
+        if not hinted.yet:
+            hinted.yet = True
+            return Again(_HINT)
+        return Answer(_in_words(reply.text) or turn_sentence(run))
+
+
+def _in_words(text: str) -> str:
+    """The reply with its data in words; empty when there is nothing in it for a person."""
+    if holds_machine_words(text):
+        return ""
+    said = ""
+    end = 0
+    for payload in payloads(text):
+        if is_definition(payload.value):
+            return ""
+        readable = payload.value is not None
+        words = value_words(payload.value) if readable else content_words(text[payload.start : payload.end])
+        if not words:
+            return ""
+        said += text[end : payload.start] + words
+        end = payload.end
+    return as_sentence(_FENCES.sub(" ", said + text[end:]))
+
+
+_REPETITION_REQUESTED = re.compile(
+    r"\b(?:sing|songs?|lyrics|chorus|poem|poems|poetry|rhymes?|limerick|verses?|chant|cheer|mantra|repeat|times"
+    r"|twice|again and again|over and over|count)\b",
+    re.IGNORECASE,
+)
 
 
 class EmptyReply(Hook):
@@ -34,7 +259,7 @@ class EmptyReply(Hook):
             return None
         if any(char.isalnum() for char in reply.text):
             return None
-        hinted = kept(run, self, _Hinted)
+        hinted = turn_note(run, self, _Hinted)
         if not hinted.yet:
             hinted.yet = True
             return Again("Your reply was empty. Answer the user in one short sentence.")
@@ -49,7 +274,7 @@ class LoopingReply(Hook):
     priority = -130
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
-        if reply.calls or reply.finish_reason == "cancelled" or _ASKED_FOR.search(run.text):
+        if reply.calls or reply.finish_reason == "cancelled" or _REPETITION_REQUESTED.search(run.text):
             return None
         shorter = without_loop(reply.text, is_cut=reply.finish_reason == "length")
         return None if shorter is None else Answer(shorter)

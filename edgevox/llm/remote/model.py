@@ -1,4 +1,4 @@
-"""A language model on another machine, behind the same protocol as the one here."""
+"""A language model on a remote server, behind the same protocol as the local one, and its API key."""
 
 from __future__ import annotations
 
@@ -10,24 +10,49 @@ from typing import Any, Self, assert_never
 
 import aiohttp
 
-from edgevox.engine.limits import EngineLimits
-from edgevox.errors import ConfigError, ContextOverflow, ModelError
-from edgevox.llm.oldest_turn import without_oldest_turn
-from edgevox.llm.prompts import fit_messages
-from edgevox.llm.remote.anthropic_wire import AnthropicWire
-from edgevox.llm.remote.failures import Failures, RefusedRequest
-from edgevox.llm.remote.model_list import ModelList
-from edgevox.llm.remote.openai_wire import OpenAIWire
-from edgevox.llm.remote.server_events import MAX_BYTES, server_events
-from edgevox.llm.remote.wire import AnswerReader, NotReadable, Refused, Wire
-from edgevox.llm.template_abilities import TemplateAbilities
+from edgevox.config import LlmSettings
+from edgevox.config.secrets import Secret, read_secret
+from edgevox.config.sections import checked_url
+from edgevox.config.settings import RemoteKind
+from edgevox.core.errors import ConfigError, ContextOverflow, ModelError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
+from edgevox.engines.base import EngineLimits, limited_replies
+from edgevox.llm.prompt.render import drop_oldest_turn, fit_messages
+from edgevox.llm.prompt.templates import TemplateCapabilities
+from edgevox.llm.remote.anthropic import AnthropicWire
+from edgevox.llm.remote.openai import OpenAIWire
+from edgevox.llm.remote.wire import (
+    MAX_BYTES,
+    AnswerReader,
+    BadResponse,
+    HttpRefusal,
+    ModelList,
+    RemoteErrors,
+    ServerRefusal,
+    Wire,
+    server_events,
+)
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.remote.replies import replies
-from edgevox.settings.addresses import checked_url
-from edgevox.settings.model import RemoteKind
-from edgevox.settings.secret_file import Secret
-from edgevox.turn import CancelFlag
-from edgevox.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
+
+
+def read_key(llm: LlmSettings, environ: Mapping[str, str]) -> Secret | None:
+    """None where none is set: many servers at home want none. Raises ConfigError, which does not tell it."""
+    if llm.remote_key_file is not None:
+        key = read_secret(llm.remote_key_file)
+        if key is None:
+            raise ConfigError(f"there is no key in {llm.remote_key_file} (llm.remote_key_file)", hint="write it there")
+    elif text := environ.get(llm.remote_key_variable, "").strip():
+        key = Secret(text)
+    else:
+        return None
+    if not key.reveal().isascii() or not key.reveal().isprintable():
+        raise ConfigError("the key for the remote model is no key: it has signs that none has", hint=_HINT)
+    return key
+
+
+_HINT = "llm.remote_key_file must hold the key in one line, and nothing else"
+
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +64,7 @@ _EVENTS = "text/event-stream"
 NOT_FORCED = "the server does not hold the model to a call where one is required"
 
 # The server's template is its own affair: what it cannot write, it says itself.
-_ABILITIES = TemplateAbilities(
+_ABILITIES = TemplateCapabilities(
     system_role=True,
     renders_tools=True,
     renders_tool_calls=True,
@@ -80,7 +105,7 @@ class RemoteModel:
         self._headers = self._wire.headers(key)
         self._extra = dict(extra or {})
         self._limits = limits or EngineLimits()
-        self._failures = Failures(self.url, key)
+        self._failures = RemoteErrors(self.url, key)
         self._known = ModelList()
         self._session: aiohttp.ClientSession | None = None
 
@@ -114,14 +139,12 @@ class RemoteModel:
         A reply that was interrupted cannot be taken up again.
         """
         if request.begun:
-            raise ModelError(
-                "a remote model cannot go on with a reply that was interrupted", hint="ask for it anew"
-            )
+            raise ModelError("a remote model cannot go on with a reply that was interrupted", hint="ask for it anew")
         if request.prompt_only:  # what is evaluated ahead is the server's affair
             yield ChatDone("stop", 0, 0, 0)
             return
         is_done = False
-        given: AsyncGenerator[ChatReply, None] = replies(
+        given: AsyncGenerator[ChatReply, None] = limited_replies(
             self._answers(request), cancel, self._limits, who=self.url
         )
         async with aclosing(given):
@@ -144,7 +167,7 @@ class RemoteModel:
                             reply = dataclasses.replace(reply, dropped_turns=dropped)
                         yield reply
             except ContextOverflow:
-                shorter = without_oldest_turn(request.messages)
+                shorter = drop_oldest_turn(request.messages)
                 if shorter == request.messages:
                     raise
                 request = dataclasses.replace(request, messages=shorter)
@@ -161,20 +184,18 @@ class RemoteModel:
                     text += piece.text if isinstance(piece, ChatDelta) else ""
                     yield piece
             rest, done = reader.finish()
-        except NotReadable as error:
+        except BadResponse as error:
             raise self._failures.not_readable(error) from None
-        except Refused as error:
+        except ServerRefusal as error:
             raise self._failures.refused_midway(error) from None
         if rest:
             yield ChatDelta(rest)
         if not rest and _lacks_call(request, text):
-            self._tell_not_forced()
+            self._warn_not_forced()
             done = dataclasses.replace(done, warnings=(NOT_FORCED,))
         yield done
 
-    async def _read(
-        self, request: ChatRequest, reader: AnswerReader
-    ) -> AsyncGenerator[ChatDelta | Busy, None]:
+    async def _read(self, request: ChatRequest, reader: AnswerReader) -> AsyncGenerator[ChatDelta | Busy, None]:
         async with await self._posted(request) as response:
             try:
                 if response.content_type != _EVENTS:
@@ -217,7 +238,7 @@ class RemoteModel:
                 return response
             refused = await _refused(response)
             if refused.is_about_choice and _is_required(request):
-                self._tell_not_forced()
+                self._warn_not_forced()
                 request = dataclasses.replace(request, tool_choice="auto")
                 body = self._body(request)
                 continue
@@ -226,16 +247,14 @@ class RemoteModel:
         raise self._failures.unreachable(last)
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
-        fitted = fit_messages(
-            request.messages, request.tools, _ABILITIES, request.wire_format, request.tools_as
-        )
+        fitted = fit_messages(request.messages, request.tools, _ABILITIES, request.wire_format, request.tools_as)
         asked = dataclasses.replace(request, messages=fitted.messages, tools=fitted.tools)
         body = self._wire.body(self.model, asked)
         if self._known.is_edgevox and not fitted.tools:
             body["tool_choice"] = self._wire.no_tools  # or it would use its own tools
         return body | self._extra
 
-    def _tell_not_forced(self) -> None:
+    def _warn_not_forced(self) -> None:
         if self.forces_calls:
             _log.warning("%s: %s", self.url, NOT_FORCED)
         self.forces_calls = False
@@ -257,7 +276,7 @@ class RemoteModel:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self.is_up = False
             raise self._failures.unreachable(error) from None
-        except NotReadable as error:
+        except BadResponse as error:
             raise self._failures.not_readable(error) from None
 
 
@@ -284,16 +303,16 @@ def _lacks_call(request: ChatRequest, text: str) -> bool:
 
 
 async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """Raises NotReadable where it is longer."""
+    """Raises BadResponse where it is longer."""
     body = b""
     async for piece in response.content.iter_any():
         body += piece
         if len(body) > max_bytes:
-            raise NotReadable(f"it is longer than {max_bytes:,} bytes")
+            raise BadResponse(f"it is longer than {max_bytes:,} bytes")
     return body
 
 
-async def _refused(response: aiohttp.ClientResponse) -> RefusedRequest:
+async def _refused(response: aiohttp.ClientResponse) -> HttpRefusal:
     async with response:
         body = await response.content.read(_MAX_REFUSAL_BYTES)
-    return RefusedRequest.read(response.status, body, response.headers.get("Retry-After", ""))
+    return HttpRefusal.read(response.status, body, response.headers.get("Retry-After", ""))

@@ -1,17 +1,21 @@
-"""What the wire formats of servers have in common: a body out of a request, and replies out of what comes."""
+"""What the remote APIs share: the reader protocol, server-sent events, the list of models, and errors.
+
+No API key appears in any error.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from edgevox.config.secrets import Secret
+from edgevox.core.errors import ConfigError, ContextOverflow, EdgevoxError, EngineFailed, ModelMissing
+from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatRequest, FinishReason, ToolCall
 from edgevox.llm.tool_parsers import DETECTORS
-from edgevox.settings.secret_file import Secret
-from edgevox.types import Busy, ChatDelta, ChatDone, ChatRequest, FinishReason, ToolCall
 
 WIRE_FORMAT = "hermes"
 """The form in which calls are handed on where the request names none."""
@@ -21,16 +25,16 @@ Piece: TypeAlias = ChatDelta | Busy
 _THINK, _END_THINK = "<think>", "</think>\n"
 
 
-class NotReadable(Exception):
+class BadResponse(Exception):
     """What came is not of this wire format."""
 
     @classmethod
-    def at(cls, error: ValidationError) -> NotReadable:
+    def at(cls, error: ValidationError) -> BadResponse:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         return cls(f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip())
 
 
-class Refused(Exception):
+class ServerRefusal(Exception):
     """The server says, in the middle of an answer, that something is wrong. `kind` is its word for it."""
 
     def __init__(self, message: str, kind: str = "") -> None:
@@ -39,7 +43,7 @@ class Refused(Exception):
 
 
 class AnswerReader(Protocol):
-    """Reads one answer, event by event or whole. Raises NotReadable, and Refused for what the server says."""
+    """Reads one answer, event by event or whole. Raises BadResponse, and Refused for what the server says."""
 
     @property
     def is_over(self) -> bool:
@@ -78,7 +82,7 @@ class Wire(Protocol):
 
 
 @dataclass
-class GrowingCall:
+class PartialToolCall:
     """A call whose arguments are still being written."""
 
     name: str = ""
@@ -89,7 +93,7 @@ class Answer:
     """What was read of an answer so far; the end of a text, thoughts and calls are written as models do."""
 
     def __init__(self, request: ChatRequest) -> None:
-        self.calls: dict[int, GrowingCall] = {}
+        self.calls: dict[int, PartialToolCall] = {}
         self.prompt_tokens = 0
         self.cached_tokens = 0
         self.generated_tokens = 0
@@ -112,7 +116,7 @@ class Answer:
         yield ChatDelta(begin + text)
 
     def finish(self) -> tuple[str, ChatDone]:
-        text = self._end_of_thoughts() + written(self._request, tuple(self.calls.values()))
+        text = self._end_of_thoughts() + render_calls(self._request, tuple(self.calls.values()))
         reason = self.finish_reason or "stop"
         if self.calls and reason == "stop":
             reason = "tool_calls"
@@ -131,10 +135,10 @@ class Answer:
         return end
 
 
-def written(request: ChatRequest, calls: Sequence[GrowingCall]) -> str:
+def render_calls(request: ChatRequest, calls: Sequence[PartialToolCall]) -> str:
     """Calls that a server has read, as the model would have written them: the parser chain reads them.
 
-    Raises NotReadable for arguments that cannot be written so; in JSON, the chain may yet repair them.
+    Raises BadResponse for arguments that cannot be written so; in JSON, the chain may yet repair them.
     """
     if not calls:
         return ""
@@ -143,10 +147,8 @@ def written(request: ChatRequest, calls: Sequence[GrowingCall]) -> str:
     wire_format = request.wire_format or WIRE_FORMAT
     for call in calls:
         if wire_format != WIRE_FORMAT and not _is_object(call.arguments or "{}"):
-            raise NotReadable(f"the arguments of {call.name}")
-    made = tuple(
-        ToolCall(str(number), call.name, call.arguments or "{}") for number, call in enumerate(calls)
-    )
+            raise BadResponse(f"the arguments of {call.name}")
+    made = tuple(ToolCall(str(number), call.name, call.arguments or "{}") for number, call in enumerate(calls))
     return "\n" + DETECTORS[wire_format]().render(made)
 
 
@@ -161,3 +163,200 @@ def function_of(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     """The function of a tool, with what every server knows: others refuse more."""
     function = tool.get("function", tool)
     return {key: function[key] for key in ("name", "description", "parameters") if key in function}
+
+
+MAX_BYTES = 8_000_000
+"""The longest answer, with all that stands around its words."""
+
+
+async def server_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[str | Busy, None]:
+    """The data of each event; Busy for what only says that the server is there. Raises BadResponse."""
+    rest, data, total = b"", [], 0
+    async for piece in pieces:
+        total += len(piece)
+        if total > MAX_BYTES:
+            raise BadResponse(f"it is longer than {MAX_BYTES:,} bytes")
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            field, _, value = line.rstrip(b"\r").partition(b":")
+            if field == b"data":
+                data.append(value.removeprefix(b" "))
+            elif field == b"" and not line.strip() and data:
+                yield _text(data)
+                data = []
+            else:
+                yield Busy()
+    if rest.startswith(b"data:"):  # the last line may have no end
+        data.append(rest.removeprefix(b"data:").strip())
+    if data:
+        yield _text(data)
+
+
+def _text(data: list[bytes]) -> str:
+    try:
+        return b"\n".join(data).decode()
+    except UnicodeDecodeError:
+        raise BadResponse("it is no UTF-8") from None
+
+
+_EDGEVOX = "edgevox"
+
+
+class _Model(BaseModel):
+    id: str
+    owned_by: str | None = None
+
+
+class _Models(BaseModel):
+    data: list[_Model] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """Their names, as far as the server tells. Another EdgeVox has one that chats, whatever its name."""
+
+    names: tuple[str, ...] = ()
+    is_edgevox: bool = False
+
+    @classmethod
+    def read(cls, body: bytes) -> ModelList:
+        """Raises BadResponse."""
+        try:
+            models = _Models.model_validate_json(body).data or []
+        except ValidationError as error:
+            raise BadResponse.at(error) from None
+        return cls(tuple(model.id for model in models), any(model.owned_by == _EDGEVOX for model in models))
+
+    def only_one(self, url: str) -> str:
+        """The model where there is no choice. Raises ConfigError where there is."""
+        if self.is_edgevox:
+            return self.names[0]
+        if len(self.names) == 1:
+            return self.names[0]
+        if not self.names:
+            raise ConfigError(f"{url} does not say which models it has", hint="set llm.remote_model")
+        raise ConfigError(
+            f"{url} has several models",
+            hint=f"set llm.remote_model to one of {', '.join(self.names[:12])}",
+        )
+
+
+_MAX_QUOTED_CHARS = 300
+# How servers say that a conversation is too long: OpenAI and EdgeVox, llama.cpp, vLLM, Anthropic.
+_TOO_LONG = ("context_length", "exceed_context", "context length", "context size", "prompt is too long")
+_BUSY = (503, 529)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRefusal:
+    """The answer of a server that is no answer: its status and what it says."""
+
+    status: int
+    kind: str
+    said: str
+    retry_after: str = ""
+
+    @classmethod
+    def read(cls, status: int, body: bytes, retry_after: str) -> HttpRefusal:
+        """Servers have several forms for it; where it is none of them, the text stands for itself."""
+        text = body.decode(errors="replace")
+        try:
+            content = json.loads(text)
+        except ValueError:
+            return cls(status, "", " ".join(text.split()), retry_after)
+        match content:
+            case {"error": {"message": str(said), **more}} | {"message": str(said), **more}:
+                kind = f"{more.get('code', '')} {more.get('type', '')}"
+                return cls(status, kind, said, retry_after)
+            case {"error": str(said)} | {"detail": str(said)}:
+                return cls(status, "", said, retry_after)
+        return cls(status, "", text, retry_after)
+
+    @property
+    def is_about_choice(self) -> bool:
+        """Whether the server cannot be told that a call must be made."""
+        return self.status in (400, 422, 500, 501) and "tool_choice" in f"{self.kind} {self.said}"
+
+    @property
+    def is_too_long(self) -> bool:
+        words = f"{self.kind} {self.said}".lower()
+        return self.status in (400, 413, 500) and any(sign in words for sign in _TOO_LONG)
+
+
+class RemoteErrors:
+    """The errors of one server."""
+
+    def __init__(self, url: str, key: Secret | None) -> None:
+        self._url = url
+        self._key = key
+
+    def unreachable(self, error: Exception) -> EngineFailed:
+        return EngineFailed(
+            f"{self._url} does not answer: {self._quoted(str(error) or type(error).__name__)}",
+            hint="is it running, and is llm.remote_url right?",
+        )
+
+    def broke_off(self) -> EngineFailed:
+        return EngineFailed(f"{self._url} broke off in the middle of its answer", hint="see its log")
+
+    def not_readable(self, error: BadResponse) -> EngineFailed:
+        return EngineFailed(
+            f"{self._url} gave no chat completion: {self._quoted(str(error))}",
+            hint="llm.remote_url should end in /v1, and llm.remote_kind say what speaks there",
+        )
+
+    def refused_midway(self, error: ServerRefusal) -> EngineFailed:
+        said = self._quoted(f"{error} {f'({error.kind})' if error.kind else ''}".strip())
+        return EngineFailed(f"{self._url} gave up on its answer: {said}", hint="try again, or see its log")
+
+    def refused(self, request: HttpRefusal, model: str, known: Sequence[str]) -> EdgevoxError:
+        said = self._quoted(request.said)
+        words = f"{request.kind} {request.said}".lower()
+        match request.status:
+            case 401 | 403:
+                return self._wrong_key(said)
+            case 404 if "model" in words:
+                return ModelMissing(f"{self._url} has no model {model}: {said}", hint=_models_hint(known))
+            case 404 | 405:
+                return ConfigError(f"nobody chats at {self._url}: {said}", hint=_ADDRESS_HINT)
+            case 429:
+                later = f"in {request.retry_after} s" if request.retry_after.isdigit() else "later"
+                return EngineFailed(
+                    f"{self._url} has too much to do: {said}", hint=f"try again {later}; or raise its limits"
+                )
+            case status if status in _BUSY:
+                return EngineFailed(
+                    f"{self._url} answered {status}, it is not ready: {said}", hint="try again in a moment"
+                )
+            case status if 300 <= status < 400:
+                return ConfigError(f"{self._url} sends elsewhere ({status})", hint=_ADDRESS_HINT)
+        if request.is_too_long:
+            return ContextOverflow(f"the conversation is too long for {model}: {said}", hint="ask for less at once")
+        return EngineFailed(
+            f"{self._url} answered {request.status}: {said}",
+            hint="see its log; tools need a server that knows them (llama.cpp's: --jinja)",
+        )
+
+    def _wrong_key(self, said: str) -> ConfigError:
+        if self._key is None:
+            return ConfigError(
+                f"{self._url} wants a key: {said}",
+                hint="name a file that holds it in llm.remote_key_file (chmod 600)",
+            )
+        return ConfigError(
+            f"{self._url} does not accept the key: {said}",
+            hint="llm.remote_key_file, or the variable of llm.remote_key_variable, must hold the right one",
+        )
+
+    def _quoted(self, text: str) -> str:
+        """What somebody said, without the key: a server may repeat what it was sent."""
+        if self._key is not None:
+            text = text.replace(self._key.reveal(), "…")
+        return " ".join(text.split())[:_MAX_QUOTED_CHARS]
+
+
+_ADDRESS_HINT = "llm.remote_url should end in /v1, and llm.remote_kind say what speaks there"
+
+
+def _models_hint(known: Sequence[str]) -> str:
+    return f"set llm.remote_model to one of {', '.join(known[:12])}" if known else "set llm.remote_model"

@@ -18,9 +18,14 @@ from edgevox.llm.tool_parsers.base import (
     ToolCallItem,
     Verdict,
 )
-from edgevox.llm.tool_parsers.chain import openai_call, parse_tool_calls_from_content, register_detector
 from edgevox.llm.tool_parsers.detectors import DETECTORS
-from edgevox.llm.tool_parsers.streaming import StreamingToolParser, parse_reply
+from edgevox.llm.tool_parsers.streaming import (
+    StreamingToolParser,
+    openai_call,
+    parse_reply,
+    parse_tool_calls_from_content,
+    register_detector,
+)
 
 __all__ = [
     "DETECTORS",

@@ -1,4 +1,4 @@
-"""The values a parser gives back, and what a format has to provide: a detector and the body it opens.
+"""The types of the tool-call parsers: results, detectors and bodies, the allow-list, reasoning markers.
 
 A detector names the markers that begin its calls. When the chain meets one it asks the detector for a
 `Body`, and feeds it until it has a verdict: MORE (it needs more text), DONE (the region ends at `pos`) or NO
@@ -13,9 +13,69 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers.notation import Wrapper
-from edgevox.llm.tool_parsers.offered import OfferedTools
-from edgevox.types import ToolCall
+
+_NAMESPACES = ("functions.", "function.", "tools.", "default_api.")
+
+
+class OfferedTools:
+    """The tools of one request, in OpenAI's form. Made of None, it allows every name and knows no schema."""
+
+    __slots__ = ("_schemas", "names", "unlimited")
+
+    def __init__(self, tools: Iterable[Mapping[str, Any]] | None) -> None:
+        self.unlimited = tools is None
+        self._schemas: dict[str, Mapping[str, Any]] = {}
+        for tool in tools or ():
+            function = tool.get("function", tool)
+            if type(function) is not dict and not isinstance(function, Mapping):
+                continue
+            name = function.get("name")
+            if isinstance(name, str) and name:
+                schema = function.get("parameters") or function.get("input_schema")
+                self._schemas[name] = schema if isinstance(schema, dict | Mapping) else {}
+        self.names = tuple(self._schemas)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._schemas
+
+    def resolve(self, written: str) -> str | None:
+        """The offered name that `written` stands for, or None."""
+        if written in self._schemas:
+            return written
+        if self.unlimited:
+            return written or None
+        for namespace in _NAMESPACES:
+            if written.startswith(namespace) and written[len(namespace) :] in self._schemas:
+                return written[len(namespace) :]
+        return None
+
+    def schema(self, name: str) -> Mapping[str, Any] | None:
+        """The JSON Schema of a tool's arguments; None when nothing is known of it."""
+        return self._schemas.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningStyle:
+    """One way to mark reasoning. `calls_count`: marked calls inside it are calls (small Qwen3s do that)."""
+
+    begins: tuple[str, ...]
+    ends: tuple[str, ...]
+    calls_count: bool = True
+
+
+THINK = ReasoningStyle(("<think>",), ("</think>",))
+THINKING = ReasoningStyle(("<thinking>",), ("</thinking>",))
+MISTRAL = ReasoningStyle(("[THINK]",), ("[/THINK]",), calls_count=False)
+GEMMA = ReasoningStyle(("<|channel>", "<|channel>thought", "<|channel>thought\n"), ("<channel|>",))
+# Harmony's headers are read by its detector; these end the message that a header began.
+HARMONY = ReasoningStyle((), ("<|end|>", "<|return|>", "<|call|>"))
+
+STYLES = (THINK, THINKING, MISTRAL, GEMMA)
+# Opened by the chat template: which style it is shows only at its end.
+TEMPLATE_OPENED = ReasoningStyle((), tuple(end for style in STYLES for end in style.ends))
+
 
 # How much white space and stray punctuation may stand between the parts of a call.
 MAX_GAP = 1000

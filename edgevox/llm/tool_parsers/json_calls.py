@@ -1,4 +1,4 @@
-"""Calls written as JSON objects: how one is recognised, and the body that reads one or a list of them."""
+"""Calls written as JSON objects: between a format's markers, on their own in the text, or in a code block."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from edgevox.llm.tool_parsers.base import MAX_GAP, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.core.types import ToolCall
+from edgevox.llm.tool_parsers.base import MAX_GAP, OfferedTools, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads, read_at
-from edgevox.llm.tool_parsers.offered import OfferedTools
-from edgevox.llm.tool_parsers.preview import ArgumentsPreview
-from edgevox.types import ToolCall
 
 NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "kwargs")
@@ -19,9 +17,7 @@ _ID_KEYS = ("id", "call_id", "tool_call_id")
 # Beside a name, these say that the object describes a tool and does not call it.
 _DESCRIBING_KEYS = ("description", "inputSchema", "input_schema")
 _ARGUMENTS_BEGIN = re.compile(rf"""["']?(?:{"|".join(ARGUMENT_KEYS)})["']?\s*:\s*$""")
-_WRITTEN_NAME = re.compile(
-    rf"""["']?(?:{"|".join(NAME_KEYS)})["']?\s{{0,8}}:\s{{0,8}}["']([^"'\n]{{1,128}})["']"""
-)
+_WRITTEN_NAME = re.compile(rf"""["']?(?:{"|".join(NAME_KEYS)})["']?\s{{0,8}}:\s{{0,8}}["']([^"'\n]{{1,128}})["']""")
 
 
 def calls_of(value: JsonValue, raw: str, offered: OfferedTools) -> list[RawCall] | None:
@@ -68,9 +64,7 @@ def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | No
         try:
             arguments = loads(text) if text else {}
         except Unreadable as err:
-            return RawCall(
-                name, {}, raw, call_id, problem=f"the arguments are a string that is not JSON ({err})"
-            )
+            return RawCall(name, {}, raw, call_id, problem=f"the arguments are a string that is not JSON ({err})")
     if arguments is None or arguments == []:
         arguments = {}
     if not isinstance(arguments, Mapping):
@@ -92,9 +86,7 @@ def damaged_call(raw: str, reason: str) -> RawCall:
 
 def objects(calls: Sequence[ToolCall], *, arguments_key: str = "arguments") -> list[str]:
     """Each call as a JSON object."""
-    return [
-        f'{{"name": {json.dumps(call.name)}, "{arguments_key}": {call.arguments or "{}"}}}' for call in calls
-    ]
+    return [f'{{"name": {json.dumps(call.name)}, "{arguments_key}": {call.arguments or "{}"}}}' for call in calls]
 
 
 class JsonCalls(BracketBody):
@@ -261,3 +253,118 @@ def read_member(part: str) -> Mapping[str, JsonValue]:
     """One `"key": value` of an object. Raises Unreadable."""
     value = loads(f"{{{part}}}")
     return value if isinstance(value, dict) else {}
+
+
+_KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, "type", "id", "tool_calls")
+_HEAD = re.compile(rf"""\{{[ \t\r\n]{{0,64}}["']?(?:{"|".join(_KEYS)})["']?[ \t\r\n]{{0,8}}:""")
+_HEAD_LIMIT = 120
+_INFO = re.compile(r"[ \t]*[\w+.-]*[ \t]*")
+_INFO_LIMIT = 24
+
+
+class BareJsonCalls(JsonCalls):
+    """An object, or a list of objects, with nothing around it: a call only if it has the shape of one."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening, ids=True)
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        marker = self.opening.marker
+        if self.opening.before[-1:] in ("`", '"', "'", "$", "\\"):
+            return Verdict.NO
+        head = marker + self.text[self.pos : self.pos + _HEAD_LIMIT]
+        if marker == "[":
+            inner = head[1:].lstrip()
+            if not inner:
+                return Verdict.NO if len(head) > _HEAD_LIMIT else Verdict.MORE
+            if inner[0] != "{":
+                return Verdict.NO
+            head = inner
+        if _HEAD.match(head) is None:
+            return Verdict.MORE if _may_become_head(head) else Verdict.NO
+        if marker == "[":
+            self._in_list = True
+            self._skip_space()
+            return self._begin_object()
+        return self._begin_object(opened=marker)
+
+    def _take(self, raw: str, value: JsonValue = None) -> None:
+        if self.committed:
+            super()._take(raw, value)
+            return
+        calls = self._read(raw, value)
+        if all(self._is_call(call) for call in calls):
+            self.calls += calls
+            self.committed = True
+        else:
+            self.spent = len(raw) + self._in_list
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        if not self.committed:
+            return Verdict.NO
+        # Outside a list the next object has to show for itself that it is a call.
+        return super()._between(at_end) if self._in_list else Verdict.DONE
+
+    def _is_call(self, call: RawCall) -> bool:
+        if call.name in self.opening.offered:
+            # Cut off in the middle, it is a call still: saying so is better than speaking JSON.
+            return call.problem is None or self._cut_off
+        return call.problem is None and call.has_arguments
+
+
+class FencedCalls(JsonCalls):
+    """A code block that is nothing but calls of offered tools; any other block is a quotation."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening, ends=("```",), ids=True)
+        self._found: list[RawCall] = []
+        self._refused = False
+        self._skipped_fence = True
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        line_end = self.text.find("\n", self.pos, self.pos + _INFO_LIMIT)
+        info = self.text[self.pos : self.pos + _INFO_LIMIT if line_end < 0 else line_end]
+        if not _INFO.fullmatch(info):
+            return Verdict.NO
+        if line_end < 0:
+            return Verdict.NO if len(info) == _INFO_LIMIT else Verdict.MORE
+        self.pos = line_end + 1
+        self._state = self._content
+        return None
+
+    def _content(self, at_end: bool) -> Verdict | None:
+        verdict = super()._start(at_end)
+        self.committed = False
+        return verdict
+
+    def _take(self, raw: str, value: JsonValue = None) -> None:
+        calls = self._read(raw, value)
+        self._refused |= any(call.problem or call.name not in self.opening.offered for call in calls)
+        self.spent += len(raw)
+        self._found += calls
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        if self._refused:
+            return Verdict.NO
+        verdict = super()._between(at_end)
+        if verdict is Verdict.DONE:
+            if not self._found or not (self.ended or self.pos == len(self.text)):
+                return Verdict.NO
+            self.calls = self._found
+            self.committed = True
+        return verdict
+
+
+def _may_become_head(head: str) -> bool:
+    if len(head) >= _HEAD_LIMIT:
+        return False
+    inner = head[1:].lstrip()
+    if not inner:
+        return len(head) <= 64
+    word = inner.lstrip("\"'")
+    for key in _KEYS:
+        if key.startswith(word):
+            return True
+        if word.startswith(key) and not word[len(key) :].strip("\"' \t\r\n"):
+            return True
+    return False

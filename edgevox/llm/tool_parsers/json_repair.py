@@ -187,9 +187,7 @@ class Reader:
                 return self._raw_string(quote)
         word = _KEY.match(self.text, self.pos)
         if word is None:
-            raise (Unreadable if char else Truncated)(
-                f"no key where {self.text[self.pos : self.pos + 20]!r} stands"
-            )
+            raise (Unreadable if char else Truncated)(f"no key where {self.text[self.pos : self.pos + 20]!r} stands")
         self.pos = word.end()
         return word.group()
 

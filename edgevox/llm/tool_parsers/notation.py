@@ -1,13 +1,17 @@
-"""How a call is written down: what stands around it, and in which notation its arguments are.
+"""How a call is written: the text around it, and the notation of its arguments.
 
 Each format's file holds its `Wrapper` beside its detector, and its grammar is made from that: what the
-grammar forces is what the detector reads. Nothing here acts.
+grammar forces is what the detector reads.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from edgevox.core.types import ToolCall
+from edgevox.llm.tool_parsers.json_repair import JsonValue
 
 # How characters that cannot stand for themselves are written; "none": they cannot be written at all.
 Escapes: TypeAlias = Literal["json", "python", "none"]
@@ -124,9 +128,7 @@ def brace_notation(quote: str) -> Notation:
     )
 
 
-def tagged_notation(
-    key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()
-) -> Notation:
+def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()) -> Notation:
     """Arguments between tags: strings as they are, everything else as JSON."""
     value = Notation(
         strings=strings or (Quoting("", value_close, "none", barred="<"),),
@@ -142,3 +144,35 @@ def tagged_notation(
         key_escapes="none",
         members=value,
     )
+
+
+def arguments_of(call: ToolCall) -> dict[str, JsonValue]:
+    """The arguments of a call as a mapping."""
+    found: dict[str, JsonValue] = json.loads(call.arguments or "{}")
+    return found
+
+
+def tagged_arguments(call: ToolCall) -> list[tuple[str, str]]:
+    """Key and value as text: strings as they are, everything else as JSON."""
+    return [
+        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for key, value in arguments_of(call).items()
+    ]
+
+
+def python_call(call: ToolCall) -> str:
+    """`name(key=value)` in Python's notation."""
+    return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments_of(call).items())})"
+
+
+def gemma_value(value: JsonValue, quote: str) -> str:
+    """A value in Gemma's notation: strings between `quote`, keys without quotes."""
+    match value:
+        case str():
+            return f"{quote}{value}{quote}"
+        case dict():
+            return "{" + ",".join(f"{key}:{gemma_value(member, quote)}" for key, member in value.items()) + "}"
+        case list():
+            return "[" + ",".join(gemma_value(member, quote) for member in value) + "]"
+        case _:
+            return json.dumps(value)

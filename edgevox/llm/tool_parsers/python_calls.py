@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 
 from edgevox.llm.tool_parsers.base import MAX_GAP, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, Unreadable
-from edgevox.llm.tool_parsers.preview import ArgumentsPreview
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*+")
 _MAX_NAME_CHARS = 128
@@ -242,11 +241,7 @@ class BareListCalls(PythonCalls):
 
     def _begin(self, name: str, at: int, opened: str = "") -> None:
         super()._begin(name, at, opened)
-        if (
-            self.opening.offered.resolve(name) is None
-            and not self.committed
-            and not self.opening.at_line_start
-        ):
+        if self.opening.offered.resolve(name) is None and not self.committed and not self.opening.at_line_start:
             self._state = self._refuse
 
     def _refuse(self, at_end: bool) -> Verdict:
@@ -297,9 +292,7 @@ class PlainCall(PythonCalls):
         word = _NAME.match(text, at, at + _MAX_NAME_CHARS)
         if not at_end and (at == len(text) or (word is not None and word.end() == len(text))):
             return Verdict.MORE
-        alone = (
-            at == len(text) or text[at] == "\n" or (word is not None and word.group() in self.opening.offered)
-        )
+        alone = at == len(text) or text[at] == "\n" or (word is not None and word.group() in self.opening.offered)
         named = bool(self._call.arguments) and not self._call.positional
         if not alone or not (named or self.opening.at_line_start):
             self.spent = len(self._call.raw)

@@ -1,6 +1,7 @@
-"""Splitting a reply into text, reasoning and calls in one pass, while it is being written.
+"""Splits a reply into text, reasoning and validated tool calls in one pass, while it is being written.
 
-Batch is a stream of one piece, so there is no second implementation that could disagree with streaming.
+Batch is a stream of one piece, so there is no second implementation that could disagree with streaming. The
+allow-list and the schema are checked only here.
 """
 
 from __future__ import annotations
@@ -8,20 +9,106 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from edgevox.llm.tool_parsers.bare_json import FencedCalls
+from edgevox.core.errors import ConfigError
 from edgevox.llm.tool_parsers.base import (
+    HARMONY,
+    MISTRAL,
+    TEMPLATE_OPENED,
+    ArgumentsDelta,
     BaseFormatDetector,
     Body,
     FirstOf,
+    OfferedTools,
     Opening,
     ParseDelta,
     ParsedReply,
+    RawCall,
+    ReasoningStyle,
+    RejectedCall,
+    ToolCallItem,
     Verdict,
 )
-from edgevox.llm.tool_parsers.intake import CallIntake
-from edgevox.llm.tool_parsers.offered import OfferedTools
-from edgevox.llm.tool_parsers.plan import FENCE, STOP_TOKENS, Scan, continues_word, plan_for
-from edgevox.llm.tool_parsers.reasoning import HARMONY, MISTRAL, TEMPLATE_OPENED, ReasoningStyle
+from edgevox.llm.tool_parsers.brackets import MAX_PREVIEWED
+from edgevox.llm.tool_parsers.coerce import dumps, fit_arguments
+from edgevox.llm.tool_parsers.detectors import DETECTORS
+from edgevox.llm.tool_parsers.json_calls import FencedCalls
+from edgevox.llm.tool_parsers.markers import FENCE, STOP_TOKENS, Scan, continues_word, markers_for
+
+
+class CallValidator:
+    """The calls and rejections of one reply, and the deltas that have not been given out yet."""
+
+    def __init__(self, offered: OfferedTools, explain: Callable[[str], None] | None) -> None:
+        self.calls: list[ToolCallItem] = []
+        self.rejected: list[RejectedCall] = []
+        self.deltas: list[ArgumentsDelta] = []
+        self._offered = offered
+        self._explain = explain
+        self._shown: str | None = None
+        self._shown_keys = 0
+
+    def accept(self, raw: RawCall) -> bool:
+        """Take a complete call; whether its tool is offered."""
+        shown, self._shown, self._shown_keys = self._shown, None, 0
+        name = self._offered.resolve(raw.name)
+        if name is None:
+            self._reject(raw)
+            return False
+        fitted, problems = fit_arguments(raw.arguments, raw.positional, self._offered.schema(name))
+        if raw.problem is not None:
+            problems = [raw.problem]
+        try:
+            arguments = dumps(fitted)
+        except ValueError:
+            arguments, problems = "{}", ["a number is out of range"]
+        error = f"invalid_arguments: {'; '.join(problems)}" if problems else None
+        call = ToolCallItem(raw.id or self._made_up_id(name), name, arguments, error)
+        if self._explain is not None:
+            self._explain(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
+        self.calls.append(call)
+        if shown is None:
+            self.deltas.append(ArgumentsDelta(call.id, name, arguments))
+        elif arguments.startswith(shown) and error is None:
+            self.deltas.append(ArgumentsDelta(call.id, name, arguments[len(shown) :]))
+        return True
+
+    def show(self, unfinished: RawCall) -> None:
+        """Show those arguments of a call that are complete, in the words of the finished call."""
+        name = self._offered.resolve(unfinished.name)
+        if name is None or len(unfinished.arguments) > MAX_PREVIEWED:
+            return
+        pieces = self._fitted_pairs(unfinished, name)
+        if not pieces and self._shown is not None:
+            return
+        before = self._shown or ""
+        piece = "".join((", " if before or at else "{") + pair for at, pair in enumerate(pieces))
+        self._shown = before + piece
+        self.deltas.append(ArgumentsDelta(unfinished.id or self._made_up_id(name), name, piece))
+
+    def _fitted_pairs(self, unfinished: RawCall, name: str) -> list[str]:
+        schema = self._offered.schema(name)
+        pairs: list[str] = []
+        for key in list(unfinished.arguments)[self._shown_keys :]:
+            if schema is not None and key not in (schema.get("properties") or ()):
+                # What it is called in the end depends on the other arguments.
+                break
+            fitted, _ = fit_arguments({key: unfinished.arguments[key]}, (), schema)
+            try:
+                pairs.append(dumps(fitted)[1:-1])
+            except ValueError:
+                break
+            self._shown_keys += 1
+        return pairs
+
+    def _reject(self, raw: RawCall) -> None:
+        reason = f"unknown_tool: {raw.name} is not offered" if raw.name else f"malformed: {raw.problem or 'no name'}"
+        if self._explain is not None:
+            self._explain(f"rejected, {reason}")
+        self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
+
+    def _made_up_id(self, name: str) -> str:
+        return f"{name}_{len(self.calls)}"
+
 
 _BEFORE_CHARS = 80
 # A reply that begins calls and never writes one is noise: after so much of it nothing is opened any more.
@@ -47,7 +134,7 @@ class StreamingToolParser:
         explain: Callable[[str], None] | None = None,
     ) -> None:
         self._offered = OfferedTools(tools)
-        self._plan = plan_for(tuple(parsers), self._offered.names)
+        self._plan = markers_for(tuple(parsers), self._offered.names)
         self._explain = explain
         self._style: ReasoningStyle | None = None
         if opened_reasoning:
@@ -65,7 +152,7 @@ class StreamingToolParser:
         self._before = ""
         self._text: list[str] = []
         self._reasoning: list[str] = []
-        self._intake = CallIntake(self._offered, explain)
+        self._intake = CallValidator(self._offered, explain)
         self._given = (0, 0, 0, 0)
         self._retracts = False
         self._finished = False
@@ -290,3 +377,36 @@ def parse_reply(
     parser = StreamingToolParser(preset_parsers, tools, opened_reasoning=opened_reasoning)
     parser._run(content, at_end=True)
     return parser.reply()
+
+
+def parse_tool_calls_from_content(
+    content: str, *, preset_parsers: Sequence[str] = (), tools: Iterable[Mapping[str, Any]] | None = None
+) -> tuple[list[dict[str, Any]], str, bool]:
+    """The calls in OpenAI's form, the text left for speech, and whether there are calls.
+
+    A call whose arguments stay invalid carries an `error`: tell the model, do not dispatch it.
+    """
+    reply = parse_reply(content, preset_parsers=preset_parsers, tools=tools)
+    return [openai_call(call) for call in reply.calls], reply.text, reply.fallback
+
+
+def openai_call(call: ToolCallItem) -> dict[str, Any]:
+    """A call as the chat completions interface writes it."""
+    written: dict[str, Any] = {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments},
+    }
+    if call.error is not None:
+        written["error"] = call.error
+    return written
+
+
+def register_detector(name: str, cls: object) -> None:
+    """Make a format known under `name`. Raises ConfigError if it is no detector, or the name is taken."""
+    if not isinstance(cls, type) or not issubclass(cls, BaseFormatDetector):
+        raise ConfigError(f"{cls!r} is not a detector", hint="subclass edgevox.llm.tool_parsers.BaseFormatDetector")
+    if name in DETECTORS:
+        raise ConfigError(f"a tool-call parser called {name} exists already", hint="choose another name")
+    DETECTORS[name] = cls
+    markers_for.cache_clear()

@@ -6,7 +6,7 @@ import re
 from abc import abstractmethod
 
 from edgevox.llm.tool_parsers.base import Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.brackets import BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue
 
 NAME = re.compile(r"[A-Za-z_][\w.:/-]*")
@@ -86,9 +86,7 @@ class TagBody(BracketBody):
         if at < 0:
             return len(self.text)
         tail = self.text[at:]
-        if ">" not in tail and any(
-            known.startswith(tail) or tail.startswith(known) for known in self._beginnings
-        ):
+        if ">" not in tail and any(known.startswith(tail) or tail.startswith(known) for known in self._beginnings):
             return at
         return len(self.text)
 

@@ -1,1 +1,3 @@
-"""Sound for programs: what was said in a file, and a text spoken."""
+"""OpenAI-compatible transcription and speech routes."""
+
+from __future__ import annotations

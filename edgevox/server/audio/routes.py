@@ -1,31 +1,94 @@
-"""The routes for sound: written down, and spoken."""
+"""The /v1/audio routes and their request bodies, as OpenAI's clients write them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias, get_args
 
-from starlette.requests import Request
+from pydantic import Field
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from edgevox.audio.files import decode_audio
-from edgevox.server.access import Access, seeker_of
-from edgevox.server.assistant import Assistant
-from edgevox.server.audio.bodies import SpeechBody, TranscriptionBody
-from edgevox.server.audio.in_turns import heard_in, spoken
-from edgevox.server.audio.sound_writer import MEDIA_TYPES, SoundFormat, SoundWriter
-from edgevox.server.errors import ApiError, invalid
-from edgevox.server.event_stream import streamed
-from edgevox.server.gone import unless_gone
-from edgevox.server.models import DEFAULT_NAMES
-from edgevox.server.queues import Queues
-from edgevox.server.wire import read_body
-from edgevox.settings import ServerSettings
+from edgevox.config import ServerSettings
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Transcript
+from edgevox.dialogue.speech_output import Synthesizer
+from edgevox.server.assistant import DEFAULT_NAMES, Assistant
+from edgevox.server.audio.streams import (
+    MEDIA_TYPES,
+    AudioEncoder,
+    AudioFormat,
+    synthesize_in_turns,
+    transcribe_in_turns,
+)
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.http.auth import Access, client_key_of
+from edgevox.server.http.errors import ApiError, ClientDisconnected, invalid
+from edgevox.server.http.wire import RequestBody, cancel_on_disconnect, read_body, sse_response
 from edgevox.tts.sentences import SentenceSplitter
-from edgevox.turn import CancelFlag
-from edgevox.types import Transcript
-from edgevox.voice.voice import Voice
+
+TextFormat: TypeAlias = Literal["json", "text", "verbose_json"]
+_MAX_FIELDS = 16
+_MAX_FIELD_BYTES = 10_000
+
+
+class SpeechBody(RequestBody):
+    """What is to be spoken. There is one voice, whatever `voice` says."""
+
+    model: str
+    input: Annotated[str, Field(min_length=1, max_length=4096)]
+    voice: str | dict[str, str] = "default"
+    response_format: AudioFormat | None = None
+    speed: Annotated[float, Field(ge=0.25, le=4)] = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptionBody:
+    """A sound file that is to be written down."""
+
+    model: str
+    content: bytes
+    language: str | None
+    response_format: TextFormat
+
+    @classmethod
+    async def read(cls, request: Request) -> TranscriptionBody:
+        """Raises ApiError, and ClientDisconnected."""
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
+        if kind != "multipart/form-data":
+            raise ApiError(415, "unsupported_media_type", "the body must be multipart/form-data")
+        try:
+            form = await request.form(max_files=1, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES)
+        except ClientDisconnect:
+            raise ClientDisconnected from None
+        except HTTPException as error:
+            raise ApiError(400, "invalid_form", f"the form cannot be read: {error.detail}") from None
+        try:
+            file, model = form.get("file"), form.get("model")
+            language, wanted = form.get("language"), form.get("response_format", "json")
+            if not isinstance(file, UploadFile):
+                raise invalid("there is no file in the form", "file")
+            if not isinstance(model, str):
+                raise invalid("there is no model in the form", "model")
+            if isinstance(language, UploadFile) or (language and not _is_language(language)):
+                raise invalid('a language is two or three letters, such as "de"', "language")
+            for form_of_text in get_args(TextFormat):
+                if wanted == form_of_text:
+                    return cls(model, await file.read(), language or None, form_of_text)
+        finally:
+            await form.close()
+        raise invalid(f"the format is one of {', '.join(get_args(TextFormat))}", "response_format")
+
+
+def _is_language(text: str) -> bool:
+    return text.isascii() and text.isalpha() and text.islower() and len(text) in (2, 3)
+
 
 # What OpenAI calls its own: many programs cannot name another.
 _HEARING_NAMES = ("whisper-1", *DEFAULT_NAMES)
@@ -35,9 +98,7 @@ _VOICE_NAMES = ("tts-1", "tts-1-hd", *DEFAULT_NAMES)
 class AudioRoutes:
     """Ear and voice of one assistant."""
 
-    def __init__(
-        self, assistant: Assistant, queues: Queues, access: Access, settings: ServerSettings
-    ) -> None:
+    def __init__(self, assistant: Assistant, queues: EngineQueues, access: Access, settings: ServerSettings) -> None:
         self._assistant = assistant
         self._queues = queues
         self._access = access
@@ -45,16 +106,17 @@ class AudioRoutes:
 
     async def transcriptions(self, request: Request) -> Response:
         """POST /v1/audio/transcriptions."""
-        caller = self._access.talker(request, "audio")
-        if self._assistant.hearing is None:
+        caller = self._access.allow_local(request, "audio")
+        if self._assistant.transcriber is None:
             raise _not_served("recognise")
-        with self._queues.hearing.place(seeker_of(request, caller)):
+        with self._queues.transcriber.place(client_key_of(request, caller)):
             body = await TranscriptionBody.read(request)
-            _check(body.model, (self._assistant.hearing_name, *_HEARING_NAMES))
+            _check(body.model, (self._assistant.stt_model_name, *_HEARING_NAMES))
             audio = await asyncio.to_thread(decode_audio, body.content, max_s=self._settings.max_audio_s)
-            hearing = self._assistant.hearing(body.language)
-            heard = await unless_gone(
-                request.receive, heard_in(audio, hearing, self._queues.hearing, caller.name)
+            transcriber = self._assistant.transcriber(body.language)
+            heard = await cancel_on_disconnect(
+                request.receive,
+                transcribe_in_turns(audio, transcriber, self._queues.transcriber, caller.name),
             )
         text = " ".join(filter(None, (one.text.strip() for one in heard)))
         match body.response_format:
@@ -76,7 +138,7 @@ class AudioRoutes:
 
     async def speech(self, request: Request) -> Response:
         """POST /v1/audio/speech."""
-        caller = self._access.talker(request, "audio")
+        caller = self._access.allow_local(request, "audio")
         body = await read_body(request, SpeechBody)
         if self._assistant.voice is None:
             raise _not_served("speak")
@@ -86,22 +148,20 @@ class AudioRoutes:
         form = body.response_format or "mp3"
         spoken = self._spoken(self._assistant.voice(body.speed), body.input, form, caller.name)
         # Once it sounds, there is no place in it for an error: it just ends.
-        return await streamed(request, spoken, lambda _error: b"", media_type=MEDIA_TYPES[form])
+        return await sse_response(request, spoken, lambda _error: b"", media_type=MEDIA_TYPES[form])
 
-    async def _spoken(
-        self, voice: Voice, text: str, form: SoundFormat, who: str
-    ) -> AsyncGenerator[bytes, None]:
+    async def _spoken(self, voice: Synthesizer, text: str, form: AudioFormat, who: str) -> AsyncGenerator[bytes, None]:
         splitter = SentenceSplitter()
-        writer: SoundWriter | None = None
+        writer: AudioEncoder | None = None
         cancel = CancelFlag()
         language = self._assistant.voice_language
         try:
             with self._queues.speaking.place():
                 for sentence in (*splitter.feed(text), *splitter.finish()):
-                    sounds = spoken(sentence, voice, language, self._queues.speaking, who, cancel)
+                    sounds = synthesize_in_turns(sentence, voice, language, self._queues.speaking, who, cancel)
                     async with aclosing(sounds):
                         async for sound in sounds:
-                            writer = writer or SoundWriter(form, sound.rate_hz)
+                            writer = writer or AudioEncoder(form, sound.rate_hz)
                             if written := writer.feed(sound):
                                 yield written
             if writer is None:
@@ -123,9 +183,7 @@ def _segments(heard: list[Transcript]) -> list[dict[str, object]]:
 
 def _check(name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        raise ApiError(
-            404, "model_not_found", f"there is no model {name[:64]} here: {', '.join(known)}", param="model"
-        )
+        raise ApiError(404, "model_not_found", f"there is no model {name[:64]} here: {', '.join(known)}", param="model")
 
 
 def _not_served(what: str) -> ApiError:

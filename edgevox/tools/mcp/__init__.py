@@ -1,4 +1,6 @@
-"""Tools of MCP servers: which servers there are, what of them was approved, and their life.
+"""MCP client: configured servers, approvals, and their tools in the registry.
 
-The SDK takes a second to import: only `life`, `link` and `stdio` do, and those are for a server that starts.
+Importing the SDK takes a second: only `supervisor`, `session` and `transports` do, when a server starts.
 """
+
+from __future__ import annotations

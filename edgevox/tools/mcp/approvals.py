@@ -1,7 +1,7 @@
-"""What a person has agreed to: which servers may be started, and which of their tools, as they are described.
+"""Approvals by the user: which MCP servers may be started, and which of their tools as they are described.
 
-A server is approved by its exact command. The tools that it has when it is first asked are approved with it;
-from then on a tool that is new or not as it was waits, and is not offered, until the person agrees again.
+A server is approved by its exact command. The tools it has at that time are approved with it; a tool that
+is new or has changed is not offered until the user approves it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from types import MappingProxyType
 
 from pydantic import BaseModel
 
-from edgevox.tools.home.state_file import StateFile
+from edgevox.core.state_file import StateFile
 from edgevox.tools.mcp.config import ServerSpec, identity
-from edgevox.tools.mcp.definition import Definition
+from edgevox.tools.mcp.tools import Definition
 
-FILE_NAME = "mcp_approved.json"
+APPROVALS_FILE = "mcp_approved.json"
 
 
 class _Approved(BaseModel):
@@ -94,9 +94,7 @@ class Approvals:
             self._keep(spec, tools=approved.tools, waiting=waiting)
         return tuple(one for name, one in now.items() if name not in waiting)
 
-    def _keep(
-        self, spec: ServerSpec, *, tools: dict[str, Definition], waiting: dict[str, Definition]
-    ) -> None:
+    def _keep(self, spec: ServerSpec, *, tools: dict[str, Definition], waiting: dict[str, Definition]) -> None:
         with self._file.changing() as content:
             if approved := content.approved.get(identity(spec)):
                 approved.tools = tools

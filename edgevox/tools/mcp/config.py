@@ -19,12 +19,11 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from yarl import URL
 
-from edgevox.errors import ConfigError
-from edgevox.folders import Folders
-from edgevox.settings import McpSettings
-from edgevox.whole_file import write_whole
+from edgevox.config import McpSettings
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders, write_atomic
 
-FILE_NAME = "mcp.json"
+CONFIG_FILE = "mcp.json"
 _SERVERS = "mcpServers"
 _ONE_SERVER = "mcp"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -82,7 +81,7 @@ def identity(spec: ServerSpec) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def with_variables(values: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def expand_variables(values: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The values with ${NAME} replaced. Raises ConfigError for a variable that is not set."""
     known = os.environ if environ is None else environ
 
@@ -91,7 +90,7 @@ def with_variables(values: Mapping[str, str], environ: Mapping[str, str] | None 
             return known[match.group(1)]
         except KeyError:
             raise ConfigError(
-                f"the variable {match.group(1)} is not set", hint=f"set it, or take it out of {FILE_NAME}"
+                f"the variable {match.group(1)} is not set", hint=f"set it, or take it out of {CONFIG_FILE}"
             ) from None
 
     return {name: _VARIABLE.sub(value_of, value) for name, value in values.items()}
@@ -122,7 +121,7 @@ class _File(BaseModel):
 
 
 def config_file(settings: McpSettings, folders: Folders) -> Path:
-    return settings.config or folders.config / FILE_NAME
+    return settings.config or folders.config / CONFIG_FILE
 
 
 def configured_servers(settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
@@ -156,9 +155,7 @@ def read_servers(path: Path) -> tuple[ServerSpec, ...]:
             f"{path}: {where + ': ' if where else ''}{fault['msg']}",
             hint="docs/guide/mcp.md shows what belongs there",
         ) from error
-    servers = tuple(
-        _spec(path, server_id, entry) for server_id, entry in read.servers.items() if not entry.disabled
-    )
+    servers = tuple(_spec(path, server_id, entry) for server_id, entry in read.servers.items() if not entry.disabled)
     prefixes: dict[str, str] = {}
     for server in servers:
         other = prefixes.setdefault(prefix_of(server.id).casefold(), server.id)
@@ -183,17 +180,13 @@ def _spec(path: Path, server_id: str, entry: _Entry) -> ServerSpec:
                 f"{path}: {server_id} is spoken to by server-sent events, which MCP has given up",
                 hint="ask for its streamable HTTP address",
             )
-    raise ConfigError(
-        f'{path}: {server_id} needs either a "command" or a "url"', hint="docs/guide/mcp.md shows both"
-    )
+    raise ConfigError(f'{path}: {server_id} needs either a "command" or a "url"', hint="docs/guide/mcp.md shows both")
 
 
 def check_id(server_id: str) -> None:
     """Raises ConfigError for what cannot be a server's name."""
     if _ID.fullmatch(server_id) is None:
-        raise ConfigError(
-            f"{server_id!r} cannot be a server's name", hint="a letter, then letters, digits, - and _"
-        )
+        raise ConfigError(f"{server_id!r} cannot be a server's name", hint="a letter, then letters, digits, - and _")
 
 
 def _checked_url(text: str) -> str:
@@ -261,8 +254,6 @@ def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     try:
         # Only its user can read it: tokens may stand in it.
-        write_whole(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", owner_only=True)
+        write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", owner_only=True)
     except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror}", hint="make its folder writable"
-        ) from error
+        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="make its folder writable") from error

@@ -1,7 +1,7 @@
-"""The MCP servers of an installation: which run, what they bring to the registry, and what of it is offered.
+"""Starts the configured MCP servers, registers their approved tools, and reports their status.
 
-What is offered is always what was approved: tools are in the registry from the start, before their server has
-answered, and those that are not as they were are taken out.
+Only approved tools are offered: they are in the registry from the start, before their server has answered,
+and those that changed are taken out.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from edgevox.errors import ConfigError, StateError, ToolError
-from edgevox.settings import McpSettings
+from edgevox.config import McpSettings
+from edgevox.core.errors import ConfigError, StateError, ToolError
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import ServerSpec, prefix_of
-from edgevox.tools.mcp.definition import Definition, as_tool, offered_name
-from edgevox.tools.mcp.relevant import RelevantTools
+from edgevox.tools.mcp.tools import Definition, RelevantTools, as_tool, offered_name
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from edgevox.tools.mcp.life import ServerLife
+    from edgevox.tools.mcp.supervisor import ServerSupervisor
 
 ServerStatus: TypeAlias = Literal["unapproved", "starting", "ready", "away", "stopped"]
 
@@ -54,7 +53,7 @@ class ServerReport:
 class _Server:
     spec: ServerSpec
     is_approved: bool
-    life: ServerLife | None = None
+    life: ServerSupervisor | None = None
     beginning: asyncio.Task[None] | None = None
     definitions: tuple[Definition, ...] = ()
     names: tuple[str, ...] = ()
@@ -131,9 +130,7 @@ class McpServers:
     def start(self, names: Collection[str] | None = None) -> None:
         """Begin every approved server, or those of these names; none is waited for."""
         chosen = [
-            server
-            for server in self._servers
-            if server.is_approved and (names is None or server.spec.id in names)
+            server for server in self._servers if server.is_approved and (names is None or server.spec.id in names)
         ]
         if self._beginning is None and chosen:
             self._beginning = asyncio.create_task(self._begin(chosen))
@@ -142,7 +139,7 @@ class McpServers:
 
     async def _begin(self, chosen: Sequence[_Server]) -> None:
         try:
-            kind, starts = await asyncio.to_thread(_life_and_starts)
+            kind, starts = await asyncio.to_thread(_supervisor_type)
         except ImportError as error:
             for server in chosen:
                 server.problem = f"the MCP SDK cannot be used: {error}"
@@ -280,8 +277,8 @@ class McpServers:
         )
 
 
-def _life_and_starts() -> tuple[type[ServerLife], Any]:
+def _supervisor_type() -> tuple[type[ServerSupervisor], Any]:
     # Not at the top: the SDK takes a second to import, and most installations have no server.
-    from edgevox.tools.mcp.life import ServerLife, Starts
+    from edgevox.tools.mcp.supervisor import ServerSupervisor, StartSlots
 
-    return ServerLife, Starts()
+    return ServerSupervisor, StartSlots()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.errors import ConfigError
+from edgevox.config import LlmSettings
+from edgevox.core.errors import ConfigError
 from edgevox.llm.remote import read_key
-from edgevox.settings import LlmSettings
 
 KEY = "sk-a-secret"
 

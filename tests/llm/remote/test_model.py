@@ -12,8 +12,8 @@ import pytest
 
 from edgevox import tool
 from edgevox.agents import LLMAgent
-from edgevox.engine.limits import EngineLimits
-from edgevox.errors import (
+from edgevox.config.secrets import Secret
+from edgevox.core.errors import (
     ConfigError,
     ContextOverflow,
     EdgevoxError,
@@ -21,12 +21,12 @@ from edgevox.errors import (
     ModelError,
     ModelMissing,
 )
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatRequest, Message, NamedTool, Sampling, ToolCall
+from edgevox.engines.base import EngineLimits
 from edgevox.llm.remote import RemoteModel
 from edgevox.llm.remote.model import NOT_FORCED
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.settings.secret_file import Secret
-from edgevox.turn import CancelFlag
-from edgevox.types import ChatDelta, ChatDone, ChatRequest, Message, NamedTool, Sampling, ToolCall
 from tests.llm.remote.scripted_server import (
     DONE,
     USAGE,
@@ -74,9 +74,7 @@ async def told(model: RemoteModel, request: ChatRequest) -> tuple[str, ChatDone]
     pytest.fail("it has no end")
 
 
-async def answered(
-    *answers: Answer, request: ChatRequest = ASKED, **more: Any
-) -> tuple[str, ChatDone, ScriptedServer]:
+async def answered(*answers: Answer, request: ChatRequest = ASKED, **more: Any) -> tuple[str, ChatDone, ScriptedServer]:
     async with scripted(*answers) as server, RemoteModel(server.url, "big", **more) as model:
         text, done = await told(model, request)
         return text, done, server
@@ -114,9 +112,7 @@ async def test_an_answer_that_is_not_streamed_is_read_as_well() -> None:
 
 
 async def test_sampling_stop_and_more_fields_are_handed_on() -> None:
-    request = ChatRequest(
-        ASKED.messages, sampling=Sampling(temperature=0.5, max_tokens=9, seed=3), stop=("END",)
-    )
+    request = ChatRequest(ASKED.messages, sampling=Sampling(temperature=0.5, max_tokens=9, seed=3), stop=("END",))
     _text, _done, server = await answered(talk("x"), request=request, extra={"top_k": 5, "top_p": 0.1})
     wanted = {"temperature": 0.5, "max_tokens": 9, "seed": 3, "stop": ["END"], "top_k": 5, "top_p": 0.1}
     assert wanted.items() <= server.bodies[0].items()
@@ -129,9 +125,7 @@ async def test_a_schema_becomes_a_response_format() -> None:
 
 
 @pytest.mark.parametrize(("thinking", "text"), [(True, "<think>Hm.</think>\nYes."), (False, "Yes.")])
-async def test_thoughts_are_marked_where_they_are_wanted_and_left_out_where_not(
-    thinking: bool, text: str
-) -> None:
+async def test_thoughts_are_marked_where_they_are_wanted_and_left_out_where_not(thinking: bool, text: str) -> None:
     thought = {"choices": [{"delta": {"reasoning_content": "Hm."}}]}
     got, _done, _server = await answered(
         events(thought, said("Yes."), ended(), DONE), request=ChatRequest(ASKED.messages, thinking=thinking)
@@ -191,17 +185,7 @@ async def test_calls_that_the_server_has_read_are_written_in_the_form_that_was_a
     [
         (called(None, "switch_lamp", '{"on": true}'),),
         (called(None, "switch_lamp", '{"on"'), called(None, None, ": true}")),
-        (
-            {
-                "choices": [
-                    {
-                        "delta": {
-                            "tool_calls": [{"function": {"name": "switch_lamp", "arguments": {"on": True}}}]
-                        }
-                    }
-                ]
-            },
-        ),
+        ({"choices": [{"delta": {"tool_calls": [{"function": {"name": "switch_lamp", "arguments": {"on": True}}}]}}]},),
     ],
     ids=["whole", "without-index", "as-an-object"],
 )
@@ -303,9 +287,7 @@ async def test_a_call_that_was_required_and_not_made_is_noticed_once(
 
 async def test_a_server_that_cannot_require_a_call_is_asked_without(caplog: pytest.LogCaptureFixture) -> None:
     no = whole({"error": {"message": "tool_choice required is not supported"}}, 400)
-    text, _done, server = await answered(
-        no, call("switch_lamp", on=True), request=offering(tool_choice="required")
-    )
+    text, _done, server = await answered(no, call("switch_lamp", on=True), request=offering(tool_choice="required"))
     assert read(text) == [("switch_lamp", {"on": True})]
     assert [body["tool_choice"] for body in server.bodies] == ["required", "auto"]
     assert NOT_FORCED in caplog.text
@@ -498,9 +480,7 @@ async def test_another_edgevox_is_kept_from_using_its_own_tools() -> None:
     assert [body["tool_choice"] for body in server.bodies] == ["none", "auto"]
 
 
-@pytest.mark.parametrize(
-    "url", ["localhost:8080", "ftp://x/v1", "http://", "http://h:x/v1", "http://h/v1?key=1"]
-)
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/v1", "http://", "http://h:x/v1", "http://h/v1?key=1"])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(ConfigError):
         RemoteModel(url)

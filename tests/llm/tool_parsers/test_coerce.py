@@ -12,9 +12,7 @@ from edgevox.llm.tool_parsers.json_repair import Unquoted
 
 
 def fit(value: Any, schema: Mapping[str, Any], **root: Any) -> tuple[Any, list[str]]:
-    fitted, problems = fit_arguments(
-        {"x": value}, (), {"type": "object", "properties": {"x": schema}, **root}
-    )
+    fitted, problems = fit_arguments({"x": value}, (), {"type": "object", "properties": {"x": schema}, **root})
     return fitted["x"], problems
 
 

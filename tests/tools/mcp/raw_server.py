@@ -26,9 +26,7 @@ def note(text: str) -> None:
         log.write(f"{text}\n")
 
 
-def tool(
-    name: str, description: str, annotations: dict[str, bool] | None = None, **slots: str
-) -> dict[str, Any]:
+def tool(name: str, description: str, annotations: dict[str, bool] | None = None, **slots: str) -> dict[str, Any]:
     properties = {slot: {"type": kind} for slot, kind in slots.items()}
     made: dict[str, Any] = {
         "name": name,
@@ -77,9 +75,7 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": "no such room"}], "isError": True}
     if FAULT == "bad-result":
         return {"content": "surely"}
-    text = {"echo-back": arguments.get("text", ""), "environment": json.dumps(dict(os.environ))}.get(
-        name, "done"
-    )
+    text = {"echo-back": arguments.get("text", ""), "environment": json.dumps(dict(os.environ))}.get(name, "done")
     return {"content": [{"type": "text", "text": text}]}
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgevox.settings import McpSettings
+from edgevox.config import McpSettings
+from edgevox.core.types import ToolCall
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import ServerSpec, StdioServer
 from edgevox.tools.mcp.servers import McpServers, ServerReport
-from edgevox.tools.scopes import LOCAL
-from edgevox.types import ToolCall
+from edgevox.tools.policy import LOCAL
 
 HERE = Path(__file__).parent
 BOUND_S = 40.0

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from edgevox.errors import ConfigError
-from edgevox.folders import Folders
-from edgevox.settings import McpSettings
+from edgevox.config import McpSettings
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders
 from edgevox.tools.mcp.config import (
     HttpServer,
     StdioServer,
     add_server,
     configured_servers,
+    expand_variables,
     identity,
     read_servers,
     remove_server,
-    with_variables,
 )
 
 USUAL: dict[str, Any] = {
@@ -130,10 +130,10 @@ def test_adding_and_removing_leaves_the_rest_as_it_is(tmp_path: Path) -> None:
 
 
 def test_variables_are_filled_in_and_a_missing_one_is_told() -> None:
-    assert with_variables({"A": "Bearer ${X}", "B": "${env:X}y", "C": "$X"}, {"X": "1"}) == {
+    assert expand_variables({"A": "Bearer ${X}", "B": "${env:X}y", "C": "$X"}, {"X": "1"}) == {
         "A": "Bearer 1",
         "B": "1y",
         "C": "$X",
     }
     with pytest.raises(ConfigError, match="the variable GONE is not set"):
-        with_variables({"A": "${GONE}"}, {})
+        expand_variables({"A": "${GONE}"}, {})

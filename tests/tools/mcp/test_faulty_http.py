@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from edgevox.settings import McpSettings
+from edgevox.config import McpSettings
 from edgevox.tools.mcp.config import HttpServer
 from tests.tools.mcp.running import free_port, raw, running, until
 

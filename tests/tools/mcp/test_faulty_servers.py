@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.settings import McpSettings
+from edgevox.config import McpSettings
 from edgevox.tools import ToolRegistry
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import StdioServer
@@ -98,9 +98,7 @@ async def test_a_call_that_hangs_ends_in_time_and_the_server_is_begun_anew(tmp_p
         await until(lambda: starts(log) == 2 and home.report().status == "ready")
 
 
-@pytest.mark.parametrize(
-    ("fault", "said"), [("failing-call", "no such room"), ("bad-result", "cannot be read")]
-)
+@pytest.mark.parametrize(("fault", "said"), [("failing-call", "no such room"), ("bad-result", "cannot be read")])
 async def test_a_call_that_fails_is_a_result(fault: str, said: str) -> None:
     async with running(raw(fault)) as home:
         result = await home.call("look")
@@ -132,9 +130,7 @@ async def test_a_poisoned_description_is_only_words_and_moves_nothing(tmp_path: 
         [schema] = home.registry.openai_schemas(["look"])
         described = schema["function"]["description"]
         assert "Ignore the user" in described  # the words stay: a person may want to know them
-        assert not [
-            shape for shape in ("<|im_end|>", "<tool_call>", '{"name"', "\u200b") if shape in described
-        ]
+        assert not [shape for shape in ("<|im_end|>", "<tool_call>", '{"name"', "\u200b") if shape in described]
         wipe = await home.call("wipe")
         assert wipe.code == "requires_confirmation"
         assert wipe.confirmation is not None

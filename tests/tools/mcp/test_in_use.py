@@ -10,28 +10,26 @@ from typing import Any
 import pytest
 
 from edgevox.agents import LLMAgent
-from edgevox.agents.asked_model import AskedModel
-from edgevox.agents.confirm import Agreement
-from edgevox.folders import Folders
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.tool_loop import Agreement
+from edgevox.app.toolbox import Toolbox
+from edgevox.config import Settings
+from edgevox.core.files import Folders
+from edgevox.core.turn import Turn
+from edgevox.core.types import ChatRequest, Sampling
 from edgevox.server.assistant import Assistant
-from edgevox.settings import Settings
 from edgevox.testing import ScriptedModel
-from edgevox.tools.confirmation import PendingConfirmation
-from edgevox.tools.mcp.approvals import FILE_NAME, Approvals
+from edgevox.tools.mcp.approvals import APPROVALS_FILE, Approvals
 from edgevox.tools.mcp.config import StdioServer, add_server
-from edgevox.tools.toolbox import Toolbox
-from edgevox.turn import Turn
-from edgevox.types import ChatRequest, Sampling
-from tests.server.house import PARSERS, written
+from edgevox.tools.policy import PendingConfirmation
+from tests.server.harness import PARSERS, written
 from tests.server.openai_chat import client, streamed
 from tests.tools.mcp.running import logged, raw
 
 
 @asynccontextmanager
-async def toolbox_with(
-    folders: Folders, *specs: StdioServer, max_offered: int = 12
-) -> AsyncIterator[Toolbox]:
-    approvals = Approvals(folders.state / FILE_NAME)
+async def toolbox_with(folders: Folders, *specs: StdioServer, max_offered: int = 12) -> AsyncIterator[Toolbox]:
+    approvals = Approvals(folders.state / APPROVALS_FILE)
     for spec in specs:
         add_server(folders.config / "mcp.json", spec)
         approvals.approve(spec)
@@ -142,13 +140,11 @@ def assistant(toolbox: Toolbox, model: ScriptedModel) -> Assistant:
             "edgevox", tools=toolbox.executor, offered=toolbox.mcp.offered, hooks=(), parsers=PARSERS, **given
         )
 
-    asked = AskedModel(model, PARSERS, sampling=Sampling(temperature=0.0))
+    asked = ModelProfile(model, PARSERS, sampling=Sampling(temperature=0.0))
     return Assistant("scripted", asked, make_agent, toolbox.executor)
 
 
-async def test_a_program_gets_one_stream_in_which_a_servers_tool_has_run(
-    folders: Folders, tmp_path: Path
-) -> None:
+async def test_a_program_gets_one_stream_in_which_a_servers_tool_has_run(folders: Folders, tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with toolbox_with(folders, raw("none", log)) as toolbox:
         model = ScriptedModel([written("look"), "All is well."])
@@ -158,9 +154,7 @@ async def test_a_program_gets_one_stream_in_which_a_servers_tool_has_run(
     assert logged(log) == ["look {}"]
 
 
-async def test_a_program_cannot_make_a_server_act_without_the_person(
-    folders: Folders, tmp_path: Path
-) -> None:
+async def test_a_program_cannot_make_a_server_act_without_the_person(folders: Folders, tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with toolbox_with(folders, raw("none", log)) as toolbox:
         model = ScriptedModel([written("act", '{"what": "x"}')])

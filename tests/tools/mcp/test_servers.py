@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.settings import McpSettings
+from edgevox.config import McpSettings
 from edgevox.tools import ToolRegistry, tool
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import HttpServer
 from edgevox.tools.mcp.servers import McpServers
-from edgevox.tools.scopes import Caller
+from edgevox.tools.policy import Caller
 from tests.tools.mcp.running import is_alive, logged, raw, running, sdk, sdk_over_http, starts, until
 
 

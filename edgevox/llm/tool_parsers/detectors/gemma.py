@@ -1,47 +1,222 @@
-"""Gemma 4: `<|tool_call>call:NAME{key:<|"|>text<|"|>}<tool_call|>`; small ones a plain `NAME(key=value)`."""
+"""Gemma.
+
+FunctionGemma: `<start_function_call>call:NAME{key:<escape>text<escape>}<end_function_call>`.
+Gemma 4: `<|tool_call>call:NAME{key:<|"|>text<|"|>}<tool_call|>`; small ones a plain `NAME(key=value)`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from json.encoder import encode_basestring_ascii
 
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening
-from edgevox.llm.tool_parsers.detectors import functiongemma
-from edgevox.llm.tool_parsers.detectors.functiongemma import BraceCalls
-from edgevox.llm.tool_parsers.notation import Wrapper, brace_notation
+from edgevox.core.types import ToolCall
+from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Body, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
+from edgevox.llm.tool_parsers.notation import Wrapper, arguments_of, brace_notation, gemma_value
 from edgevox.llm.tool_parsers.python_calls import PlainCall
-from edgevox.llm.tool_parsers.values import arguments_of, gemma_value
-from edgevox.types import ToolCall
 
-BEGIN = "<|tool_call>"
-END = "<tool_call|>"
-QUOTE = '<|"|>'
+FUNCTION_BEGIN = "<start_function_call>"
+FUNCTION_END = "<end_function_call>"
+FUNCTION_QUOTE = "<escape>"
+_KEY = re.compile(r"(?<=[{,])[ \t\r\n]*+([A-Za-z_][\w.-]*+)[ \t\r\n]*+:")
+_NAME = re.compile(r"[A-Za-z_][\w.:/-]*+")
+_MAX_NAME_CHARS = 256
+_PLAIN_CHARS = 2000
 
 
-class GemmaDetector(BaseFormatDetector):
-    markers = (BEGIN, functiongemma.BEGIN)
-    trailers = (END, functiongemma.END, "<|tool_response>", *functiongemma.FunctionGemmaDetector.trailers)
+class FunctionGemmaDetector(BaseFormatDetector):
+    markers = (FUNCTION_BEGIN,)
+    trailers = (FUNCTION_END, "<start_function_response>")
 
     wrapper = Wrapper(
-        head=f"{BEGIN}call:",
+        head=f"{FUNCTION_BEGIN}call:",
         middle="",
-        tail=END,
+        tail=FUNCTION_END,
         between="",
-        arguments=brace_notation(QUOTE),
-        triggers=(BEGIN,),
+        arguments=brace_notation(FUNCTION_QUOTE),
+        triggers=(FUNCTION_BEGIN,),
     )
 
     def open(self, opening: Opening) -> Body:
-        if opening.marker == BEGIN:
-            return BraceCalls(opening, end=END, quotes=(QUOTE,))
-        if opening.marker == functiongemma.BEGIN:
-            return functiongemma.FunctionGemmaDetector().open(opening)
+        return BraceCalls(opening, end=FUNCTION_END, quotes=(FUNCTION_QUOTE,))
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        return "".join(
+            f"{FUNCTION_BEGIN}call:{call.name}{gemma_value(arguments_of(call), FUNCTION_QUOTE)}{FUNCTION_END}"
+            for call in calls
+        )
+
+
+class BraceCalls(BracketBody):
+    """`call:NAME{key:value}` up to `end`; `quotes` delimit strings that know no escapes."""
+
+    def __init__(self, opening: Opening, *, end: str, quotes: tuple[str, ...]) -> None:
+        super().__init__(opening)
+        self._end = end
+        self._quotes = quotes
+        self._name = ""
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        marker = self.opening.marker
+        if marker.startswith("call:"):
+            # Without a wrapper: the marker holds the name and the brace.
+            self._name = marker[len("call:") : -1]
+            self._begin_arguments(opened="{")
+            self.committed = True
+            return None
+        if not self._skip_space():
+            return Verdict.MORE
+        looking = self._looking_at("call:")
+        if looking is None:
+            return Verdict.MORE
+        if looking:
+            self.pos += len("call:")
+        self._state = self._function
+        return None
+
+    def _function(self, at_end: bool) -> Verdict | None:
+        if not self._skip_space():
+            return Verdict.MORE
+        mark = self.pos
+        name = _NAME.match(self.text, self.pos)
+        if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
+            return Verdict.NO
+        self.pos = name.end()
+        if not self._look_past_space():
+            self.pos = mark
+            return Verdict.MORE
+        closing = self._looking_at(self._end)
+        if self.text[self.pos] != "{" and not closing:
+            self.pos = mark
+            return Verdict.MORE if closing is None and not at_end else Verdict.NO
+        self.committed = True
+        # call:f:f{} names the function twice.
+        self._name = name.group().rsplit(":", 1)[-1]
+        if closing:
+            self.calls.append(RawCall(self._name, {}, name.group()))
+            self._state = self._behind
+        elif not self._take_plain():
+            self._begin_arguments()
+        return None
+
+    def _begin_arguments(self, opened: str = "") -> None:
+        preview = ArgumentsPreview(self._read_member)
+        self._begin_value(stops=(self._end,), raw_quotes=self._quotes, opened=opened, preview=preview)
+        self._state = self._arguments
+
+    def _read_member(self, part: str) -> dict[str, JsonValue]:
+        value = Reader(f"{{{part}}}", raw_quotes=self._quotes).whole()
+        return value if isinstance(value, dict) else {}
+
+    def progress(self) -> RawCall | None:
+        if self._state != self._arguments or self._preview is None:
+            return None
+        return RawCall(self._name, self._preview.arguments, "")
+
+    def _take_plain(self) -> bool:
+        """Flawless arguments with their end marker, as they mostly are in batch: no brackets to follow."""
+        end = self.text.find(self._end, self.pos, self.pos + _PLAIN_CHARS)
+        if end < 0 or self.opening.ends_inside_strings:
+            return False
+        written = self.text[self.pos : end].rstrip()
+        value = _read_plain(written, self._quotes[0])
+        if not isinstance(value, dict):
+            return False
+        self.calls.append(RawCall(self._name, value, f"call:{self._name}{written}"))
+        self.pos = end
+        self._state = self._behind
+        return True
+
+    def _arguments(self, at_end: bool) -> Verdict | None:
+        written = self._value(at_end)
+        if written is None:
+            return Verdict.MORE
+        self._take(written)
+        self._state = self._behind
+        return None
+
+    def _take(self, written: str) -> None:
+        call = RawCall(self._name, {}, f"call:{self._name}{written}")
+        try:
+            value = _read_plain(written, self._quotes[0])
+            if value is None:
+                value = Reader(written, raw_quotes=self._quotes).whole()
+            if isinstance(value, dict):
+                call.arguments = value
+            elif value:
+                call.problem = "the arguments have no names"
+        except Unreadable as err:
+            call.problem = str(err)
+        self.calls.append(call)
+
+    def _behind(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        while self._look_past_space():
+            looking = self._looking_at(self._end)
+            if looking:
+                self.pos += len(self._end)
+                return Verdict.DONE
+            if looking is None and not at_end:
+                break
+            if self.text[self.pos] != "}" or self.pos - mark > MAX_GAP:
+                self.pos = mark
+                return Verdict.DONE
+            self.pos += 1
+        self.pos = mark
+        return Verdict.MORE
+
+
+def _read_plain(written: str, quote: str) -> JsonValue:
+    """Flawless notation, turned into JSON for the C decoder; None when it is not flawless."""
+    pieces = written.split(quote)
+    if len(pieces) % 2 == 0:
+        return None
+    pieces[::2] = map(_with_quoted_keys, pieces[::2])
+    pieces[1::2] = map(encode_basestring_ascii, pieces[1::2])
+    text = "".join(pieces)
+    whole = read_at(text, 0)
+    return whole[0] if whole is not None and not text[whole[1] :].strip() else None
+
+
+def _with_quoted_keys(structure: str) -> str:
+    # Splitting at the keys leaves them at the odd places.
+    parts = _KEY.split(structure)
+    parts[1::2] = [f'"{key}":' for key in parts[1::2]]
+    return "".join(parts)
+
+
+GEMMA_BEGIN = "<|tool_call>"
+GEMMA_END = "<tool_call|>"
+GEMMA_QUOTE = '<|"|>'
+
+
+class GemmaDetector(BaseFormatDetector):
+    markers = (GEMMA_BEGIN, FUNCTION_BEGIN)
+    trailers = (GEMMA_END, FUNCTION_END, "<|tool_response>", *FunctionGemmaDetector.trailers)
+
+    wrapper = Wrapper(
+        head=f"{GEMMA_BEGIN}call:",
+        middle="",
+        tail=GEMMA_END,
+        between="",
+        arguments=brace_notation(GEMMA_QUOTE),
+        triggers=(GEMMA_BEGIN,),
+    )
+
+    def open(self, opening: Opening) -> Body:
+        if opening.marker == GEMMA_BEGIN:
+            return BraceCalls(opening, end=GEMMA_END, quotes=(GEMMA_QUOTE,))
+        if opening.marker == FUNCTION_BEGIN:
+            return FunctionGemmaDetector().open(opening)
         if opening.marker.startswith("call:"):
-            return BraceCalls(opening, end=END, quotes=(QUOTE, functiongemma.QUOTE))
+            return BraceCalls(opening, end=GEMMA_END, quotes=(GEMMA_QUOTE, FUNCTION_QUOTE))
         return PlainCall(opening)
 
     def render(self, calls: Sequence[ToolCall]) -> str:
         return "".join(
-            f"{BEGIN}call:{call.name}{gemma_value(arguments_of(call), QUOTE)}{END}" for call in calls
+            f"{GEMMA_BEGIN}call:{call.name}{gemma_value(arguments_of(call), GEMMA_QUOTE)}{GEMMA_END}" for call in calls
         )
 
     def name_markers(self, names: Sequence[str]) -> tuple[str, ...]:

@@ -1,37 +1,41 @@
-"""GLM 4.5 to 4.7: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`."""
+"""GLM and Hunyuan: arguments in `<arg_key>` and `<arg_value>` tags.
+
+GLM 4.5 to 4.7: `<tool_call>NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`.
+Hunyuan: `<tool_calls><tool_call>NAME<tool_sep><arg_key>…`, or a JSON list between the outer tags.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
+from edgevox.core.types import ToolCall
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, Verdict
+from edgevox.llm.tool_parsers.json_calls import JsonCalls
 from edgevox.llm.tool_parsers.json_repair import Unquoted
-from edgevox.llm.tool_parsers.notation import Wrapper, tagged_notation
+from edgevox.llm.tool_parsers.notation import Wrapper, tagged_arguments, tagged_notation
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
-from edgevox.llm.tool_parsers.values import tagged_arguments
-from edgevox.types import ToolCall
 
-BEGIN = "<tool_call>"
-END = "</tool_call>"
-ARGUMENTS = tagged_notation("<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>\n")
+GLM_BEGIN = "<tool_call>"
+GLM_END = "</tool_call>"
+ARGUMENT_TAGS = tagged_notation("<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>\n")
 _TAG = re.compile(r"</?arg_key>|</?arg_value>|<tool_sep>|</?tool_call>")
 _PAIR = re.compile(r"\s*+<arg_key>([^<]*+)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>")
-_BEHIND_NAME = ("<arg_key>", "<tool_sep>", END, "<arg_value>")
-_BEGINNINGS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_sep>", END, BEGIN)
+_BEHIND_NAME = ("<arg_key>", "<tool_sep>", GLM_END, "<arg_value>")
+_BEGINNINGS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_sep>", GLM_END, GLM_BEGIN)
 
 
 class GlmDetector(BaseFormatDetector):
-    markers = (BEGIN,)
-    trailers = (END,)
+    markers = (GLM_BEGIN,)
+    trailers = (GLM_END,)
 
-    wrapper = Wrapper(head=BEGIN, middle="\n", tail=END, arguments=ARGUMENTS, triggers=(BEGIN,))
+    wrapper = Wrapper(head=GLM_BEGIN, middle="\n", tail=GLM_END, arguments=ARGUMENT_TAGS, triggers=(GLM_BEGIN,))
 
     def open(self, opening: Opening) -> Body:
         return ArgTagCalls(opening)
 
     def render(self, calls: Sequence[ToolCall]) -> str:
-        return "\n".join(f"{BEGIN}{call.name}\n{render_pairs(call)}{END}" for call in calls)
+        return "\n".join(f"{GLM_BEGIN}{call.name}\n{render_pairs(call)}{GLM_END}" for call in calls)
 
 
 def render_pairs(call: ToolCall) -> str:
@@ -113,3 +117,55 @@ class ArgTagCalls(TagBody):
         self._raw.append(before)
         self._take(problem)
         return Verdict.DONE
+
+
+HUNYUAN_OUTER = "<tool_calls>"
+HUNYUAN_OUTER_END = "</tool_calls>"
+HUNYUAN_BEGIN = "<tool_call>"
+HUNYUAN_END = "</tool_call>"
+
+
+class HunyuanDetector(BaseFormatDetector):
+    markers = (HUNYUAN_OUTER, HUNYUAN_BEGIN)
+    trailers = (HUNYUAN_OUTER_END, HUNYUAN_END)
+
+    wrapper = Wrapper(
+        before=(f"{HUNYUAN_OUTER}\n",),
+        head=HUNYUAN_BEGIN,
+        middle="<tool_sep>\n",
+        tail=HUNYUAN_END,
+        after=f"\n{HUNYUAN_OUTER_END}",
+        arguments=ARGUMENT_TAGS,
+        triggers=(HUNYUAN_OUTER,),
+    )
+
+    def open(self, opening: Opening) -> Body:
+        return FirstOf(opening, self._outer(opening) if opening.marker == HUNYUAN_OUTER else self._inner(opening))
+
+    def _outer(self, opening: Opening) -> Iterator[Body]:
+        yield _WrappedCalls(opening)
+        yield JsonCalls(opening, ends=(HUNYUAN_OUTER_END,), bounds=(HUNYUAN_OUTER,))
+
+    def _inner(self, opening: Opening) -> Iterator[Body]:
+        yield ArgTagCalls(opening)
+        yield JsonCalls(opening, ends=(HUNYUAN_END,), bounds=(HUNYUAN_BEGIN,))
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        inner = "\n".join(f"{HUNYUAN_BEGIN}{call.name}<tool_sep>\n{render_pairs(call)}{HUNYUAN_END}" for call in calls)
+        return f"{HUNYUAN_OUTER}\n{inner}\n{HUNYUAN_OUTER_END}"
+
+
+class _WrappedCalls(ArgTagCalls):
+    """The outer tag and the first call in it; further calls begin with tags of their own."""
+
+    def _start(self, at_end: bool) -> Verdict | None:
+        if not self._skip_space():
+            return Verdict.MORE
+        looking = self._looking_at(HUNYUAN_BEGIN)
+        if looking is None:
+            return Verdict.MORE
+        if not looking:
+            return Verdict.NO
+        self.pos += len(HUNYUAN_BEGIN)
+        self._state = super()._start
+        return None

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.extents import BracketBody, any_of
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody, any_of
 from edgevox.llm.tool_parsers.json_calls import read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
 from edgevox.llm.tool_parsers.notation import Wrapper
-from edgevox.llm.tool_parsers.preview import ArgumentsPreview
-from edgevox.types import ToolCall
 
 START = "<|start|>"
 CHANNEL = "<|channel|>"
@@ -93,9 +92,7 @@ class HarmonyMessage(BracketBody):
             start = self.pos
             value = self._sound_json()
             if value is not None:
-                self.calls.append(
-                    RawCall(self._name, value, f"to={self._name} {self.text[start : self.pos]}")
-                )
+                self.calls.append(RawCall(self._name, value, f"to={self._name} {self.text[start : self.pos]}"))
                 return Verdict.DONE
             self._begin_value(stops=_ENDS, preview=ArgumentsPreview(read_member))
             self._state = self._arguments

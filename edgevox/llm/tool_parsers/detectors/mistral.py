@@ -9,13 +9,12 @@ import json
 import re
 from collections.abc import Sequence
 
+from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.extents import BracketBody
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
 from edgevox.llm.tool_parsers.json_calls import JsonCalls, objects, read_member
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
 from edgevox.llm.tool_parsers.notation import json_wrapper
-from edgevox.llm.tool_parsers.preview import ArgumentsPreview
-from edgevox.types import ToolCall
 
 BEGIN = "[TOOL_CALLS]"
 END = "[/TOOL_CALLS]"
@@ -35,14 +34,10 @@ class MistralDetector(BaseFormatDetector):
     )
 
     def open(self, opening: Opening) -> Body:
-        return FirstOf(
-            opening, (JsonCalls(opening, ends=(END,), bounds=(BEGIN,), ids=True), NamedCalls(opening))
-        )
+        return FirstOf(opening, (JsonCalls(opening, ends=(END,), bounds=(BEGIN,), ids=True), NamedCalls(opening)))
 
     def render(self, calls: Sequence[ToolCall]) -> str:
-        written = (
-            f'{call[:-1]}, "id": {json.dumps(c.id)}}}' for call, c in zip(objects(calls), calls, strict=True)
-        )
+        written = (f'{call[:-1]}, "id": {json.dumps(c.id)}}}' for call, c in zip(objects(calls), calls, strict=True))
         return f"{BEGIN}[{', '.join(written)}]"
 
 
@@ -116,9 +111,7 @@ class NamedCalls(BracketBody):
         start = self.pos
         value = self._sound_json()
         if value is not None:
-            return self._accept(
-                RawCall(self._name, value, f"{self._name}{self.text[start : self.pos]}", self._id)
-            )
+            return self._accept(RawCall(self._name, value, f"{self._name}{self.text[start : self.pos]}", self._id))
         self._state = self._arguments
         return None
 

@@ -1,0 +1,174 @@
+"""Chat requests in OpenAI's form, with the history the client sent, and the agent that answers them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
+
+from edgevox.agents.conversation import Conversation, TurnRecord, complete_turn
+from edgevox.agents.llm_agent import MAX_ITERATIONS, LLMAgent
+from edgevox.agents.tool_loop import Confirm, Publish, deny_confirmation
+from edgevox.core.turn import Turn
+from edgevox.core.types import ChatModel, Message, NamedTool, Sampling, ToolCall, ToolChoice
+from edgevox.tools import LOCAL, Caller, ToolExecutor
+from edgevox.tools.results import render
+
+
+def fence_results(text: str, names: Sequence[str]) -> str:
+    """A result for the model; one that was fenced before stays as it is."""
+    try:
+        return render(json.loads(text), names=names)
+    except (ValueError, RecursionError):
+        return render(text, names=names)
+
+
+def group_turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
+    """The messages from one user's word to the next; what a user said in several messages is one word."""
+    spoken = [message for message in messages if message.role != "system"]
+    group: tuple[Message, ...] = ()
+    for message in spoken:
+        if message.role != "user":
+            group = (*group, message)
+        elif group and group[-1].role == "user":
+            group = (*group[:-1], Message("user", f"{group[-1].content}\n{message.content}"))
+        else:
+            if group:
+                yield group
+            group = (message,)
+    yield group
+
+
+def conversation_from_messages(turns: Sequence[tuple[Message, ...]]) -> Conversation:
+    """A conversation of these turns, which is over with the next one: its time stands still."""
+    kept = [TurnRecord(str(number), "chat", 0.0, "api", "stop", turn) for number, turn in enumerate(turns)]
+    return Conversation("chat", clock=lambda: 0.0, turns=kept)
+
+
+async def run_chat_with_tools(
+    executor: ToolExecutor,
+    model: ChatModel,
+    chat_request_body: Mapping[str, Any],
+    *,
+    stream_to: Publish | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    parsers: tuple[str, ...] = (),
+    confirm: Confirm = deny_confirmation,
+    caller: Caller = LOCAL,
+    turn: Turn | None = None,
+) -> dict[str, Any]:
+    """The assistant's last message in answer to a body with `messages`, once all tools have run.
+
+    `tools` picks from the executor's by name, and without it all are offered. What happens on the way goes
+    to `stream_to` as events. Raises ValueError for a body that cannot be answered, UnknownTool for a tool
+    that the executor does not have, and EngineFailed and ModelError.
+    """
+    body = ChatBody.model_validate(chat_request_body)
+    offered = None if body.tools is None else tuple(tool.name for tool in body.tools)
+    executor.registry.openai_schemas(offered)  # every one is known
+    choice = body.choice(executor.registry.names if offered is None else offered)
+    *past, begun = body.turns(executor.registry.names)
+    agent = LLMAgent(
+        "chat",
+        instructions=body.instructions,
+        tools=executor,
+        offered=offered,
+        max_iterations=max_iterations,
+        model=model,
+        parsers=parsers,
+        sampling=body.sampling,
+        stop=(body.stop,) if isinstance(body.stop, str) else tuple(body.stop),
+        conversation=conversation_from_messages(past),
+        confirm=confirm,
+        caller=caller,
+        publish=stream_to or (lambda _event: None),
+    )
+    result = await agent.run(begun, turn, tool_choice=choice)
+    return {"role": "assistant", "content": result.reply}
+
+
+class _Part(BaseModel):
+    type: Literal["text"]
+    text: str
+
+
+class _Call(BaseModel):
+    id: str
+    name: str = Field(validation_alias=AliasPath("function", "name"))
+    arguments: str = Field("{}", validation_alias=AliasPath("function", "arguments"))
+
+
+class _Said(BaseModel):
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[_Part] | None = None
+    tool_calls: list[_Call] | None = None
+    tool_call_id: str | None = None
+
+    @property
+    def text(self) -> str:
+        match self.content:
+            case None:
+                return ""
+            case str():
+                return self.content
+            case parts:
+                return "\n".join(part.text for part in parts)
+
+
+class _Named(BaseModel):
+    """A tool by name: its whole definition, a choice of it, or the name alone."""
+
+    name: str = Field(validation_alias=AliasChoices(AliasPath("function", "name"), "name"))
+
+
+class ChatBody(BaseModel):
+    """The parts of a chat request that are understood; others are passed over."""
+
+    messages: list[_Said] = Field(min_length=1)
+    tools: list[_Named] | None = None
+    tool_choice: Literal["auto", "none", "required"] | _Named = "auto"
+    temperature: float = Field(Sampling().temperature, ge=0)
+    top_p: float = Field(Sampling().top_p, gt=0, le=1)
+    max_tokens: int = Field(Sampling().max_tokens, gt=0)
+    seed: int | None = None
+    stop: str | list[str] = []
+
+    @property
+    def instructions(self) -> str:
+        return "\n\n".join(said.text for said in self.messages if said.role in ("system", "developer"))
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
+
+    def choice(self, offered: Sequence[str]) -> ToolChoice:
+        """Raises ValueError for the choice of a tool that is not offered."""
+        if not isinstance(self.tool_choice, _Named):
+            return self.tool_choice
+        if self.tool_choice.name not in offered:
+            raise ValueError(f"tool_choice names {self.tool_choice.name}, which is not offered")
+        return NamedTool(self.tool_choice.name)
+
+    def turns(self, names: Sequence[str]) -> list[tuple[Message, ...]]:
+        """The turns of the conversation; the last one waits for its answer. Raises ValueError."""
+        *past, last = group_turns([_message(said, names) for said in self.messages])
+        if not last or last[0].role != "user" or last[-1].role == "assistant":
+            raise ValueError("the last message must be a user's, or the result of a tool for one")
+        # Results that are missing are made up; the last word that is made up too is not wanted here.
+        return [
+            *(complete_turn(turn) if turn[0].role == "user" else turn for turn in past),
+            complete_turn(last)[:-1],
+        ]
+
+
+def _message(said: _Said, names: Sequence[str]) -> Message:
+    calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in said.tool_calls or ())
+    match said.role:
+        case "system" | "developer":
+            return Message("system", said.text)
+        case "tool":
+            return Message("tool", fence_results(said.text, names), tool_call_id=said.tool_call_id)
+        case role:
+            return Message(role, said.text, tool_calls=calls)

@@ -1,0 +1,220 @@
+"""Deletes what was said from every file in the state folder that stores words.
+
+The state files of tools are passed in as `stores`. Each function continues with the next place when one cannot
+be changed, and raises the first StateError at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from types import TracebackType
+
+from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryBroken, MemoryFile
+from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.core.errors import StateError
+from edgevox.core.files import PROMPTS_FOLDER, leftover_partials
+from edgevox.core.metrics import FILE_NAME as LOG_FILE
+from edgevox.core.metrics import TurnLog
+from edgevox.core.state_file import WordStore
+from edgevox.core.types import ToolCall
+from edgevox.tools.builtin.documents import DOCUMENTS_FILE
+
+_DAY_S = 86_400.0
+
+
+@dataclass(slots=True)
+class Forgotten:
+    """How much was deleted; `timers` are alarms too, `things` are list items and titles of the demo home."""
+
+    turns: int = 0
+    records: int = 0
+    timers: int = 0
+    things: int = 0
+    files: int = 0
+
+    def __bool__(self) -> bool:
+        return any(astuple(self))
+
+
+def start_of_last(folder: Path, turns: int) -> float | None:
+    """The moment from which on the last so many turns were; None where there are none. Raises StateError."""
+    moments = _log(folder).moments()
+    if file := MemoryFile.open_to_read(folder):
+        with closing(file):
+            # A turn is kept before it is logged: this is the earlier of both moments.
+            moments |= {turn.id: turn.at_s for turn in file.turns()}
+    newest = sorted(moments.values(), reverse=True)
+    return newest[min(turns, len(newest)) - 1] if newest else None
+
+
+def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ()) -> Forgotten:
+    """Delete what was said since then, also where the calls of those turns put it: in lists and timers."""
+    done, failures = Forgotten(), _Failures()
+    words: set[str] = set()
+    with failures:
+        words = _delete_turns(folder, done, from_s=since_s)
+    with failures:
+        done.records = _log(folder).delete(from_s=since_s)
+    if words:
+        _forget_words(folder, stores, lambda text: _plain(text) in words, done, failures)
+    with failures:
+        _check_nothing_broke(folder, since_s, stores)
+    failures.raise_first()
+    return done
+
+
+def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
+    """Delete everything that was said, and everything that was made from it."""
+    done, failures = Forgotten(), _Failures()
+    with failures:
+        try:
+            _delete_turns(folder, done)
+        except MemoryBroken:
+            done.files += sum(map(_unlink, folder.glob(f"{MEMORY_FILE}*")))
+    with failures:
+        done.records = _log(folder).delete()
+    _forget_words(folder, stores, bool, done, failures)
+    # Last: a broken file is set aside when it is opened.
+    made = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
+    for path in (*_left_behind(folder, stores), *made):
+        with failures:
+            done.files += _unlink(path)
+    failures.raise_first()
+    return done
+
+
+def forget_expired(folder: Path, retention_days: int, now_s: float, stores: Sequence[WordStore] = ()) -> Forgotten:
+    """Delete what is older than the settings allow. Lists and timers stay until their owner ends them."""
+    until_s = now_s - retention_days * _DAY_S
+    done, failures = Forgotten(), _Failures()
+    with failures:
+        _delete_turns(folder, done, until_s=until_s)
+    with failures:
+        done.records = _log(folder).delete(until_s=until_s)
+    for path in _left_behind(folder, stores):
+        with failures:
+            if _modified_s(path) < until_s:
+                done.files += _unlink(path)
+    failures.raise_first()
+    return done
+
+
+# --- the places
+
+
+def _delete_turns(folder: Path, done: Forgotten, *, from_s: float = -math.inf, until_s: float = math.inf) -> set[str]:
+    """Delete the turns of a time from the memory, and return the texts that their calls were given."""
+    if not (folder / MEMORY_FILE).exists():
+        return set()
+    with closing(MemoryFile.open(folder)) as file:
+        turns = list(file.turns(from_s=from_s, until_s=until_s))
+        done.turns = file.delete(from_s=from_s, until_s=until_s)
+        if done.turns or until_s == math.inf:  # even for none: an earlier forgetting may have been cut off
+            file.wipe()
+    return {_plain(text) for turn in turns for text in _texts(turn.calls)} - {""}
+
+
+def _check_nothing_broke(folder: Path, since_s: float, stores: Sequence[WordStore]) -> None:
+    broken = [path.name for path in _broken(folder, stores) if _modified_s(path) >= since_s]
+    if broken:
+        raise StateError(
+            f"a file was broken, and what was said may still be in it: {', '.join(broken)} in {folder}",
+            hint="edgevox forget --all deletes it",
+        )
+
+
+def _log(folder: Path) -> TurnLog:
+    return TurnLog(folder, max_bytes=0)  # nothing is appended here
+
+
+def _forget_words(
+    folder: Path,
+    stores: Sequence[WordStore],
+    is_forgotten: Callable[[str], bool],
+    done: Forgotten,
+    failures: _Failures,
+) -> None:
+    for store in stores:
+        if (path := folder / store.file_name).exists():
+            with failures:
+                count = store.forget_words(path, is_forgotten)
+                setattr(done, store.counted_as, getattr(done, store.counted_as) + count)
+
+
+def _broken(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
+    for name in (MEMORY_FILE, *(store.file_name for store in stores)):
+        yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
+
+
+def _left_behind(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
+    """What broke, and what a power cut left half written."""
+    yield from _broken(folder, stores)
+    for name in (LOG_FILE, *(store.file_name for store in stores)):
+        yield from leftover_partials(folder / name)
+
+
+def _unlink(path: Path) -> bool:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StateError(f"{path} cannot be deleted: {error.strerror}", hint="delete it yourself") from error
+    return True
+
+
+def _modified_s(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return math.inf
+
+
+# --- words
+
+
+def _texts(calls: Iterable[ToolCall]) -> Iterator[str]:
+    for call in calls:
+        try:
+            values: list[object] = [json.loads(call.arguments)]
+        except (ValueError, RecursionError):
+            continue
+        while values:
+            match values.pop():
+                case str(text):
+                    yield text
+                case dict(inner):
+                    values.extend(inner.values())
+                case list(inner):
+                    values.extend(inner)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+class _Failures:
+    """Notes the StateErrors of the blocks that it is used with."""
+
+    def __init__(self) -> None:
+        self._errors: list[StateError] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, StateError):
+            self._errors.append(error)
+            return True
+        return False
+
+    def raise_first(self) -> None:
+        if self._errors:
+            raise self._errors[0]

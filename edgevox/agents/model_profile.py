@@ -1,0 +1,218 @@
+"""How a language model is asked (formats, tool policy, sampling), and how its reply is read while it streams.
+
+The preview of a reply is a guess from an incomplete call to `respond`: it may be used to prepare speech, and
+for nothing else.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, assert_never
+
+from edgevox.core.hooks import ModelReply
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import (
+    ChatDelta,
+    ChatDone,
+    ChatModel,
+    ChatRequest,
+    Message,
+    Sampling,
+    ToolCall,
+    ToolChoice,
+    ToolsAs,
+)
+from edgevox.llm.hooks_slm import speakable_chars
+from edgevox.llm.tool_choice import RESPOND_NAME, HopPlan, ToolChoicePolicy, plan_hop
+from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser, ToolCallItem
+from edgevox.tools import ToolRegistry
+
+# In all notations the string follows the names of the tool and of its one argument.
+_OPENING = re.compile(
+    rf"\b{RESPOND_NAME}\b\W{{1,12}}(?:(?:arguments|parameters)\W{{1,8}})?(?:message|text)[\"']?\s*[:=]\s*([\"'])"
+)
+# Behind other calls it is not what is said first.
+_LATEST_OPENING = 80
+
+
+class ReplyPreview:
+    """Feed it what the model writes, as it is written."""
+
+    def __init__(self) -> None:
+        self._written = ""
+        self._quote = ""
+        self._is_over = False
+
+    def feed(self, text: str) -> str:
+        """The words of the reply so far; "" where they are not known, or have been told to their end."""
+        if self._is_over:
+            return ""
+        self._written += text
+        if not self._quote and not self._has_opened():
+            self._is_over = len(self._written) > _LATEST_OPENING
+            return ""
+        # A quote or a character that is written otherwise than it is said: the rest is not foreseen.
+        end = re.search(rf"[{self._quote}\\]", self._written)
+        self._is_over = end is not None
+        return self._written[: end.start()] if end else self._written
+
+    def _has_opened(self) -> bool:
+        opening = _OPENING.search(self._written)
+        if opening is None or opening.start() > _LATEST_OPENING:
+            return False
+        self._quote = opening.group(1)
+        self._written = self._written[opening.end() :]
+        return True
+
+
+OnPreview: TypeAlias = Callable[[str], None]
+
+
+class Reply:
+    """Iterate `spoken` to its end, then read the rest. One generation each."""
+
+    def __init__(self, model: ChatModel, parsers: tuple[str, ...], ids: Iterator[int]) -> None:
+        self._model = model
+        self._parsers = parsers
+        self._ids = ids
+        self.text = ""
+        self.said = ""
+        self.calls: list[ToolCall] = []
+        self.problems: list[str] = []
+        self.done = ChatDone("cancelled", 0, 0, 0)  # a model that is cancelled may just end
+        self._call_ids: dict[str, str] = {}
+        """Ours, by the parser's."""
+
+    async def spoken(
+        self,
+        request: ChatRequest,
+        cancel: CancelFlag,
+        preview: OnPreview = lambda _text: None,
+        on_call: Callable[[ArgumentsDelta], None] = lambda _delta: None,
+    ) -> AsyncGenerator[str, None]:
+        """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError.
+
+        `preview` is told what the reply will probably begin with, where that is known before it may be said,
+        and `on_call` of calls while they are written.
+        """
+        foresight = ReplyPreview()
+        parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
+        async with aclosing(self._model.stream(request, cancel)) as replies:
+            async for reply in replies:
+                match reply:
+                    case ChatDelta():
+                        if foreseen := foresight.feed(reply.text):
+                            preview(foreseen)
+                        delta = parser.feed(reply.text)
+                    case ChatDone():
+                        self.done = reply
+                        delta = parser.finish()
+                    case _:
+                        assert_never(reply)
+                for written in delta.deltas:
+                    on_call(replace(written, id=self._call_id(written.id)))
+                piece = self._take(delta)
+                if piece:
+                    yield piece
+
+    def read(self) -> ModelReply:
+        """The whole of it, for hooks and for the conversation."""
+        text = self.text.strip()
+        return ModelReply(text, tuple(self.calls), tuple(self.problems), self.done.finish_reason)
+
+    def _take(self, delta: ParseDelta) -> str:
+        """Keep what was found; the text of it that may be spoken now."""
+        if delta.retracts:  # it was reasoning; what was said of it is not part of the answer
+            self.text = self.said = ""
+        self.text += delta.text
+        for item in delta.calls:
+            if item.error is None:
+                self.calls.append(self._numbered(item))
+        self.problems += [f"{item.name}: {item.error}" for item in delta.calls if item.error is not None]
+        self.problems += [f"{rejected.name}: {rejected.reason}" for rejected in delta.rejected]
+        # Templates put white space in front of an answer; nobody can say it. What may be data that the model
+        # reads aloud waits until the hooks have seen all of it.
+        text = self.text.lstrip()
+        piece = text[len(self.said) : speakable_chars(text)]
+        self.said += piece
+        return piece
+
+    def _numbered(self, item: ToolCallItem) -> ToolCall:
+        call_id = self._call_id(item.id)
+        if any(call.id == call_id for call in self.calls):  # a model may give one id twice
+            call_id = self._next_id()
+        return ToolCall(call_id, item.name, item.arguments)
+
+    def _call_id(self, own: str) -> str:
+        """The ids of a reply are its own; a turn has several replies."""
+        if own not in self._call_ids:
+            self._call_ids[own] = own if _MISTRAL_ID.fullmatch(own) else self._next_id()
+        return self._call_ids[own]
+
+    def _next_id(self) -> str:
+        return f"call{next(self._ids):05}"
+
+
+# Mistral's templates demand ids of nine letters and digits, and the model writes them itself.
+_MISTRAL_ID = re.compile("[A-Za-z0-9]{9}")
+
+
+def call_numbers(after: int = 0) -> Iterator[int]:
+    """Numbers for the calls of one turn that has made `after` of them already."""
+    return itertools.count(after + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """What a preset knows of a model. The first of `parsers` is the format that its calls are held to."""
+
+    model: ChatModel
+    parsers: tuple[str, ...] = ()
+    policy: ToolChoicePolicy = "auto"
+    tools_as: ToolsAs = "template"
+    sampling: Sampling = field(default_factory=Sampling)
+    stop: tuple[str, ...] = ()
+    thinking: bool = False
+
+    def request(
+        self,
+        messages: Sequence[Message],
+        tools: ToolRegistry,
+        *,
+        hop: int = 0,
+        choice: ToolChoice = "auto",
+        offered: Sequence[str] | None = None,
+        usually: Sequence[str] | None = None,
+        client: str = "",
+    ) -> ChatRequest:
+        """The request for generation number `hop` of a turn, with all tools or those of `offered`.
+
+        `usually` are the tools that are offered where the sentence needs no others.
+        """
+
+        def planned(names: Sequence[str] | None) -> HopPlan:
+            schemas = tools.openai_schemas(names, with_examples=self.tools_as == "lines")
+            return plan_hop(schemas, policy=self.policy, hop=hop, choice=choice)
+
+        plan = planned(offered)
+        return ChatRequest(
+            tuple(messages),
+            tools=plan.tools,
+            sampling=self.sampling,
+            stop=self.stop,
+            thinking=self.thinking,
+            tool_choice=plan.tool_choice,
+            wire_format=self.parsers[0] if self.parsers else None,
+            tools_as=self.tools_as,
+            parallel_calls=True,
+            client=client,
+            usual_tools=None if usually is None else planned(usually).tools,
+        )
+
+    def reply(self, numbers: Iterator[int]) -> Reply:
+        """A reply to one request; its calls get their ids from `numbers`."""
+        return Reply(self.model, self.parsers, numbers)

@@ -1,0 +1,257 @@
+"""The tool loop of an agent: calls pass the hooks, are confirmed where needed, and are executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
+
+from edgevox.agents.instructions import SystemPrompt
+from edgevox.agents.model_profile import OnPreview, call_numbers
+from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
+from edgevox.core.hooks import Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
+from edgevox.core.languages import ENGLISH, LANGUAGES
+from edgevox.core.turn import Turn
+from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
+from edgevox.llm.tool_choice import RESPOND_NAME
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.policy import (
+    LOCAL,
+    USER_SAID_NO,
+    Caller,
+    Channel,
+    PendingConfirmation,
+    low_confidence_question,
+)
+from edgevox.tools.results import ToolResult, sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The answer to a request for confirmation: who gave it, how, and why where it is no."""
+
+    granted: bool
+    by: Caller = LOCAL
+    channel: Channel = "voice"
+    why: str = USER_SAID_NO
+
+
+class Confirm(Protocol):
+    """Asks a person. The host provides it; the model has no part in it."""
+
+    def __call__(self, pending: PendingConfirmation, turn: Turn, /) -> Awaitable[Agreement]: ...
+
+
+async def deny_confirmation(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
+    """Where no person can be asked, the answer is no."""
+    return Agreement(granted=False, why="nobody could be asked")
+
+
+_ANSWER_IN = "(system: answer in {}.)"
+
+
+class TurnState:
+    """Filled step by step. `messages` are kept in the conversation; what was `told` is not.
+
+    Nor are `hints`, which are for the next generation, and `reminders`, which are for every one.
+    """
+
+    def __init__(self, run: Run, messages: list[Message], told: SystemPrompt) -> None:
+        self.run = run
+        self.messages = messages
+        self.told = told
+        self.offered: Sequence[str] | None = None
+        """The names of the tools that the model is told of in this turn; None for all."""
+        self.hints: list[str] = []
+        self.low_confidence_text = ""
+        """The person's words, where they may have been misheard."""
+        self.words_agreed: Agreement | None = None
+        """What the person said when asked whether these were their words."""
+        self.answer_in: str | None = None
+        """The code of the language that the model is told to answer in."""
+        self.preview: OnPreview = lambda _text: None
+        """Told what will probably be said."""
+        self.results: list[ToolResult] = []
+        self.said = ""
+        self.reply = ""
+        self.finish: FinishReason = "stop"
+        self.forced_choice: ToolChoice | None = None
+        self.is_regenerated = False
+        self.numbers = call_numbers(after=sum(len(message.tool_calls) for message in messages))
+
+    @property
+    def reminders(self) -> tuple[str, ...]:
+        return (_ANSWER_IN.format(LANGUAGES[self.answer_in]),) if self.answer_in else ()
+
+    @property
+    def is_in_english(self) -> bool:
+        """Whether what a tool has to say can be the answer as it is."""
+        return self.answer_in in (None, ENGLISH)
+
+    @property
+    def last_words(self) -> str:
+        """What the last tool had to say, for a model that finds no words of its own."""
+        for result in reversed(self.results):
+            if result.speech:
+                return result.speech
+        return ""
+
+    def say(self, piece: str, *, begins_reply: bool) -> str:
+        """Add a piece to what was said; as it is to be spoken behind the rest."""
+        if begins_reply and self.said and not self.said[-1].isspace():
+            piece = f" {piece}"
+        self.said += piece
+        return piece
+
+    @property
+    def unspoken_text(self) -> str:
+        """What of the reply is still to be said. One that was cut after it was said needs no more words."""
+        spoken = self.said.strip()
+        if self.reply.startswith(spoken):
+            return self.reply[len(spoken) :]
+        return "" if spoken.startswith(self.reply) or spoken.endswith(self.reply) else f" {self.reply}"
+
+
+Publish: TypeAlias = Callable[[Event], None]
+
+
+class ToolLoop:
+    """Makes the calls of a model's replies on behalf of `caller`. `names` are the tools that it may call."""
+
+    def __init__(
+        self,
+        executor: ToolExecutor,
+        hooks: Hooks,
+        *,
+        names: Callable[[], Sequence[str]],
+        confirm: Confirm,
+        caller: Caller,
+        publish: Publish,
+    ) -> None:
+        self._executor = executor
+        self._hooks = hooks
+        self._names = names
+        self._confirm = confirm
+        self._caller = caller
+        self._publish = publish
+
+    async def act(self, reply: ModelReply, work: TurnState, turn: Turn) -> Answer | None:
+        """Make the calls of a reply; the answer where the tools gave it themselves, in English."""
+        calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
+        if not calls:  # only the built-in `respond`: plain talk, written as a call
+            return Answer(" ".join(spoken_text(call) for call in reply.calls))
+        made = await self._made([self._executor.understood(call) for call in calls], work, turn)
+        answers: list[Answer] = []
+        results: list[ToolResult] = []
+        for call, first in made:
+            result = await self._confirmed(first, work, turn)
+            outcome = ToolOutcome(result.content, result.is_error, result.code)
+            match await self._hooks.after_tool(work.run, call, outcome):
+                case Answer() as answer:
+                    answers.append(answer)
+                case ToolOutcome() as other if other is not outcome:
+                    # It may quote what it read: what was fenced already stays as it is.
+                    outcome = replace(other, content=sentence(other.content))
+                    result = replace(result, content=outcome.content, is_error=outcome.is_error)
+            results.append(result)
+            work.run.calls.append(call)
+            work.run.outcomes.append(outcome)
+            self._publish(
+                ToolFinished(
+                    turn_id=turn.id,
+                    call_id=call.id,
+                    name=call.name,
+                    code=result.code,
+                    elapsed_s=result.elapsed_s,
+                    content=result.content,
+                )
+            )
+        work.results += results
+        work.messages.append(Message("assistant", reply.text, tool_calls=tuple(call for call, _ in made)))
+        work.messages += [result.as_message() for result in results]
+        if answers:
+            return answers[-1]
+        if work.is_in_english and all(result.speech for result in results):
+            return Answer(" ".join(result.speech or "" for result in results))
+        return None
+
+    async def _made(self, calls: Sequence[ToolCall], work: TurnState, turn: Turn) -> list[tuple[ToolCall, ToolResult]]:
+        """The calls as the hooks let them through, with their results; those that run do so together."""
+        denied: dict[str, ToolResult] = {}
+        passed: list[ToolCall] = []
+        for call in calls:
+            match await self._hooks.before_tool(work.run, call):
+                case Deny(reason):
+                    denied[call.id] = _refused(call, reason)
+                    passed.append(call)
+                case ToolCall() as changed:
+                    passed.append(changed)
+                    self._publish(
+                        ToolStarted(
+                            turn_id=turn.id,
+                            call_id=changed.id,
+                            name=changed.name,
+                            arguments=changed.arguments,
+                        )
+                    )
+        results = await self._executor.dispatch_all(
+            [call for call in passed if call.id not in denied],
+            caller=self._caller,
+            cancel=turn.cancel,
+            turn_id=turn.id,
+            low_confidence_text=work.low_confidence_text,
+        )
+        by_id = denied | {result.tool_call_id: result for result in results}
+        return [(call, by_id[call.id]) for call in passed]
+
+    async def _confirmed(self, result: ToolResult, work: TurnState, turn: Turn) -> ToolResult:
+        """The result of a call that needs a person's yes, once the person has been asked.
+
+        Whether words were said that may have been misheard is asked once for all calls that they led to.
+        """
+        pending = result.confirmation
+        if pending is None:
+            return result
+        is_doubt = bool(work.low_confidence_text) and pending.question == low_confidence_question(
+            work.low_confidence_text
+        )
+        agreement = work.words_agreed if is_doubt else None
+        if agreement is None:
+            agreement = await self._asked(pending, result.name, turn)
+        if is_doubt:
+            work.words_agreed = agreement
+        if not agreement.granted:
+            return self._executor.refuse(pending, agreement.why)
+        return await self._executor.dispatch_confirmed(
+            pending.call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
+        )
+
+    async def _asked(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
+        self._publish(
+            ConfirmationRequired(
+                turn_id=turn.id,
+                token=pending.token,
+                name=name,
+                question=pending.question,
+                level=pending.level,
+            )
+        )
+        agreement = await self._confirm(pending, turn)
+        self._publish(
+            ConfirmationDecided(turn_id=turn.id, token=pending.token, granted=agreement.granted, why=agreement.why)
+        )
+        return agreement
+
+
+def spoken_text(call: ToolCall) -> str:
+    """What a call of the built-in `respond` says."""
+    match json.loads(call.arguments):
+        case {"text": str(text)}:
+            return text
+    return ""
+
+
+def _refused(call: ToolCall, reason: str) -> ToolResult:
+    """The result of a call that a hook did not let through."""
+    return ToolResult(tool_call_id=call.id, name=call.name, content=sentence(reason), is_error=True, code="tool_denied")

@@ -1,0 +1,3 @@
+"""The control socket: commands talk to the running assistant over it."""
+
+from __future__ import annotations

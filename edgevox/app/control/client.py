@@ -1,0 +1,90 @@
+"""The client side of the control socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object, write_request
+from edgevox.core import errors
+from edgevox.core.errors import ControlError, EdgevoxError, NotRunning
+from edgevox.core.platform import connect_unix, peer_uid, user_id
+from edgevox.core.types import JsonObject
+
+_CONNECT_WITHIN_S = 5.0
+_START_IT = "edgevox run starts it, edgevox service install keeps it running"
+
+
+class PendingRequest:
+    """One request that is under way."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def notes(self) -> AsyncGenerator[JsonObject, None]:
+        """What is told, the last of it of the kind `done`. Raises the error that it ended with."""
+        while True:
+            note = read_object(await self._line())
+            if note["kind"] == "error":
+                raise _error_of(note)
+            yield note
+            if note["kind"] == "done":
+                return
+
+    async def done(self) -> JsonObject:
+        """How it ended, with nothing of what was told before. Raises the error that it ended with."""
+        async with aclosing(self.notes()) as notes:
+            async for note in notes:
+                if note["kind"] == "done":
+                    return note
+        raise ControlError("the assistant has not finished")  # `notes` ends with `done` or raises
+
+    def answer(self, **facts: object) -> None:
+        """Say something to what is asked back."""
+        self._writer.write(line_of(facts))
+
+    async def _line(self) -> bytes:
+        try:
+            line = await self._reader.readline()
+        except (ConnectionError, ValueError) as error:
+            raise ControlError(f"the assistant is not to be understood: {error}") from error
+        if not line:
+            raise ControlError("the assistant ended before it had answered", hint="edgevox service logs says why")
+        return line
+
+
+@asynccontextmanager
+async def request(folder: Path, wanted: Request) -> AsyncIterator[PendingRequest]:
+    """Ask the assistant of this runtime folder for something. Raises NotRunning and ControlError."""
+    path = folder / SOCKET_NAME
+    try:
+        async with asyncio.timeout(_CONNECT_WITHIN_S):
+            reader, writer = await connect_unix(path, limit_bytes=LINE_BYTES)
+    except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError) as error:
+        raise NotRunning("the assistant is not running", hint=_START_IT) from error
+    except TimeoutError as error:
+        raise ControlError("the assistant does not answer", hint="restart it") from error
+    except OSError as error:
+        # Too long a name among them: nobody can listen there.
+        raise NotRunning(f"{path} cannot be opened: {error.strerror or error}", hint=_START_IT) from error
+    try:
+        connection: socket.socket = writer.get_extra_info("socket")
+        if peer_uid(connection) != user_id():
+            raise ControlError("the assistant there belongs to another user", hint="set EDGEVOX_RUNTIME_DIR")
+        writer.write(write_request(wanted))
+        yield PendingRequest(reader, writer)
+    finally:
+        writer.close()
+
+
+def _error_of(note: JsonObject) -> EdgevoxError:
+    """The error as it was raised there, so that a command ends as if it had done the work itself."""
+    message, hint = str(note.get("message", "")), str(note.get("hint", ""))
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, EdgevoxError) and kind.code == note.get("code"):
+            return kind(message, hint=hint)
+    return ControlError(message, hint=hint)

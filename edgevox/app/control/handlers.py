@@ -1,0 +1,291 @@
+"""Handles control requests: status, watch, mute, talk, ask, say, stop and reload."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+from typing import assert_never
+
+from edgevox.agents.tool_loop import Agreement
+from edgevox.app.control.protocol import (
+    Ask,
+    Mute,
+    Reload,
+    Request,
+    Say,
+    Status,
+    Stop,
+    Talk,
+    Unmute,
+    Watch,
+    audio_to_notes,
+    event_to_note,
+)
+from edgevox.app.control.server import ControlConnection
+from edgevox.app.service import AssistantService, ServiceSession
+from edgevox.config import Settings
+from edgevox.core.errors import ControlError, OtherSettings
+from edgevox.core.events import (
+    AttentionChanged,
+    ConfirmationRequired,
+    Event,
+    ReplyDelta,
+    SpeechDropped,
+    SpeechStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnStarted,
+)
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import Audio, JsonObject
+from edgevox.dialogue import Pipeline
+from edgevox.tts.sentences import SentenceSplitter
+
+_LEVEL_EVERY_S = 0.1
+_STATUS_EVERY_S = 1.0
+
+
+async def stream_status(
+    service: AssistantService, dialogue: ControlConnection, status: Callable[[], JsonObject]
+) -> JsonObject:
+    """Tell the client, from one session to the next. It ends by being cancelled, when the client has gone."""
+    while True:
+        await dialogue.tell("status", **status())
+        if service.session is None:
+            await asyncio.sleep(_LEVEL_EVERY_S)
+        else:
+            await _watch_session(service, service.session, dialogue, status)
+
+
+async def _watch_session(
+    service: AssistantService,
+    session: ServiceSession,
+    dialogue: ControlConnection,
+    status: Callable[[], JsonObject],
+) -> None:
+    level_due_s = status_due_s = time.monotonic()
+    with session.runtime.bus.subscription() as events:
+        while service.session is session:
+            try:
+                async with asyncio.timeout(_LEVEL_EVERY_S):
+                    event = await events.next()
+            except TimeoutError:
+                pass
+            else:
+                await _tell(event, session, dialogue)
+            now_s = time.monotonic()
+            if now_s >= level_due_s:
+                level_due_s = now_s + _LEVEL_EVERY_S
+                await dialogue.tell("level", dbfs=round(float(session.sound.level_dbfs), 1))
+            if now_s >= status_due_s:
+                status_due_s = now_s + _STATUS_EVERY_S
+                await dialogue.tell("status", **status())
+
+
+async def _tell(event: Event, session: ServiceSession, dialogue: ControlConnection) -> None:
+    record = session.runtime.records.last
+    if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
+        await dialogue.tell("turn", record=dataclasses.asdict(record))
+    await dialogue.tell("event", **event_to_note(event))
+
+
+# Whoever has pressed the button and says nothing for so long has changed their mind.
+_SPEAKS_WITHIN_S = 8.0
+_ANSWERED_WITHIN_S = 120.0
+_NOTHING = {"outcome": "dropped", "reply": "", "error": "nobody said anything"}
+
+
+async def handle_request(service: AssistantService, request: Request, dialogue: ControlConnection) -> JsonObject:
+    """Do it; what is returned is how it ended. Raises EdgevoxError."""
+    match request:
+        case Status():
+            return status(service)
+        case Watch():
+            return await stream_status(service, dialogue, partial(status, service))
+        case Mute():
+            service.mute(is_muted=True)
+            return {}
+        case Unmute():
+            service.mute(is_muted=False)
+            return {}
+        case Reload():
+            return {"changed": await service.reload()}
+        case Stop():
+            return {"stopped": _session(service).loop.pipeline.act_on("stop")}
+        case Talk():
+            return await _talk(service, dialogue)
+        case Ask():
+            _check(service.settings, request.overrides)
+            return await _ask(_session(service), request, dialogue)
+        case Say():
+            _check(service.settings, request.overrides)
+            return await _say(_session(service), request, dialogue)
+        case _:
+            assert_never(request)
+
+
+def status(service: AssistantService) -> JsonObject:
+    """How it is: what it does, its devices, its engines, the last turn, and what is wrong."""
+    session = service.session
+    record = (session.runtime.records.last if session else None) or service.last_record
+    if session:
+        session.runtime.retry_recording()
+    problem = session.runtime.record_problem if session else None
+    return dict(service.status.facts()) | {
+        "attention": session.loop.wake_state.attention if session else None,
+        "is_muted": service.is_muted,
+        "preset": service.settings.preset,
+        "last_turn": {
+            "at": record.at,
+            "heard": record.heard,
+            "reply": record.reply,
+            "outcome": record.outcome,
+            "total_ms": record.total_ms,
+        }
+        if record and service.settings.records.keep_text
+        else None,
+        "trouble": {"message": problem.message, "hint": problem.hint} if problem else None,
+    }
+
+
+def _session(service: AssistantService) -> ServiceSession:
+    if service.session is None:
+        raise ControlError("the assistant is starting", hint="try again in a moment")
+    return service.session
+
+
+def _check(settings: Settings, overrides: JsonObject) -> None:
+    """Refuse what is wanted with other settings: whoever wants them has to load their own model."""
+    for name, wanted in overrides.items():
+        value: object = settings
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if json.dumps(value, default=str) != json.dumps(wanted, default=str):
+            raise OtherSettings(f"the assistant that runs has another {name}")
+
+
+# --- ask
+
+
+async def _ask(session: ServiceSession, request: Ask, dialogue: ControlConnection) -> JsonObject:
+    turn = Turn()
+    runtime = session.runtime
+    pipeline = runtime.pipeline()
+    with runtime.bus.subscription() as events:
+        answering = asyncio.create_task(pipeline.answer(request.text, turn))
+        try:
+            async with _answers(pipeline, request, dialogue):
+                async for event in events:
+                    match event:
+                        case ReplyDelta(turn_id=turn.id, text=text):
+                            await dialogue.tell("delta", text=text)
+                        case ConfirmationRequired(turn_id=turn.id, question=question):
+                            await dialogue.tell("question", text=question)
+                        case TurnEnded(turn_id=turn.id):
+                            break
+            result = await answering
+        finally:
+            turn.cancel.set()
+            answering.cancel()
+            await asyncio.gather(answering, return_exceptions=True)
+    record = runtime.records.last
+    return {
+        "turn_id": turn.id,
+        "preset": runtime.preset.name,
+        **result.told(),
+        "timings_ms": record.timings_ms if record and record.turn_id == turn.id else {},
+    }
+
+
+@asynccontextmanager
+async def _answers(pipeline: Pipeline, request: Ask, dialogue: ControlConnection) -> AsyncIterator[None]:
+    """Take the client's yes or no while the block runs, where somebody sits there."""
+    if not request.can_answer:
+        yield
+        return
+
+    async def take() -> None:
+        while (said := await dialogue.answers.get()) is not None:
+            if question := pipeline.confirmation.open:
+                granted = said.get("granted") is True
+                why = f"the user typed {'yes' if granted else 'no'}"
+                question.answer(Agreement(granted=granted, channel="keyboard", why=why))
+
+    with pipeline.confirmation.answerable("keyboard"):
+        taking = asyncio.create_task(take())
+        try:
+            yield
+        finally:
+            taking.cancel()
+            await asyncio.gather(taking, return_exceptions=True)
+
+
+# --- say
+
+
+async def _say(session: ServiceSession, request: Say, dialogue: ControlConnection) -> JsonObject:
+    cancel = CancelFlag()
+    try:
+        async with aclosing(_sounds(session, request.text, cancel)) as sounds:
+            if request.where == "here":
+                async for sound in sounds:
+                    for note in audio_to_notes(sound):
+                        await dialogue.tell("sound", **note)
+            elif (speech_output := session.loop.pipeline.speech_output) is not None:
+                await speech_output.play(sounds, cancel, lambda: None)
+            else:
+                raise ControlError("the assistant that runs has no loudspeaker", hint="edgevox say -o FILE")
+    finally:
+        cancel.set()
+    return {}
+
+
+async def _sounds(session: ServiceSession, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+    splitter = SentenceSplitter()
+    voice = session.runtime.voice()
+    for sentence in (*splitter.feed(text), *splitter.finish()):
+        async with aclosing(voice.speak(sentence, cancel)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+# --- talk
+
+
+async def _talk(service: AssistantService, dialogue: ControlConnection) -> JsonObject:
+    """Listen to one utterance and answer it, muted or not."""
+    session = _session(service)
+    was_muted = service.is_muted
+    service.mute(is_muted=False)
+    try:
+        with session.runtime.bus.subscription() as events:
+            session.loop.wake_state.talk()
+            await dialogue.tell("listening", is_muted=was_muted)
+            async with asyncio.timeout(_SPEAKS_WITHIN_S) as patience:
+                async for event in events:
+                    match event:
+                        case SpeechStarted() | TurnStarted():
+                            patience.reschedule(asyncio.get_running_loop().time() + _ANSWERED_WITHIN_S)
+                        case TranscriptReady(text=text) if text:
+                            await dialogue.tell("heard", text=text)
+                        case ReplyDelta(text=text):
+                            await dialogue.tell("delta", text=text)
+                        case TurnEnded(outcome=outcome, reply=reply, error=error):
+                            return {"outcome": outcome, "reply": reply, "error": error}
+                        case SpeechDropped(reason=reason):
+                            return _NOTHING | {"error": reason}
+                        case AttentionChanged(attention="asleep"):
+                            return _NOTHING
+                        case _:
+                            pass
+    except TimeoutError:
+        pass
+    finally:
+        if was_muted:
+            service.mute(is_muted=True)
+    return _NOTHING

@@ -1,0 +1,65 @@
+"""Runs the HTTP server, and the Wyoming server where the settings want it, for a started assistant."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import ServerSettings
+from edgevox.server.app import create_app
+from edgevox.server.assistant import Assistant
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.http.auth import Tokens, token_file
+from edgevox.server.http.listener import certificate_of, http_listener, is_exposed
+
+
+@asynccontextmanager
+async def run_http_server(
+    runtime: AssistantRuntime, console: Console, reload: Callable[[], None] | None = None
+) -> AsyncIterator[str]:
+    """Serve a daemon that has started, inside the block. Raises ConfigError.
+
+    `reload` lets the assistant live by the settings as they are in the file.
+    """
+    settings = runtime.settings.server
+    tokens = Tokens.open(runtime.folders)
+    assistant = runtime.assistant()
+    queues = EngineQueues(assistant, settings)
+    app = create_app(assistant, settings, tokens, queues, reload=reload)
+    with runtime.bus.listening(queues.hear):
+        async with (
+            http_listener(app, settings.host, settings.port, certificate_of(settings)) as url,
+            _run_wyoming_server(settings, assistant, queues, console),
+        ):
+            console.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
+            console.print(f"  page: {url}/ (edgevox open)", markup=False, soft_wrap=True)
+            console.print(f"  tokens: {token_file(runtime.folders)}", markup=False, soft_wrap=True)
+            if is_exposed(settings.host):
+                console.print("  other machines can reach it: every request needs a token", style="yellow")
+            yield url
+
+
+@asynccontextmanager
+async def _run_wyoming_server(
+    settings: ServerSettings, assistant: Assistant, queues: EngineQueues, console: Console
+) -> AsyncIterator[None]:
+    """Ear and voice for Home Assistant as well, where the settings want it. Raises ConfigError."""
+    if not settings.wyoming:
+        yield
+        return
+    # Not at the top: who does not want it need not wait for what it imports.
+    from edgevox.server.wyoming import WyomingService, wyoming_listener
+
+    offer = WyomingService(assistant, queues, settings)
+    peers = settings.wyoming_peers
+    async with wyoming_listener(offer, settings.wyoming_host, settings.wyoming_port, peers) as address:
+        parts = {"ear": offer.info.asr, "voice": offer.info.tts, "tools": offer.info.handle}
+        offered = ", ".join(name for name, programs in parts.items() if programs) or "nothing"
+        console.print(f"serving Wyoming at {address}: {offered}", markup=False, soft_wrap=True)
+        if is_exposed(settings.wyoming_host):
+            who = ", ".join(peers) or "nobody: set server.wyoming_peers"
+            console.print(f"  other machines that may use it, without a token: {who}", style="yellow", markup=False)
+        yield

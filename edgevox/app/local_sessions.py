@@ -1,0 +1,148 @@
+"""Builds voice sessions from the real engines and devices, and runs them until the process ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+)
+from functools import partial
+from typing import TypeAlias
+
+from rich.console import Console
+
+from edgevox.app.control.handlers import handle_request
+from edgevox.app.control.server import persistent_server
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.app.service import AssistantService, ServiceSession
+from edgevox.app.service_unit import SystemdNotifier
+from edgevox.audio.io.device_manager import AudioDeviceManager
+from edgevox.audio.io.duplex import resolve_devices
+from edgevox.config import Settings, load_settings
+from edgevox.core.errors import EdgevoxError, ModelMissing, SoundStuck
+from edgevox.core.events import EngineChanged, EngineName, Event, StateChanged, TurnEnded
+from edgevox.core.files import Folders
+from edgevox.core.platform import on_signal, reexec
+from edgevox.models import open_store
+
+log = logging.getLogger(__name__)
+
+Publish: TypeAlias = Callable[[Event], None]
+SessionView: TypeAlias = Callable[[ServiceSession], AbstractAsyncContextManager[None]]
+
+
+def voice_engines(settings: Settings) -> tuple[EngineName, ...]:
+    """What a conversation by voice needs."""
+    return ("llama", "whisper", "piper") if settings.tts.enabled else ("llama", "whisper")
+
+
+class LocalSessionFactory:
+    """Makes sessions of the real engines and devices."""
+
+    def __init__(self, folders: Folders, flags: Mapping[str, object], console: Console, shown: SessionView) -> None:
+        self.folders = folders
+        self.reload: Callable[[], None] | None = None
+        """Has the settings read again, while there is somebody who does that."""
+        self._flags = flags
+        self._console = console
+        self._shown = shown
+
+    def settings(self) -> Settings:
+        return load_settings(self.folders, flags=self._flags)
+
+    def runtime(self, settings: Settings) -> AssistantRuntime:
+        store = open_store(self.folders)
+        runtime = AssistantRuntime(settings, self.folders, store, voice_engines(settings))
+        for model_id in runtime.models.needed():
+            if not store.has(model_id):
+                raise ModelMissing(f"{model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
+        return runtime
+
+    def sound(self, settings: Settings, publish: Publish) -> AudioDeviceManager:
+        return AudioDeviceManager(partial(resolve_devices, settings.audio, speaks=settings.tts.enabled), publish)
+
+    @asynccontextmanager
+    async def around(self, session: ServiceSession) -> AsyncIterator[None]:
+        async with AsyncExitStack() as running:
+            await serve_if_enabled(session.runtime, self._console, running, self.reload)
+            await running.enter_async_context(self._shown(session))
+            yield
+
+
+async def run_sessions(
+    factory: LocalSessionFactory, runtime: AssistantRuntime, listening: socket.socket | None
+) -> None:
+    manager = SystemdNotifier()
+    service = AssistantService(factory, runtime.settings, on_ready=lambda: manager.tell(READY="1", STATUS="listening"))
+    reloading: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = asyncio.create_task(_reload(service))
+        reloading.add(task)
+        task.add_done_callback(reloading.discard)
+
+    factory.reload = reload
+    on_signal("SIGHUP", reload)
+    try:
+        async with AsyncExitStack() as running:
+            if listening is not None:
+                server = persistent_server(factory.folders.runtime, listening, partial(handle_request, service))
+                await running.enter_async_context(server)
+            await running.enter_async_context(manager.watchdog_pings())
+            await service.run(runtime)
+    except SoundStuck as error:
+        log.error("%s", error)
+        reexec()
+    finally:
+        manager.tell(STOPPING="1")
+
+
+async def _reload(service: AssistantService) -> None:
+    try:
+        await service.reload()
+    except EdgevoxError as error:
+        log.error("the settings cannot be used, the old ones hold: %s (%s)", error, error.hint)
+
+
+@asynccontextmanager
+async def log_session(session: ServiceSession) -> AsyncIterator[None]:
+    """A session as the service's log has it: that something was said, and not what."""
+    with session.runtime.bus.listening(_log_event):
+        log.info("listening with %s", session.runtime.preset.name)
+        yield
+
+
+def _log_event(event: Event) -> None:
+    match event:
+        case TurnEnded(turn_id=turn_id, outcome="failed", error=error):
+            log.error("turn %s failed: %s", turn_id, error)
+        case TurnEnded(turn_id=turn_id, outcome=outcome):
+            log.info("turn %s was %s", turn_id, outcome)
+        case EngineChanged(engine=engine, state=state, detail=detail):
+            level = logging.WARNING if state in ("restarting", "failed") else logging.INFO
+            log.log(level, "%s is %s %s", engine, state, detail)
+        case StateChanged(detail=detail, hint=hint) if detail:
+            log.error("%s (%s)", detail, hint)
+        case StateChanged(part=part):
+            log.info("the %s can be kept again", part)
+        case _:
+            pass
+
+
+async def serve_if_enabled(
+    runtime: AssistantRuntime,
+    console: Console,
+    running: AsyncExitStack,
+    reload: Callable[[], None] | None = None,
+) -> None:
+    """Serve other programs as well, where the settings want it; `reload` reads the settings again."""
+    if runtime.settings.server.enabled:
+        # Not at the top: who talks without a server does not wait for what it imports.
+        from edgevox.app.http_server import run_http_server
+
+        await running.enter_async_context(run_http_server(runtime, console, reload))

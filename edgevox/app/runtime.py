@@ -1,0 +1,387 @@
+"""AssistantRuntime builds the engines, tools, memory and voice loop of one assistant and connects them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, assert_never
+
+from edgevox.agents.conversation import Conversation
+from edgevox.agents.memory import ConversationStore
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.app.engines import EngineHealth, Engines
+from edgevox.app.home_context import HomeContext
+from edgevox.app.model_selection import ModelSelection
+from edgevox.app.voice_sessions import BargeInSelector, VoiceSessionManager
+from edgevox.audio.endpointing import Endpointer
+from edgevox.audio.files import read_audio
+from edgevox.audio.io.duplex import Duplex
+from edgevox.audio.wake_word import WakeWordDetector
+from edgevox.config import Settings, user_presets
+from edgevox.config.sections import AUTO
+from edgevox.core.errors import StateError
+from edgevox.core.events import Bus, EngineName, StateChanged
+from edgevox.core.files import Folders
+from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
+from edgevox.core.turn import CancelFlag
+from edgevox.dialogue import (
+    AlarmPlayer,
+    AlarmState,
+    AudioSource,
+    BuiltinCommands,
+    ConfirmationDialog,
+    Earcons,
+    Loudspeaker,
+    Pipeline,
+    Synthesizer,
+    Transcriber,
+    VoiceLoop,
+    WakePhrase,
+    WakePhraseFilter,
+    WakeState,
+)
+from edgevox.home.resolve.name_correction import correct_entity_names
+from edgevox.home.word_stores import WORD_STORES
+from edgevox.llm.presets import resolve_preset
+from edgevox.models import ModelStore
+from edgevox.server.assistant import Assistant, DashboardData
+
+
+class TurnRecords:
+    """Writes records to the log. `on_change` is told when that begins to fail; None: it works again."""
+
+    def __init__(self, log: TurnLog, on_change: Callable[[StateError | None], None]) -> None:
+        self.last: TurnMetrics | None = None
+        """The last turn of the room; those of programs do not count."""
+        self.problem: StateError | None = None
+        self._log = log
+        self._on_change = on_change
+
+    def keep(self, record: TurnMetrics) -> None:
+        """A turn of the room."""
+        self.last = record
+        self.log(record)
+
+    def log(self, record: TurnMetrics) -> None:
+        """A turn of anybody."""
+        self._note(partial(self._log.append, record))
+
+    def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
+        """The turns that ended in a time, oldest first. Blocks. Raises StateError."""
+        return self._log.between(from_s, until_s)
+
+    def try_again(self) -> None:
+        """Find out whether there is room again for what could not be written."""
+        if self.problem is not None:
+            self._note(self._log.catch_up)
+
+    def _note(self, write: Callable[[], None]) -> None:
+        before = self.problem
+        try:
+            write()
+        except StateError as error:
+            self.problem = error
+        else:
+            self.problem = None
+        if (before is None) != (self.problem is None):
+            self._on_change(self.problem)
+
+
+class AssistantRuntime:
+    """The engines that a command needs, and what is built on them. Use it with `async with`.
+
+    The models must be in the store (`models.needed` names them). Entering raises ModelError or EngineFailed,
+    and ConfigError where an engine on another machine cannot be used as it is set.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        folders: Folders,
+        store: ModelStore,
+        engines: Collection[EngineName],
+        *,
+        adapter_path: Path | None = None,
+    ) -> None:
+        """With `adapter_path`, that file is applied to the model in the place of the preset's adapter."""
+        self.bus = Bus()
+        self.settings = settings
+        self.preset = resolve_preset(settings.preset, user_presets(folders))
+        self.folders = folders
+        self._memory: ConversationStore | None = None
+        self.home_context = HomeContext(settings, self.preset)
+        self._resting: list[Pipeline] = []
+        self._earcons = AsyncExitStack()
+        self.models = ModelSelection(settings, self.preset, store, engines, adapter_path=adapter_path)
+        self.engines = Engines(settings, self.preset, folders, self.models, self.bus.publish)
+        log = TurnLog(folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text)
+        self.records = TurnRecords(log, partial(self._tell_state, "records"))
+        self._recording = self.bus.listening(TurnMetricsRecorder(self.records.keep))
+        self._health = EngineHealth(self.engines.states)
+        self._watching = self.bus.listening(self._health)
+        self.lines = VoiceSessionManager(
+            settings,
+            self.preset,
+            self.engines,
+            lambda: self.home_context,
+            conversation=self.conversation,
+            transcriber=self.transcriber,
+            voice=self.voice,
+        )
+
+    def take_over(self, before: AssistantRuntime) -> None:
+        """Have the engines of another daemon, as they run, where this one's would be the same.
+
+        That one ends without them. This one has not begun.
+        """
+        self.engines.take_over(before.engines)
+
+    async def __aenter__(self) -> AssistantRuntime:
+        self._recording.__enter__()
+        self._watching.__enter__()
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.engines.start())
+                group.create_task(self._open_state())
+        except BaseExceptionGroup as failures:
+            await self._close()
+            raise _first_of(failures) from None
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    @property
+    def record_problem(self) -> StateError | None:
+        """What keeps turns from being recorded or remembered now, if anything does."""
+        return self.records.problem or (self._memory.problem if self._memory else None)
+
+    def retry_recording(self) -> None:
+        """Find out whether there is room again for what could not be kept."""
+        self.records.try_again()
+        if self._memory is not None:
+            self._memory.try_again()
+
+    def conversation(self, name: str = "default") -> Conversation:
+        """A conversation that goes on from one run to the next, as far as the settings let it."""
+        assert self._memory is not None, "inside `async with`"
+        return self._memory.conversation(name, max_turns=self.preset.max_turns)
+
+    def pipeline(
+        self,
+        loudspeaker: Loudspeaker | None = None,
+        conversation: Conversation | None = None,
+        transcriber: Transcriber | None = None,
+    ) -> Pipeline:
+        """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker.
+
+        In a conversation that goes on, the words that need no model are taken out, and what rings is heard.
+        """
+        confirmation = ConfirmationDialog(self.bus.publish)
+        pipeline = Pipeline(
+            self.home_context.agent(self.engines.llama, conversation, confirmation, self.bus.publish),
+            preset=self.preset.name,
+            publish=self.bus.publish,
+            transcriber=transcriber or (self.transcriber() if "whisper" in self.engines else None),
+            voice=self.voice() if loudspeaker else None,
+            loudspeaker=loudspeaker,
+            confirmation=confirmation,
+            words=BuiltinCommands(self.home_context.examples()) if conversation is not None else None,
+            alarm_state=AlarmState(snooze_minutes=self.settings.ring.snooze_minutes)
+            if conversation is not None
+            else None,
+            rests=conversation is not None,
+            languages=self.engines.languages,
+            ask_below=self.settings.stt.ask_below,
+        )
+        if conversation is not None:
+            self._resting.append(pipeline)
+        return pipeline
+
+    def voice_loop(
+        self,
+        audio_source: AudioSource,
+        loudspeaker: Loudspeaker | None = None,
+        duplex: Callable[[], Duplex] = lambda: "half",
+    ) -> VoiceLoop:
+        """The conversation by voice; `duplex` says whether it can be interrupted at this moment.
+
+        Raises ConfigError where the wake word cannot be used.
+        """
+        wake_state, transcriber = self._waking()
+        pipeline = self.pipeline(loudspeaker, self.conversation(), transcriber)
+        loop = VoiceLoop(
+            audio_source,
+            Endpointer(self.settings.audio),
+            pipeline,
+            self.bus.publish,
+            self.alarm_player(pipeline),
+            barge_in=BargeInSelector(duplex, self.settings.audio.vad_aggressiveness).now,
+            wake_state=wake_state,
+        )
+        if audio_source.live:
+            self._give_signs(pipeline, lambda: loop.is_in_speech, lambda: duplex() != "half")
+        return loop
+
+    def alarm_player(self, pipeline: Pipeline) -> AlarmPlayer | None:
+        """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
+        if self.home_context.toolbox is None or pipeline.alarm_state is None:
+            return None
+        for_s = self.settings.ring.for_s
+        return AlarmPlayer(
+            self.home_context.toolbox.agenda, pipeline, pipeline.alarm_state, self.bus.publish, for_s=for_s
+        )
+
+    def assistant(self) -> Assistant:
+        """What other programs may use of this daemon."""
+        preset, llm, stt = self.preset, self.settings.llm, self.settings.stt
+        toolbox, language = self.home_context.toolbox, next(iter(self.models.voices))
+
+        def transcriber(language: str | None) -> Transcriber:
+            usual = None if stt.language == AUTO else stt.language
+            return Transcriber(self.engines.whisper, language=language or usual, names=self.home_context.names)
+
+        return Assistant(
+            preset.name,
+            ModelProfile(
+                self.engines.llama,
+                preset.tool_call_parsers,
+                preset.tool_choice_policy,
+                preset.tools_as,
+                llm.sampling,
+                preset.stop,
+                llm.thinking,
+            ),
+            make_agent=self.home_context.agent_for_client if toolbox else None,
+            executor=toolbox.executor if toolbox else None,
+            transcriber=transcriber if "whisper" in self.engines else None,
+            stt_model_name=self.models.stt_model_name,
+            voice=(lambda speed: Synthesizer(self.engines.piper, speed=speed)) if "piper" in self.engines else None,
+            voice_name=self.models.voices[language] if "piper" in self.engines else "",
+            voice_language=language,
+            resumes=llm.remote_url is None,
+            states=self.engines.states,
+            # Not on the bus: who listens there is in the room, and would take it for the room's.
+            record=TurnMetricsRecorder(self.records.log),
+            keep=self.records.log,
+            confirmation=lambda: [
+                *(pipeline.confirmation for pipeline in self._resting),
+                *self.lines.confirmation(),
+            ],
+            session_factory=self.lines.session_factory(self.bus),
+            dashboard=DashboardData(
+                self.settings,
+                self.folders,
+                toolbox,
+                engines=self._health.report,
+                turns=self.records.between,
+                problem=lambda: self.record_problem,
+            ),
+        )
+
+    def voice(self) -> Synthesizer:
+        """The voices that the settings choose."""
+        return Synthesizer(self.engines.piper, speed=self.settings.tts.speed)
+
+    def transcriber(self) -> Transcriber:
+        """The recogniser, with the language and the names that the settings expect."""
+        stt = self.settings.stt
+        language = None if stt.language == AUTO else stt.language
+        home = self.home_context
+        return Transcriber(
+            self.engines.whisper,
+            language=language,
+            names=home.names,
+            correct=lambda text: correct_entity_names(text, home.all_names()),
+        )
+
+    # --- building
+
+    async def _open_state(self) -> None:
+        """What is read from disk while the engines start: the memory, the tools and their plugins."""
+        loop = asyncio.get_running_loop()
+
+        def memory_changed(problem: StateError | None) -> None:  # from any thread
+            with suppress(RuntimeError):  # the last turn is written when the loop is closed already
+                loop.call_soon_threadsafe(self._tell_state, "memory", problem)
+
+        self._memory = await asyncio.to_thread(
+            ConversationStore.open,
+            self.folders.state,
+            self.settings.memory,
+            on_change=memory_changed,
+            stores=WORD_STORES,
+        )
+        if "llama" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
+            transcribe = self.transcribe if "whisper" in self.engines else None
+            self.home_context = await HomeContext.open(self.settings, self.preset, self.folders, transcribe)
+
+    def _give_signs(
+        self, pipeline: Pipeline, is_spoken_to: Callable[[], bool], hears_over_itself: Callable[[], bool]
+    ) -> None:
+        sounds = self.settings.sounds
+        if pipeline.speech_output is not None and (sounds.chimes or sounds.apologise or sounds.acknowledge_after_s):
+            earcons = Earcons(
+                pipeline,
+                pipeline.speech_output,
+                sounds,
+                languages=self.engines.languages,
+                is_spoken_to=is_spoken_to,
+                hears_over_itself=hears_over_itself,
+            )
+            self._earcons.push_async_callback(earcons.close)
+            self._earcons.enter_context(self.bus.listening(earcons))
+
+    def _waking(self) -> tuple[WakeState, Transcriber]:
+        """When it listens by voice, and a hearing that leaves out what it is called by."""
+        wake, transcriber, publish = self.settings.wake, self.transcriber(), self.bus.publish
+        match wake.mode:
+            case "off":
+                return WakeState(publish=publish), transcriber
+            case "word":
+                detector = WakeWordDetector(wake.model or wake.word, wake.threshold)
+                wake_state = WakeState("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = WakePhrase(detector.word.spoken)
+            case "phrase":
+                wake_state = WakeState("phrase", follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = WakePhrase(wake.phrase, wake.threshold)
+            case _:
+                assert_never(wake.mode)
+        return wake_state, WakePhraseFilter(transcriber, phrase, wake_state)
+
+    async def transcribe(self, path: Path) -> str:
+        """What is said in a sound file. Raises AudioError and EngineFailed."""
+        sound = await asyncio.to_thread(read_audio, path)
+        return (await self.transcriber().transcribe(sound, CancelFlag())).text
+
+    # --- ending
+
+    def _tell_state(self, part: Literal["records", "memory"], problem: StateError | None) -> None:
+        detail, hint = (problem.message, problem.hint) if problem else ("", "")
+        self.bus.publish(StateChanged(part=part, detail=detail, hint=hint))
+
+    async def _close(self) -> None:
+        await self._earcons.aclose()
+        for pipeline in self._resting:
+            await pipeline.close()
+        await self.home_context.close()
+        if self._memory is not None:
+            await asyncio.to_thread(self._memory.close)
+        await self.engines.close()
+        self._watching.__exit__(None, None, None)
+        self._recording.__exit__(None, None, None)
+
+
+def _first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What failed first; the engines are a group of their own."""
+    first = failures.exceptions[0]
+    return _first_of(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,323 @@
+"""AssistantService: runs one session after another, restarts with changed settings, and tracks status."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import logging
+import os
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, Protocol, TypeAlias
+
+from edgevox import __version__
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.audio.io.duplex import Duplex
+from edgevox.config import Settings
+from edgevox.core.errors import ControlError, EdgevoxError
+from edgevox.core.events import (
+    ConfirmationRequired,
+    EngineChanged,
+    Event,
+    ModelStarted,
+    PlaybackFinished,
+    PlaybackStarted,
+    RingEnded,
+    RingStarted,
+    SoundChanged,
+    SoundDevice,
+    SpeechDropped,
+    SpeechStarted,
+    StateChanged,
+    TranscriptionStarted,
+    TurnEnded,
+)
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.platform import freeze_gc, release_free_memory
+from edgevox.core.types import JsonObject
+from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
+
+Doing: TypeAlias = Literal[
+    "starting", "listening", "hearing", "understanding", "thinking", "speaking", "asking", "ringing"
+]
+
+
+@dataclass
+class _Engine:
+    state: str
+    detail: str = ""
+    restarts: int = 0
+
+
+@dataclass
+class _Device:
+    is_there: bool = False
+    name: str = ""
+    detail: str = ""
+
+
+@dataclass
+class StatusTracker:
+    """Listens to the events of one session after the other; counts go on, states begin anew."""
+
+    doing: Doing = "starting"
+    turns: int = 0
+    failed_turns: int = 0
+    _started_s: float = field(default_factory=time.monotonic)
+    _engines: dict[str, _Engine] = field(default_factory=dict)
+    _devices: dict[SoundDevice, _Device] = field(default_factory=dict)
+    _last_trouble: JsonObject | None = None
+    _ringing: set[str] = field(default_factory=set)
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SpeechStarted():
+                self.doing = "hearing"
+            case TranscriptionStarted(early=False):
+                self.doing = "understanding"
+            case ModelStarted():
+                self.doing = "thinking"
+            case PlaybackStarted():
+                self.doing = "speaking"
+            case ConfirmationRequired():
+                self.doing = "asking"
+            case RingStarted(ring_id=ring_id):
+                self._ringing.add(ring_id)
+                self.set_idle()
+            case RingEnded(ring_id=ring_id):
+                self._ringing.discard(ring_id)
+                self.set_idle()
+            case TurnEnded(outcome=outcome):
+                self.turns += outcome != "dropped"
+                self.failed_turns += outcome == "failed"
+                self.set_idle()
+            case SpeechDropped() | PlaybackFinished():
+                self.set_idle()
+            case EngineChanged(engine=name, state=state, detail=detail):
+                engine = self._engines.setdefault(name, _Engine(state))
+                engine.state, engine.detail = state, detail
+                engine.restarts += state == "restarting"
+            case StateChanged(detail=detail) if detail:
+                self._last_trouble = {"at": _now(), "message": detail}
+            case SoundChanged(device=kind, is_there=is_there, name=name, detail=detail):
+                self._devices[kind] = _Device(is_there, name, detail)
+            case _:
+                pass
+
+    def set_idle(self) -> None:
+        """Nothing is going on but listening, and perhaps ringing."""
+        self.doing = "ringing" if self._ringing else "listening"
+
+    def facts(self) -> JsonObject:
+        """What is on the board, for people and programs."""
+        return {
+            "pid": os.getpid(),
+            "version": __version__,
+            "up_s": round(time.monotonic() - self._started_s),
+            "state": self.doing,
+            "devices": {kind: _of(device) for kind, device in self._devices.items()},
+            "engines": {name: _of(engine) for name, engine in self._engines.items()},
+            "turns": self.turns,
+            "failed_turns": self.failed_turns,
+            "last_trouble": self._last_trouble,
+        }
+
+
+def _now() -> str:
+    return dt.datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _of(entry: _Engine | _Device) -> JsonObject:
+    return dict(vars(entry))
+
+
+log = logging.getLogger(__name__)
+
+Publish: TypeAlias = Callable[[Event], None]
+
+# A turn that is under way may end first; one that does not is cut off.
+_TURN_ENDS_WITHIN_S = 15.0
+
+
+class AudioDevices(AudioSource, Loudspeaker, Protocol):
+    """A microphone that can be muted, and a loudspeaker."""
+
+    @property
+    def duplex(self) -> Duplex:
+        """How the two go along now."""
+
+    @property
+    def level_dbfs(self) -> float:
+        """How loud the last block was."""
+
+    def mute(self) -> None: ...
+    def unmute(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSession:
+    """What is there between two readings of the settings."""
+
+    runtime: AssistantRuntime
+    sound: AudioDevices
+    loop: VoiceLoop
+
+
+class SessionFactory(Protocol):
+    """How the parts of a session are made. Each may raise EdgevoxError."""
+
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+
+    def runtime(self, settings: Settings) -> AssistantRuntime:
+        """A daemon that is not started yet, with its models there."""
+
+    def sound(self, settings: Settings, publish: Publish) -> AbstractAsyncContextManager[AudioDevices]: ...
+
+    def around(self, session: ServiceSession) -> AbstractAsyncContextManager[None]:
+        """What a person sees of a session, and what else is there as long as it is."""
+
+
+class AssistantService:
+    """Runs sessions until it is cancelled, and answers what is asked over the socket meanwhile."""
+
+    def __init__(
+        self, factory: SessionFactory, settings: Settings, *, on_ready: Callable[[], None] = lambda: None
+    ) -> None:
+        self.status = StatusTracker()
+        self.settings = settings
+        self.is_muted = False
+        self.session: ServiceSession | None = None
+        """None while one ends and the next begins."""
+        self.last_record: TurnMetrics | None = None
+        """The last turn of the sessions before this one."""
+        self._factory = factory
+        self._on_ready = on_ready
+        self._wanted: tuple[AssistantRuntime, Settings] | None = None
+        self._reload = asyncio.Event()
+        self._began: asyncio.Future[None] | None = None
+
+    async def run(self, runtime: AssistantRuntime) -> None:
+        """Live with `daemon` first. Raises EdgevoxError when the first session cannot begin, or one ends."""
+        freeze_gc()
+        await self._run_session(runtime)
+        while self._wanted is not None:
+            release_free_memory()
+            before, (runtime, settings) = self.settings, self._wanted
+            self._wanted, self.settings = None, settings
+            try:
+                await self._run_session(runtime)
+            except EdgevoxError as error:
+                if self._began is None or self._began.done():
+                    raise
+                log.error("the new settings cannot be used: %s", error)
+                self._began.set_exception(error)
+                self.settings = before
+                await self._run_session(self._factory.runtime(before))
+
+    def mute(self, *, is_muted: bool) -> None:
+        self.is_muted = is_muted
+        if self.session is not None:
+            _mute(self.session, is_muted=is_muted)
+
+    async def reload(self) -> tuple[str, ...]:
+        """Live by the settings as they are now; the names of those that changed. Raises EdgevoxError.
+
+        Where they cannot be used the old ones hold on.
+        """
+        if self._began is not None and not self._began.done():
+            raise ControlError("the settings are being read already", hint="wait until that is done")
+        settings = self._factory.settings()
+        changed = changed_names(self.settings, settings)
+        if changed:
+            log.info("new settings: %s", ", ".join(changed))
+            self._wanted = (self._factory.runtime(settings), settings)
+            self._began = asyncio.get_running_loop().create_future()
+            self._reload.set()
+            await asyncio.shield(self._began)
+        return changed
+
+    async def _run_session(self, runtime: AssistantRuntime) -> None:
+        """One session: until it is cancelled, or other settings are wanted."""
+        self._reload.clear()
+        self.status.doing = "starting"
+        async with AsyncExitStack() as running:
+            running.enter_context(runtime.bus.listening(self.status))
+            await running.enter_async_context(runtime)
+            sound = await running.enter_async_context(self._factory.sound(runtime.settings, runtime.bus.publish))
+            speaks = runtime.settings.tts.enabled
+            loop = runtime.voice_loop(sound, sound if speaks else None, partial(_duplex, sound))
+            session = ServiceSession(runtime, sound, loop)
+            await running.enter_async_context(self._factory.around(session))
+            _mute(session, is_muted=self.is_muted)
+            self.session = session
+            self.status.set_idle()
+            self._on_ready()
+            if self._began is not None and not self._began.done():
+                self._began.set_result(None)
+            try:
+                await self._until_other_settings(session)
+                if self._wanted is not None:
+                    self._wanted[0].take_over(runtime)
+            finally:
+                self.session = None
+                self.last_record = runtime.records.last or self.last_record
+
+    async def _until_other_settings(self, session: ServiceSession) -> None:
+        listening = asyncio.create_task(session.loop.run())
+        reloading = asyncio.create_task(self._reload.wait())
+        try:
+            await asyncio.wait((listening, reloading), return_when=asyncio.FIRST_COMPLETED)
+            if not listening.done():
+                await _turn_over(session)
+        finally:
+            reloading.cancel()
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+        if not listening.cancelled():
+            listening.result()
+
+
+def changed_names(before: Settings, after: Settings) -> tuple[str, ...]:
+    """The dotted names of the settings that are not what they were."""
+    old, new = _flat(before.model_dump()), _flat(after.model_dump())
+    return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+
+
+def _flat(values: JsonObject, prefix: str = "") -> dict[str, object]:
+    flat: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(value, dict) and not prefix:
+            flat |= _flat(value, f"{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _duplex(sound: AudioDevices) -> Duplex:
+    return sound.duplex
+
+
+def _mute(session: ServiceSession, *, is_muted: bool) -> None:
+    if is_muted:
+        session.loop.wake_state.mute()
+        session.sound.mute()
+    else:
+        session.sound.unmute()
+        session.loop.wake_state.unmute()
+
+
+async def _turn_over(session: ServiceSession) -> None:
+    if not session.loop.pipeline.is_in_turn:
+        return
+    try:
+        async with asyncio.timeout(_TURN_ENDS_WITHIN_S):
+            with session.runtime.bus.subscription() as events:
+                async for event in events:
+                    if isinstance(event, TurnEnded):
+                        return
+    except TimeoutError:
+        log.warning("a turn is cut off for the new settings")

@@ -1,0 +1,172 @@
+"""Assembles the tools of one installation from its settings: home, documents, plugins and MCP servers."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import time
+from collections.abc import Collection, Iterable
+from types import TracebackType
+
+from edgevox.config import McpSettings, Settings
+from edgevox.core.errors import ConfigError, StateError
+from edgevox.core.files import Folders
+from edgevox.core.hooks import Hook
+from edgevox.home import Alarms, AlarmSchedule, ConnectedHome, Timers, home_tools
+from edgevox.home.alarms.alarms import ALARMS_FILE
+from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
+from edgevox.home.backends.factory import open_home
+from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
+from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
+from edgevox.tools.builtin.transcribe import TOOL_NAME as TRANSCRIBE_TOOL
+from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.mcp.approvals import APPROVALS_FILE, Approvals
+from edgevox.tools.mcp.config import ServerSpec, configured_servers
+from edgevox.tools.mcp.servers import McpServers
+from edgevox.tools.plugins.manager import START_ERRORS_FILE as TROUBLES_FILE
+from edgevox.tools.plugins.manager import Plugins, PluginStartErrors
+from edgevox.tools.plugins.sources import PluginSource, plugin_sources
+from edgevox.tools.policy import ConfirmationPolicy
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.results import ToolStats
+from edgevox.tools.tool import Tool
+
+MCP_WAIT_S = 3.0
+
+_log = logging.getLogger(__name__)
+
+
+class Toolbox:
+    """Every tool that is offered, and what runs them. Use it with `async with`: it starts and stops.
+
+    Making one takes a quarter of a second and runs the code of the plugins. Without `home` it is the one of
+    the settings; without `transcribe` no sound file can be written down. It raises nothing: what a plugin
+    does wrong is in `plugins.reports()`, and what is not offered, and why, is in `not_offered`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        folders: Folders,
+        *,
+        home: ConnectedHome | None = None,
+        transcribe: Transcribe | None = None,
+        stats: ToolStats | None = None,
+        sources: Iterable[PluginSource] | None = None,
+    ) -> None:
+        self.home: ConnectedHome = home or open_home(settings, folders)
+        self.timers = Timers(time.time, folders.state / TIMERS_FILE)
+        self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+        self.agenda = AlarmSchedule(self.timers, self.alarms, steady=BootClock.of_machine())
+        self.stats = stats or ToolStats(folders.state)
+        self.registry = ToolRegistry()
+        self.not_offered: dict[str, str] = {}
+        self._settings = settings.tools
+        self._add_built_in(folders, transcribe)
+        self.plugins = Plugins(
+            self.registry,
+            plugin_sources(folders) if sources is None else sources,
+            settings.plugins,
+            adjust=self._adjusted,
+            start_timeout_s=self._settings.plugin_timeout_s,
+            troubles=PluginStartErrors(folders.state / TROUBLES_FILE),
+        )
+        self.mcp = McpServers(
+            self._mcp_servers(settings.mcp, folders),
+            Approvals(folders.state / APPROVALS_FILE),
+            self.registry,
+            settings.mcp,
+            adjust=self._adjusted,
+        )
+        self.executor = ToolExecutor(
+            self.registry,
+            rule=ConfirmationPolicy(
+                tools=self._settings.confirm_tools,
+                domains=self._settings.confirm_domains,
+                otherwise=self._settings.confirm_otherwise,
+            ),
+            timeout_s=self._settings.timeout_s,
+            confirm_within_s=self._settings.confirm_within_s,
+            stats=self.stats,
+        )
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """The hooks of the plugins that are at work: ask once they have started."""
+        return self.plugins.hooks
+
+    @property
+    def unknown_names(self) -> tuple[str, ...]:
+        """Names in the settings of tools that no tool has."""
+        tools = self._settings
+        known = {*self.registry.names, *self.not_offered}
+        named = (*tools.disabled, *tools.timeouts_s, *tools.confirm_tools)
+        return tuple(dict.fromkeys(name for name in named if name not in known))
+
+    async def start(self, plugins: Collection[str] | None = None, servers: Collection[str] | None = None) -> None:
+        """Reach the home and start every plugin and server, or those of these names; without raising.
+
+        It is bounded: what a server brings too late is offered later.
+        """
+        self.mcp.start(servers)
+        await asyncio.gather(self.home.start(), self.plugins.start(plugins), self.mcp.settled(MCP_WAIT_S))
+
+    async def stop(self) -> None:
+        """Stop plugins and servers, leave the home, keep the counts; in bounded time, and without raising."""
+        await asyncio.gather(self.plugins.stop(), self.mcp.stop())
+        await self.home.close()
+        try:
+            await asyncio.to_thread(self.stats.save)
+        except StateError as error:
+            _log.warning("%s", error.message)
+
+    async def __aenter__(self) -> Toolbox:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    # --- which tools
+
+    def _mcp_servers(self, settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
+        try:
+            return configured_servers(settings, folders)
+        except ConfigError as error:
+            _log.warning("no MCP server is started: %s (%s)", error.message, error.hint)
+            return ()
+
+    def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
+        tools = self._settings
+        self._add(home_tools(self.home, self.timers, self.alarms, now=self.alarms.now))
+        if tools.documents is None:
+            self._leave_out(CORPUS_TOOLS, "no folder of documents is set (tools.documents)")
+        else:
+            self._add(corpus_tools(tools.documents, folders.state / DOCUMENTS_FILE))
+        if not tools.sound_folders:
+            self._leave_out((TRANSCRIBE_TOOL,), "no folder of sound files is set (tools.sound_folders)")
+        elif transcribe is None:
+            self._leave_out((TRANSCRIBE_TOOL,), "there is no recogniser here")
+        else:
+            self._add((transcribe_tool(transcribe, tools.sound_folders),))
+
+    def _add(self, tools: Iterable[Tool]) -> None:
+        for tool in tools:
+            if (adjusted := self._adjusted(tool)) is not None:
+                self.registry.add(adjusted)
+
+    def _adjusted(self, tool: Tool) -> Tool | None:
+        """The tool as the settings want it; None when they switch it off."""
+        if tool.name in self._settings.disabled:
+            self._leave_out((tool.name,), "it is switched off (tools.disabled)")
+            return None
+        if tool.name in self._settings.timeouts_s:
+            return dataclasses.replace(tool, timeout_s=self._settings.timeouts_s[tool.name])
+        return tool
+
+    def _leave_out(self, names: Iterable[str], reason: str) -> None:
+        self.not_offered |= dict.fromkeys(names, reason)

@@ -1,0 +1,44 @@
+"""Signal levels in dBFS, and streaming resampling of mono float32 samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import soxr  # type: ignore[import-untyped]  # it has neither stubs nor py.typed
+from numpy.typing import NDArray
+
+SILENCE_DBFS = -100.0
+
+
+def dbfs(samples: NDArray[np.float32]) -> float:
+    """The mean level: 0 for the loudest square wave, SILENCE_DBFS for nothing at all."""
+    return decibels(float(np.dot(samples, samples)) / len(samples)) if len(samples) else SILENCE_DBFS
+
+
+def decibels(power: float) -> float:
+    """The level of a mean power, never below SILENCE_DBFS."""
+    return max(SILENCE_DBFS, 10 * math.log10(power)) if power > 0 else SILENCE_DBFS
+
+
+class Resampler:
+    """A stream of mono sound at another rate. Holds back about 20 ms until it is given more or finished."""
+
+    def __init__(self, from_hz: int, to_hz: int) -> None:
+        self.from_hz = from_hz
+        self.to_hz = to_hz
+        self._stream = soxr.ResampleStream(from_hz, to_hz, 1, dtype="float32") if from_hz != to_hz else None
+
+    @property
+    def held_samples(self) -> float:
+        """How many samples of the new rate are held back."""
+        return 0.0 if self._stream is None else self._stream.delay()
+
+    def feed(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What can be said at the new rate by now."""
+        return samples if self._stream is None else self._stream.resample_chunk(samples)
+
+    def finish(self) -> NDArray[np.float32]:
+        """What was held back. Nothing may be fed after it."""
+        nothing = np.zeros(0, dtype=np.float32)
+        return nothing if self._stream is None else self._stream.resample_chunk(nothing, last=True)

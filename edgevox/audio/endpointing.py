@@ -1,0 +1,285 @@
+"""Endpointing: finds the start and the end of speech in a stream of audio blocks.
+
+Time is counted in samples, so a file and a microphone give the same result.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from edgevox.audio.dsp import SILENCE_DBFS
+from edgevox.audio.vad import BLOCK_MS, VadResult, VoiceActivityDetector
+from edgevox.config.settings import AudioSettings
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+
+_BLOCK_S = BLOCK_MS / 1000
+# What a quiet speaker, or a microphone that is turned down, can need (docs/adr/0025-endpointing.md).
+_MOST_GAIN_DB = 40.0
+# Speech begins where so many of the last blocks are a voice (a click is two or three) …
+_ONSET_WINDOW = 12
+_ONSET_VOICED = 7
+# … and its loudness jumps from block to block, as syllables do and fans, hum and rain do not.
+_ONSET_JUMPS = 3
+_JUMP_DB = 3.0
+# Where others talk, whoever speaks to us goes on as long as they are heard above that: this part of the way
+# up from it to their own loudness (docs/adr/0025-endpointing.md) …
+_TALK_VARIES_DB = 6.0
+_FAINT_BELOW_DB = 35.0
+_PART_OF_THE_WAY = 0.45
+_LOUD = 0.9
+# … and others also "talk" where so much of what is heard between utterances is taken for a voice: quiet music
+# is one on every beat …
+_SOUNDING_SHARE = 0.12
+_LEAST_OUTSIDE = 75
+_MOST_OUTSIDE = 400
+# … their quiet beginnings and endings are not, and make a pause seem longer by so much …
+_UNHEARD_MS = 160
+# … and after so many silent blocks they go on where so many of these are theirs.
+_GAP = 6
+_WORD = 6
+_WORD_VOICED = 4
+# A pause this long is mostly the end, and every millisecond of it is one that whoever waits for an answer
+# waits: at 40 ms four times as many are none (docs/adr/0025-endpointing.md). People who think while they
+# speak have more of them.
+_PAUSE_MS = 60
+_MOST_PAUSES_TOLD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """Somebody seems to speak since `at_s`; an Utterance or a FalseStart follows."""
+
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class FalseStart:
+    """It was too short to be speech."""
+
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleEnd:
+    """Whoever spoke has paused: `audio` is all of it should nothing follow. It ends or is Resumed."""
+
+    audio: Audio
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechResumed:
+    """The voice went on: what was Paused is only a part."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechSegment:
+    """What was said, from a moment before it until the end of the pause behind it.
+
+    All times are seconds since the first sample that was fed; `audio` is what lies between `started_at_s`
+    and `ended_at_s`. `cut` when it went on beyond the longest utterance: the rest is in the next one.
+    """
+
+    audio: Audio
+    started_at_s: float
+    last_voiced_at_s: float
+    ended_at_s: float
+    cut: bool
+
+
+EndpointEvent: TypeAlias = SpeechStarted | FalseStart | PossibleEnd | SpeechResumed | SpeechSegment
+
+
+class Endpointer:
+    """Given every block of a stream, says when somebody started and stopped speaking."""
+
+    def __init__(self, settings: AudioSettings) -> None:
+        self._detector = VoiceActivityDetector(settings.vad_aggressiveness, most_gain_db=_MOST_GAIN_DB)
+        self._pre_roll = _blocks(settings.pre_roll_ms)
+        self._hangover_ms = settings.hangover_ms
+        self._pause = _blocks(_PAUSE_MS)
+        self._least_voiced = _blocks(settings.min_speech_ms)
+        self._longest = _blocks(settings.max_utterance_s * 1000)
+        self._fed = 0
+        self._recent: deque[_Heard] = deque(maxlen=self._pre_roll + _ONSET_WINDOW)
+        self._outside: deque[bool] = deque(maxlen=_MOST_OUTSIDE)
+        """Whether what was heard outside of utterances was taken for a voice."""
+        self._speech: _Speech | None = None
+
+    @property
+    def is_in_speech(self) -> bool:
+        return self._speech is not None
+
+    def feed(self, block: Audio) -> EndpointEvent | None:
+        """Take the next block: BLOCK_MS of sound at 16 kHz."""
+        judged = self._detector.judge(block)
+        self._fed += 1
+        if self._speech is None:
+            self._recent.append(_Heard(block, judged.is_voice, judged.level_db))
+            self._outside.append(judged.is_voice)
+            return self._begin() if self._is_onset() else None
+        self._speech.judge(block, judged)
+        if self._speech.silent_blocks >= self._last_pause(self._speech):
+            return self._end(cut=False)
+        if len(self._speech.blocks) >= self._longest:
+            return self._end(cut=True)
+        return self._paused_or_resumed(self._speech)
+
+    def end_after(self, hangovers: float) -> None:
+        """Let the pause that lasts now end the utterance after this many hangovers instead of one.
+
+        A pause that is longer already ends it with the next block. It holds until the voice goes on.
+        """
+        if self._speech is not None and self._speech.silent_blocks:
+            self._speech.hangovers = hangovers
+
+    def finish(self) -> SpeechSegment | FalseStart | None:
+        """What was being said when the stream ended, if anything."""
+        return self._end(cut=False) if self._speech else None
+
+    def reset(self) -> None:
+        """Forget what was being said, but not how loud the room is."""
+        self._speech = None
+        self._recent.clear()
+
+    def _last_pause(self, speech: _Speech) -> int:
+        """How many silent blocks are the end."""
+        unheard_ms = _UNHEARD_MS if speech.is_in_talk else 0
+        return _blocks(self._hangover_ms * speech.hangovers + unheard_ms)
+
+    def _is_onset(self) -> bool:
+        window = list(self._recent)[-_ONSET_WINDOW:]
+        if sum(heard.is_voice for heard in window) < _ONSET_VOICED:
+            return False
+        jumps = sum(
+            before.is_voice and after.is_voice and abs(after.level_db - before.level_db) >= _JUMP_DB
+            for before, after in pairwise(window)
+        )
+        return jumps >= _ONSET_JUMPS
+
+    def _begin(self) -> SpeechStarted:
+        recent = list(self._recent)
+        first_voice = next(
+            place for place, heard in enumerate(recent) if heard.is_voice and place >= len(recent) - _ONSET_WINDOW
+        )
+        self._speech = _Speech(is_room_sounding=self._is_room_sounding())
+        for heard in recent[max(0, first_voice - self._pre_roll) :]:
+            self._speech.add(heard)
+        self._recent.clear()
+        return SpeechStarted((self._fed - len(recent) + first_voice) * _BLOCK_S)
+
+    def _is_room_sounding(self) -> bool:
+        before = list(self._outside)[:-_ONSET_WINDOW]
+        return len(before) >= _LEAST_OUTSIDE and sum(before) >= _SOUNDING_SHARE * len(before)
+
+    def _paused_or_resumed(self, speech: _Speech) -> PossibleEnd | SpeechResumed | None:
+        if speech.is_paused and not speech.silent_blocks:
+            speech.is_paused = False
+            return SpeechResumed()
+        if (
+            speech.silent_blocks == self._pause
+            and speech.voiced_blocks >= self._least_voiced
+            and speech.pauses_told < _MOST_PAUSES_TOLD
+        ):
+            speech.is_paused = True
+            speech.forget_talk(self._pre_roll)
+            speech.pauses_told += 1
+            return PossibleEnd(speech.audio())
+        return None
+
+    def _end(self, *, cut: bool) -> SpeechSegment | FalseStart:
+        assert self._speech is not None
+        speech, self._speech = self._speech, None
+        ended_at_s = self._fed * _BLOCK_S
+        if speech.voiced_blocks < self._least_voiced:
+            return FalseStart(ended_at_s)
+        speech.forget_talk(self._pre_roll)
+        return SpeechSegment(
+            audio=speech.audio(),
+            started_at_s=ended_at_s - len(speech.blocks) * _BLOCK_S,
+            last_voiced_at_s=ended_at_s - speech.silent_blocks * _BLOCK_S,
+            ended_at_s=ended_at_s,
+            cut=cut,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    block: Audio
+    is_voice: bool
+    level_db: float
+
+
+class _Speech:
+    """An utterance while it grows."""
+
+    def __init__(self, *, is_room_sounding: bool) -> None:
+        self._is_room_sounding = is_room_sounding
+        self.blocks: list[_Heard] = []
+        self.voiced_blocks = 0
+        self.hangovers = 1.0
+        """How many of them the pause that lasts now must be long to be the end."""
+        self.silent_blocks = 0
+        """How many there were since the last voice."""
+        self.is_paused = False
+        """Whether a pause was told and still lasts."""
+        self.pauses_told = 0
+        self._loudnesses: list[float] = []
+        self._least_db = SILENCE_DBFS
+        """What is not as loud as this is talk in the room; SILENCE_DBFS where nobody talks."""
+
+    def judge(self, block: Audio, judged: VadResult) -> None:
+        """Add the next block, as far as it is whoever speaks here."""
+        self._least_db = SILENCE_DBFS
+        loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
+        is_talk = judged.is_talk and judged.room_db > loud_db - _FAINT_BELOW_DB
+        if (is_talk or self._is_room_sounding) and judged.room_db > SILENCE_DBFS:
+            talk_db = judged.room_db + _TALK_VARIES_DB
+            self._least_db = talk_db + _PART_OF_THE_WAY * max(0.0, loud_db - talk_db)
+        is_voice = judged.is_voice and judged.level_db >= self._least_db
+        self.add(_Heard(block, is_voice, judged.level_db))
+
+    def add(self, heard: _Heard) -> None:
+        self.blocks.append(heard)
+        if heard.is_voice:
+            self.voiced_blocks += 1
+            insort(self._loudnesses, heard.level_db)
+        if heard.is_voice and (self.silent_blocks < _GAP or self._is_heard(self.blocks[-_WORD:])):
+            self.silent_blocks = 0
+            self.hangovers = 1.0
+        else:
+            self.silent_blocks += 1
+
+    @property
+    def is_in_talk(self) -> bool:
+        return self._least_db > SILENCE_DBFS
+
+    def forget_talk(self, pre_roll: int) -> None:
+        """Let go of what others said before, all but the pre-roll."""
+        if not self.is_in_talk:
+            return
+        for start in range(len(self.blocks)):
+            if self._is_heard(self.blocks[start : start + _WORD]):
+                if start > pre_roll:
+                    del self.blocks[: start - pre_roll]
+                    self.pauses_told = 0
+                return
+
+    def _is_heard(self, blocks: list[_Heard]) -> bool:
+        """Whether this is more than a knock, or a loud word of somebody else's."""
+        if not self.is_in_talk:
+            return True
+        loud = sum(heard.is_voice and heard.level_db >= self._least_db for heard in blocks)
+        return loud >= _WORD_VOICED
+
+    def audio(self) -> Audio:
+        return Audio(np.concatenate([heard.block.samples for heard in self.blocks]), SAMPLE_RATE_HZ)
+
+
+def _blocks(duration_ms: float) -> int:
+    return round(duration_ms / BLOCK_MS)

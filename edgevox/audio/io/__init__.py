@@ -1,0 +1,1 @@
+"""Microphones and loudspeakers: PortAudio devices and streams, recovery when a device is lost."""

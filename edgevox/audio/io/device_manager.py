@@ -1,0 +1,376 @@
+"""Keeps microphone and loudspeaker open, and reopens them after unplugging or a server restart."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from edgevox.audio.dsp import SILENCE_DBFS
+from edgevox.audio.io.devices import Device, rescan_devices
+from edgevox.audio.io.duplex import Duplex, OnStart, OpenableMicrophone, OpenableSpeaker, ResolvedDevices
+from edgevox.audio.io.sound_server import NAMES, Defaults, SoundServer
+from edgevox.core.errors import DeviceUnavailable, SoundStuck
+from edgevox.core.events import Event, SoundChanged, SoundDevice
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+
+log = logging.getLogger(__name__)
+
+Publish: TypeAlias = Callable[[Event], None]
+
+_BLOCK_S = 0.02
+# A device gives a block every 20 ms. A busy machine may be late; one that is so late has lost its device.
+_GONE_AFTER_S = 1.0
+_TRY_AGAIN_S = 1.0
+# PortAudio's thread can turn in a circle for ever when the sound server dies at the wrong moment (ADR 29).
+_CLOSES_WITHIN_S = 2.0
+# A loudspeaker says after 3 s that it is gone, and is closed then.
+_PLAY_ENDS_WITHIN_S = 8.0
+# A reply that is ready waits so long for a loudspeaker that has gone.
+_SPEAKER_WITHIN_S = 3.0
+_LIST_THEM = "edgevox devices lists what is there"
+
+
+class AudioDeviceManager:
+    """An ear and a loudspeaker. Use it with `async with`; `frames` must be read for either to come back.
+
+    `find` looks for both devices in PortAudio's list; it is called in a thread. While there is no microphone,
+    or it is muted, silence is heard: what was being said ends, and a question does not wait for ever.
+    """
+
+    live = True
+
+    def __init__(
+        self,
+        find: Callable[[], ResolvedDevices],
+        publish: Publish,
+        *,
+        server: SoundServer | None = None,
+        look: Callable[[], None] = rescan_devices,
+    ) -> None:
+        self._find = find
+        self._publish = publish
+        self._server = server or SoundServer()
+        self._look = look
+        self._found: ResolvedDevices | None = None
+        self._defaults: Defaults | None = None
+        self._microphone: OpenableMicrophone | None = None
+        """The one that is open."""
+        self._blocks: AsyncGenerator[Audio, None] | None = None
+        self._next: asyncio.Task[Audio] | None = None
+        self._dropped_before = 0
+        self._is_muted = False
+        self._is_stale = True
+        self._is_closed = False
+        self._try_at_s = 0.0
+        self._silent_until_s = 0.0
+        self._told: dict[SoundDevice, tuple[bool, str]] = {}
+        self._playing = 0
+        self._sounding: OpenableSpeaker | None = None
+        """The loudspeaker that plays, or played last."""
+        self._server_died_s: float | None = None
+        """When a reply that is being played lost its sound server."""
+        self._changing = asyncio.Lock()
+        self._speaker_is_there = asyncio.Event()
+        self._running = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._running.enter_async_context(self._server.watched(self.look_for_changes))
+        await self._renew()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        self._is_closed = True
+        await self._let_go()
+        await self._running.aclose()
+
+    # --- the ear
+
+    @property
+    def dropped_samples(self) -> int:
+        now = self._microphone.dropped_samples if self._microphone else 0
+        return self._dropped_before + now
+
+    @property
+    def delay_s(self) -> float:
+        return self._microphone.delay_s if self._microphone else 0.0
+
+    @property
+    def level_dbfs(self) -> float:
+        return self._microphone.level_dbfs if self._microphone else SILENCE_DBFS
+
+    @property
+    def is_hearing(self) -> bool:
+        """Whether a microphone is open."""
+        return self._microphone is not None
+
+    @property
+    def duplex(self) -> Duplex:
+        """How the microphone and the loudspeaker go along now; another pair may do so in another way."""
+        return self._found.duplex if self._found else "half"
+
+    @property
+    def is_muted(self) -> bool:
+        return self._is_muted
+
+    def mute(self) -> None:
+        """Let the microphone go: the system shows that nobody listens."""
+        self._is_muted = True
+
+    def unmute(self) -> None:
+        self._is_muted = False
+        self._try_at_s = 0.0
+
+    def look_for_changes(self) -> None:
+        """Something has changed: what is used now may not be what should be."""
+        self._is_stale = True
+        self._try_at_s = 0.0
+
+    async def frames(self) -> AsyncGenerator[Audio, None]:
+        """Block after block, whatever happens to the devices, until the end of `async with`.
+
+        Raises SoundStuck when no device will ever work again in this process.
+        """
+        while not self._is_closed:
+            self._check_play()
+            if self._is_stale and time.monotonic() >= self._try_at_s:
+                await self._renew()
+            if self._is_muted:
+                await self._let_go()
+            elif self._microphone is None and time.monotonic() >= self._try_at_s:
+                await self._open()
+            if self._microphone is None:
+                yield await self._silence()
+            elif (block := await self._block(self._microphone)) is not None:
+                yield block
+
+    async def _block(self, microphone: OpenableMicrophone) -> Audio | None:
+        """The next block; None when the microphone is gone."""
+        assert self._blocks is not None
+        if self._next is None:
+            self._next = asyncio.create_task(_following(self._blocks))
+        await asyncio.wait((self._next,), timeout=_GONE_AFTER_S)
+        problem = f"the microphone {microphone.device.name!r} does not answer any more"
+        # A loop that was held up sees the time run out before it sees the block that has come.
+        await asyncio.sleep(0)
+        if self._next.done():
+            following, self._next = self._next, None
+            try:
+                return following.result()
+            except DeviceUnavailable as error:
+                problem = str(error)
+        if self._playing and microphone.device.name.casefold() in NAMES:
+            self._server_died_s = time.monotonic()
+        await self._let_go()
+        self._tell("microphone", is_there=False, detail=problem)
+        self._is_stale = True
+        self._try_at_s = 0.0
+        return None
+
+    def _check_play(self) -> None:
+        """Whoever plays into a server that has died must notice; PortAudio may not let them."""
+        if not self._playing:
+            self._server_died_s = None
+        elif self._server_died_s and time.monotonic() - self._server_died_s > _PLAY_ENDS_WITHIN_S:
+            raise _stuck("loudspeaker")
+
+    async def _silence(self) -> Audio:
+        now_s = time.monotonic()
+        self._silent_until_s = max(self._silent_until_s, now_s - _BLOCK_S) + _BLOCK_S
+        await asyncio.sleep(max(0.0, self._silent_until_s - now_s))
+        return _SILENCE
+
+    # --- finding and opening
+
+    async def _renew(self) -> None:
+        """Find out what there is now; what is open stays open where it is still the right one."""
+        self._is_stale = False
+        defaults = await self._server.defaults()
+        if defaults == self._defaults and self._microphone is not None and self._has_speaker:
+            return
+        async with self._changing:
+            if not self._playing:
+                await self._let_go()
+                await asyncio.to_thread(self._look)
+            elif self._microphone is not None:
+                # PortAudio's list may not be read anew under a stream: it can wait until that is over.
+                self._is_stale = True
+                self._try_at_s = time.monotonic() + _TRY_AGAIN_S
+                return
+            self._found = await asyncio.to_thread(self._find)
+            self._is_stale = False
+            self._defaults = defaults
+        self._tell_speaker(self._found)
+
+    async def _open(self) -> None:
+        """Open the microphone that was found, if there is one; look again in a while if there is not."""
+        found = self._found
+        problem = found.microphone_problem if found else ""
+        if found and found.microphone and self._is_monitor(found.microphone.device):
+            problem = "there is no microphone, only what the loudspeaker plays"
+        elif found and found.microphone:
+            microphone = found.microphone
+            try:
+                await microphone.__aenter__()
+            except DeviceUnavailable as error:
+                problem = str(error)
+            else:
+                self._microphone, self._blocks = microphone, microphone.frames()
+                self._tell("microphone", is_there=True, name=self._name(microphone.device, "source"))
+                return
+        self._tell("microphone", is_there=False, detail=problem)
+        self._is_stale = True
+        self._try_at_s = time.monotonic() + _TRY_AGAIN_S
+
+    async def _let_go(self) -> None:
+        """Close the microphone. Its like is made anew for the next time: a microphone is opened once."""
+        microphone, self._microphone = self._microphone, None
+        if microphone is None:
+            return
+        self._dropped_before += microphone.dropped_samples
+        following, self._next = self._next, None
+        if following is not None:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+        if self._blocks is not None:
+            await self._blocks.aclose()
+        closing = asyncio.ensure_future(microphone.close())
+        if closing not in (await asyncio.wait((closing,), timeout=_CLOSES_WITHIN_S))[0]:
+            raise _stuck("microphone")
+        self._is_stale = True
+
+    def _is_monitor(self, device: Device) -> bool:
+        defaults = self._defaults
+        return device.name.casefold() in NAMES and defaults is not None and not defaults.has_microphone
+
+    def _name(self, device: Device, kind: str) -> str:
+        """The device's own name, also where PortAudio knows only that of the server."""
+        if self._defaults is None or device.name.casefold() not in NAMES:
+            return device.name
+        return (self._defaults.source if kind == "source" else self._defaults.sink) or device.name
+
+    # --- the loudspeaker
+
+    @property
+    def heard_s(self) -> float:
+        return self._sounding.heard_s if self._sounding else 0.0
+
+    def duck(self, is_ducked: bool) -> None:
+        if self._sounding is not None:
+            self._sounding.duck(is_ducked)
+
+    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
+        """Play on the loudspeaker of this moment. Raises DeviceUnavailable where none comes back in time."""
+        sounds = _Counted(chunks)
+        try:
+            await self._play(sounds, cancel, on_start)
+        except _SpeakerLost as lost:
+            self._tell("loudspeaker", is_there=False, detail=str(lost.error))
+            self._speaker_is_there.clear()
+            self._found = None
+            if sounds.taken:
+                self.look_for_changes()
+                raise lost.error from lost
+            # Nothing of it was heard: it can be heard elsewhere.
+            try:
+                await self._play(sounds, cancel, on_start)
+            except _SpeakerLost as again:
+                raise again.error from again
+
+    async def _play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None:
+        """Raises _SpeakerLost, and DeviceUnavailable where there is no loudspeaker to begin with."""
+        await self._until_speaker()
+        async with self._changing:
+            speaker = self._found.speaker if self._found else None
+            if speaker is None:
+                raise DeviceUnavailable("there is no loudspeaker any more", hint=_LIST_THEM)
+            self._playing += 1
+            self._sounding = speaker
+        try:
+            await speaker.play(sounds, cancel, on_start)
+        except DeviceUnavailable as error:
+            raise _SpeakerLost(error) from error
+        finally:
+            self._playing -= 1
+
+    async def _until_speaker(self) -> None:
+        if self._speaker_is_there.is_set():
+            return
+        self.look_for_changes()
+        try:
+            async with asyncio.timeout(_SPEAKER_WITHIN_S):
+                await self._speaker_is_there.wait()
+        except TimeoutError as error:
+            problem = self._found.speaker_problem if self._found else ""
+            raise DeviceUnavailable(problem or "there is no loudspeaker", hint=_LIST_THEM) from error
+
+    @property
+    def _has_speaker(self) -> bool:
+        return self._found is not None and (self._found.speaker is not None or not self._found.speaker_problem)
+
+    def _tell_speaker(self, found: ResolvedDevices) -> None:
+        if found.speaker is not None:
+            self._speaker_is_there.set()
+            self._tell("loudspeaker", is_there=True, name=self._name(found.speaker.device, "sink"))
+        elif found.speaker_problem:
+            self._speaker_is_there.clear()
+            self._tell("loudspeaker", is_there=False, detail=found.speaker_problem)
+
+    def _tell(self, device: SoundDevice, *, is_there: bool, name: str = "", detail: str = "") -> None:
+        """Say it once, in the log and in the events."""
+        if self._told.get(device) == (is_there, name):
+            return
+        self._told[device] = (is_there, name)
+        if is_there:
+            log.info("the %s is %s", device, name)
+        else:
+            log.warning("%s", detail)
+        self._publish(SoundChanged(device=device, is_there=is_there, name=name, detail=detail))
+
+
+_SILENCE = Audio(np.zeros(round(SAMPLE_RATE_HZ * _BLOCK_S), dtype=np.float32), SAMPLE_RATE_HZ)
+
+
+def _stuck(device: SoundDevice) -> SoundStuck:
+    return SoundStuck(
+        f"PortAudio does not let go of a {device} whose sound server has died",
+        hint="the assistant has to be started again",
+    )
+
+
+class _SpeakerLost(Exception):
+    """The loudspeaker that was there does not work any more."""
+
+    def __init__(self, error: DeviceUnavailable) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class _Counted:
+    """Chunks, and whether any was taken."""
+
+    def __init__(self, chunks: AsyncIterator[Audio]) -> None:
+        self._chunks = chunks
+        self.taken = 0
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Audio:
+        chunk = await anext(self._chunks)
+        self.taken += 1
+        return chunk
+
+
+async def _following(blocks: AsyncGenerator[Audio, None]) -> Audio:
+    try:
+        return await anext(blocks)
+    except StopAsyncIteration as error:
+        # An ended generator cannot leave a task as what it is.
+        raise DeviceUnavailable("the microphone was closed") from error

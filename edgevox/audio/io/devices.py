@@ -1,0 +1,149 @@
+"""Lists PortAudio's devices and selects one by name, part of a name or index."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+
+from edgevox.core.errors import DeviceUnavailable
+
+# PortAudio's own lists have no lock: streams are opened and closed by one thread at a time.
+stream_lock = threading.Lock()
+
+
+def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
+    """The sounddevice module. Raises DeviceUnavailable where PortAudio is not installed."""
+    try:
+        # Importing sounddevice starts PortAudio, which fails on a machine without it: not at the top.
+        module: ModuleType = importlib.import_module("sounddevice")
+    except OSError as error:
+        raise DeviceUnavailable(
+            "PortAudio is not installed, so there is no microphone and no loudspeaker",
+            hint="sudo apt-get install libportaudio2",
+        ) from error
+    return module
+
+
+def rescan_devices() -> None:
+    """Have PortAudio list its devices anew, which it else does once; no stream may be open."""
+    sounddevice = portaudio()
+    with stream_lock:
+        sounddevice._terminate()
+        sounddevice._initialize()
+
+
+Direction: TypeAlias = Literal["input", "output"]
+
+_NOUNS: dict[Direction, str] = {"input": "microphone", "output": "loudspeaker"}
+_SETTINGS: dict[Direction, str] = {"input": "audio.microphone", "output": "audio.speaker"}
+_LIST_THEM = "edgevox devices lists what is there"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A sound device as PortAudio sees it; many can both hear and speak."""
+
+    index: int
+    name: str
+    host_api: str
+    input_channels: int
+    output_channels: int
+    rate_hz: int
+    is_default_input: bool
+    is_default_output: bool
+
+    def channels(self, direction: Direction) -> int:
+        return self.input_channels if direction == "input" else self.output_channels
+
+    def is_default(self, direction: Direction) -> bool:
+        return self.is_default_input if direction == "input" else self.is_default_output
+
+
+def list_devices() -> tuple[Device, ...]:
+    """Every sound device. Raises DeviceUnavailable where PortAudio is not installed."""
+    sounddevice = portaudio()
+    apis = sounddevice.query_hostapis()
+    default_input, default_output = sounddevice.default.device
+    return tuple(
+        Device(
+            index=index,
+            name=facts["name"],
+            host_api=apis[facts["hostapi"]]["name"],
+            input_channels=facts["max_input_channels"],
+            output_channels=facts["max_output_channels"],
+            rate_hz=round(facts["default_samplerate"]),
+            is_default_input=index == default_input,
+            is_default_output=index == default_output,
+        )
+        for index, facts in enumerate(sounddevice.query_devices())
+    )
+
+
+def find_device(wanted: str | None, direction: Direction) -> Device:
+    """The device of that name, part of a name or index, or the default. Raises DeviceUnavailable."""
+    return choose_device(list_devices(), wanted, direction)
+
+
+def choose_device(devices: Sequence[Device], wanted: str | None, direction: Direction) -> Device:
+    """The device that is meant, among `devices`. Raises DeviceUnavailable naming the candidates."""
+    noun = _NOUNS[direction]
+    usable = [device for device in devices if device.channels(direction)]
+    if not usable:
+        raise DeviceUnavailable(
+            f"there is no {noun} on this machine", hint="plug one in, or check that the sound server runs"
+        )
+    if wanted is None:
+        return _default(usable, direction)
+    matching = _matching(usable, wanted)
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise DeviceUnavailable(
+            f"{wanted!r} fits more than one {noun}: {_named(matching)}",
+            hint=f"write more of the name, or its number, in {_SETTINGS[direction]}",
+        )
+    raise DeviceUnavailable(
+        f"there is no {noun} {wanted!r}; there are: {_named(usable)}",
+        hint=f"choose one of these in {_SETTINGS[direction]}; {_LIST_THEM}",
+    )
+
+
+def device_unusable(device: Device, direction: Direction, error: Exception) -> DeviceUnavailable:
+    """What to say when PortAudio refuses a device that it lists."""
+    return DeviceUnavailable(
+        f"the {_NOUNS[direction]} {device.name!r} cannot be used: {error}",
+        hint=f"another program may hold it; {_LIST_THEM}, {_SETTINGS[direction]} chooses",
+    )
+
+
+def device_lost(device: Device, direction: Direction) -> DeviceUnavailable:
+    """What to say when a device that worked has fallen silent."""
+    return DeviceUnavailable(
+        f"the {_NOUNS[direction]} {device.name!r} does not answer any more",
+        hint=f"check its plug and the sound server; {_LIST_THEM}",
+    )
+
+
+def _default(usable: Sequence[Device], direction: Direction) -> Device:
+    for device in usable:
+        if device.is_default(direction):
+            return device
+    # Without a default of the system the first one is as good as any, and better than none.
+    return usable[0]
+
+
+def _matching(usable: Sequence[Device], wanted: str) -> list[Device]:
+    words = wanted.casefold()
+    if words.isdecimal():
+        return [device for device in usable if device.index == int(words)]
+    if exact := [device for device in usable if device.name.casefold() == words]:
+        return exact
+    return [device for device in usable if words in device.name.casefold()]
+
+
+def _named(devices: Sequence[Device]) -> str:
+    return ", ".join(f"{device.index} {device.name!r}" for device in devices)

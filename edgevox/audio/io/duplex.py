@@ -1,0 +1,155 @@
+"""Opens the configured devices and selects who cancels the echo, or half duplex."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, assert_never
+
+from edgevox.audio.aec.canceller import LEAD_S, EchoCanceller
+from edgevox.audio.aec.reference import FarEndReference
+from edgevox.audio.aec.webrtc import WebRtcAec
+from edgevox.audio.io.devices import Device
+from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.recorder import open_recorder
+from edgevox.audio.io.speaker import Speaker
+from edgevox.config import AudioSettings
+from edgevox.config.settings import EchoCancellation
+from edgevox.core.errors import AudioError, DeviceUnavailable
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio
+
+Duplex: TypeAlias = EchoCanceller | Literal["device", "half"]
+"""The canceller; or the device cancels already; or nobody does, and nobody may listen while it speaks."""
+
+# What PulseAudio ("alsa_input.usb.echo-cancel", "… (echo cancelled with …)") and PipeWire ("Echo-Cancel
+# Source") call a microphone that cancels.
+_CANCELS = re.compile(r"echo[-_ ]?cancel", re.IGNORECASE)
+# Behind these names of ALSA there is a sound server, and PortAudio does not say what stands behind that.
+_SERVERS = ("default", "pulse", "pipewire")
+_ASK_WITHIN_S = 2.0
+
+
+def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speaker) -> Duplex:
+    """Have what the speaker plays taken out of what the microphone hears, where nobody else does it.
+
+    Call it before either is used. Raises AudioError where it is `on` and cannot be.
+    """
+    duplex = choose_duplex(wanted, microphone.device, speaker.device)
+    if isinstance(duplex, EchoCanceller):
+        microphone.canceller, speaker.tap = duplex, duplex.played.note
+    return duplex
+
+
+def device_cancels_echo(microphone: Device, default_source: Callable[[], str]) -> bool:
+    """Whether the sound server takes the echo out of what this microphone gives."""
+    if _CANCELS.search(microphone.name):
+        return True
+    return microphone.name.casefold() in _SERVERS and bool(_CANCELS.search(default_source()))
+
+
+def sound_server_source() -> str:
+    """The name of the sound server's own default microphone; "" where there is no server to ask."""
+    if chosen := os.environ.get("PULSE_SOURCE"):
+        return chosen
+    if (pactl := shutil.which("pactl")) is None:
+        return ""
+    try:
+        asked = subprocess.run(
+            [pactl, "get-default-source"], capture_output=True, text=True, check=True, timeout=_ASK_WITHIN_S
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return asked.stdout.strip()
+
+
+def choose_duplex(
+    wanted: EchoCancellation,
+    microphone: Device,
+    loudspeaker: Device,
+    *,
+    default_source: Callable[[], str] = sound_server_source,
+) -> Duplex:
+    """Who cancels the echo. Raises AudioError where it is `on` and cannot be."""
+    match wanted:
+        case "off":
+            return "half"
+        case "on":
+            return _canceller(loudspeaker)
+        case "auto":
+            if device_cancels_echo(microphone, default_source):
+                return "device"
+            try:
+                return _canceller(loudspeaker)
+            except AudioError:
+                return "half"
+        case _:
+            assert_never(wanted)
+
+
+def _canceller(loudspeaker: Device) -> EchoCanceller:
+    return EchoCanceller(FarEndReference(loudspeaker.rate_hz), lambda: WebRtcAec(expected_delay_s=LEAD_S))
+
+
+OnStart: TypeAlias = Callable[[], None]
+
+
+class OpenableMicrophone(Protocol):
+    """A microphone of this moment: one device, until it is gone."""
+
+    @property
+    def device(self) -> Device: ...
+    @property
+    def dropped_samples(self) -> int: ...
+    @property
+    def delay_s(self) -> float: ...
+    @property
+    def level_dbfs(self) -> float: ...
+    async def __aenter__(self) -> object: ...
+    async def close(self) -> None: ...
+    def frames(self) -> AsyncGenerator[Audio, None]: ...
+
+
+class OpenableSpeaker(Protocol):
+    """A loudspeaker of this moment."""
+
+    @property
+    def device(self) -> Device: ...
+    @property
+    def heard_s(self) -> float: ...
+    def duck(self, is_ducked: bool) -> None: ...
+    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedDevices:
+    """What there is now; None where it is not to be had, or not wanted. `duplex` is how the two go along."""
+
+    microphone: OpenableMicrophone | None
+    speaker: OpenableSpeaker | None
+    duplex: Duplex = "half"
+    microphone_problem: str = ""
+    speaker_problem: str = ""
+
+
+def resolve_devices(settings: AudioSettings, *, speaks: bool) -> ResolvedDevices:
+    """The devices that the settings choose, as far as they are there. Raises AudioError."""
+    microphone: Microphone | None = None
+    speaker: Speaker | None = None
+    microphone_problem = speaker_problem = ""
+    try:
+        microphone = Microphone(settings.microphone, opened_by=open_recorder)
+    except DeviceUnavailable as error:
+        microphone_problem = str(error)
+    try:
+        speaker = Speaker(settings.speaker, lead_in_ms=settings.lead_in_ms) if speaks else None
+    except DeviceUnavailable as error:
+        speaker_problem = str(error)
+    duplex: Duplex = "half"
+    if microphone and speaker:
+        duplex = cancel_echo(settings.echo_cancellation, microphone, speaker)
+    return ResolvedDevices(microphone, speaker, duplex, microphone_problem, speaker_problem)

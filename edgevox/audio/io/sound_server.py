@@ -1,0 +1,116 @@
+"""Queries and watches the sound server (PulseAudio or PipeWire) through `pactl`.
+
+PortAudio shows one device named after the server, whatever is behind it; only the server's own tool
+knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import shutil
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+log = logging.getLogger(__name__)
+
+NAMES = ("default", "pulse", "pipewire")
+"""What PortAudio calls devices behind which there is a sound server, if one runs."""
+
+_ANSWERS_WITHIN_S = 2.0
+_TRY_AGAIN_S = 1.0
+# One change is told in several lines.
+_SETTLES_WITHIN_S = 0.1
+_CHANGE = re.compile(rb"^Event '(?:\w+' on server|(?:new|remove)' on (?:source|sink) )")
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """The server's own names of what is used; "" where there is nothing."""
+
+    source: str
+    sink: str
+
+    @property
+    def has_microphone(self) -> bool:
+        # Without a microphone the server gives what a loudspeaker plays: the assistant would hear itself.
+        # Whoever wants that says so by name.
+        return bool(os.environ.get("PULSE_SOURCE")) or bool(self.source and not self.source.endswith(".monitor"))
+
+
+class SoundServer:
+    """What `pactl` knows. Where it is not installed there is no server as far as anybody knows."""
+
+    def __init__(self) -> None:
+        self._pactl = shutil.which("pactl")
+
+    async def defaults(self) -> Defaults | None:
+        """What is used now; None where no server answers."""
+        source = await self._ask("get-default-source")
+        sink = await self._ask("get-default-sink")
+        return None if source is None or sink is None else Defaults(source, sink)
+
+    @asynccontextmanager
+    async def watched(self, on_change: Callable[[], None]) -> AsyncIterator[None]:
+        """Call `on_change` whenever the server comes, goes or has other defaults, while the block runs."""
+        if self._pactl is None:
+            yield
+            return
+        watching = asyncio.create_task(self._watch(self._pactl, on_change))
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def _watch(self, pactl: str, on_change: Callable[[], None]) -> None:
+        known = await self.defaults()
+        while True:
+            process = await asyncio.create_subprocess_exec(
+                pactl, "subscribe", stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=_plain()
+            )
+            assert process.stdout is not None
+            try:
+                # What changed while nobody looked counts too, so it is asked once before the first line.
+                is_due = True
+                while True:
+                    if is_due and (now := await self.defaults()) != known:
+                        log.info("the sound server's devices: %s, before: %s", now, known)
+                        known = now
+                        on_change()
+                    line = await process.stdout.readline()
+                    if not line:
+                        break
+                    if is_due := bool(_CHANGE.match(line)):
+                        await asyncio.sleep(_SETTLES_WITHIN_S)
+            finally:
+                if process.returncode is None:
+                    process.kill()
+                await process.wait()
+            await asyncio.sleep(_TRY_AGAIN_S)
+
+    async def _ask(self, question: str) -> str | None:
+        if self._pactl is None:
+            return None
+        process = await asyncio.create_subprocess_exec(
+            self._pactl, question, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=_plain()
+        )
+        try:
+            async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                answer, _ = await process.communicate()
+        except TimeoutError:
+            return None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return answer.decode(errors="replace").strip() if process.returncode == 0 else None
+
+
+def _plain() -> dict[str, str]:
+    """The environment, with a tool that speaks English."""
+    return dict(os.environ) | {"LC_ALL": "C"}

@@ -1,0 +1,256 @@
+"""The loudspeaker: gapless playback of chunks, ducking, and stopping at once on cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from time import monotonic
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.audio.aec.reference import Hole
+from edgevox.audio.dsp import Resampler
+from edgevox.audio.io.devices import Device, device_lost, find_device
+from edgevox.audio.io.streams import Ring, open_stream
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio
+
+Tap: TypeAlias = Callable[[NDArray[np.float32], float, Hole | None], None]
+"""Told, in PortAudio's thread, what the device is given, when the first of it is heard (monotonic), and
+what kind of hole was before it."""
+
+# How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
+_RING_S = 2.0
+# What drivers say about their delay is a little short, and closing a device drops what it still holds.
+_MARGIN_S = 0.05
+# What is ducked is 15 dB quieter: at once, so that whoever speaks is heard, and loud again without a jump.
+_DUCKED = 10 ** (-15 / 20)
+_DUCK_S = 0.02
+_LOUD_AGAIN_S = 0.15
+# A sound that ends in the middle of a wave is a click. A device that takes its time is cut off there.
+_FADE_S = 0.005
+_LONGEST_CUT_S = 0.12
+
+
+class Playback:
+    """`feed` runs in the loop, `fill` in PortAudio's thread.
+
+    `is_over` is set when everything was heard, or when it was cancelled and is silent. The `tap` is told
+    everything that the device is given, silence included.
+    """
+
+    def __init__(self, rate_hz: int, lead_in_frames: int, on_start: Callable[[], None], tap: Tap | None = None) -> None:
+        self.is_over = asyncio.Event()
+        self.underruns = 0
+        self.taken_frames = 0
+        self.device_delay_s = 0.0
+        """How long the device holds a sample before it is heard: a guess until the first one is given."""
+        self._rate_hz = rate_hz
+        self._on_start = on_start
+        self._tap = tap
+        self._loop = asyncio.get_running_loop()
+        self._ring = Ring(round(_RING_S * rate_hz))
+        self._lead_in_left = lead_in_frames
+        self._has_room = asyncio.Event()
+        self._wants_room = False
+        self._has_begun = False
+        self._is_starving = False
+        self._is_complete = False
+        self._is_cancelled = False
+        self._is_ducked = False
+        self._gain = 1.0
+        self._heard_by_s = 0.0
+        self._given_frames = 0
+        self._given_until_s = 0.0
+
+    @property
+    def heard_s(self) -> float:
+        """How much of what was fed has been heard by now."""
+        ahead_s = max(0.0, self._given_until_s - monotonic())
+        return max(0.0, self._given_frames / self._rate_hz - ahead_s)
+
+    def duck(self, is_ducked: bool) -> None:
+        """Be quiet from now on, or as loud as what is fed again."""
+        self._is_ducked = is_ducked
+
+    async def feed(self, chunks: AsyncIterator[Audio]) -> None:
+        """Take every chunk, at the speed at which it is played."""
+        # One for the whole reply: a new one for each chunk would click where two chunks meet.
+        resampler = Resampler(self._rate_hz, self._rate_hz)
+        try:
+            async for chunk in chunks:
+                if chunk.rate_hz != resampler.from_hz:
+                    await self._write(resampler.finish())
+                    resampler = Resampler(chunk.rate_hz, self._rate_hz)
+                await self._write(resampler.feed(chunk.samples))
+            await self._write(resampler.finish())
+        finally:
+            self._is_complete = True
+
+    def cancel(self) -> None:
+        """Fade out at once, and then nothing but silence. Safe from any thread."""
+        self._is_cancelled = True
+        self._loop.call_soon_threadsafe(self._cut)
+
+    def fill(self, outdata: NDArray[np.float32], frames: int, time: Any, status: Any) -> None:  # noqa: ANN401
+        """Give the device what is next. In PortAudio's thread: copy and return."""
+        self.taken_frames += frames
+        # Asked before the ring is read: a last chunk that comes in between is then played, not forgotten.
+        is_complete = self._is_complete
+        if self._is_cancelled and not self._has_begun:
+            self._gain = 0.0
+        is_silent = not self._gain or not (self._has_begun or self._ring.available)
+        silence = frames if is_silent else max(0, min(frames, self._lead_in_left))
+        self._lead_in_left -= silence
+        outdata[:silence] = 0.0
+        mono = outdata[silence:, 0]
+        count = self._ring.read_into(mono)
+        self._fade(mono)
+        outdata[silence:, 1:] = mono[:, np.newaxis]
+        # Not the longest delay so far, as below: an echo must not be expected later than it comes.
+        delay_s = time.outputBufferDacTime - time.currentTime
+        heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
+        if self._tap is not None:
+            hole: Hole | None = "lost" if status.output_underflow else None
+            self._tap(outdata[:, 0], heard_at_s, "opened" if self.taken_frames == frames else hole)
+        if count:
+            self._given_frames += count
+            self._given_until_s = heard_at_s + (silence + count) / self._rate_hz
+            self._sounded(time, frames)
+        if not self._gain:
+            self._loop.call_soon_threadsafe(self._over_when_heard)
+        elif is_complete and not self._ring.available:
+            if time.currentTime >= self._heard_by_s:
+                self._loop.call_soon_threadsafe(self.is_over.set)
+        elif self._has_begun:
+            self._count_underruns(is_starving=count < len(mono), device_starved=status.output_underflow)
+        if self._wants_room and self._ring.room >= self._ring.capacity // 2:
+            self._wants_room = False
+            self._loop.call_soon_threadsafe(self._has_room.set)
+
+    def _fade(self, samples: NDArray[np.float32]) -> None:
+        """Make the samples as loud as they are to be; from one loudness to another it goes in a line."""
+        if self._is_cancelled:
+            wanted, per_s = 0.0, 1 / _FADE_S
+        elif self._is_ducked:
+            wanted, per_s = _DUCKED, (1 - _DUCKED) / _DUCK_S
+        else:
+            wanted, per_s = 1.0, (1 - _DUCKED) / _LOUD_AGAIN_S
+        if self._gain == wanted:
+            if wanted != 1.0:
+                samples *= np.float32(wanted)
+        elif len(samples):
+            way = np.arange(1, len(samples) + 1, dtype=np.float32) * np.float32(per_s / self._rate_hz)
+            is_less = self._gain > wanted
+            gains = np.maximum(self._gain - way, wanted) if is_less else np.minimum(self._gain + way, wanted)
+            samples *= gains
+            self._gain = float(gains[-1])
+
+    def _cut(self) -> None:
+        if self._has_begun:
+            self._loop.call_later(_LONGEST_CUT_S, self.is_over.set)
+        else:
+            self.is_over.set()
+
+    def _over_when_heard(self) -> None:
+        self._loop.call_later(self._given_until_s - monotonic(), self.is_over.set)
+
+    def _sounded(self, time: Any, frames: int) -> None:  # noqa: ANN401
+        # Some drivers do not know when a sample will be heard, and say now.
+        delay_s = max(self.device_delay_s, time.outputBufferDacTime - time.currentTime)
+        self._heard_by_s = time.currentTime + delay_s + frames / self._rate_hz + _MARGIN_S
+        if not self._has_begun:
+            self._has_begun = True
+            self.device_delay_s = delay_s
+            self._loop.call_soon_threadsafe(self._started)
+
+    def _count_underruns(self, *, is_starving: bool, device_starved: bool) -> None:
+        self.underruns += device_starved or (is_starving and not self._is_starving)
+        self._is_starving = is_starving
+
+    def _started(self) -> None:
+        # A cancelled reply must not be told to have started after it was told to be over.
+        if not self.is_over.is_set():
+            self._on_start()
+
+    async def _write(self, samples: NDArray[np.float32]) -> None:
+        while len(samples):
+            written = self._ring.write(samples[: self._ring.room])
+            samples = samples[written:]
+            if len(samples):
+                self._has_room.clear()
+                self._wants_room = True
+                await self._has_room.wait()
+
+
+# It delays the first word, so it is short; with 50 ms a machine whose cores are all busy left holes.
+_DEVICE_BUFFER_S = 0.08
+# A device takes sound all the time, silence included: one that takes none for so long is gone.
+_GONE_AFTER_S = 3.0
+
+
+class Speaker:
+    """An output device by name, part of a name or index, or the default. Raises DeviceUnavailable.
+
+    `lead_in_ms` is silence before the first word of a reply, for sinks that sleep and swallow the first
+    syllable (Bluetooth, HDMI). It begins with `play`, so it passes while the first word is being made.
+    """
+
+    def __init__(self, device: str | None = None, *, lead_in_ms: int = 0) -> None:
+        self.device: Device = find_device(device, "output")
+        self.underruns = 0
+        """How often a reply paused because its next sound was not there in time."""
+        self.delay_s = _DEVICE_BUFFER_S
+        """How long after `on_start` the first sample of the last reply was in the air."""
+        self.heard_s = 0.0
+        """How much of what the last reply was given was heard."""
+        self.tap: Tap | None = None
+        """Is told everything that is really played; for whoever cancels the echo."""
+        self._lead_in_frames = self.device.rate_hz * lead_in_ms // 1000
+        self._playback: Playback | None = None
+
+    def duck(self, is_ducked: bool) -> None:
+        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+        if self._playback is not None:
+            self._playback.duck(is_ducked)
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        """Play every chunk as it comes; returns when the last sample is out or `cancel` is set.
+
+        `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
+        `chunks` raises once everything before it was played.
+        """
+        playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start, self.tap)
+        stream = await open_stream(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
+        feeding = asyncio.create_task(playback.feed(chunks))
+        cancel.add_listener(playback.cancel)
+        self._playback = playback
+        try:
+            playback.device_delay_s = stream.latency_s
+            stream.start()
+            await self._wait_for(playback)
+            if not cancel.is_set():
+                await feeding
+        finally:
+            cancel.remove_listener(playback.cancel)
+            feeding.cancel()
+            self._playback = None
+            self.heard_s = playback.heard_s  # to close it drops the rest
+            await asyncio.to_thread(stream.close)
+            self.underruns += playback.underruns
+            self.delay_s = playback.device_delay_s
+            await asyncio.gather(feeding, return_exceptions=True)
+
+    async def _wait_for(self, playback: Playback) -> None:
+        while not playback.is_over.is_set():
+            taken_frames = playback.taken_frames
+            try:
+                async with asyncio.timeout(_GONE_AFTER_S):
+                    await playback.is_over.wait()
+            except TimeoutError as error:
+                if playback.taken_frames == taken_frames:
+                    raise device_lost(self.device, "output") from error

@@ -1,0 +1,144 @@
+"""PortAudio streams, and the lock-free ring buffer between callback thread and event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.audio.io.devices import Device, Direction, device_unusable, portaudio, stream_lock
+from edgevox.core.errors import DeviceUnavailable
+
+
+class Ring:
+    """Room for `capacity` float32 samples, taken once; what does not fit is dropped and counted.
+
+    One thread calls `write`, one other calls `read_into`; anybody may ask for the numbers.
+    Each position is written by one side only, which is all the order that this needs.
+    """
+
+    __slots__ = ("_read", "_samples", "_written", "dropped_samples")
+
+    def __init__(self, capacity: int) -> None:
+        self._samples = np.zeros(capacity, dtype=np.float32)
+        # Counts since the beginning, not places in the array: equal means empty, and none ever wraps.
+        self._written = 0
+        self._read = 0
+        self.dropped_samples = 0
+        """Samples that were written while there was no room."""
+
+    @property
+    def capacity(self) -> int:
+        return len(self._samples)
+
+    @property
+    def available(self) -> int:
+        """How many samples can be read."""
+        return self._written - self._read
+
+    @property
+    def room(self) -> int:
+        """How many samples can be written."""
+        return self.capacity - (self._written - self._read)
+
+    def write(self, samples: NDArray[np.float32]) -> int:
+        """Add the samples for which there is room, the first ones, and say how many that were."""
+        count = min(len(samples), self.room)
+        start = self._written % self.capacity
+        before_wrap = min(count, self.capacity - start)
+        self._samples[start : start + before_wrap] = samples[:before_wrap]
+        self._samples[: count - before_wrap] = samples[before_wrap:count]
+        self._written += count
+        self.dropped_samples += len(samples) - count
+        return count
+
+    def read_into(self, out: NDArray[np.float32]) -> int:
+        """Fill `out` with the oldest samples, silence behind them, and say how many there were."""
+        count = min(len(out), self._written - self._read)
+        start = self._read % self.capacity
+        before_wrap = min(count, self.capacity - start)
+        out[:before_wrap] = self._samples[start : start + before_wrap]
+        out[before_wrap:count] = self._samples[: count - before_wrap]
+        out[count:] = 0.0
+        self._read += count
+        return count
+
+
+# (samples as frames × channels, number of frames, PortAudio's times, its complaints)
+Callback: TypeAlias = Callable[[Any, int, Any, Any], None]
+
+
+async def open_stream(
+    device: Device, direction: Direction, callback: Callback, *, block_frames: int = 0, latency_s: float
+) -> Stream:
+    """A stream, without making the loop wait for the device. Raises DeviceUnavailable."""
+    opening = asyncio.create_task(
+        asyncio.to_thread(Stream, device, direction, callback, block_frames=block_frames, latency_s=latency_s)
+    )
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        # The thread goes on: a caller that no longer waits must not leave an open device behind.
+        with suppress(DeviceUnavailable):
+            (await opening).close()
+        raise
+
+
+class Stream:
+    """Open but at rest until `start`. The callback runs in PortAudio's thread: it copies and returns."""
+
+    def __init__(
+        self,
+        device: Device,
+        direction: Direction,
+        callback: Callback,
+        *,
+        block_frames: int,
+        latency_s: float,
+    ) -> None:
+        self._device = device
+        self._direction: Direction = direction
+        self._sounddevice = portaudio()
+        make = self._sounddevice.InputStream if direction == "input" else self._sounddevice.OutputStream
+        # One channel is what speech is; some devices have all of theirs or none.
+        for channels in (1, min(2, device.channels(direction)), device.channels(direction)):
+            try:
+                with stream_lock:
+                    self._stream = make(
+                        samplerate=device.rate_hz,
+                        blocksize=block_frames,
+                        channels=channels,
+                        dtype="float32",
+                        device=device.index,
+                        latency=latency_s,
+                        callback=callback,
+                    )
+            except self._sounddevice.PortAudioError as error:
+                if channels == device.channels(direction):
+                    raise device_unusable(device, direction, error) from error
+            else:
+                self.channels = channels
+                return
+
+    @property
+    def latency_s(self) -> float:
+        """How much sound the device holds between the callback and the air."""
+        return float(self._stream.latency)
+
+    def start(self) -> None:
+        """Have the callback called from now on. Raises DeviceUnavailable, and is closed then."""
+        try:
+            self._stream.start()
+        except self._sounddevice.PortAudioError as error:
+            self.close()
+            raise device_unusable(self._device, self._direction, error) from error
+
+    def close(self) -> None:
+        """Be silent now. The callback has returned for the last time when this does."""
+        with stream_lock:
+            self._stream.abort(ignore_errors=True)
+            self._stream.close(ignore_errors=True)

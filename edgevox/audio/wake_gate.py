@@ -1,0 +1,203 @@
+"""Drops audio until the wake word fires, and keeps the asleep/awake/muted state.
+
+Time is counted in samples of the audio, so a recording wakes the assistant as a microphone does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from edgevox.audio.endpointing import Endpointer, EndpointEvent, FalseStart, SpeechResumed, SpeechSegment
+from edgevox.config.sections import WakeMode
+from edgevox.core.events import Attention, AttentionChanged, Event
+from edgevox.core.types import Audio
+
+Publish: TypeAlias = Callable[[Event], None]
+
+COMMAND_WITHIN_S = 8.0
+"""Whoever calls and then says nothing for so long has changed their mind."""
+
+
+class WakeWordSpotter(Protocol):
+    """Hears the wake word, about `noticed_after_s` after its last sound."""
+
+    @property
+    def noticed_after_s(self) -> float: ...
+
+    def feed(self, block: Audio) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WakeDetected:
+    """Somebody has just called; `blocks` is what was heard after that, up to now."""
+
+    blocks: tuple[Audio, ...]
+
+
+class WakeState:
+    """Without a `mode` it is always awake, unless it is muted.
+
+    In the mode "word" it sleeps until its `spotter` hears the word, in "phrase" until `call` says that an
+    utterance began with the phrase. Either way `talk` wakes it, and after a reply it stays awake for
+    `follow_up_s`.
+    """
+
+    def __init__(
+        self,
+        mode: WakeMode = "off",
+        spotter: WakeWordSpotter | None = None,
+        *,
+        follow_up_s: float = 0.0,
+        publish: Publish = lambda _event: None,
+    ) -> None:
+        self.mode = mode
+        self._spotter = spotter
+        self._follow_up_s = follow_up_s
+        self._publish = publish
+        self._is_muted = False
+        self._is_engaged = False
+        self._has_talked = False
+        """Whether `talk` was called since the last block."""
+        self._now_s = 0.0
+        self._awake_until_s = -math.inf
+        self._told: Attention = "awake"
+        # Blocks are short, and there are as many as the spotter's delay has room for.
+        self._heard: deque[Audio] = deque()
+        self._heard_s = 0.0
+
+    @property
+    def attention(self) -> Attention:
+        if self._is_muted:
+            return "muted"
+        return "awake" if self.mode == "off" or self._is_engaged or self._is_in_window else "asleep"
+
+    @property
+    def is_awake(self) -> bool:
+        return self.attention == "awake"
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether what is said is to be written down: the phrase can be found in no other way."""
+        return self.is_awake or (self.mode == "phrase" and not self._is_muted)
+
+    def feed(self, block: Audio, *, is_engaged: bool, is_in_speech: bool) -> WakeDetected | None:
+        """Take the next block of sound.
+
+        `is_engaged` while a turn is under way, a question is open or something rings: then nobody has to
+        call. Whoever speaks when the time is over is heard to the end.
+        """
+        self._now_s += block.duration_s
+        self._is_engaged = is_engaged
+        has_talked, self._has_talked = self._has_talked, False
+        if self._is_muted:
+            return None
+        self._keep(block)
+        if self._spotter is not None and self._spotter.feed(block):
+            self.call()
+            return WakeDetected(tuple(self._heard))
+        if has_talked:
+            return WakeDetected((block,))
+        if is_in_speech and self._is_in_window:
+            self._awake_until_s = max(self._awake_until_s, self._now_s + 2 * block.duration_s)
+        self._tell()
+        return None
+
+    def call(self) -> None:
+        """It was called by its name: a command may follow."""
+        self._awake_until_s = self._now_s + COMMAND_WITHIN_S
+        self._tell()
+
+    def talk(self) -> bool:
+        """The same by a key or a command; returns whether it listens, which it does not while it is muted."""
+        if self._is_muted:
+            return False
+        self._has_talked = self.mode != "off"
+        self.call()
+        return True
+
+    def note_reply_ended(self) -> None:
+        """What somebody says next may belong to the reply that they have just heard."""
+        self._awake_until_s = self._now_s + self._follow_up_s
+        self._tell()
+
+    def mute(self) -> None:
+        """Hear nothing until `unmute`."""
+        self._is_muted = True
+        self._awake_until_s = -math.inf
+        self._heard.clear()
+        self._heard_s = 0.0
+        self._tell()
+
+    def unmute(self) -> None:
+        self._is_muted = False
+        self._tell()
+
+    @property
+    def _is_in_window(self) -> bool:
+        return self._now_s < self._awake_until_s
+
+    def _keep(self, block: Audio) -> None:
+        self._heard.append(block)
+        self._heard_s += block.duration_s
+        wanted_s = self._spotter.noticed_after_s if self._spotter else 0.0
+        while self._heard_s - self._heard[0].duration_s >= wanted_s and len(self._heard) > 1:
+            self._heard_s -= self._heard.popleft().duration_s
+
+    def _tell(self) -> None:
+        if self._told != (now := self.attention):
+            self._told = now
+            self._publish(AttentionChanged(attention=now))
+
+
+class WakeGatedEndpointer:
+    """A segmenter that asks first: what is said before the call, and the call itself, are let go.
+
+    Asleep it goes on to learn how loud the room is. `is_engaged` says whether nobody has to call, since a
+    turn is under way, a question is open or something rings.
+    """
+
+    def __init__(self, endpointer: Endpointer, wake_state: WakeState, is_engaged: Callable[[], bool]) -> None:
+        self._endpointer = endpointer
+        self._wake_state = wake_state
+        self._is_engaged = is_engaged
+        self._was_listening = wake_state.is_listening
+
+    @property
+    def is_in_speech(self) -> bool:
+        """Whether somebody speaks who may be heard."""
+        return self._wake_state.is_listening and self._endpointer.is_in_speech
+
+    def feed(self, block: Audio) -> EndpointEvent | None:
+        """Take the next block: BLOCK_MS of sound at 16 kHz."""
+        was_heard = self._was_listening and self._endpointer.is_in_speech
+        called = self._wake_state.feed(block, is_engaged=self._is_engaged(), is_in_speech=self._endpointer.is_in_speech)
+        self._was_listening = self._wake_state.is_listening
+        if called is not None:
+            return self._begin_again(called.blocks, was_heard=was_heard)
+        event = self._endpointer.feed(block)
+        if self._was_listening:
+            return event
+        if self._wake_state.attention == "muted":
+            self._endpointer.reset()
+        # What was heard before will have no end.
+        return SpeechResumed() if was_heard else None
+
+    def end_after(self, hangovers: float) -> None:
+        self._endpointer.end_after(hangovers)
+
+    def finish(self) -> SpeechSegment | FalseStart | None:
+        rest = self._endpointer.finish()
+        return rest if self._wake_state.is_listening else None
+
+    def reset(self) -> None:
+        self._endpointer.reset()
+
+    def _begin_again(self, blocks: tuple[Audio, ...], *, was_heard: bool) -> EndpointEvent | None:
+        self._endpointer.reset()
+        events = [event for block in blocks if (event := self._endpointer.feed(block))]
+        # In so short a time speech can begin, but not end.
+        return events[0] if events else SpeechResumed() if was_heard else None

@@ -1,0 +1,375 @@
+"""`edgevox ask`, `say` and `transcribe`: one request, answered by the running assistant or by an own one."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from edgevox.agents import AgentResult
+from edgevox.app.control.client import PendingRequest, request
+from edgevox.app.control.protocol import Ask, Say, audio_from_note
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.audio.files import read_audio, write_wav
+from edgevox.audio.io.speaker import Speaker
+from edgevox.cli.assistant import open_runtime, report_record_error
+from edgevox.cli.command import Command
+from edgevox.cli.context import Context, add_mcp_options, add_model_options, run_until_done, stdin_lines
+from edgevox.cli.ui.keyboard import keyboard, print_question
+from edgevox.cli.ui.mcp_approval import approve_servers
+from edgevox.core.errors import ConfigError, EdgevoxError, NotRunning, OtherSettings
+from edgevox.core.events import ConfirmationRequired, Event
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import (
+    Audio,
+    ChatDelta,
+    ChatDone,
+    ChatRequest,
+    JsonObject,
+    Message,
+    NamedTool,
+    ToolCall,
+    ToolChoice,
+    Transcript,
+)
+from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
+from edgevox.llm.tool_parsers import parse_reply
+from edgevox.tools.yes_no import decide_yes_no
+from edgevox.tts.sentences import SentenceSplitter
+
+# What makes a difference to an answer, and to a voice.
+_ASK_SETTINGS = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "mcp.", "memory.", "records.")
+_SAY_SETTINGS = ("tts.",)
+_SHORT_ANSWERS = {"y": "yes", "n": "no"}
+
+
+async def ask_running_assistant(context: Context, text: str) -> JsonObject | None:
+    """Its answer; None where none runs, or not with the settings that are given here. Raises EdgevoxError."""
+    overrides = _overrides(context, _ASK_SETTINGS)
+    wanted = Ask(text=text, overrides=overrides, can_answer=sys.stdin.isatty())
+    try:
+        async with (
+            request(context.folders.runtime, wanted) as asking,
+            _forward_typed_answers(asking, context) as is_asked,
+        ):
+            async for note in asking.notes():
+                if note["kind"] == "question":
+                    print_question(context, note["text"])
+                    is_asked.set()
+                elif note["kind"] == "done":
+                    return note
+    except (NotRunning, OtherSettings):
+        pass
+    return None
+
+
+async def say_on_running_assistant(context: Context, text: str, *, is_wanted_here: bool) -> list[Audio] | None:
+    """Have it speak, or send the sound; None where none runs. Raises EdgevoxError."""
+    overrides = _overrides(context, _SAY_SETTINGS)
+    wanted = Say(text=text, overrides=overrides, where="here" if is_wanted_here else "loudspeaker")
+    try:
+        async with request(context.folders.runtime, wanted) as asking:
+            return [audio_from_note(note) async for note in asking.notes() if note["kind"] == "sound"]
+    except (NotRunning, OtherSettings):
+        return None
+
+
+def _overrides(context: Context, which: Sequence[str]) -> dict[str, object]:
+    """The settings that are meant for this command alone, as far as they matter to it."""
+    settings = context.settings
+    values = settings.model_dump(mode="json")
+    found: dict[str, object] = {}
+    for name, source in settings.sources.items():
+        if source.layer in ("flag", "environment") and name.startswith(tuple(which)):
+            section, _, key = name.partition(".")
+            found[name] = values[section][key] if key else values[section]
+    return found
+
+
+@asynccontextmanager
+async def _forward_typed_answers(asking: PendingRequest, context: Context) -> AsyncIterator[asyncio.Event]:
+    """Send yes or no on once the event is set: what is typed before there is a question is for the shell."""
+    is_asked = asyncio.Event()
+
+    async def read() -> None:
+        await is_asked.wait()
+        async for line in stdin_lines(lambda: None):
+            answer = decide_yes_no(_SHORT_ANSWERS.get(line.casefold(), line))
+            if answer == "unclear":
+                context.err.print("yes or no?", end=" ")
+            else:
+                asking.answer(granted=answer == "yes")
+
+    reading = asyncio.create_task(read())
+    try:
+        yield is_asked
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+_CHOICES = ("auto", "none", "required")
+
+
+def add_ask_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="+", help="the question")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--tools", type=Path, metavar="FILE", help="offer these tools (a JSON list), print the calls")
+    form.add_argument("--json-schema", type=Path, metavar="FILE", help="answer with a JSON value that fits this schema")
+    parser.add_argument(
+        "--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or the name of a tool"
+    )
+    add_model_options(parser)
+    add_mcp_options(parser)
+
+
+def ask_command(args: argparse.Namespace, context: Context) -> int:
+    turn = Turn()
+    text = " ".join(args.text)
+    try:
+        form = _OutputFormat(args)
+        if not form.is_given:
+            if (answer := run_until_done(ask_running_assistant(context, text))) is not None:
+                return _print_answer(context, answer, as_json=args.json)
+            approve_servers(context)
+        runtime = open_runtime(context, ["llama"])
+        asking = _ask_with_format(runtime, text, form, turn) if form.is_given else _ask(runtime, context, text, turn)
+        result = run_until_done(asking)
+    except EdgevoxError as error:
+        if not args.json:
+            raise
+        context.write(json.dumps(_failed_answer(context, turn, error), ensure_ascii=False))
+        context.report_error(error)
+        return error.exit_code
+    if args.json:
+        context.write(json.dumps(_answer(runtime, turn, result), ensure_ascii=False))
+    else:
+        for line in (result.reply, *(f"{call.name} {call.arguments}" for call in result.calls)):
+            if line:
+                context.write(line)
+    return report_record_error(context, runtime)
+
+
+def _print_answer(context: Context, answer: JsonObject, *, as_json: bool) -> int:
+    """What the assistant that runs has answered, in the same form as one's own."""
+    if as_json:
+        fields = {key: value for key, value in answer.items() if key != "kind"}
+        context.write(json.dumps(fields | {"error": None}, ensure_ascii=False))
+        return 0
+    calls = [f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]]
+    for line in (answer["reply"], *calls):
+        if line:
+            context.write(line)
+    return 0
+
+
+class _OutputFormat:
+    """What the answer must look like. Raises ConfigError when a file or the choice is of no use."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.is_given = bool(args.tools or args.json_schema)
+        self.schema: JsonObject | None = _read_json(args.json_schema, dict) if args.json_schema else None
+        self.tools: tuple[JsonObject, ...] = tuple(_read_json(args.tools, list)) if args.tools else ()
+        names = [_tool_name(tool, args.tools) for tool in self.tools]
+        match args.tool_choice:
+            case "auto" | "none" | "required":
+                self.choice: ToolChoice = args.tool_choice
+            case name if name in names:
+                self.choice = NamedTool(name)
+            case name:
+                raise ConfigError(
+                    f"there is no tool {name} in {args.tools}",
+                    hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}",
+                )
+
+
+def _read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (JSON is what it is)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the name") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not JSON: {error}", hint="it must hold JSON in UTF-8") from error
+    if not isinstance(content, kind):
+        wanted = "a list of tools" if kind is list else "a JSON object"
+        raise ConfigError(f"{path} does not hold {wanted}", hint="docs/guide/grammars.md shows one")
+    return content
+
+
+def _tool_name(tool: object, path: Path) -> str:
+    match tool:
+        case {"function": {"name": str(name)}}:
+            return name
+    raise ConfigError(
+        f"{path} holds something that is no tool", hint="docs/guide/grammars.md shows what one looks like"
+    )
+
+
+async def _ask(runtime: AssistantRuntime, context: Context, text: str, turn: Turn) -> AgentResult:
+    # What is typed before there is a question is for the shell.
+    is_asked = asyncio.Event()
+
+    def show(event: Event) -> None:
+        if isinstance(event, ConfirmationRequired):
+            print_question(context, event.question)
+            is_asked.set()
+
+    async with runtime:
+        pipeline = runtime.pipeline()
+        with runtime.bus.listening(show):
+            async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), begin=is_asked):
+                return await pipeline.answer(text, turn)
+
+
+async def _ask_with_format(runtime: AssistantRuntime, text: str, form: _OutputFormat, turn: Turn) -> AgentResult:
+    preset, llm = runtime.preset, runtime.settings.llm
+    plan = plan_hop(form.tools, policy=preset.tool_choice_policy, hop=0, choice=form.choice)
+    request = ChatRequest(
+        (Message("system", llm.instructions), Message("user", text)),
+        tools=plan.tools,
+        sampling=llm.sampling,
+        stop=preset.stop,
+        thinking=llm.thinking,
+        tool_choice=plan.tool_choice,
+        wire_format=preset.tool_call_parsers[0],
+        json_schema=form.schema,
+    )
+    written = ""
+    done: ChatDone | None = None
+    async with runtime, aclosing(runtime.engines.llama.stream(request, turn.cancel)) as replies:
+        async for reply in replies:
+            match reply:
+                case ChatDelta():
+                    written += reply.text
+                case ChatDone():
+                    done = reply
+    assert done is not None
+    if form.schema is not None:
+        return AgentResult(written, (), done.finish_reason)
+    read = parse_reply(written, preset_parsers=preset.tool_call_parsers, tools=[dict(tool) for tool in plan.tools])
+    calls = [ToolCall(call.id, call.name, call.arguments) for call in read.calls if call.error is None]
+    said = [call for call in calls if call.name == RESPOND_NAME and RESPOND not in form.tools]
+    answer = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in said))).strip()
+    own = tuple(call for call in calls if call not in said)
+    return AgentResult(answer, own, "tool_calls" if own else done.finish_reason)
+
+
+def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> dict[str, object]:
+    return {
+        "turn_id": turn.id,
+        "preset": runtime.preset.name,
+        **result.told(),
+        "error": None,
+        "timings_ms": runtime.records.last.timings_ms if runtime.records.last is not None else {},
+    }
+
+
+def _failed_answer(context: Context, turn: Turn, error: EdgevoxError) -> dict[str, object]:
+    return {
+        "turn_id": turn.id,
+        "preset": context.chosen_preset,
+        "reply": "",
+        "tool_calls": [],
+        "finish_reason": "error",
+        "error": {"code": error.code, "message": error.message, "hint": error.hint},
+        "timings_ms": {},
+    }
+
+
+def add_say_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="+", help='what to say; "-" reads standard input')
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a WAV file")
+    parser.add_argument("--voice", dest="tts.voice", metavar="ID", help="another voice (edgevox models list)")
+    parser.add_argument("--speed", dest="tts.speed", type=float, metavar="X", help="above 1 speaks faster")
+
+
+def say_command(args: argparse.Namespace, context: Context) -> int:
+    text = sys.stdin.read() if args.text == ["-"] else " ".join(args.text)
+    if not any(char.isalnum() for char in text):
+        raise ConfigError("there is nothing to say in that text", hint='edgevox say "Hello."')
+    is_wanted_here = args.output is not None
+    sounds = run_until_done(say_on_running_assistant(context, text, is_wanted_here=is_wanted_here))
+    if sounds is not None:
+        if is_wanted_here:
+            write_wav(args.output, sounds)
+            context.err.print(f"wrote {args.output}")
+        return 0
+    # Asked before anything is downloaded: without a loudspeaker the way out is -o.
+    speaker = None if args.output else context.speaker()
+    runtime = open_runtime(context, ["piper"])
+    if speaker is None:
+        write_wav(args.output, run_until_done(_collect_speech(runtime, text)))
+        context.err.print(f"wrote {args.output}")
+    else:
+        run_until_done(_play_speech(runtime, text, speaker))
+    return 0
+
+
+async def _collect_speech(runtime: AssistantRuntime, text: str) -> list[Audio]:
+    async with runtime, aclosing(_synthesize(runtime, text, CancelFlag())) as sounds:
+        return [sound async for sound in sounds]
+
+
+async def _play_speech(runtime: AssistantRuntime, text: str, speaker: Speaker) -> None:
+    cancel = CancelFlag()
+    try:
+        async with runtime, aclosing(_synthesize(runtime, text, cancel)) as sounds:
+            await speaker.play(sounds, cancel)
+    finally:
+        cancel.set()
+
+
+async def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+    language = runtime.engines.voice_languages[0]
+    splitter = SentenceSplitter(language)
+    voice = runtime.voice()
+    for sentence in (*splitter.feed(text), *splitter.finish()):
+        async with aclosing(voice.speak(sentence, cancel, language)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+def add_transcribe_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="WAV, FLAC, MP3, OGG and what else FFmpeg reads")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--language", dest="stt.language", help='such as "de", or "auto" to find out')
+    parser.add_argument("--model", dest="stt.model", metavar="ID", help="whisper-base or whisper-tiny.en")
+
+
+def transcribe_command(args: argparse.Namespace, context: Context) -> int:
+    audio = read_audio(args.file)
+    transcript, ms = run_until_done(_transcribe(open_runtime(context, ["whisper"]), audio))
+    if args.json:
+        result = {
+            "text": transcript.text,
+            "language": transcript.language,
+            "duration_s": round(transcript.duration_s, 3),
+            "ms": ms,
+        }
+        context.write(json.dumps(result, ensure_ascii=False))
+    elif transcript.text:
+        context.write(transcript.text)
+    else:
+        context.err.print(f"nobody speaks in {args.file} ({transcript.dropped})")
+    return 0
+
+
+async def _transcribe(runtime: AssistantRuntime, audio: Audio) -> tuple[Transcript, float]:
+    async with runtime:
+        started_s = time.monotonic()
+        transcript = await runtime.transcriber().transcribe(audio, CancelFlag())
+        return transcript, round((time.monotonic() - started_s) * 1000, 1)
+
+
+COMMANDS = (
+    Command("ask", "Ask one question and print the answer", ask_command, add_ask_arguments),
+    Command("say", "Speak a text, or write it to a WAV file", say_command, add_say_arguments),
+    Command("transcribe", "Transcribe an audio file", transcribe_command, add_transcribe_arguments),
+)

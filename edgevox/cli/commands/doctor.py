@@ -1,0 +1,386 @@
+"""`edgevox doctor`: checks every part and says how to fix each problem."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import aclosing, closing
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from rich.markup import escape
+
+from edgevox import __version__
+from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
+from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.app.toolbox import Toolbox
+from edgevox.audio.io.devices import portaudio
+from edgevox.cli.command import Command
+from edgevox.cli.commands.history import retention
+from edgevox.cli.commands.home import measure_connection
+from edgevox.cli.context import Context, run_until_done
+from edgevox.config import LlmSettings
+from edgevox.config.sections import AUTO
+from edgevox.core.errors import EdgevoxError, StateError
+from edgevox.core.events import EngineName
+from edgevox.core.languages import ENGLISH, LANGUAGES
+from edgevox.core.platform import anonymous_bytes, processor_name, usable_cores
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import ChatDone, ChatRequest, Message
+from edgevox.engines.threads import plan_threads
+from edgevox.home.backends.factory import open_home
+from edgevox.llm.tool_choice import RESPOND
+from edgevox.models import ModelStore, open_store
+from edgevox.models.optimise import fastest_copy_type, known_speeds, turn_cpu_s
+from edgevox.server.http.auth import Tokens, token_file
+from edgevox.server.http.listener import port_is_free
+from edgevox.tools.mcp.config import configured_servers
+
+Verdict: TypeAlias = Literal["ok", "note", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A note is worth knowing and nothing to mend."""
+
+    verdict: Verdict
+    part: str
+    detail: str
+    fix: str = ""
+
+    @classmethod
+    def problem(cls, part: str, error: EdgevoxError) -> Finding:
+        return cls("problem", part, error.message, error.hint)
+
+
+_GUIDE = "docs/guide/remote.md says which servers can"
+
+
+async def check_remote_engines(runtime: AssistantRuntime) -> list[Finding]:
+    """Each server asked once who it is."""
+    findings = []
+    for engine, address in runtime.engines.remote_addresses().items():
+        part = f"remote {engine}"
+        started_s = time.monotonic()
+        try:
+            await runtime.engines.probe(engine)
+        except EdgevoxError as error:
+            findings.append(Finding.problem(part, error))
+            continue
+        took_ms = (time.monotonic() - started_s) * 1000
+        findings.append(Finding("ok", part, f"{address} answered in {took_ms:.0f} ms"))
+        if is_unencrypted(address):
+            detail = f"what is said goes to {urlsplit(address).hostname} in the clear, and so does a key"
+            findings.append(Finding("note", part, detail, "https, where the network is not yours alone"))
+    return findings
+
+
+async def check_forced_calls(runtime: AssistantRuntime) -> Finding:
+    """Whether the server holds the model to a call where one is required."""
+    request = ChatRequest(
+        (Message("user", "Say hello."),),
+        tools=(RESPOND,),
+        tool_choice="required",
+        wire_format=runtime.preset.tool_call_parsers[0],
+        sampling=runtime.settings.llm.sampling,
+    )
+    warnings: tuple[str, ...] = ()
+    async with aclosing(runtime.engines.llama.stream(request, CancelFlag())) as replies:
+        async for reply in replies:
+            if isinstance(reply, ChatDone):
+                warnings = reply.warnings
+    if warnings:
+        return Finding("note", "remote llama", "; ".join(warnings), _GUIDE)
+    return Finding("ok", "remote llama", "calls a tool where one is required")
+
+
+def is_unencrypted(address: str) -> bool:
+    """Whether others on the network could read along."""
+    parts = urlsplit(address)
+    if parts.scheme == "https":
+        return False
+    host = parts.hostname or ""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"
+
+
+_MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
+_ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
+_SENTENCE = "Please turn on the light in the kitchen."
+_ANY_LANGUAGE_SENTENCE = "1, 2, 3."
+
+
+def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quick", action="store_true", help="do not load the models")
+
+
+def doctor_command(args: argparse.Namespace, context: Context) -> int:
+    problems = 0
+    for finding in _check_all(context, quick=args.quick):
+        problems += finding.verdict == "problem"
+        context.out.print(
+            f"{_MARKS[finding.verdict]} [bold]{finding.part}[/]  {escape(finding.detail)}", soft_wrap=True
+        )
+        if finding.fix:
+            context.out.print(f"    → {escape(finding.fix)}", soft_wrap=True)
+    context.out.print("everything works" if not problems else f"{problems} to mend", style="bold")
+    return 1 if problems else 0
+
+
+def _check_all(context: Context, *, quick: bool) -> Iterator[Finding]:
+    yield Finding("ok", "edgevox", f"{__version__} on Python {platform.python_version()}, {platform.machine()}")
+    yield from _check("settings", lambda: _settings(context))
+    yield from _check("state folder", lambda: _state_folder(context.folders.state))
+    yield from _check("conversations", lambda: _conversations(context))
+    yield from _check("sound", _sound)
+    if context.chosen_preset is None:
+        yield Finding("note", "models", "not checked: the settings come first")
+        return
+    yield from _check("home", lambda: _home(context))
+    yield from _check("server", lambda: _server(context))
+    yield from _tools(context)
+    yield _constraints(context.settings.llm)
+    store = open_store(context.folders)
+    try:
+        runtime = AssistantRuntime(context.settings, context.folders, store, _ENGINES)
+    except EdgevoxError as error:
+        yield Finding.problem("preset", error)
+        return
+    try:
+        missing = [model for model in runtime.models.needed() if not store.has(model)]
+    except EdgevoxError as error:
+        yield Finding.problem("models", error)
+        return
+    yield _languages(runtime)
+    for model in runtime.models.needed():
+        if model in missing:
+            yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
+        else:
+            yield Finding("ok", model, str(store.path(model)))
+    yield from _check("processor", lambda: _processor(store))
+    unreachable = yield from _remote(runtime)
+    if missing or quick or unreachable:
+        yield Finding("note", "engines", "not tried: " + _why_not(missing, quick=quick))
+        return
+    yield from _engines(runtime)
+
+
+def _check(part: str, examine: Callable[[], Finding]) -> Iterator[Finding]:
+    try:
+        yield examine()
+    except EdgevoxError as error:
+        yield Finding.problem(part, error)
+
+
+def _settings(context: Context) -> Finding:
+    settings, file = context.settings, context.folders.config_file
+    where = str(file) if file.exists() else "defaults (`edgevox config init` writes a file)"
+    return Finding("ok", "settings", f"preset {settings.preset}, {where}")
+
+
+def _state_folder(folder: Path) -> Finding:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        free_mb = shutil.disk_usage(folder).free // 1_000_000
+    except OSError as error:
+        raise StateError(
+            f"{folder} cannot be written: {error.strerror}",
+            hint="make it writable, or set EDGEVOX_STATE_DIR to another folder",
+        ) from error
+    return Finding("ok", "state folder", f"{folder}, {free_mb:,} MB free")
+
+
+def _conversations(context: Context) -> Finding:
+    folder = context.folders.state
+    kept = 0
+    if file := MemoryFile.open_to_read(folder):
+        with closing(file):
+            kept = file.count()
+    detail = f"{kept} turns kept in {folder}. {retention(context.settings.memory)}"
+    broken = folder / f"{MEMORY_FILE}{BROKEN_SUFFIX}"
+    if broken.exists():
+        return Finding("note", "conversations", f"{detail} A broken file lies there: {broken.name}")
+    return Finding("ok", "conversations", detail)
+
+
+def _sound() -> Finding:
+    sounddevice = portaudio()
+    devices = sounddevice.query_devices()
+    inputs = sum(device["max_input_channels"] > 0 for device in devices)
+    outputs = sum(device["max_output_channels"] > 0 for device in devices)
+    detail = f"PortAudio works; microphones: {inputs}, loudspeakers: {outputs}"
+    if inputs and outputs:
+        return Finding("ok", "sound", detail)
+    return Finding("note", "sound", f"{detail}; answers can still be read")
+
+
+def _home(context: Context) -> Finding:
+    house, seconds = run_until_done(measure_connection(open_home(context.settings, context.folders)))
+    if context.settings.home.kind == "demo":
+        return Finding("ok", "home", "the demo home; edgevox home setup finds yours")
+    return Finding("ok", "home", f"answered in {seconds:.1f} s: {len(house.entities)} things")
+
+
+def _server(context: Context) -> Finding:
+    """Its token file, and whether its port is free. Raises ConfigError for a file that others can read."""
+    server, file = context.settings.server, token_file(context.folders)
+    if file.exists():
+        Tokens.read(file)
+    kept = f"tokens in {file}" if file.exists() else "tokens are made at its first start"
+    where = f"{server.host}, port {server.port}"
+    if port_is_free(server.host, server.port):
+        return Finding("ok", "server", f"{where} is free; {kept}")
+    return Finding(
+        "note",
+        "server",
+        f"{where} is in use or not an address of this machine; {kept}",
+        "fine where edgevox serves there already; else set server.port, or end the other program",
+    )
+
+
+def _tools(context: Context) -> Iterator[Finding]:
+    toolbox = Toolbox(context.settings, context.folders)
+    if toolbox.unknown_names:
+        yield Finding("note", "tools", f"the settings name what no tool is: {', '.join(toolbox.unknown_names)}")
+    reports = toolbox.plugins.reports()
+    at_work = [report.name for report in reports if report.status == "on"]
+    yield Finding("ok", "plugins", ", ".join(at_work) if at_work else "none")
+    for report in reports:
+        part = f"plugin {report.name}"
+        match report.status:
+            case "disabled":
+                yield Finding("problem", part, f"is disabled: {report.reason}", report.fix)
+            case "off":
+                yield Finding("note", part, "is switched off in the settings")
+            case "on" if report.trouble:
+                yield Finding("problem", part, f"was disabled when it last ran: {report.trouble}", report.fix)
+    for name in toolbox.plugins.unknown_tables():
+        yield Finding("note", f"plugin {name}", f"is not there, but the settings have [plugins.{name}]")
+    yield from _check("MCP servers", lambda: _servers(context))
+    for server in toolbox.mcp.reports():
+        fix = f"edgevox mcp approve {server.id}"
+        if server.status == "unapproved":
+            yield Finding("note", f"MCP server {server.id}", "is not approved, and not started", fix)
+        if server.waiting:
+            changed = ", ".join(server.waiting)
+            yield Finding("note", f"MCP server {server.id}", f"has changed {changed}: not offered", fix)
+
+
+def _servers(context: Context) -> Finding:
+    servers = configured_servers(context.settings.mcp, context.folders)
+    return Finding("ok", "MCP servers", ", ".join(server.id for server in servers) or "none")
+
+
+def _constraints(llm: LlmSettings) -> Finding:
+    if llm.remote_url is not None:
+        detail = "the server holds tool calls to their form, as far as it can"
+    elif llm.constraint_engine == "llguidance":
+        detail = f"llguidance {version('llguidance')} holds tool calls to their form"
+    else:
+        detail = "llama.cpp's own sampler holds tool calls to their form (llm.constraint_engine)"
+    return Finding("ok", "constraints", detail)
+
+
+def _processor(store: ModelStore) -> Finding:
+    """The weight type for copies of models, and how it was chosen."""
+    threads = plan_threads()
+    name = f"{processor_name()}, {usable_cores()} cores, {threads.llama_prompt} threads for prompts"
+    known = known_speeds(store)
+    if known is None:
+        return Finding("note", "processor", f"{name}; weight types are measured at the first start")
+    best = fastest_copy_type(known.speeds)
+    turns = ", ".join(
+        f"{kind} {turn_cpu_s(speed) * 1000:.0f} ms"
+        for kind, speed in sorted(known.speeds.items(), key=lambda item: turn_cpu_s(item[1]))
+    )
+    return Finding("ok", "processor", f"{name}; copies are {best} (a small model's turn: {turns})")
+
+
+def _remote(runtime: AssistantRuntime) -> Generator[Finding, None, bool]:
+    """Engines on other machines; gives back whether one cannot be used."""
+    findings = run_until_done(check_remote_engines(runtime))
+    yield from findings
+    return any(finding.verdict == "problem" for finding in findings)
+
+
+def _why_not(missing: list[str], *, quick: bool) -> str:
+    if missing:
+        return "some models are missing"
+    return "--quick" if quick else "a server cannot be used"
+
+
+def _engines(runtime: AssistantRuntime) -> Iterator[Finding]:
+    try:
+        yield from run_until_done(_test_engines(runtime))
+    except EdgevoxError as error:
+        yield Finding.problem("engines", error)
+
+
+async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
+    """Each engine does its work once: Piper speaks, Whisper listens to that, the model answers."""
+    async with runtime:
+        findings = []
+        for language in runtime.engines.voice_languages:
+            sound = await runtime.voice().sound_of(_ANY_LANGUAGE_SENTENCE, language)
+            spoke = f"spoke {LANGUAGES[language]} for {sound.duration_s:.1f} s"
+            findings.append(Finding("ok", "piper", spoke))
+        sound = await runtime.voice().sound_of(_SENTENCE)
+        transcript = await runtime.transcriber().transcribe(sound, CancelFlag())
+        spoken = runtime.engines.voice_languages
+        hears_english = runtime.settings.stt.language in (ENGLISH, AUTO) and ENGLISH in spoken
+        findings.append(_transcript_check(transcript.text, must_match=hears_english))
+        result = await runtime.pipeline().answer("Say hello.", Turn())
+        record = runtime.records.last
+        assert record is not None
+        findings.append(Finding("ok", "llama", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms"))
+        if runtime.settings.llm.remote_url is not None:
+            findings.append(await check_forced_calls(runtime))
+        findings.append(_memory(runtime))
+        return findings
+
+
+def _languages(runtime: AssistantRuntime) -> Finding:
+    """Which languages it answers in; worth a note where somebody is answered in another."""
+    spoken = runtime.settings.stt.language
+    heard = "any language" if spoken == AUTO else LANGUAGES[spoken]
+    candidates = LANGUAGES if spoken == AUTO else (spoken,)
+    reply_to = runtime.engines.languages.reply_to
+    answered = [name for language, name in LANGUAGES.items() if reply_to(language) == language in candidates]
+    if answered:
+        return Finding("ok", "languages", f"hears {heard}, answers in {', '.join(answered)}")
+    return Finding(
+        "note",
+        "languages",
+        f"hears {heard}, answers in {LANGUAGES[reply_to(spoken)]}",
+        "docs/guide/languages.md says what a reply in it needs",
+    )
+
+
+def _transcript_check(text: str, *, must_match: bool) -> Finding:
+    """What Whisper made of an English sentence: nothing to go by where it expects another language."""
+    if "kitchen" in text.lower() or not must_match:
+        return Finding("ok", "whisper", f"heard “{text}”")
+    return Finding("problem", "whisper", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
+
+
+def _memory(runtime: AssistantRuntime) -> Finding:
+    pids = [os.getpid(), *(pid for engine in _ENGINES if (pid := runtime.engines.pid(engine)))]
+    used_mb = sum(map(anonymous_bytes, pids)) / 1_000_000
+    return Finding("ok", "memory", f"{used_mb:.0f} MB over {len(pids)} processes")
+
+
+COMMANDS = (Command("doctor", "Check every part and say how to fix problems", doctor_command, add_doctor_arguments),)

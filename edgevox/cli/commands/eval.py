@@ -1,0 +1,343 @@
+"""`edgevox eval`: scores models on suites of commands, by text or by speech."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.cli.assistant import open_runtime
+from edgevox.cli.command import INTERRUPTED, Command
+from edgevox.cli.context import Context, run_until_done
+from edgevox.cli.ui.progress import ProgressLine
+from edgevox.core.errors import ConfigError, EdgevoxError, StateError
+from edgevox.core.events import EngineName
+from edgevox.core.files import data_path
+from edgevox.engines import EngineLimits
+from edgevox.eval import Case, read_suite, run_cases
+from edgevox.eval.report import ModelResults, figures, rows, tables, wrong_recordings
+from edgevox.eval.speech import (
+    CLEAN,
+    SpeechConditions,
+    SuiteTranscriber,
+    TranscriptCache,
+    read_snrs,
+    read_speeds,
+    run_heard_cases,
+    sound_of,
+)
+from edgevox.eval.synthetic_speech import NOISE_KINDS, AssistantVoice, EspeakVoice, EvalVoice
+from edgevox.llm.remote import WIRE_FORMAT, RemoteModel, read_key
+from edgevox.llm.tool_choice import ToolChoicePolicy
+
+_SUITES = ("tests", "eval")
+_MISHEARD = "misheard"
+_SEED = 1
+_VOICES, _SPEEDS, _SNRS, _NOISE = "piper,espeak", "0.9,1.0,1.15", "clean,20,10,5", NOISE_KINDS[0]
+# The suite brings the tools; what is kept of prompts is for the assistant's own; a slow answer is an answer.
+_SETTINGS: Mapping[str, object] = {
+    "tools.enabled": False,
+    "llm.keep_prompts": False,
+    "engines.first_token_timeout_s": 600.0,
+}
+_TABLE_CHARS = 180
+
+
+def add_eval_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "suites",
+        nargs="*",
+        type=Path,
+        metavar="SUITE",
+        help="files of rows, which may be recordings; without one, those that ship",
+    )
+    model = parser.add_argument_group("the model")
+    model.add_argument("--preset", help="the model to use (edgevox presets list)")
+    model.add_argument("--model", metavar="FILE", help="a GGUF file; with --remote, the model's name there")
+    model.add_argument("--adapter", type=Path, metavar="FILE", help="a LoRA adapter for the model, as GGUF")
+    model.add_argument("--remote", metavar="URL", help="an OpenAI-compatible endpoint, such as …:8080/v1")
+    model.add_argument(
+        "--baseline", action="append", default=[], metavar="PRESET", help="another one beside it; repeatable"
+    )
+    model.add_argument("--policy", choices=("auto", "required_first_hop"), help="who decides on a call, not the preset")
+    model.add_argument("--threads", dest="llm.threads", type=int, metavar="N", help="processor threads")
+    model.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="longest reply")
+    model.add_argument("--temperature", dest="llm.temperature", type=float, metavar="T", help="0 is greedy")
+    model.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help=f"{_SEED} without it")
+    what = parser.add_argument_group("the rows")
+    what.add_argument("--category", action="append", default=[], help="only this category; repeatable")
+    what.add_argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly picked")
+    what.add_argument("--no-examples", action="store_true", help="keep plugins' example sentences back")
+    speech = parser.add_argument_group("by ear")
+    speech.add_argument(
+        "--speech", action="store_true", help="ask what is heard of every row: its recording, or synthesised"
+    )
+    speech.add_argument("--voices", metavar="NAMES", help=f"TTS voices for rows without recording: {_VOICES}")
+    speech.add_argument("--speeds", metavar="LIST", help=f"in turn: {_SPEEDS}")
+    speech.add_argument("--snr", metavar="LIST", help=f"noise in dB: {_SNRS}; {CLEAN} for recordings")
+    speech.add_argument("--noise", choices=NOISE_KINDS, help=f"of this kind: {_NOISE}")
+    speech.add_argument("--heard", type=Path, metavar="FILE", help="keep what was heard, for the next run")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, as one JSON object")
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="write every result, as a line of JSON")
+
+
+def eval_command(args: argparse.Namespace, context: Context) -> int:
+    cases = _cases(args)
+    plans = _plans(args)
+    examined: list[ModelResults] = []
+    try:
+        if args.speech:
+            cases = run_until_done(_transcribe_all(args, _speakable_cases(cases, context), context))
+        else:
+            _require_words(cases)
+        run_until_done(_run_all(plans, cases, examined, context))
+    except KeyboardInterrupt:
+        _report(args, examined, context)
+        return INTERRUPTED
+    except EdgevoxError:
+        _report(args, examined, context)
+        raise
+    _report(args, examined, context)
+    return 0
+
+
+# --- what is asked
+
+
+def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
+    paths: Sequence[Path] = args.suites or sorted(data_path(*_SUITES).glob("*.jsonl"))
+    found = [case for path in paths for case in read_suite(path, with_examples=not args.no_examples)]
+    if args.category:
+        known = dict.fromkeys(case.category for case in found)
+        if unknown := [category for category in args.category if category not in known]:
+            raise ConfigError(f"there is no category {unknown[0]}", hint=f"the categories are {', '.join(known)}")
+        found = [case for case in found if case.category in args.category]
+    if args.limit and args.limit < len(found):
+        step = len(found) / args.limit
+        found = [found[int(number * step)] for number in range(args.limit)]
+    return tuple(found)
+
+
+def _speakable_cases(cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
+    """Those that somebody could have said: what a recogniser wrote is not said a second time."""
+    said = tuple(case for case in cases if case.recording or case.category != _MISHEARD)
+    if len(said) < len(cases):
+        context.err.print(f"left out: {len(cases) - len(said)} of the category {_MISHEARD}, which nobody says")
+    return said
+
+
+def _require_words(cases: Sequence[Case]) -> None:
+    """Raises ConfigError for a recording without a transcript."""
+    for case in cases:
+        if not case.utterance:
+            raise ConfigError(
+                f"row {case.id} of {case.suite} is a recording without a transcript",
+                hint="hear it with --speech, or give its utterance",
+            )
+
+
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError(text)
+    return number
+
+
+# --- how it is said
+
+
+async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
+    """The cases as they were heard. Speaking and hearing come first, so that no engine slows another."""
+    recorded = [case for case in cases if case.recording]
+    said = [case for case in cases if not case.recording]
+    if recorded and not said:
+        _reject_synthesis_options(args)
+    for case in recorded:  # a file that is of no use is named before hours of hearing
+        sound_of(case)
+    noise = args.noise or _NOISE
+    conditions = SpeechConditions(read_speeds(args.speeds or _SPEEDS), read_snrs(args.snr or _SNRS), noise)
+    recorded_snrs_db = read_snrs(args.snr or CLEAN)
+    names = (args.voices or _VOICES).split(",") if said else []
+    engines: set[EngineName] = {"whisper", "piper"} if "piper" in names else {"whisper"}
+    stt = context.settings.stt
+    heard: list[Case] = []
+    total = len(said) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
+    progress = ProgressLine("heard", total, context.err)
+
+    def note(case: Case) -> None:
+        heard.append(case)
+        assert case.spoken is not None
+        progress.tell(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
+
+    runtime = open_runtime(context, engines)
+    async with runtime:
+        voices = [_voice(name, runtime) for name in names]
+        listening = SuiteTranscriber(
+            runtime.engines.whisper,
+            language=None if stt.language == "auto" else stt.language,
+            names=stt.names,
+            max_things=context.settings.home.max_things,
+            notes=TranscriptCache(args.heard),
+        )
+        async for case in listening.hear_recordings(recorded, recorded_snrs_db, noise):
+            note(case)
+        async for case in listening.hear(said, voices, conditions):
+            note(case)
+    progress.end()
+    return tuple(heard)
+
+
+def _reject_synthesis_options(args: argparse.Namespace) -> None:
+    """Raises ConfigError for an option that changes nothing where every row is a recording."""
+    for option, value in (("--voices", args.voices), ("--speeds", args.speeds)):
+        if value:
+            raise ConfigError(
+                f"{option} is for rows that are synthesised, and every row is a recording",
+                hint="leave it out; --snr adds noise to recordings",
+            )
+    if args.noise and not args.snr:
+        raise ConfigError(
+            "--noise without --snr adds nothing to recordings", hint="say how loud it is, such as --snr 10"
+        )
+
+
+def _voice(name: str, runtime: AssistantRuntime) -> EvalVoice:
+    match name:
+        case "piper":
+            return AssistantVoice(runtime.engines.piper)
+        case "espeak":
+            return EspeakVoice()
+        case _:
+            raise ConfigError(f"there is no voice {name}", hint="--voices takes piper, espeak, or both")
+
+
+# --- who is asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A model to be examined; `flags` are settings that lead to it."""
+
+    flags: dict[str, object] = field(default_factory=dict)
+    adapter: Path | None = None
+    remote: str | None = None
+    model: str | None = None
+    policy: ToolChoicePolicy | None = None
+
+
+def _plans(args: argparse.Namespace) -> list[_Plan]:
+    if args.remote and (args.adapter or args.preset or not args.model):
+        raise ConfigError("--remote takes a --model, and no preset or adapter", hint="give the model's name")
+    flags: dict[str, object] = {} if args.preset is None else {"preset": args.preset}
+    if args.model and not args.remote:
+        flags["llm.model"] = Path(args.model)
+    first = _Plan(flags, args.adapter, args.remote, args.model, args.policy)
+    return [first, *(_Plan({"preset": name}, policy=args.policy) for name in args.baseline)]
+
+
+async def _run_all(
+    plans: Sequence[_Plan], cases: Sequence[Case], examined: list[ModelResults], context: Context
+) -> None:
+    for plan in plans:
+        own = dataclasses.replace(context, flags={"llm.seed": _SEED, **context.flags, **plan.flags, **_SETTINGS})
+        if plan.remote is not None:
+            assert plan.model is not None
+            async with _remote_model(plan, own) as model:
+                await _run_plan(plan.model, _remote_settings(plan, model, own), cases, examined, own)
+            continue
+        runtime = open_runtime(own, ["llama"], adapter=plan.adapter)
+        async with runtime:
+            await _run_plan(_model_name(plan, runtime), _local_plan(plan, runtime), cases, examined, own)
+
+
+async def _run_plan(
+    name: str, model: ModelProfile, cases: Sequence[Case], examined: list[ModelResults], context: Context
+) -> None:
+    so_far = ModelResults(name)
+    examined.append(so_far)
+    progress = ProgressLine(name, len(cases), context.err)
+    settings = context.settings
+    ask = run_cases
+    if any(case.spoken for case in cases):
+        ask = partial(run_heard_cases, ask_below=settings.stt.ask_below)
+    asked = ask(model, cases, instructions=settings.llm.instructions, max_things=settings.home.max_things)
+    async for result in asked:
+        so_far.results.append(result)
+        progress.tell(is_right=result.score.is_right)
+    progress.end()
+
+
+def _local_plan(plan: _Plan, runtime: AssistantRuntime) -> ModelProfile:
+    preset, llm = runtime.preset, runtime.settings.llm
+    return ModelProfile(
+        runtime.engines.llama,
+        parsers=preset.tool_call_parsers,
+        policy=plan.policy or preset.tool_choice_policy,
+        tools_as=preset.tools_as,
+        sampling=llm.sampling,
+        stop=preset.stop,
+        thinking=llm.thinking,
+    )
+
+
+def _remote_model(plan: _Plan, context: Context) -> RemoteModel:
+    assert plan.remote is not None
+    llm, limits = context.settings.llm, context.settings.engines
+    return RemoteModel(
+        plan.remote,
+        plan.model,
+        kind=llm.remote_kind,
+        key=read_key(llm, os.environ),
+        extra=json.loads(llm.remote_extra),
+        limits=EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
+    )
+
+
+def _remote_settings(plan: _Plan, model: RemoteModel, context: Context) -> ModelProfile:
+    sampling = context.settings.llm.sampling
+    return ModelProfile(model, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=sampling)
+
+
+def _model_name(plan: _Plan, runtime: AssistantRuntime) -> str:
+    name = runtime.settings.llm.model.stem if runtime.settings.llm.model else runtime.preset.name
+    return f"{name} + {plan.adapter.stem}" if plan.adapter else name
+
+
+# --- what came of it
+
+
+def _report(args: argparse.Namespace, examined: Sequence[ModelResults], context: Context) -> None:
+    """Raises StateError when a file cannot be written."""
+    context.out.width = max(context.out.width, _TABLE_CHARS)  # cut figures are none
+    for number, table in enumerate(tables(examined)):
+        if number:
+            context.out.print()
+        context.out.print(table, soft_wrap=True)
+    for line in wrong_recordings(examined):
+        context.out.print(line, markup=False, highlight=False, soft_wrap=True)
+    for one in examined:
+        if problems := [result.error for result in one.results if result.error]:
+            text = f"{one.model}: {len(problems)} rows could not be asked: {problems[0]}"
+            context.err.print(text, markup=False, soft_wrap=True)
+    if args.json:
+        _write(args.json, json.dumps(figures(examined), indent=2))
+    if args.rows:
+        _write(args.rows, "\n".join(json.dumps(row, ensure_ascii=False) for row in rows(examined)))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise StateError(f"{path} cannot be written: {error.strerror}", hint="choose another file") from error
+
+
+COMMANDS = (
+    Command("eval", "Score a model on suites of commands, by text or speech", eval_command, add_eval_arguments),
+)

@@ -1,0 +1,199 @@
+"""`edgevox open`: opens the web page of the running assistant in a browser, or shows its QR code.
+
+Other users can read a command line: the browser gets a URL that redirects once to the one with the token.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import ipaddress
+import os
+import secrets
+import socket
+import ssl
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import quote
+
+import segno
+
+from edgevox.cli.command import Command
+from edgevox.cli.context import Context
+from edgevox.config import ServerSettings
+from edgevox.core.errors import ConfigError, NotRunning
+from edgevox.server.http.auth import Tokens, page_token, token_file
+from edgevox.server.http.listener import is_exposed
+from edgevox.server.http.middleware import is_loopback_name
+from edgevox.server.web.static_files import CONTENT_SECURITY_POLICY
+
+_REDIRECT_TIMEOUT_S = 20.0
+_REDIRECT_POLL_S = 0.2
+
+
+def open_via_redirect(url: str, open_browser: Callable[[str], bool], *, within_s: float = _REDIRECT_TIMEOUT_S) -> bool:
+    """Have a browser open `url`; False when none came for it. `open_browser` may last as long as it does."""
+    path = f"/{secrets.token_urlsafe(24)}"
+    with _RedirectServer(path, url) as server:
+        has_failed = threading.Event()
+
+        def start() -> None:
+            if not open_browser(f"http://127.0.0.1:{server.server_port}{path}"):
+                has_failed.set()
+
+        threading.Thread(target=start, daemon=True).start()
+        until_s = time.monotonic() + within_s
+        while not server.is_done and not has_failed.is_set() and time.monotonic() < until_s:
+            server.handle_request()
+        return server.is_done
+
+
+class _RedirectServer(HTTPServer):
+    timeout = _REDIRECT_POLL_S
+
+    def __init__(self, path: str, url: str) -> None:
+        super().__init__(("127.0.0.1", 0), _RedirectHandler)
+        self.path = path
+        self.url = url
+        self.is_done = False
+
+
+class _RedirectHandler(BaseHTTPRequestHandler):
+    timeout = 2.0  # a browser opens connections that it never uses
+
+    def do_GET(self) -> None:
+        server = self.server
+        assert isinstance(server, _RedirectServer)
+        if server.is_done or not secrets.compare_digest(self.path, server.path):
+            self.send_error(404)
+            return
+        server.is_done = True
+        self.send_response(303)
+        self.send_header("Location", server.url)
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_words: object) -> None:
+        """Its paths are nobody's business."""
+
+
+_ANSWER_WITHIN_S = 5.0
+_LOCAL = "127.0.0.1"
+# Set aside for documentation (RFC 5737): a datagram socket that is bound for it sends nothing.
+_ELSEWHERE = ("192.0.2.1", 9)
+_MICROPHONE_HINT = (
+    "On the phone you can type and watch. Browsers lend their microphone and loudspeaker only to pages on\n"
+    "https: server.tls_certificate makes it that (docs/guide/page.md)."
+)
+
+
+def add_open_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--print", action="store_true", dest="only_print", help="print the address, open nothing")
+    parser.add_argument("--phone", action="store_true", help="the address for a phone, as a QR code")
+    parser.add_argument("--as", dest="name", metavar="NAME", help="with the token of that name")
+    parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="the server's port")
+
+
+def open_command(args: argparse.Namespace, context: Context) -> int:
+    settings = context.settings.server
+    Tokens.open(context.folders)  # makes the file where there is none
+    token = page_token(token_file(context.folders), args.name)
+    if settings.port == 0:
+        raise ConfigError("the server has any free port", hint="name the one it said: edgevox open --port N")
+    if args.phone:
+        return _show_phone(settings, token, context)
+    _check_served(settings)
+    url = page_url(settings, _local_host(settings.host), token)
+    if args.only_print:
+        context.write(url)
+    elif not _has_display():
+        context.err.print("There is no display here. Open this where there is one:")
+        context.write(url)
+    elif not open_via_redirect(url, webbrowser.open):
+        context.err.print("No browser came for the page. This is its address:")
+        context.write(url)
+    return 0
+
+
+def page_url(settings: ServerSettings, host: str, token: str) -> str:
+    """The page with its token in the fragment, which browsers keep to themselves."""
+    scheme = "https" if settings.tls_certificate else "http"
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown}:{settings.port}/#token={quote(token, safe='')}"
+
+
+def _show_phone(settings: ServerSettings, token: str, context: Context) -> int:
+    address = _lan_address()
+    host = next((name for name in settings.allowed_hosts if not is_loopback_name(name)), address)
+    if not is_exposed(settings.host) or host not in (*settings.allowed_hosts, settings.host):
+        raise ConfigError(
+            "a phone cannot reach the server: it answers this machine only",
+            hint=f'in {context.folders.config_file}, under [server]: host = "0.0.0.0" and '
+            f'allowed_hosts = ["{address}"]; then start it again',
+        )
+    _check_served(settings)
+    url = page_url(settings, host, token)
+    segno.make(url, error="m", micro=False).terminal(out=sys.stdout, border=2, compact=True)
+    context.write(url)
+    context.err.print("Whoever has this address may do what its token may.", style="yellow")
+    if settings.tls_certificate is None:
+        context.err.print(_MICROPHONE_HINT, markup=False, soft_wrap=True)
+    return 0
+
+
+def _check_served(settings: ServerSettings) -> None:
+    """Raises NotRunning when nobody serves the page there."""
+    host, port = _local_host(settings.host), settings.port
+    with closing(_connection(host, port, is_https=settings.tls_certificate is not None)) as connection:
+        try:
+            # Without the token: whoever it is that listens there learns nothing from being asked.
+            connection.request("GET", "/")
+            is_page = connection.getresponse().getheader("Content-Security-Policy") == CONTENT_SECURITY_POLICY
+        except (OSError, http.client.HTTPException):
+            is_page = False
+    if not is_page:
+        raise NotRunning(
+            f"nobody serves the page on {host}, port {port}",
+            hint="edgevox serve starts it; with server.enabled = true, edgevox run does",
+        )
+
+
+def _connection(host: str, port: int, *, is_https: bool) -> http.client.HTTPConnection:
+    if not is_https:
+        return http.client.HTTPConnection(host, port, timeout=_ANSWER_WITHIN_S)
+    anybody = ssl.create_default_context()
+    anybody.check_hostname = False
+    anybody.verify_mode = ssl.CERT_NONE  # it is asked whether it is there, and told nothing
+    return http.client.HTTPSConnection(host, port, timeout=_ANSWER_WITHIN_S, context=anybody)
+
+
+def _local_host(host: str) -> str:
+    """The address by which this machine reaches what listens on `host`."""
+    try:
+        return _LOCAL if ipaddress.ip_address(host).is_unspecified else host
+    except ValueError:
+        return host
+
+
+def _lan_address() -> str:
+    """The address of this machine in its network; that of the machine itself where there is no network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(_ELSEWHERE)
+        except OSError:
+            return _LOCAL
+        return str(probe.getsockname()[0])
+
+
+def _has_display() -> bool:
+    has_always_one = sys.platform in ("darwin", "win32")
+    return has_always_one or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+COMMANDS = (Command("open", "Open the web page in a browser or on a phone", open_command, add_open_arguments),)

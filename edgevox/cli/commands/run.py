@@ -1,0 +1,267 @@
+"""`edgevox run` and `demo`: the assistant by microphone, audio file or text, or for one example turn."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import stat
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+from edgevox.app.local_sessions import serve_if_enabled
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.audio.files import WavMicrophone, WavSpeaker
+from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.speaker import Speaker
+from edgevox.cli.assistant import open_runtime, report_record_error, run_service, terminal_view
+from edgevox.cli.command import Command
+from edgevox.cli.context import Context, add_mcp_options, add_model_options, run_until_done, stdin_lines
+from edgevox.cli.ui.keyboard import keyboard, print_question
+from edgevox.cli.ui.mcp_approval import approve_servers
+from edgevox.cli.ui.voice_view import LiveView, PlainView, print_alarm, waterfall
+from edgevox.config.sections import WakeMode
+from edgevox.core.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
+from edgevox.core.events import (
+    ConfirmationRequired,
+    EngineChanged,
+    EngineName,
+    Event,
+    ReplyDelta,
+    RingEnded,
+    RingStarted,
+    RingTrouble,
+    TurnEnded,
+)
+from edgevox.core.turn import Turn
+from edgevox.dialogue import Loudspeaker, Pipeline
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_options(parser)
+    add_mcp_options(parser)
+    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="edgevox devices lists them")
+    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="likewise")
+    parser.add_argument(
+        "--wake",
+        dest="wake.mode",
+        nargs="?",
+        const="word",
+        choices=get_args(WakeMode),
+        help="listen only when called: by the wake word, or by your phrase; off: always listen",
+    )
+    parser.add_argument("--text", action="store_true", help="take lines of text, do not listen")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="listen to a sound file, then end")
+    parser.add_argument("--output", type=Path, metavar="FILE.wav", help="speak into a file")
+    parser.add_argument("--plain", action="store_true", help="no live line: for logs")
+    parser.add_argument(
+        "--no-speech",
+        dest="tts.enabled",
+        action="store_const",
+        const=False,
+        help="print the answers, do not speak them",
+    )
+
+
+def run_command(args: argparse.Namespace, context: Context) -> int:
+    if args.output and not context.settings.tts.enabled:
+        raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
+    speaker = WavSpeaker(args.output) if args.output else _speaker(context)
+    audio_source = _audio_source(args, context)
+    if isinstance(audio_source, Microphone) and not args.output:
+        silent = {} if speaker else {"tts.enabled": False}
+        return run_service(
+            replace(context, flags={**context.flags, **silent}), terminal_view(context, plain=args.plain)
+        )
+    engines: list[EngineName] = ["llama"]
+    if speaker:
+        engines.append("piper")
+    if audio_source:
+        engines.append("whisper")
+    approve_servers(context)
+    runtime = open_runtime(context, engines)
+    if audio_source is None:
+        exit_code = run_until_done(_run_text(runtime, context, speaker))
+    else:
+        exit_code = run_until_done(_run_voice(runtime, context, audio_source, speaker, plain=args.plain))
+    if isinstance(speaker, WavSpeaker):
+        speaker.save()
+    return exit_code or report_record_error(context, runtime)
+
+
+def _speaker(context: Context) -> Speaker | None:
+    if not context.settings.tts.enabled:
+        return None
+    try:
+        return context.speaker()
+    except DeviceUnavailable as error:
+        context.report_error(error)
+        context.err.print("  answers are printed only")
+        return None
+
+
+def _audio_source(args: argparse.Namespace, context: Context) -> Microphone | WavMicrophone | None:
+    """What to listen to; None where lines of text are to be read instead."""
+    if args.input:
+        return WavMicrophone(args.input)
+    if args.text or _has_piped_input():
+        return None
+    try:
+        return Microphone(context.settings.audio.microphone)
+    except DeviceUnavailable as error:
+        if not sys.stdin.isatty():
+            raise
+        context.report_error(error)
+        context.err.print("  type your questions instead")
+        return None
+
+
+def _has_piped_input() -> bool:
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+# --- by voice
+
+
+async def _run_voice(
+    runtime: AssistantRuntime,
+    context: Context,
+    audio_source: Microphone | WavMicrophone,
+    speaker: Loudspeaker | None,
+    *,
+    plain: bool,
+) -> int:
+    """Answer what is heard until the sound ends."""
+    view: PlainView = PlainView(context.out, context.err, lambda: runtime.records.last)
+    async with AsyncExitStack() as running:
+        with context.err.status(f"loading {runtime.preset.name} …"):
+            await running.enter_async_context(runtime)
+        await serve_if_enabled(runtime, context.err, running)
+        if isinstance(audio_source, Microphone):
+            await running.enter_async_context(audio_source)
+            if context.err.is_terminal and not plain:
+                live = LiveView(context.out, context.err, lambda: runtime.records.last, lambda: audio_source.level_dbfs)
+                running.enter_context(live.showing())
+                view = live
+            else:
+                context.err.print("listening")
+        running.enter_context(runtime.bus.listening(view))
+        loop = runtime.voice_loop(audio_source, speaker)
+        if isinstance(audio_source, Microphone):
+            await running.enter_async_context(keyboard(loop.pipeline, view.ask_again, on_enter=loop.wake_state.talk))
+        await loop.run()
+    return EngineFailed.exit_code if view.failed else 0
+
+
+# --- by lines of text
+
+
+async def _run_text(runtime: AssistantRuntime, context: Context, speaker: Loudspeaker | None) -> int:
+    """Answer line after line; a turn that fails is reported and the next one starts afresh."""
+    exit_code = 0
+    async with AsyncExitStack() as running:
+        with context.err.status(f"loading {runtime.preset.name} …"):
+            await running.enter_async_context(runtime)
+        await serve_if_enabled(runtime, context.err, running)
+        running.enter_context(runtime.bus.listening(lambda event: _print_reply(context, event)))
+        pipeline = runtime.pipeline(speaker, runtime.conversation())
+        pipeline.rest()
+        if alarm_player := runtime.alarm_player(pipeline):
+            await running.enter_async_context(alarm_player.at_work())
+        if sys.stdin.isatty():
+            await _run_interactive_text(pipeline, context)
+        else:
+            async for line in stdin_lines(lambda: None):
+                exit_code = await _one_turn(pipeline, context, line)
+    return exit_code
+
+
+async def _run_interactive_text(pipeline: Pipeline, context: Context) -> None:
+    """The same with a person, who may answer a question, or say stop, before the turn is over."""
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def prompt() -> None:
+        context.err.print("[bold cyan]you ›[/] ", end="")
+
+    context.err.print("Ask me something. Ctrl-D or Ctrl-C ends.")
+    async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), lines.put_nowait):
+        prompt()
+        while (line := await lines.get()) is not None:
+            await _one_turn(pipeline, context, line)
+            prompt()
+
+
+async def _one_turn(pipeline: Pipeline, context: Context, line: str) -> int:
+    try:
+        await pipeline.answer(line, Turn())
+    except EdgevoxError as error:
+        context.report_error(error)
+        return error.exit_code
+    return 0
+
+
+def _print_reply(context: Context, event: Event) -> None:
+    match event:
+        case ReplyDelta(text=text):
+            context.out.print(text, end="", markup=False, soft_wrap=True)
+        case RingStarted(text=text):
+            context.out.print(f"\n{text}", markup=False, soft_wrap=True)
+        case RingEnded() | RingTrouble():
+            print_alarm(context.err, event)
+        case TurnEnded():
+            context.out.print()
+        case ConfirmationRequired(question=question):
+            print_question(context, question)
+        case EngineChanged(engine=engine, state="restarting", detail=detail):
+            context.err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
+        case _:
+            pass
+
+
+_QUESTION = "Turn on the kitchen light."
+
+
+def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", nargs="*", help=f'what is asked instead of "{_QUESTION}"')
+    add_model_options(parser)
+
+
+def demo_command(args: argparse.Namespace, context: Context) -> int:
+    question = " ".join(args.question) or _QUESTION
+    runtime = open_runtime(context, ["llama", "piper", "whisper"])
+    with tempfile.TemporaryDirectory() as scratch:
+        run_until_done(_run_demo(runtime, question, _speaker_or_silent(context, Path(scratch))))
+    record = runtime.records.last
+    if record is None or record.outcome != "answered":
+        raise EngineFailed("the demonstration was not answered", hint="edgevox doctor")
+    context.out.print(f"[cyan]asked ›[/] {question}")
+    context.out.print(f"[cyan]heard ›[/] {record.heard}", markup=True)
+    context.out.print(f"[green]answered ›[/] {record.reply}")
+    context.out.print(waterfall(record))
+    return report_record_error(context, runtime)
+
+
+def _speaker_or_silent(context: Context, scratch: Path) -> Loudspeaker:
+    """The real one, or one that nobody hears: the loop is the same."""
+    try:
+        return context.speaker()
+    except DeviceUnavailable as error:
+        context.report_error(error)
+        return WavSpeaker(scratch / "unheard.wav")
+
+
+async def _run_demo(runtime: AssistantRuntime, question: str, loudspeaker: Loudspeaker) -> None:
+    async with runtime:
+        sound = await runtime.voice().sound_of(question)
+        await runtime.voice_loop(WavMicrophone(sound), loudspeaker).run()
+
+
+COMMANDS = (
+    Command("run", "Start the assistant", run_command, add_run_arguments),
+    Command("demo", "Run one example turn by voice and show its latencies", demo_command, add_demo_arguments),
+)

@@ -1,0 +1,402 @@
+"""`edgevox tools`, `parse` and `grammar`: call tools, parse calls and test grammars without a model."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from edgevox.app.toolbox import Toolbox
+from edgevox.audio.files import read_audio
+from edgevox.cli.command import Command
+from edgevox.cli.context import Context, run_until_done, stdin_lines
+from edgevox.config import user_presets
+from edgevox.core.errors import ConfigError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ToolCall
+from edgevox.llm.presets import resolve_preset
+from edgevox.llm.prompt.tool_lines import tool_line
+from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, openai_call
+from edgevox.models import ModelStore, load_manifest
+from edgevox.tools import PendingConfirmation, Tool, ToolResult, ToolStats, decide_yes_no
+from edgevox.tools.executor import ToolExecutor
+
+
+def read_tools(path: Path) -> list[dict[str, Any]]:
+    """The tools in that file. Raises ConfigError."""
+    try:
+        tools = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as err:
+        raise ConfigError(f"{path} cannot be read as JSON: {err}", hint="write an array of tools") from err
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise ConfigError(f"{path} holds no array of tools", hint="an array in OpenAI's form is expected")
+    return tools
+
+
+def add_tools_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|call")
+    listing = actions.add_parser("list", help="list the tools that are offered, and why others are not")
+    listing.add_argument("--json", action="store_true", help="print a JSON array, in OpenAI's form")
+    show = actions.add_parser("show", help="print all of one tool")
+    show.add_argument("name", help="the tool's name, such as light_set")
+    show.add_argument("--json", action="store_true", help="print a JSON object")
+    call = actions.add_parser("call", help="run a tool without the model; what needs a yes is asked here")
+    call.add_argument("name", help="the tool's name, such as light_set")
+    call.add_argument("arguments", nargs="?", default="{}", metavar="JSON", help="its arguments")
+    call.add_argument("--json", action="store_true", help="print the whole result as a JSON object")
+
+
+def tools_command(args: argparse.Namespace, context: Context) -> int:
+    toolbox = Toolbox(
+        context.settings,
+        context.folders,
+        transcribe=lambda path: _transcribe_file(path, context),
+        stats=ToolStats(),  # what a person calls is not what the model chose: it is not counted
+    )
+    for report in toolbox.plugins.reports():
+        if report.status == "disabled":
+            context.err.print(f"the plugin {report.name} is disabled: {report.reason}", markup=False, soft_wrap=True)
+    match args.action:
+        case "list" if args.json:
+            context.write(_json(toolbox.registry.openai_schemas()))
+        case "list":
+            _print_tools(toolbox, context)
+        case "show" if args.json:
+            context.write(_json(_tool_json(toolbox.registry.get(args.name), toolbox, context)))
+        case "show":
+            _print_tool(toolbox.registry.get(args.name), toolbox, context)
+        case "call":
+            call = ToolCall("edgevox-tools-call", args.name, args.arguments)
+            result = run_until_done(_call(call, toolbox, context))
+            if args.json:
+                context.write(_json(_outcome_text(result)))
+            else:
+                (context.err.print if result.is_error else context.out.print)(
+                    Text(result.speech or result.content), soft_wrap=True
+                )
+            return 1 if result.is_error else 0
+        case other:
+            raise AssertionError(other)
+    return 0
+
+
+# --- calling
+
+
+async def _call(call: ToolCall, toolbox: Toolbox, context: Context) -> ToolResult:
+    if call.name in toolbox.registry:
+        plugins = [report.name for report in toolbox.plugins.reports() if call.name in report.tools]
+        servers = [report.id for report in toolbox.mcp.reports() if call.name in report.tools]
+        await toolbox.start(plugins, servers)
+    else:  # it may be one that a plugin or a server brings when it starts
+        await toolbox.start()
+    try:
+        result = await toolbox.executor.dispatch(call)
+        if result.confirmation is not None:
+            return await _ask(result.confirmation, toolbox.executor, context)
+        return result
+    finally:
+        await toolbox.stop()
+
+
+async def _ask(pending: PendingConfirmation, executor: ToolExecutor, context: Context) -> ToolResult:
+    """Ask on the terminal. A program that calls this command cannot say yes for its user."""
+    if not sys.stdin.isatty():
+        return executor.refuse(pending, f"“{pending.question}” needs a yes, and there is no terminal to ask on")
+    if decide_yes_no(await _typed_answer(pending.question, context)) != "yes":
+        return executor.refuse(pending, "the answer was not yes")
+    return await executor.dispatch_confirmed(pending.call, pending.token, channel="keyboard")
+
+
+async def _typed_answer(question: str, context: Context) -> str:
+    """The first line that is typed; nothing when none comes in time."""
+    try:
+        async with asyncio.timeout(context.settings.tools.confirm_within_s):
+            async for line in stdin_lines(lambda: context.err.print(Text(f"{question} "), end="")):
+                return line
+    except TimeoutError:
+        context.err.print("\nno answer")
+    return ""
+
+
+async def _transcribe_file(path: Path, context: Context) -> str:
+    audio = await asyncio.to_thread(read_audio, path)
+    # Not at the top: it imports every engine.
+    from edgevox.cli.assistant import open_runtime
+
+    async with open_runtime(context, ["whisper"]) as runtime:
+        transcript = await runtime.transcriber().transcribe(audio, CancelFlag())
+    return transcript.text
+
+
+# --- showing
+
+
+def _print_tools(toolbox: Toolbox, context: Context) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("tool", no_wrap=True)
+    table.add_column("what it does")
+    table.add_column("from", no_wrap=True, style="dim")
+    for tool in toolbox.registry:
+        table.add_row(Text(tool.name), Text(tool.description), Text(toolbox.registry.owner(tool.name)))
+    context.out.print(table)
+    if toolbox.not_offered:
+        context.out.print("\nnot offered:")
+        for name, reason in toolbox.not_offered.items():
+            context.out.print(Text(f"  {name}: {reason}"), soft_wrap=True)
+
+
+def _print_tool(tool: Tool, toolbox: Toolbox, context: Context) -> None:
+    context.out.print(Text(tool_line(tool.openai_schema), style="bold"), soft_wrap=True)
+    facts = _tool_json(tool, toolbox, context)
+    context.out.print(Text(f"from {facts['from']}, needs the permission “{tool.needed_scope}”"))
+    context.out.print(Text(f"given up after {facts['timeout_s']:g} s"))
+    if tool.confirm is not None:
+        context.out.print(Text(f"confirmation: {tool.confirm}"))
+    for example in tool.examples:
+        context.out.print(Text(f"“{example}”"))
+    context.out.print(Text(_json(tool.parameters)), soft_wrap=True)
+
+
+def _tool_json(tool: Tool, toolbox: Toolbox, context: Context) -> dict[str, object]:
+    return {
+        **tool.openai_schema["function"],
+        "from": toolbox.registry.owner(tool.name),
+        "side_effects": tool.side_effects,
+        "confirm": tool.confirm,
+        "scope": tool.needed_scope,
+        "timeout_s": tool.timeout_s or context.settings.tools.timeout_s,
+        "examples": tool.examples,
+    }
+
+
+def _outcome_text(result: ToolResult) -> dict[str, object]:
+    facts = dataclasses.asdict(dataclasses.replace(result, confirmation=None))
+    return {key: value for key, value in facts.items() if key not in ("tool_call_id", "confirmation")}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
+    chain = parser.add_mutually_exclusive_group()
+    chain.add_argument("--preset", help="use the parsers of this preset")
+    chain.add_argument(
+        "--parsers",
+        metavar="A,B",
+        help=f"use these, first wins; without, every format that has markers ({', '.join(DETECTORS)})",
+    )
+    parser.add_argument("--tools", type=Path, metavar="FILE", help="the offered tools: a JSON array in OpenAI's form")
+    parser.add_argument("--stream", type=int, metavar="N", help="read in pieces of N characters")
+    parser.add_argument("--explain", action="store_true", help="say which parser looked at what")
+    parser.add_argument(
+        "--jsonl",
+        action="store_true",
+        help='read one {"raw", "tools", "parsers"} per line and print one JSON object per line',
+    )
+
+
+def parse_command(args: argparse.Namespace, context: Context) -> int:
+    if args.stream is not None and args.stream < 1:
+        raise ConfigError(f"--stream {args.stream} is no size", hint="give a number of characters, at least 1")
+    parsers = _parsers(args, context)
+    tools = read_tools(args.tools) if args.tools is not None else None
+    # Whatever a model writes is to be read, broken encoding included.
+    raw = sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    explain = _explainer(context) if args.explain else None
+    if args.jsonl:
+        for number, line in enumerate(raw.split("\n"), start=1):
+            if line.strip():
+                case = _read_case(line, number)
+                own = case.get("parsers")
+                reply = _parse(
+                    case["raw"],
+                    parsers if own is None else own,
+                    case["tools"] if case.get("tools") is not None else tools,
+                    args.stream,
+                    explain,
+                )
+                context.write(json.dumps(_reply_json(reply)))
+        return 0
+    _print_reply(_parse(raw, parsers, tools, args.stream, explain), context)
+    return 0
+
+
+def _parsers(args: argparse.Namespace, context: Context) -> Sequence[str]:
+    if args.preset is not None:
+        return resolve_preset(args.preset, user_presets(context.folders)).tool_call_parsers
+    return tuple(name.strip() for name in args.parsers.split(",")) if args.parsers else ()
+
+
+def _read_case(line: str, number: int) -> dict[str, Any]:
+    try:
+        case = json.loads(line)
+    except ValueError as err:
+        raise ConfigError(f"line {number} is not JSON: {err}", hint="write one object per line") from err
+    if not isinstance(case, dict) or not isinstance(case.get("raw"), str):
+        raise ConfigError(f"line {number} has no text called raw", hint='write {"raw": "…", "tools": […]}')
+    if not _is_list_of(case.get("tools"), dict) or not _is_list_of(case.get("parsers"), str):
+        raise ConfigError(
+            f"line {number}: tools is an array of objects, parsers an array of names",
+            hint="null leaves them open",
+        )
+    return case
+
+
+def _is_list_of(value: object, kind: type) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(member, kind) for member in value))
+
+
+def _parse(
+    raw: str,
+    parsers: Sequence[str],
+    tools: list[dict[str, Any]] | None,
+    step: int | None,
+    explain: Callable[[str], None] | None,
+) -> ParsedReply:
+    parser = StreamingToolParser(parsers, tools, explain=explain)
+    for piece in _pieces(raw, step):
+        parser.feed(piece)
+    parser.finish()
+    return parser.reply()
+
+
+def _pieces(raw: str, step: int | None) -> Iterator[str]:
+    if step is None:
+        yield raw
+    else:
+        yield from (raw[at : at + step] for at in range(0, len(raw), step))
+
+
+def _explainer(context: Context) -> Callable[[str], None]:
+    return lambda line: context.err.print(line, style="dim", markup=False, soft_wrap=True)
+
+
+def _reply_json(reply: ParsedReply) -> dict[str, Any]:
+    return {
+        "calls": [openai_call(call) for call in reply.calls],
+        "content": reply.text,
+        "reasoning": reply.reasoning,
+        "rejected": [{"name": one.name, "raw": one.raw, "reason": one.reason} for one in reply.rejected],
+        "fallback": reply.fallback,
+    }
+
+
+def _print_reply(reply: ParsedReply, context: Context) -> None:
+    def line(label: str, text: str) -> None:
+        context.out.print(f"{label:10}{text}", markup=False, soft_wrap=True)
+
+    for call in reply.calls:
+        line("call", f"{call.name} {call.arguments}  (id {call.id})")
+        if call.error is not None:
+            line("", call.error)
+    for one in reply.rejected:
+        line("rejected", f"{one.name or '(no name)'}: {one.reason}")
+        line("", one.raw)
+    if reply.reasoning:
+        line("reasoning", reply.reasoning)
+    line("text", reply.text or "(nothing is left to say)")
+
+
+# Its vocabulary has a token for every byte that texts are made of, and it is small.
+_CHECKING_MODEL = "smollm2-135m-instruct"
+_SHOWN_CHARS = 40
+REJECTED = 1
+
+
+def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tools", type=Path, metavar="FILE", required=True, help="a JSON array of tools in OpenAI's form"
+    )
+    parser.add_argument("--preset", help="write calls as this preset's model does; without, the chosen one")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--tool", metavar="NAME", help="a call of this tool and no other")
+    what.add_argument("--auto", action="store_true", help="free text, in which a call must be a valid one")
+    parser.add_argument("--parallel", action="store_true", help="several calls as well as one")
+    parser.add_argument(
+        "--check", metavar="FILE", help="say whether this text is accepted, and where it fails (- reads it)"
+    )
+
+
+def grammar_command(args: argparse.Namespace, context: Context) -> int:
+    # Not at the top: it loads llama.cpp.
+    from edgevox.llm.grammars import build_call_grammar, reply_or_tool_grammar
+
+    tools = _select_tool(read_tools(args.tools), args.tool)
+    name = args.preset or context.settings.preset
+    wire_format = resolve_preset(name, user_presets(context.folders)).tool_call_parsers[0]
+    grammar = build_call_grammar(tools, wire_format=wire_format, parallel=args.parallel)
+    for warning in grammar.warnings:
+        context.err.print(f"warning: {warning}", style="yellow", markup=False, soft_wrap=True)
+    gbnf = grammar.gbnf
+    if args.auto:
+        gbnf = reply_or_tool_grammar(tools, wire_format=wire_format, parallel=args.parallel)
+    if args.check is None:
+        context.write(gbnf.rstrip("\n"))
+        return 0
+    return _check_text(gbnf, _read_text(args.check), context)
+
+
+def _check_text(gbnf: str, text: str, context: Context) -> int:
+    from edgevox.llm.grammar.check import GrammarChecker
+
+    store = ModelStore(context.folders.models, load_manifest())
+    with GrammarChecker(store.pull(_CHECKING_MODEL)) as checker:
+        verdict = checker.check(gbnf, text)
+    if verdict.accepted:
+        context.write("accepted")
+        return 0
+    if verdict.failed_at is None:
+        context.write("refused: the text is right so far, but more has to come")
+        return REJECTED
+    at = verdict.failed_at
+    line = text.count("\n", 0, at) + 1
+    column = at - (text.rfind("\n", 0, at) + 1) + 1
+    good, bad = text[max(0, at - _SHOWN_CHARS) : at], text[at : at + _SHOWN_CHARS]
+    context.write(f"refused at line {line}, column {column} (character {at}): {bad!r} behind {good!r}")
+    return REJECTED
+
+
+def _select_tool(tools: list[dict[str, Any]], name: str | None) -> list[dict[str, Any]]:
+    if name is None:
+        return tools
+    by_name = {_function(tool).get("name"): tool for tool in tools}
+    if name not in by_name:
+        known = ", ".join(str(one) for one in by_name) or "none"
+        raise ConfigError(f"no tool is called {name}", hint=f"the tools are: {known}")
+    return [by_name[name]]
+
+
+def _function(tool: dict[str, Any]) -> dict[str, Any]:
+    inner = tool.get("function")
+    return inner if isinstance(inner, dict) else tool
+
+
+def _read_text(name: str) -> str:
+    if name == "-":
+        return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError) as err:
+        raise ConfigError(f"{name} cannot be read: {err}", hint="give a text file, or - for standard input") from err
+
+
+COMMANDS = (
+    Command("tools", "List tools, and call them without the model", tools_command, add_tools_arguments),
+    Command("parse", "Parse tool calls in raw model output", parse_command, add_parse_arguments),
+    Command(
+        "grammar",
+        "Show the tool-call grammar, or test a text against it",
+        grammar_command,
+        add_grammar_arguments,
+    ),
+)

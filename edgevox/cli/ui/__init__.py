@@ -1,0 +1,1 @@
+"""Terminal output and input that several commands share."""

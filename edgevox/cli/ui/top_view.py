@@ -1,0 +1,146 @@
+"""The screen of `edgevox top`: state, engines, devices, recent events and the last turn."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from edgevox.cli.ui.voice_view import meter, waterfall
+from edgevox.core.events import (
+    ConfirmationRequired,
+    EngineChanged,
+    Event,
+    InstantWordHeard,
+    ReplyDelta,
+    RingStarted,
+    SoundChanged,
+    StateChanged,
+    ToolFinished,
+    ToolStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnStarted,
+)
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.types import JsonObject
+
+_REFRESH_HZ = 8
+_LINES_KEPT = 200
+# Beside what is said: state, engines, devices, rules, waterfall and the last line.
+_OTHER_LINES = 22
+_MIN_LINES = 4
+
+
+class TopView:
+    """What is known by now; `showing` draws it again and again."""
+
+    def __init__(self) -> None:
+        self.status: JsonObject | None = None
+        self.level_dbfs = -100.0
+        self.record: TurnMetrics | None = None
+        self._lines: deque[Text] = deque(maxlen=_LINES_KEPT)
+        self._reply = ""
+
+    @contextmanager
+    def showing(self, console: Console) -> Iterator[None]:
+        """Take the whole screen while the block runs, and give it back as it was."""
+        with Live(
+            get_renderable=lambda: self.drawn(console.size.height),
+            console=console,
+            screen=True,
+            refresh_per_second=_REFRESH_HZ,
+        ):
+            yield
+
+    def note(self, event: Event) -> None:
+        """Something happened."""
+        match event:
+            case TurnStarted():
+                self._reply = ""
+            case TranscriptReady(text=text) if text:
+                self._say("you", text)
+            case InstantWordHeard(word=word):
+                self._add("word", word, "dim")
+            case ReplyDelta(text=text):
+                self._reply += text
+            case ToolStarted(name=name, arguments=arguments):
+                self._add("tool", f"{name} {arguments}", "magenta")
+            case ToolFinished(name=name, code=code, elapsed_s=elapsed_s):
+                self._add("tool", f"{name}: {code or 'done'}, {elapsed_s * 1000:.0f} ms", "magenta")
+            case ConfirmationRequired(question=question):
+                self._say("edgevox", f"{question} (yes or no)")
+            case RingStarted(kind=kind, text=text):
+                self._say(kind, text)
+            case TurnEnded(outcome="failed", error=error):
+                self._reply = ""
+                self._add("failed", error, "red")
+            case TurnEnded(reply=reply):
+                self._reply = ""
+                if reply:
+                    self._say("edgevox", reply)
+            case EngineChanged(engine=engine, state=state, detail=detail) if state != "ready":
+                self._add(engine, f"{state} {detail}", "yellow")
+            case SoundChanged(is_there=False, detail=detail) | StateChanged(detail=detail) if detail:
+                self._add("trouble", detail, "yellow")
+            case _:
+                pass
+
+    def drawn(self, height: int) -> RenderableType:
+        """All of it, on so many lines."""
+        if self.status is None:
+            return Text("…")
+        said = [*self._lines, _line("edgevox", f"{self._reply} …")] if self._reply else list(self._lines)
+        shown = said[-max(_MIN_LINES, height - _OTHER_LINES) :]
+        parts: list[RenderableType] = [_state(self.status, self.level_dbfs), _health(self.status)]
+        parts += [Rule(style="dim"), *shown]
+        if self.record is not None:
+            parts += [Rule("last turn", style="dim"), waterfall(self.record)]
+        parts.append(Text("q ends", style="dim"))
+        return Group(*parts)
+
+    def _say(self, who: str, text: str) -> None:
+        self._lines.append(_line(who, text))
+
+    def _add(self, what: str, text: str, style: str) -> None:
+        self._lines.append(Text(f"  {what}: {text}", style=style, no_wrap=True, overflow="ellipsis"))
+
+
+def _line(who: str, text: str) -> Text:
+    return Text.assemble((f"{who} › ", "bold"), text, no_wrap=True, overflow="ellipsis")
+
+
+def _state(status: JsonObject, level_dbfs: float) -> Text:
+    attention = status["attention"]
+    doing = status["state"] if attention in ("awake", None) else attention
+    return Text.assemble(
+        (f"● {doing:<14}", "cyan"),
+        meter(level_dbfs),
+        (f"  {status['preset']}, {status['turns']} turns, {status['failed_turns']} failed", "dim"),
+        no_wrap=True,
+        overflow="ellipsis",
+    )
+
+
+def _health(status: JsonObject) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, engine in status["engines"].items():
+        restarts = f"restarted {engine['restarts']} times" if engine["restarts"] else ""
+        style = "green" if engine["state"] == "ready" else "yellow"
+        table.add_row(name, Text(engine["state"], style=style), Text(restarts, style="dim"))
+    for kind, device in status["devices"].items():
+        is_there = device["is_there"]
+        table.add_row(
+            kind,
+            Text("there" if is_there else "gone", style="green" if is_there else "yellow"),
+            Text(device["name"] if is_there else device["detail"], style="dim"),
+        )
+    if trouble := status["trouble"]:
+        table.add_row("trouble", Text("now", style="red"), Text(trouble["message"]))
+    return table

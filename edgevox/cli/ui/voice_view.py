@@ -1,0 +1,234 @@
+"""Shows a voice conversation in the terminal: transcripts, replies, latencies and a status line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import assert_never
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from edgevox.core.events import (
+    AnswerHeard,
+    Attention,
+    AttentionChanged,
+    ConfirmationDecided,
+    ConfirmationRequired,
+    EngineChanged,
+    Event,
+    InstantWordHeard,
+    ModelStarted,
+    PlaybackFinished,
+    PlaybackStarted,
+    RingEnd,
+    RingEnded,
+    RingStarted,
+    RingTrouble,
+    SpeechDropped,
+    SpeechStarted,
+    TranscriptionStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnStarted,
+)
+from edgevox.core.metrics import StageSpan, TurnMetrics
+
+_BAR_CHARS = 48
+
+
+def waterfall(record: TurnMetrics) -> Table:
+    """One row per stage, each bar where and as long as the stage was."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right", style="dim")
+    table.add_column()
+    table.add_column(justify="right")
+    for stage in record.stages:
+        table.add_row(stage.name.replace("_", " "), _bar(stage, record.total_ms), f"{stage.ms:,.0f} ms")
+    table.add_row("total", "", f"{record.total_ms:,.0f} ms", style="bold")
+    return table
+
+
+def stage_summary(record: TurnMetrics) -> str:
+    """The same figures for a log."""
+    return " · ".join(f"{name.replace('_', ' ')} {ms:.0f} ms" for name, ms in record.timings_ms.items())
+
+
+def _bar(stage: StageSpan, total_ms: float) -> Text:
+    scale = _BAR_CHARS / total_ms if total_ms > 0 else 0.0
+    start = min(round(stage.start_ms * scale), _BAR_CHARS - 1)
+    length = max(1, min(round(stage.ms * scale), _BAR_CHARS - start))
+    return Text(" " * start + "█" * length, style="blue")
+
+
+_REFRESH_HZ = 10
+_METER_CHARS = 20
+_QUIETEST_DBFS = -60.0
+_CONFIRMATION_PROMPT = "yes or no?"
+_IDLE_LABELS: Mapping[Attention, str] = {"awake": "listening", "asleep": "asleep", "muted": "muted"}
+_ALARM_END_LABELS: Mapping[RingEnd, str] = {
+    "stopped": "was stopped",
+    "snoozed": "rings again in {minutes} min",
+    "answered": "was heard",
+    "obeyed": "does what it is for",
+    "given_up": "was not stopped by anybody",
+    "cancelled": "was cancelled",
+    "shut_down": "ended with the assistant",
+}
+
+
+class PlainView:
+    """One line per happening, for logs and pipes."""
+
+    def __init__(self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None]) -> None:
+        self._out = out
+        self._err = err
+        self._last_record = last_record
+        self.failed = False
+        """Whether the last turn failed."""
+        self._heard = ""
+        self._who = "you"
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case TurnStarted(source=source):
+                self._who = "timer" if source == "timer" else "you"
+            case TranscriptReady(text=text) if text:
+                self._heard = text
+                self._line(self._who, text)
+            case InstantWordHeard(text=text) if text != self._heard:
+                self._line("you", text)
+            case ConfirmationRequired(question=question):
+                self._line("edgevox", f"{question} (yes or no)")
+            case AnswerHeard(text=text):
+                self._line("you", text or "…")
+            case ConfirmationDecided(granted=False, why=why):
+                self._err.print(f"(not done: {why})", style="dim", markup=False)
+            case TurnEnded(outcome="answered" | "interrupted", reply=reply):
+                self.failed = False
+                if reply:
+                    self._line("edgevox", reply)
+                self._timings()
+            case RingStarted(kind=kind, text=text):
+                self._line(kind, text)
+            case RingEnded() | RingTrouble():
+                print_alarm(self._err, event)
+            case TurnEnded(outcome="dropped", error=reason):
+                self._err.print(f"(let go: {reason})", style="dim", markup=False)
+            case TurnEnded(outcome="cancelled"):
+                self._err.print("(stopped)", style="dim")
+            case TurnEnded(outcome="failed", error=error, hint=hint):
+                self.failed = True
+                self._err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
+            case AttentionChanged(attention=attention):
+                self._tell_attention(attention)
+            case EngineChanged(engine=engine, state="restarting", detail=detail):
+                self._err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
+            case _:
+                pass
+
+    def ask_again(self, text: str) -> None:
+        """What was typed was no answer."""
+        self._line("edgevox", text)
+
+    def _line(self, who: str, text: str) -> None:
+        self._out.print(f"[bold]{who} ›[/] {escape(text)}", soft_wrap=True)
+
+    def _tell_attention(self, attention: Attention) -> None:
+        self._err.print(f"({_IDLE_LABELS[attention]})", style="dim")
+
+    def _timings(self) -> None:
+        if record := self._last_record():
+            self._err.print(stage_summary(record), style="dim", markup=False, soft_wrap=True)
+
+
+def print_alarm(err: Console, event: RingEnded | RingTrouble) -> None:
+    """One line on how something ended to ring, or could not."""
+    match event:
+        case RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
+            unheard = f", and was not heard: {error}" if error else ""
+            text = f"(the {kind} {_ALARM_END_LABELS[how].format(minutes=minutes)}{unheard})"
+            err.print(text, style="red" if error else "dim", markup=False, soft_wrap=True)
+        case RingTrouble(error=error, hint=hint):
+            err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
+        case _:
+            assert_never(event)
+
+
+class LiveView(PlainView):
+    """The same in a terminal, with a waterfall per turn and a line that shows what is going on now."""
+
+    def __init__(
+        self,
+        out: Console,
+        err: Console,
+        last_record: Callable[[], TurnMetrics | None],
+        level_dbfs: Callable[[], float],
+    ) -> None:
+        super().__init__(out, err, last_record)
+        self._level_dbfs = level_dbfs
+        self._at_rest = self._state = _IDLE_LABELS["awake"]
+        self._is_asking = False
+        self._ringing: set[str] = set()
+
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        """Keep the live line at the bottom while the block runs."""
+        with Live(get_renderable=self._status, console=self._err, refresh_per_second=_REFRESH_HZ, transient=True):
+            yield
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case SpeechStarted():
+                self._state = "hearing"
+            case TranscriptionStarted():
+                self._state = "understanding"
+            case ModelStarted():
+                self._state = "thinking"
+            case PlaybackStarted():
+                self._state = "speaking"
+            case ConfirmationRequired():
+                self._is_asking = True
+                self._state = _CONFIRMATION_PROMPT
+            case PlaybackFinished() if self._is_asking:
+                self._state = _CONFIRMATION_PROMPT
+            case ConfirmationDecided():
+                self._is_asking = False
+                self._state = "working"
+            case RingStarted():
+                self._ringing.add(event.ring_id)
+                self._state = "ringing"
+            case RingEnded():
+                self._ringing.discard(event.ring_id)
+                self._state = "ringing" if self._ringing else self._at_rest
+            case TurnEnded() | SpeechDropped():
+                self._state = "ringing" if self._ringing else self._at_rest
+            case _:
+                pass
+        super().__call__(event)
+
+    def _tell_attention(self, attention: Attention) -> None:
+        if self._state == self._at_rest:
+            self._state = _IDLE_LABELS[attention]
+        self._at_rest = _IDLE_LABELS[attention]
+
+    def _timings(self) -> None:
+        if record := self._last_record():
+            self._err.print(waterfall(record))
+
+    def _status(self) -> Text:
+        pulse = "●" if int(time.monotonic() * 2) % 2 else "○"
+        return Text.assemble(
+            (f"{pulse} {self._state:<14}", "cyan"), meter(self._level_dbfs()), ("  Ctrl-C ends", "dim")
+        )
+
+
+def meter(level_dbfs: float) -> Text:
+    """How loud it is, as a bar."""
+    loudness = 1 - max(level_dbfs, _QUIETEST_DBFS) / _QUIETEST_DBFS
+    filled = round(loudness * _METER_CHARS)
+    return Text.assemble(("▮" * filled, "green"), ("▯" * (_METER_CHARS - filled), "dim"))

@@ -1,0 +1,130 @@
+"""Writes the commented config.toml of `edgevox config init`, and the keys that the web page may change."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+from pathlib import Path
+
+from edgevox.config.loader import load_settings
+from edgevox.config.schema import Setting, catalogue, sections
+from edgevox.config.settings import Settings
+from edgevox.config.toml_file import Value, update_config_file
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders, write_atomic
+
+_HEADER = """\
+# Settings of EdgeVox. A line that begins with "#" changes nothing: it shows what holds without it.
+# Remove the "#" and write your own value. Stronger than this file are environment variables
+# (EDGEVOX_LLM__THREADS=2) and options of a command; edgevox config show tells what came from where.
+"""
+_FOOTER = """
+# --- Plugins: each has a table of its own, [plugins.NAME]; "enabled = false" in it switches the plugin off.
+"""
+
+
+def write_initial_config(folders: Folders) -> Path:
+    """Write the file, readable by its owner only, where there is none yet. Raises ConfigError."""
+    path = folders.config_file
+    if path.exists():
+        raise ConfigError(f"{path} exists already", hint="edit it, or move it away first")
+    # The environment of this moment is not to be shown as what holds without the file.
+    text = commented_file(load_settings(folders, environ={}))
+    try:
+        write_atomic(path, text)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="make its folder writable, or name another one in EDGEVOX_CONFIG_DIR",
+        ) from error
+    return path
+
+
+def commented_file(settings: Settings) -> str:
+    """A file with every setting, its value in `settings` commented out."""
+    blocks = [_HEADER]
+    section = ""
+    for setting in catalogue().values():
+        if setting.section != section:
+            section = setting.section
+            blocks.append(f"\n# --- {sections()[section]}\n[{section}]\n")
+        blocks.append("\n".join(_lines(setting, settings)) + "\n")
+    return "\n".join([*blocks, _FOOTER])
+
+
+def _lines(setting: Setting, settings: Settings) -> Iterator[str]:
+    key = setting.name.rpartition(".")[2]
+    value = attrgetter(setting.name)(settings)
+    source = settings.sources[setting.name]
+    yield f"# {setting.description}"
+    if value is None:
+        yield f"# {setting.expected}; not set, for example:"
+    elif source.layer == "preset":
+        yield f"# {setting.expected}; from {source}, your own would hold for every preset"
+    else:
+        yield f"# {setting.expected}"
+    yield f"#{key} = {_toml(setting.example if value is None else value)}"
+
+
+def _toml(value: object) -> str:
+    """A text, number, truth value or list of texts: as in JSON, but for the delete character.
+
+    A table stands on one line: `{"lock" = "screen"}`.
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(inner)}" for key, inner in value.items()) + "}"
+    return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+EDITABLE: tuple[str, ...] = (
+    "tts.speed",
+    "sounds.chimes",
+    "sounds.chime_volume",
+    "sounds.apologise",
+    "sounds.acknowledge_after_s",
+    "audio.hangover_ms",
+    "wake.follow_up_s",
+    "ring.for_s",
+    "ring.snooze_minutes",
+    "memory.continue_minutes",
+    "records.keep_text",
+    "llm.temperature",
+    "llm.max_tokens",
+)
+
+
+def editable_settings() -> tuple[Setting, ...]:
+    return tuple(catalogue()[name] for name in EDITABLE)
+
+
+def value_of(settings: Settings, name: str) -> object:
+    return attrgetter(name)(settings)
+
+
+def reason_not_editable(settings: Settings, name: str) -> str:
+    """What keeps a change in the file from having an effect; "" where nothing does."""
+    source = settings.sources.get(name)
+    if source is None or source.layer in ("default", "preset", "file"):
+        return ""
+    return f"it is set by {source}, which goes before the file of settings"
+
+
+def save_changes(settings: Settings, folders: Folders, changes: Mapping[str, object]) -> None:
+    """Write the changes to the file of settings, all of them or, where one is wrong, none.
+
+    Raises ValueError for what is wrong with one, and ConfigError where the file cannot be changed. Blocks.
+    """
+    by_section: defaultdict[str, dict[str, Value]] = defaultdict(dict)
+    for name, wanted in changes.items():
+        if name not in EDITABLE:
+            raise ValueError(f"{name[:64]} cannot be changed from here")
+        if reason := reason_not_editable(settings, name):
+            raise ValueError(f"{name}: {reason}")
+        value = catalogue()[name].from_toml(wanted)
+        assert isinstance(value, str | int | float | bool)
+        section, _, key = name.rpartition(".")
+        by_section[section][key] = value
+    for section, values in by_section.items():
+        update_config_file(folders.config_file, section, values)

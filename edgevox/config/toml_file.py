@@ -1,0 +1,114 @@
+"""Reads TOML with errors that name file and line, and edits single values in place."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import write_atomic
+
+_TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
+_KEY = re.compile(r"\s*([\w.-]+)\s*=")
+
+
+@dataclass(frozen=True, slots=True)
+class TomlFile:
+    """A file's content, with its text kept to find lines in."""
+
+    path: Path
+    table: dict[str, Any]
+    text: str
+
+    def place(self, name: str) -> str:
+        """The file, and the line where the dotted `name` is written, as far as it can be told."""
+        table = ""
+        for number, line in enumerate(self.text.splitlines(), start=1):
+            if header := _TABLE.match(line):
+                table = header[1] + "."
+                if header[1] == name:
+                    return f"{self.path}, line {number}"
+            elif (key := _KEY.match(line)) and table + key[1] == name:
+                return f"{self.path}, line {number}"
+        return str(self.path)
+
+
+def read_toml(path: Path) -> TomlFile | None:
+    """The file, or None where there is none. Raises ConfigError when it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return TomlFile(path, tomllib.loads(text), text)
+    except FileNotFoundError:
+        return None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}",
+            hint="correct that line; texts need quotes, and each setting its own line: name = value",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not a text in UTF-8", hint="save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}", hint="check what it is and who may read it"
+        ) from error
+
+
+Value: TypeAlias = str | int | float | bool
+
+_HEADER = re.compile(r"\s*\[")
+
+
+def update_config_file(path: Path, section: str, values: Mapping[str, Value]) -> None:
+    """Write values into one section of the file, which is made where there is none. Raises ConfigError."""
+    old = read_toml(path)
+    text, table = (old.text, old.table) if old else ("", {})
+    new_text = with_values(text, section, values)
+    # Whatever the file looks like: a change that does more or less than it should is not made.
+    if _parsed(new_text) != table | {section: table.get(section, {}) | values}:
+        lines = " and ".join(_line(key, value) for key, value in values.items())
+        raise ConfigError(f"{path} is written in a way that cannot be changed safely", hint=f"add {lines}")
+    try:
+        write_atomic(path, new_text)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
+        ) from error
+
+
+def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
+    """The text with the values in its section, in place of what is there, commented out or not."""
+    lines = text.splitlines()
+    header = next((number for number, line in enumerate(lines) if _names(line, section)), None)
+    if header is None:
+        lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
+        header = len(lines) - 1
+    for key, value in values.items():
+        end = next((number for number in range(header + 1, len(lines)) if _HEADER.match(lines[number])), len(lines))
+        places = range(header + 1, end)
+        live = [number for number in places if re.match(rf"\s*{key}\s*=", lines[number])]
+        commented = [number for number in places if re.match(rf"#{key}\s*=", lines[number])]
+        if place := (live or commented):
+            lines[place[0]] = _line(key, value)
+        else:
+            lines.insert(header + 1, _line(key, value))
+    return "\n".join(lines) + "\n"
+
+
+def _names(line: str, section: str) -> bool:
+    return re.match(rf"\s*\[\s*{section}\s*\]", line) is not None
+
+
+def _line(key: str, value: Value) -> str:
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _parsed(text: str) -> object:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None

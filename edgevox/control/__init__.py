@@ -1,1 +1,0 @@
-"""The control socket: how commands speak to the assistant that runs."""

@@ -1,0 +1,1 @@
+"""Types, errors, events and operating-system helpers that every layer may import."""

@@ -1,0 +1,111 @@
+"""The user's folders, the data files that ship with the package, and atomic file writes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import platformdirs
+
+from edgevox.core.errors import ConfigError
+from edgevox.core.platform import session_folder
+
+
+def _runtime_folder() -> Path:
+    # Whoever keeps a state of their own has an assistant of their own: it must not be taken for another one.
+    in_state = _state_folder() / "run"
+    if os.environ.get("EDGEVOX_STATE_DIR"):
+        return _folder("EDGEVOX_RUNTIME_DIR", in_state)
+    session = session_folder()
+    return _folder("EDGEVOX_RUNTIME_DIR", session / "edgevox" if session is not None else in_state)
+
+
+def _state_folder() -> Path:
+    return _folder("EDGEVOX_STATE_DIR", platformdirs.user_state_path("edgevox"))
+
+
+def _folder(variable: str, default: Path) -> Path:
+    value = os.environ.get(variable)
+    return Path(value).expanduser() if value else default
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Four folders; none is created before something is written to it."""
+
+    config: Path
+    state: Path
+    models: Path
+    runtime: Path = field(default_factory=_runtime_folder)
+
+    @property
+    def config_file(self) -> Path:
+        return self.config / "config.toml"
+
+
+def user_folders() -> Folders:
+    """The folders of this user; EDGEVOX_CONFIG_DIR, EDGEVOX_STATE_DIR, EDGEVOX_MODELS_DIR and
+    EDGEVOX_RUNTIME_DIR override them.
+    """
+    return Folders(
+        config=_folder("EDGEVOX_CONFIG_DIR", platformdirs.user_config_path("edgevox")),
+        state=_state_folder(),
+        models=_folder("EDGEVOX_MODELS_DIR", platformdirs.user_cache_path("edgevox") / "models"),
+    )
+
+
+# Evaluated prompt prefixes, in the state folder.
+PROMPTS_FOLDER = "prompts"
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def data_path(*parts: str) -> Path:
+    """The path of a shipped file or folder, such as `data_path("presets")`. Raises ConfigError."""
+    for root in (_PACKAGE / "_data", _PACKAGE.parent):
+        path = root.joinpath(*parts)
+        if path.exists():
+            return path
+    raise ConfigError(
+        f"{'/'.join(parts)} is missing from this installation",
+        hint="install EdgeVox again: pip install --force-reinstall edgevox",
+    )
+
+
+_SUFFIX = ".partial"
+
+
+def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> None:
+    """Put a file in the place of what was there. Raises OSError, and then the old one is as it was.
+
+    Its folder is made where there is none. A reader sees the old one or all of the new one, also after a
+    power failure. A link to the file stays a link. A file that was there keeps its permissions, a new one is
+    for its owner only; with `owner_only` both are.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    target = path.resolve()
+    # mkstemp's mode is 0600.
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
+            file.flush()
+            os.fsync(file.fileno())
+        if not owner_only:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(target, beside)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def leftover_partials(path: Path) -> Iterator[Path]:
+    """What a power failure, or the end of the process, left beside a file that was being written."""
+    target = path.resolve()
+    yield from target.parent.glob(f".{target.name}.*{_SUFFIX}")

@@ -1,0 +1,83 @@
+"""Language codes as Whisper uses them, with their English names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+ENGLISH = "en"
+"""The language of the program's own words."""
+
+_NAMES = """
+af Afrikaans, am Amharic, ar Arabic, as Assamese, az Azerbaijani, ba Bashkir, be Belarusian, bg Bulgarian,
+bn Bengali, bo Tibetan, br Breton, bs Bosnian, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el
+Greek, en English, es Spanish, et Estonian, eu Basque, fa Persian, fi Finnish, fo Faroese, fr French, gl
+Galician, gu Gujarati, ha Hausa, haw Hawaiian, he Hebrew, hi Hindi, hr Croatian, ht Haitian Creole, hu
+Hungarian, hy Armenian, id Indonesian, is Icelandic, it Italian, ja Japanese, jw Javanese, ka Georgian, kk
+Kazakh, km Khmer, kn Kannada, ko Korean, la Latin, lb Luxembourgish, ln Lingala, lo Lao, lt Lithuanian, lv
+Latvian, mg Malagasy, mi Maori, mk Macedonian, ml Malayalam, mn Mongolian, mr Marathi, ms Malay, mt Maltese,
+my Burmese, ne Nepali, nl Dutch, nn Norwegian Nynorsk, no Norwegian, oc Occitan, pa Punjabi, pl Polish, ps
+Pashto, pt Portuguese, ro Romanian, ru Russian, sa Sanskrit, sd Sindhi, si Sinhala, sk Slovak, sl Slovenian,
+sn Shona, so Somali, sq Albanian, sr Serbian, su Sundanese, sv Swedish, sw Swahili, ta Tamil, te Telugu, tg
+Tajik, th Thai, tk Turkmen, tl Tagalog, tr Turkish, tt Tatar, uk Ukrainian, ur Urdu, uz Uzbek, vi
+Vietnamese, yi Yiddish, yo Yoruba, yue Cantonese, zh Chinese
+"""
+
+LANGUAGES: Mapping[str, str] = MappingProxyType(
+    {code: " ".join(name) for code, *name in (entry.split() for entry in _NAMES.split(","))}
+)
+"""The English name of every language, by its code."""
+
+
+def checked_language(code: str) -> str:
+    """The code, if it is a language's. Raises ValueError that says which one was probably meant."""
+    if code in LANGUAGES:
+        return code
+    meant = _nearest(code)
+    hint = f"did you mean {meant} ({LANGUAGES[meant]})?" if meant else "use a code such as en, de or fr"
+    raise ValueError(f'"{code}" is no language that Whisper knows: {hint}')
+
+
+def _nearest(written: str) -> str | None:
+    """What may have been meant: `en-US`, `DE`, `German`, `ger` and `deu` are all understood so."""
+    low = written.strip().lower()
+    codes = {name.lower(): code for code, name in LANGUAGES.items()} | {code: code for code in LANGUAGES}
+    region_free = low.replace("_", "-").partition("-")[0]
+    if region_free in codes:
+        return codes[region_free]
+    begun = [code for name, code in codes.items() if len(low) > 2 and name.startswith(low)]
+    if begun:
+        return begun[0]
+    if len(low) == 3 and low[:2] in LANGUAGES:
+        return low[:2]
+    near = difflib.get_close_matches(low, codes, n=1, cutoff=0.7)
+    return codes[near[0]] if near else None
+
+
+def listed(names: Sequence[str], last: str) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def plural(noun: str) -> str:
+    """ "lights", "switches", "batteries"."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 minute", "3 minutes"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {plural(noun)}"
+
+
+def duration(seconds: float) -> str:
+    """ "1 hour and 5 minutes"; what is shorter than a second is "0 seconds"."""
+    whole = round(seconds)
+    parts = [
+        counted(count, noun)
+        for count, noun in ((whole // 3600, "hour"), (whole // 60 % 60, "minute"), (whole % 60, "second"))
+        if count
+    ]
+    return listed(parts, "and") if parts else "0 seconds"

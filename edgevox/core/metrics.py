@@ -1,0 +1,320 @@
+"""Per-turn stage timings computed from events, and a size-capped JSON Lines log of them.
+
+Records that cannot be written are retried later without their text: the user could not have deleted it
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import errno
+import json
+import logging
+import math
+import os
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from edgevox.core.errors import StateError
+from edgevox.core.events import (
+    AudioReady,
+    EndpointReached,
+    Event,
+    InstantWordHeard,
+    ModelFinished,
+    ModelStarted,
+    PlaybackFinished,
+    PlaybackStarted,
+    ReplyDelta,
+    RingEnded,
+    RingStarted,
+    SpeechEnded,
+    SynthesisStarted,
+    TranscriptionStarted,
+    TranscriptReady,
+    TurnEnded,
+    TurnEvent,
+    TurnStarted,
+)
+from edgevox.core.files import write_atomic
+
+# name, what begins the stage, what ends it; of several such events in a turn the first begins and ends it,
+# but for those that end with the last. A transcript that was ready before the endpoint was not waited for.
+_STAGES: tuple[tuple[str, type[TurnEvent], type[TurnEvent], bool], ...] = (
+    ("endpoint", SpeechEnded, EndpointReached, False),
+    ("transcribe", EndpointReached, TranscriptReady, False),
+    ("first_token", ModelStarted, ReplyDelta, False),
+    ("generate", ReplyDelta, ModelFinished, True),
+    ("first_audio", SynthesisStarted, AudioReady, False),
+    ("speak", PlaybackStarted, PlaybackFinished, True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StageSpan:
+    """One stage of a turn, in milliseconds after the turn's start."""
+
+    name: str
+    start_ms: float
+    end_ms: float
+
+    @property
+    def ms(self) -> float:
+        return round(self.end_ms - self.start_ms, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMetrics:
+    """What is kept of one turn, or of something that rang: its `source` is "ring" then."""
+
+    turn_id: str
+    at: str
+    source: str
+    preset: str
+    heard: str
+    reply: str
+    outcome: str
+    error_code: str | None
+    total_ms: float
+    prompt_tokens: int
+    cached_tokens: int
+    generated_tokens: int
+    dropped_samples: int = 0
+    transcribed_early_ms: float = 0.0
+    """How long the recogniser worked before the endpoint was certain: that is in no stage."""
+    instant_word: str = ""
+    """A word that needed no model: it ended the turn, or was all of it."""
+    stages: tuple[StageSpan, ...] = field(default=())
+
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        return {stage.name: stage.ms for stage in self.stages} | {"total": self.total_ms}
+
+
+class TurnMetricsRecorder:
+    """Collects the events of what is under way, turns and rings, and hands over a record when one ends."""
+
+    def __init__(self, keep: Callable[[TurnMetrics], None]) -> None:
+        self._keep = keep
+        self._open: dict[str, list[TurnEvent]] = {}
+        self._ringing: dict[str, RingStarted] = {}
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case TurnStarted():
+                self._open[event.turn_id] = [event]
+            case TurnEnded() if event.turn_id in self._open:
+                self._keep(record_of([*self._open.pop(event.turn_id), event]))
+            case RingStarted():
+                self._ringing[event.ring_id] = event
+            case RingEnded() if event.ring_id in self._ringing:
+                self._keep(ring_record_of(self._ringing.pop(event.ring_id), event))
+            case TurnEvent() if event.turn_id in self._open:
+                self._open[event.turn_id].append(event)
+            case _:
+                pass
+
+
+def record_of(events: list[TurnEvent]) -> TurnMetrics:
+    """The record of one turn, from its TurnStarted to its TurnEnded."""
+    started, ended = events[0], events[-1]
+    assert isinstance(started, TurnStarted)
+    assert isinstance(ended, TurnEnded)
+    models = [event for event in events if isinstance(event, ModelFinished)]
+    return TurnMetrics(
+        turn_id=started.turn_id,
+        at=_now(),
+        source=started.source,
+        preset=started.preset,
+        heard=next((event.text for event in events if isinstance(event, TranscriptReady)), ""),
+        reply=ended.reply,
+        outcome=ended.outcome,
+        error_code=ended.error_code,
+        total_ms=_ms(ended.at_s - started.at_s),
+        prompt_tokens=sum(event.prompt_tokens for event in models),
+        cached_tokens=sum(event.cached_tokens for event in models),
+        generated_tokens=sum(event.generated_tokens for event in models),
+        dropped_samples=sum(event.dropped_samples for event in events if isinstance(event, SpeechEnded)),
+        transcribed_early_ms=_transcribed_early_ms(events),
+        instant_word=next((event.word for event in events if isinstance(event, InstantWordHeard)), ""),
+        stages=tuple(_spans(events, started.at_s)),
+    )
+
+
+def ring_record_of(started: RingStarted, ended: RingEnded) -> TurnMetrics:
+    """The record of something that rang: its outcome is how it ended."""
+    return TurnMetrics(
+        turn_id=started.ring_id,
+        at=_now(),
+        source="ring",
+        preset="",
+        heard="",
+        reply=started.text,
+        outcome=ended.how,
+        error_code="unheard" if ended.error else None,
+        total_ms=_ms(ended.at_s - started.at_s),
+        prompt_tokens=0,
+        cached_tokens=0,
+        generated_tokens=0,
+    )
+
+
+def _now() -> str:
+    return dt.datetime.now().astimezone().isoformat(timespec="milliseconds")
+
+
+def _spans(events: list[TurnEvent], zero_s: float) -> list[StageSpan]:
+    spans = []
+    for name, begins, ends, until_last in _STAGES:
+        start = next((event.at_s for event in events if isinstance(event, begins)), None)
+        stops = [event.at_s for event in events if isinstance(event, ends)]
+        if start is not None and stops:
+            end = stops[-1] if until_last else stops[0]
+            spans.append(StageSpan(name, _ms(start - zero_s), _ms(max(start, end) - zero_s)))
+    return spans
+
+
+def _transcribed_early_ms(events: list[TurnEvent]) -> float:
+    begun = [event for event in events if isinstance(event, TranscriptionStarted)]
+    ends = [event.at_s for event in events if isinstance(event, EndpointReached | TranscriptReady)]
+    # Of an early one that failed, nothing came: the one that was made after the endpoint is the last.
+    return _ms(min(ends) - begun[-1].at_s) if begun and ends and begun[-1].early else 0.0
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)
+
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = "turns.jsonl"
+_OLDER_SUFFIX = ".1"
+_MOST_WAITING = 1000
+
+
+class TurnLog:
+    """Appends records. A full file becomes the older one, so that half of the cap at least is always kept."""
+
+    def __init__(self, folder: Path, *, max_bytes: int, keep_text: bool = True) -> None:
+        self._path = folder / FILE_NAME
+        self._older = folder / (FILE_NAME + _OLDER_SUFFIX)
+        self._max_bytes = max_bytes
+        self._keep_text = keep_text
+        self._has_written = False
+        self._waiting: deque[TurnMetrics] = deque(maxlen=_MOST_WAITING)
+        """What could not be written yet."""
+
+    def append(self, record: TurnMetrics) -> None:
+        """Raises StateError when the folder cannot be written; the record waits then."""
+        try:
+            self.catch_up()
+            self._write(record if self._keep_text else _wordless(record))
+        except StateError:
+            self._waiting.append(_wordless(record))
+            raise
+
+    def catch_up(self) -> None:
+        """Write what is still waiting. Raises StateError."""
+        while self._waiting:
+            self._write(self._waiting[0])
+            self._waiting.popleft()
+
+    def _write(self, record: TurnMetrics) -> None:
+        line = json.dumps(dataclasses.asdict(record), ensure_ascii=False).encode() + b"\n"
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            is_there = self._path.exists()
+            if self._has_written and not is_there:
+                log.warning("%s was deleted: it is begun anew", self._path)
+            if is_there and self._path.stat().st_size + len(line) > self._max_bytes // 2:
+                self._path.replace(self._older)
+            _append(self._path, line)
+            self._has_written = True
+        except OSError as error:
+            raise StateError(
+                f"the turn could not be recorded in {self._path}: {error.strerror}",
+                hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
+            ) from error
+
+    def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
+        """The turns that ended in a time, oldest first. Raises StateError."""
+        records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
+        return [record for record in records if record and from_s <= _moment_s(record) < until_s]
+
+    def moments(self) -> dict[str, float]:
+        """When each recorded turn ended, in seconds since 1970, by its id. Raises StateError."""
+        records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
+        return {record.turn_id: _moment_s(record) for record in records if record}
+
+    def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
+        """Delete the records of a time, and every line that cannot be read. Raises StateError."""
+        deleted = 0
+        for path in (self._older, self._path):
+            lines = _lines(path)
+            kept = [line for line in lines if _is_outside(line, from_s, until_s)]
+            if len(kept) < len(lines):
+                _replace(path, kept)
+                deleted += len(lines) - len(kept)
+        return deleted
+
+    def last(self) -> TurnMetrics | None:
+        """The newest record that can be read, or None. Raises StateError."""
+        for path in (self._path, self._older):
+            for line in reversed(_lines(path)):
+                if record := _parse(line):
+                    return record
+        return None
+
+
+def _append(path: Path, line: bytes) -> None:
+    """The whole line or nothing of it. Raises OSError."""
+    with path.open("ab", buffering=0) as file:
+        size = file.tell()
+        if file.write(line) < len(line):
+            os.ftruncate(file.fileno(), size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _wordless(record: TurnMetrics) -> TurnMetrics:
+    return dataclasses.replace(record, heard="", reply="")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StateError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
+
+
+def _is_outside(line: str, from_s: float, until_s: float) -> bool:
+    record = _parse(line)
+    return record is not None and not from_s <= _moment_s(record) < until_s
+
+
+def _moment_s(record: TurnMetrics) -> float:
+    try:
+        return dt.datetime.fromisoformat(record.at).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return -math.inf
+
+
+def _replace(path: Path, lines: list[str]) -> None:
+    try:
+        write_atomic(path, *(f"{line}\n" for line in lines))
+    except OSError as error:
+        raise StateError(f"{path} cannot be changed: {error.strerror}", hint="check its permissions") from error
+
+
+def _parse(line: str) -> TurnMetrics | None:
+    # A line cut by a power failure, or of another version, is passed over.
+    try:
+        values = json.loads(line)
+        stages = tuple(StageSpan(**stage) for stage in values.pop("stages"))
+        return TurnMetrics(**values, stages=stages)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None

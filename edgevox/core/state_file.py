@@ -1,0 +1,109 @@
+"""A JSON state file: atomic writes, a lock between processes; a broken file is set aside."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from edgevox.core.errors import StateError
+from edgevox.core.files import write_atomic
+
+log = logging.getLogger(__name__)
+
+_Stamp: TypeAlias = tuple[int, int, int]
+ContentT = TypeVar("ContentT", bound=BaseModel)
+
+_LOCK_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class WordStore:
+    """A state file that keeps words people said, and how to delete some of them: `edgevox forget` reaches it.
+
+    `forget_words(path, is_forgotten)` returns how many entries it deleted.
+    """
+
+    file_name: str
+    counted_as: Literal["timers", "things"]
+    forget_words: Callable[[Path, Callable[[str], bool]], int]
+
+
+class StateFile(Generic[ContentT]):
+    """The file, or without a path a place in memory. A broken file is set aside and begun afresh."""
+
+    def __init__(self, path: Path | None, kind: type[ContentT]) -> None:
+        self._path = path
+        self._kind = kind
+        # What was read last, and when: one value, since threads share it.
+        self._last: tuple[_Stamp | None, ContentT] = (None, kind())
+
+    def read(self) -> ContentT:
+        """What is in the file; the beginnings of it where there is none. Raises StateError.
+
+        It costs next to nothing while the file is as it was, since it is the same object: only for reading.
+        """
+        if self._path is None:
+            return self._last[1]
+        try:
+            stamp, last = _stamp(self._path), self._last
+            if stamp != last[0]:
+                last = self._last = (stamp, self._kind.model_validate_json(self._path.read_bytes()))
+            return last[1]
+        except FileNotFoundError:
+            return self._kind()
+        except ValidationError as error:
+            self._set_aside(self._path, error)
+            return self._kind()
+        except OSError as error:
+            raise _unusable(self._path, error) from error
+
+    @contextmanager
+    def changing(self) -> Iterator[ContentT]:
+        """The content, to be changed in place; it is written when the block ends well. Raises StateError."""
+        if self._path is None:
+            content = self.read().model_copy(deep=True)
+            yield content
+            self._last = (None, content)
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S)
+            with guard:
+                content = self.read().model_copy(deep=True)
+                yield content
+                write_atomic(self._path, content.model_dump_json(indent=1) + "\n")
+        except Timeout as error:
+            raise StateError(
+                f"{self._path} is being changed by another program", hint="try again, or end that program"
+            ) from error
+        except OSError as error:
+            raise _unusable(self._path, error) from error
+
+    def _set_aside(self, path: Path, error: ValidationError) -> None:
+        kept = path.with_name(f"{path.name}.broken")
+        try:
+            path.replace(kept)
+        except OSError as problem:
+            raise _unusable(path, problem) from problem
+        reason = error.errors(include_url=False)[0]["msg"]
+        log.warning("%s could not be read (%s): it begins afresh, and is kept as %s", path, reason, kept)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Every write makes a new file."""
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _unusable(path: Path, error: OSError) -> StateError:
+    return StateError(
+        f"{path} cannot be used: {error.strerror or error}",
+        hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
+    )

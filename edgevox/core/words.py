@@ -1,0 +1,66 @@
+"""Splits English text into normalised words: case, accents, articles, plurals and number words are folded."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TypeAlias
+
+Words: TypeAlias = tuple[str, ...]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """A set, written down as text."""
+    return frozenset(text.split())
+
+
+_NOT_WORDS = word_set("the a an my our your his her their this that these those of in at on please")
+
+
+_DIGITS = {
+    word: str(number)
+    for number, names in enumerate(
+        (
+            "zero", "one first 1st", "two second 2nd", "three third 3rd", "four fourth 4th", "five fifth 5th",
+            "six sixth 6th", "seven seventh 7th", "eight eighth 8th", "nine ninth 9th", "ten tenth 10th",
+            "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+            "nineteen", "twenty",
+        )
+    )
+    for word in names.split()
+}  # fmt: skip
+
+
+# No name is longer; a model that cannot stop writes one that is.
+_MAX_NAME_CHARS = 200
+
+
+@lru_cache(maxsize=8192)
+def normalized_words(text: str) -> Words:
+    """The words that count, in their order: "The Kitchen's lights" and "kitchen light" are the same."""
+    return tuple(singular(word) for word in words_with_plurals(text))
+
+
+@lru_cache(maxsize=8192)
+def words_with_plurals(text: str) -> Words:
+    """The words that count, plurals kept."""
+    plain = "".join(
+        letter
+        for letter in unicodedata.normalize("NFKD", text[:_MAX_NAME_CHARS].casefold())
+        if not unicodedata.combining(letter)
+    )
+    plain = re.sub(r"['’`]s\b|['’`]", "", plain)
+    found = [_DIGITS.get(word, word) for word in re.findall(r"[^\W_]+", plain)]
+    return tuple(word for word in found if word not in _NOT_WORDS) or tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("ses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

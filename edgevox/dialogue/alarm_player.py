@@ -1,0 +1,342 @@
+"""Plays and announces due alarms, timers and reminders, with pauses for spoken replies."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, assert_never
+
+from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
+from edgevox.core.events import DueAlarm, Event, RingEnd, RingEnded, RingStarted, RingTrouble
+from edgevox.core.turn import Turn
+from edgevox.core.types import Audio
+from edgevox.dialogue.alarm_state import AlarmState, SnoozeAlarm, StopAlarm
+from edgevox.dialogue.earcons import alarm_tone, timer_chime
+from edgevox.dialogue.pipeline import Pipeline
+from edgevox.dialogue.speech_output import SpeechOutput
+
+log = logging.getLogger(__name__)
+
+Publish: TypeAlias = Callable[[Event], None]
+
+# Another process may set something that is due before this one looks again.
+LOOK_S = 1.0
+_STEP_S = 0.1
+# Time to begin a word in, as nobody is heard while it sounds; whoever has begun to speak is waited for.
+PAUSE_S = 3.5
+# How often a timer or a reminder sounds. An alarm goes on.
+ROUNDS = 4
+_SAID_EVERY = 3
+# Whoever is speaking finishes first, unless it is the television; so does a turn, unless it takes too long.
+SPEECH_S = 10.0
+TURN_S = 30.0
+_AFTER_TURN_S = 1.5
+# What was to be done long ago is not done without a person, who may have done it or want it no more.
+LATEST_COMMAND_S = 300.0
+_NOT_DONE = "I have not done it."
+# The voice may be busy with a long sentence of a reply: the tone then goes first.
+_SYNTHESIS_S = 1.0
+
+
+class Schedule(Protocol):
+    """Timers, alarms and reminders: edgevox.home.alarms.AlarmSchedule. Every method may raise StateError."""
+
+    def correct_clock_jump(self) -> None: ...
+    def next_s(self) -> float | None: ...
+    def due(self) -> tuple[DueAlarm, ...]: ...
+    def announcement(self, due: DueAlarm, now_s: float) -> str: ...
+    def snooze(self, due: DueAlarm, minutes: float) -> None: ...
+    def done(self, due: DueAlarm) -> None: ...
+
+
+@dataclass(slots=True)
+class _Ring:
+    """One thing that rings: at most `most_rounds` times, and until `until_s`."""
+
+    due: DueAlarm
+    since_s: float
+    until_s: float
+    most_rounds: float
+    does_command: bool
+    rounds: int = 0
+    """How often it was heard."""
+    is_told: bool = False
+    error: str = ""
+
+
+class AlarmPlayer:
+    """Looks into the agenda while it is `at_work`, and sounds what is due for `for_s` at most.
+
+    It sounds at once, through a reply that is being spoken; while somebody speaks it waits. What is said to
+    it is at the `alarm_state`. What a timer is to do becomes a turn. Without a mouth everything is told by events.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        pipeline: Pipeline,
+        alarm_state: AlarmState,
+        publish: Publish,
+        *,
+        for_s: float,
+        wall_clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._schedule = schedule
+        self._pipeline = pipeline
+        self._alarm_state = alarm_state
+        self._publish = publish
+        self._for_s = for_s
+        self._wall_clock = wall_clock
+        self._clock = clock
+        self._sleep = sleep
+        self._is_spoken_to: Callable[[], bool] = lambda: False
+        self._rings: dict[str, _Ring] = {}
+        self._unnoted: set[DueAlarm] = set()
+        """What has rung, and could not be marked as done."""
+        self._trouble = ""
+        self._next_s = math.inf
+        self._looked_s = -math.inf
+        self._sounded_s = -math.inf
+        self._turn_seen_s = -math.inf
+        self._obeying: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def at_work(self, is_spoken_to: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
+        """Ring while the block runs; `is_spoken_to` says whether somebody is speaking."""
+        self._is_spoken_to = is_spoken_to
+        working = asyncio.create_task(self._work())
+        working.add_done_callback(_report)
+        try:
+            yield
+        finally:
+            tasks = (working, *self._obeying)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _work(self) -> None:
+        try:
+            while True:
+                await self._look()
+                await self._settle()
+                if self._rings and self._may_sound():
+                    await self._sound()
+                else:
+                    await self._wait()
+        finally:
+            self._shut_down()
+
+    # --- what is due
+
+    async def _look(self) -> None:
+        """Take up what has become due, and let go of what was cancelled."""
+        if self._clock() - self._looked_s < LOOK_S and self._rings:
+            return
+        self._looked_s = self._clock()
+        try:
+            due, self._next_s = await asyncio.to_thread(self._due)
+        except StateError as error:
+            self._complain(error)
+            self._next_s = math.inf
+            return
+        self._trouble = ""
+        self._unnoted.intersection_update(due)
+        now = {one.id: one for one in due if one not in self._unnoted}
+        for ring in [ring for ring in self._rings.values() if ring.due.id not in now]:
+            self._drop(ring, "cancelled")
+        for one in now.values():
+            if one.id not in self._rings:
+                self._rings[one.id] = self._ring_of(one)
+
+    def _due(self) -> tuple[tuple[DueAlarm, ...], float]:
+        """What is due, and when the next thing will be."""
+        self._schedule.correct_clock_jump()
+        next_s = self._schedule.next_s()
+        return self._schedule.due(), math.inf if next_s is None else next_s
+
+    def _ring_of(self, due: DueAlarm) -> _Ring:
+        late_s = self._wall_clock() - due.due_s
+        most_rounds = math.inf if due.kind == "alarm" else ROUNDS
+        return _Ring(
+            due,
+            since_s=self._clock(),
+            until_s=self._clock() + self._for_s,
+            # What would be over by now is told once.
+            most_rounds=1 if late_s > self._for_s else most_rounds,
+            does_command=bool(due.command) and late_s <= LATEST_COMMAND_S,
+        )
+
+    # --- when it sounds
+
+    def _may_sound(self) -> bool:
+        now_s, is_spoken_to = self._clock(), self._is_spoken_to()
+        if self._pipeline.is_in_turn:
+            self._turn_seen_s = now_s
+        new = [ring.since_s for ring in self._rings.values() if not ring.is_told]
+        if new:
+            return not is_spoken_to or now_s - min(new) > SPEECH_S
+        silent_s = now_s - self._sounded_s
+        if silent_s < PAUSE_S or (is_spoken_to and silent_s < PAUSE_S + SPEECH_S):
+            return False
+        return silent_s > TURN_S or now_s - self._turn_seen_s > _AFTER_TURN_S
+
+    async def _wait(self) -> None:
+        if self._rings:
+            await self._sleep(_STEP_S)
+            if self._pipeline.is_in_turn:
+                for ring in self._rings.values():
+                    ring.until_s += _STEP_S
+        else:
+            await self._sleep(min(max(self._next_s - self._wall_clock(), 0.0), LOOK_S))
+
+    async def _sound(self) -> None:
+        """One round: the sound, and what is to be said with it."""
+        rings = list(self._rings.values())
+        self._alarm_state.ring([ring.due for ring in rings])
+        said = [self._announced(ring) for ring in rings if ring.rounds % _SAID_EVERY == 0]
+        if said:
+            self._pipeline.has_said(" ".join(said))
+        alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
+        try:
+            is_heard = await self._heard(alarm_tone(min(alarms)) if alarms else timer_chime(), said)
+        except EdgevoxError as error:
+            is_heard = True  # it was tried: a loudspeaker that is gone is not rung at for ever
+            for ring in rings:
+                ring.error = error.message
+        # What was cut off by the end of a turn is heard again at once.
+        self._sounded_s = self._clock() if is_heard else -math.inf
+        for ring in rings:
+            ring.rounds += is_heard
+            if ring.does_command and ring.rounds:
+                await self._end(ring, "obeyed")
+
+    def _announced(self, ring: _Ring) -> str:
+        now_s = self._wall_clock()
+        text = self._schedule.announcement(ring.due, now_s)
+        if ring.due.command and not ring.does_command:
+            text = f"{text} {_NOT_DONE}"
+        if not ring.is_told:
+            ring.is_told = True
+            late_s = max(0.0, now_s - ring.due.due_s)
+            self._publish(RingStarted(ring_id=ring.due.id, kind=ring.due.kind, text=text, late_s=late_s))
+        return text
+
+    async def _heard(self, tone: Audio, said: Sequence[str]) -> bool:
+        """Whether all of it went out. Raises DeviceUnavailable."""
+        speech_output, cut = self._pipeline.speech_output, self._alarm_state.cut
+        if speech_output is None:
+            return True
+        speech = asyncio.create_task(_speech(speech_output, said))
+        try:
+            await asyncio.wait((speech,), timeout=_SYNTHESIS_S)
+            if speech.done():
+                return await speech_output.interject((tone, *speech.result()), cut)
+            return await speech_output.interject((tone,), cut) and await speech_output.interject(await speech, cut)
+        finally:
+            speech.cancel()
+            await asyncio.gather(speech, return_exceptions=True)
+
+    # --- how it ends
+
+    async def _settle(self) -> None:
+        """End what has been stopped or snoozed, or has rung for long enough."""
+        is_busy = self._pipeline.is_in_turn or self._is_spoken_to()
+        for ring in list(self._rings.values()):
+            if ring.is_told and (how := self._end_of(ring, is_busy=is_busy)):
+                await self._end(ring, how)
+        if self._alarm_state.word is not None or not self._rings:
+            self._alarm_state.rest()
+        if not is_busy:
+            self._alarm_state.is_ignored = False
+
+    def _end_of(self, ring: _Ring, *, is_busy: bool) -> RingEnd | None:
+        match self._alarm_state.word:
+            case StopAlarm():
+                return "stopped"
+            case SnoozeAlarm():
+                return "snoozed"
+            case None:
+                pass
+            case unknown:
+                assert_never(unknown)
+        if is_busy:
+            return None
+        if self._alarm_state.is_ignored and ring.due.kind != "alarm":
+            return "answered"
+        is_over = ring.rounds >= ring.most_rounds or self._clock() >= ring.until_s
+        return "given_up" if is_over and self._clock() - self._sounded_s >= PAUSE_S else None
+
+    async def _end(self, ring: _Ring, how: RingEnd) -> None:
+        due, minutes = ring.due, 0
+        try:
+            if isinstance(self._alarm_state.word, SnoozeAlarm) and how == "snoozed":
+                minutes = self._alarm_state.word.minutes or 0
+                await asyncio.to_thread(self._schedule.snooze, due, minutes)
+            else:
+                await asyncio.to_thread(self._schedule.done, due)
+        except StateError as error:
+            self._complain(error)
+            if how == "snoozed":
+                ring.is_told = False  # rather once too often than not at all
+                return
+            self._unnoted.add(due)
+        self._drop(ring, how, minutes)
+        if how == "obeyed":
+            task = asyncio.create_task(self._obey(due.command))
+            self._obeying.add(task)
+            task.add_done_callback(self._obeying.discard)
+
+    def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0) -> None:
+        del self._rings[ring.due.id]
+        if ring.is_told:
+            self._publish(
+                RingEnded(
+                    ring_id=ring.due.id,
+                    kind=ring.due.kind,
+                    how=how,
+                    snoozed_minutes=minutes,
+                    error=ring.error,
+                )
+            )
+
+    async def _obey(self, command: str) -> None:
+        try:
+            await self._pipeline.answer(command, Turn(), "timer")
+        except EdgevoxError:
+            return  # its TurnEnded has said what happened and what to do
+
+    def _shut_down(self) -> None:
+        """What was heard is over; what was not rings at the next start."""
+        for ring in list(self._rings.values()):
+            if ring.rounds and not ring.error:
+                try:
+                    self._schedule.done(ring.due)
+                except StateError as error:
+                    self._complain(error)
+            self._drop(ring, "shut_down")
+        self._alarm_state.rest()
+
+    def _complain(self, error: StateError) -> None:
+        if error.message != self._trouble:
+            self._trouble = error.message
+            self._publish(RingTrouble(error=error.message, hint=error.hint))
+
+
+async def _speech(speech_output: SpeechOutput, said: Sequence[str]) -> list[Audio]:
+    try:
+        return [await speech_output.sound_of(text) for text in said]
+    except EngineFailed as error:
+        log.warning("the announcement is not spoken: %s", error.message)
+        return []  # the tone is heard all the same, and the sentence is shown
+
+
+def _report(working: asyncio.Task[None]) -> None:
+    if not working.cancelled() and (error := working.exception()):
+        log.error("nothing rings any more", exc_info=error)

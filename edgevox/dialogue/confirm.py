@@ -1,0 +1,311 @@
+"""Asks for a confirmation aloud, on the keyboard and through the API; the first answer counts.
+
+The model takes no part in it. Only a clear yes is a yes; everything else, silence included, is a no.
+`Intercom` speaks and listens for programs without a voice loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
+from typing import TypeAlias
+
+from edgevox.agents.tool_loop import Agreement
+from edgevox.audio.endpointing import Endpointer, SpeechSegment
+from edgevox.audio.io.microphone import AudioSource
+from edgevox.config import AudioSettings
+from edgevox.core.errors import ToolDenied
+from edgevox.core.events import AnswerHeard, Event
+from edgevox.core.languages import ENGLISH
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import Audio
+from edgevox.dialogue.speech_output import Loudspeaker, Synthesizer
+from edgevox.dialogue.transcriber import Transcriber
+from edgevox.tools.policy import CONFIRM, Channel, PendingConfirmation
+from edgevox.tools.yes_no import Answer, decide_yes_no
+from edgevox.tts.sentences import SentenceSplitter
+
+Publish: TypeAlias = Callable[[Event], None]
+Say: TypeAlias = Callable[[str], Awaitable[None]]
+"""Says something aloud; returns when its last sample was played."""
+
+NO_ANSWER = "no answer came in time"
+_NOBODY = "nobody could be asked"
+_CANCELLED = "the turn was cancelled"
+_UNCLEAR = "the answer was not a clear yes"
+_NOT_BY_VOICE = "this needs more than a spoken yes"
+
+_AGAIN = "Please say yes or no."
+_ON_SCREEN = "I need your answer on the screen for that."
+_LEFT_ALONE = "A spoken yes is not enough for that, so I leave it."
+
+
+class AnswerListener:
+    """The question has been heard to its end: what is said from now on answers it."""
+
+    def __init__(self) -> None:
+        self._heard: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+    def hear(self, text: str) -> None:
+        """This was said; "" when somebody spoke and was not understood."""
+        self._end(text)
+
+    def hear_nothing(self) -> None:
+        """Nobody has said anything for too long."""
+        self._end(None)
+
+    async def heard(self) -> str | None:
+        return await self._heard
+
+    def _end(self, heard: str | None) -> None:
+        if not self._heard.done():
+            self._heard.set_result(heard)
+
+
+class OpenQuestion:
+    """One question that waits. The first answer counts."""
+
+    def __init__(self, pending: PendingConfirmation) -> None:
+        self.pending = pending
+        self.listening: AnswerListener | None = None
+        """While a spoken answer is waited for."""
+        self._agreement: asyncio.Future[Agreement] = asyncio.get_running_loop().create_future()
+
+    def answer(self, agreement: Agreement) -> bool:
+        """Answer it; False when somebody else was first. Raises ToolDenied for whom it is not to answer."""
+        pending, by = self.pending, agreement.by
+        is_origin = by.name == pending.origin.name
+        if not by.may(CONFIRM) and (agreement.granted or not is_origin):
+            raise ToolDenied(f"{by.name} may not confirm calls")
+        if agreement.granted and agreement.channel == "api" and is_origin:
+            raise ToolDenied("whoever made a call cannot confirm it")
+        if agreement.granted and agreement.channel == "voice" and pending.level == "screen":
+            raise ToolDenied(_NOT_BY_VOICE)
+        if self._agreement.done():
+            return False
+        self._agreement.set_result(agreement)
+        return True
+
+    async def answered(self) -> Agreement:
+        return await self._agreement
+
+    async def listen(self) -> str | None:
+        """What is said next; None when nothing is."""
+        self.listening = AnswerListener()
+        try:
+            return await self.listening.heard()
+        finally:
+            self.listening = None
+
+
+class ConfirmationDialog:
+    """The `confirm` of an agent whose person is in the room. One question at a time.
+
+    `ways` are the channels on which an answer can come now; without any the answer is no at once.
+    """
+
+    def __init__(self, publish: Publish = lambda _event: None, *, ways: frozenset[Channel] = frozenset()) -> None:
+        self.open: OpenQuestion | None = None
+        self._publish = publish
+        self._ways = set(ways)
+        self._say: Say | None = None
+        self._language = ENGLISH
+        self._listens = asyncio.Event()
+
+    @property
+    def listening(self) -> AnswerListener | None:
+        """While a spoken answer is waited for."""
+        return self.open.listening if self.open else None
+
+    async def until_listening(self) -> None:
+        """Returns when a spoken answer is waited for."""
+        await self._listens.wait()
+
+    @contextmanager
+    def answerable(self, way: Channel) -> Iterator[None]:
+        """Answers can come on this channel while the block runs."""
+        self._ways.add(way)
+        try:
+            yield
+        finally:
+            self._ways.discard(way)
+
+    @contextmanager
+    def speaking(self, say: Say, language: str = ENGLISH) -> Iterator[None]:
+        """Questions are asked aloud while the block runs, of somebody who speaks that language."""
+        self._say, self._language = say, language
+        try:
+            yield
+        finally:
+            self._say = None
+
+    async def __call__(self, pending: PendingConfirmation, turn: Turn) -> Agreement:
+        """Ask, and wait for the first answer until the question expires."""
+        if not self._ways:
+            return _no(_NOBODY)
+        loop = asyncio.get_running_loop()
+        question = OpenQuestion(pending)
+
+        def cancelled() -> None:  # from any thread
+            loop.call_soon_threadsafe(question.answer, _no(_CANCELLED))
+
+        self.open = question
+        turn.cancel.add_listener(cancelled)
+        try:
+            async with asyncio.timeout(pending.expires_s - time.monotonic()), asyncio.TaskGroup() as group:
+                confirmation = group.create_task(self._ask(question))
+                agreement = await question.answered()
+                confirmation.cancel()
+        except TimeoutError:
+            return _no(NO_ANSWER)
+        else:
+            return agreement
+        finally:
+            turn.cancel.remove_listener(cancelled)
+            self.open = None
+
+    async def _ask(self, question: OpenQuestion) -> None:
+        """Ask aloud and listen; returns without an answer where only somebody else can give it."""
+        asked = question.pending.question
+        on_screen = question.pending.level == "screen"
+        if on_screen and self._ways == {"voice"}:
+            await self._aloud(f"{asked} {_LEFT_ALONE}")
+            question.answer(_no(_NOT_BY_VOICE))
+            return
+        await self._aloud(f"{asked} {_ON_SCREEN}" if on_screen else asked)
+        if "voice" not in self._ways:
+            return
+        match await self._spoken_answer(question):
+            case "no":
+                question.answer(Agreement(granted=False))
+            case _ if on_screen:
+                pass  # the answer comes from elsewhere, or in time from nowhere
+            case "yes":
+                question.answer(Agreement(granted=True, why="the user said yes"))
+            case "unclear":
+                question.answer(_no(_UNCLEAR))
+            case None:
+                question.answer(_no(NO_ANSWER))
+
+    async def _spoken_answer(self, question: OpenQuestion) -> Answer | None:
+        """What the person says; what is doubtful, or not enough, is asked for once more."""
+        answer = await self._hear(question)
+        if answer == "unclear":
+            await self._aloud(f"{_AGAIN} {question.pending.question}")
+        elif answer == "yes" and question.pending.level == "screen":
+            await self._aloud(_ON_SCREEN)
+        else:
+            return answer
+        return await self._hear(question)
+
+    async def _hear(self, question: OpenQuestion) -> Answer | None:
+        """One answer; None when nobody says anything."""
+        self._listens.set()
+        try:
+            text = await question.listen()
+        finally:
+            self._listens.clear()
+        if text is None:
+            return None
+        answer = decide_yes_no(text, self._language)
+        pending = question.pending
+        self._publish(AnswerHeard(turn_id=pending.turn_id, token=pending.token, text=text, answer=answer))
+        return answer
+
+    async def _aloud(self, text: str) -> None:
+        if self._say is not None:
+            await self._say(text)
+
+
+def _no(why: str) -> Agreement:
+    return Agreement(granted=False, why=why)
+
+
+class Intercom:
+    """Speaks and listens, one after the other. `open_audio_source` opens the microphone, for one utterance each."""
+
+    def __init__(
+        self,
+        voice: Synthesizer,
+        loudspeaker: Loudspeaker,
+        transcriber: Transcriber,
+        open_audio_source: Callable[[], AbstractAsyncContextManager[AudioSource]],
+        settings: AudioSettings,
+        *,
+        language: str = ENGLISH,
+    ) -> None:
+        self._voice = voice
+        self._loudspeaker = loudspeaker
+        self._transcriber = transcriber
+        self._open_audio_source = open_audio_source
+        self._settings = settings
+        self._language = language
+        self._one_at_a_time = asyncio.Lock()
+
+    async def say(self, text: str) -> None:
+        """Say it; returns when it was heard. Raises EngineFailed, ModelError and AudioError."""
+        cancel = CancelFlag()
+        async with self._one_at_a_time, aclosing(self._sounds(text, cancel)) as sounds:
+            try:
+                await self._loudspeaker.play(sounds, cancel, lambda: None)
+            finally:
+                cancel.set()
+
+    async def listen(self, within_s: float) -> str | None:
+        """What is said next; None when nobody has begun to speak within this time. Raises as `say` does."""
+        async with self._one_at_a_time:
+            said = await self._utterance(within_s)
+            if said is None:
+                return None
+            return (await self._transcriber.transcribe(said, CancelFlag())).text
+
+    @asynccontextmanager
+    async def answering(self, confirmation: ConfirmationDialog) -> AsyncIterator[None]:
+        """Questions are asked in the room while the block runs, and answered there by a spoken yes or no."""
+
+        async def answer() -> None:
+            while True:
+                await confirmation.until_listening()
+                listening = confirmation.listening
+                assert listening is not None
+                heard = await self.listen(ANSWER_WITHIN_S)
+                if heard is None:
+                    listening.hear_nothing()
+                else:
+                    listening.hear(heard)
+                while confirmation.listening is listening:  # noqa: ASYNC110 - who asked is about to go on
+                    await asyncio.sleep(0)
+
+        with confirmation.speaking(self.say, self._language), confirmation.answerable("voice"):
+            task = asyncio.create_task(answer())
+            try:
+                yield
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    async def _utterance(self, within_s: float) -> Audio | None:
+        endpointer = Endpointer(self._settings)
+        listened_s = 0.0
+        async with self._open_audio_source() as audio_source, aclosing(audio_source.frames()) as blocks:
+            async for block in blocks:
+                if isinstance(event := endpointer.feed(block), SpeechSegment):
+                    return event.audio
+                listened_s += block.duration_s
+                if listened_s > within_s and not endpointer.is_in_speech:
+                    return None
+        rest = endpointer.finish()
+        return rest.audio if isinstance(rest, SpeechSegment) else None
+
+    async def _sounds(self, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        splitter = SentenceSplitter(self._language)
+        for sentence in (*splitter.feed(text), *splitter.finish()):
+            async with aclosing(self._voice.speak(sentence, cancel, self._language)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+
+# Whoever has said nothing for so long after a question does not agree.
+ANSWER_WITHIN_S = 8.0

@@ -1,0 +1,355 @@
+"""Earcons, filler phrases and error replies: short sounds while a reply is awaited, and alarm tones."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.config import SoundSettings
+from edgevox.core.errors import DeviceUnavailable, EdgevoxError, EngineFailed
+from edgevox.core.events import (
+    AttentionChanged,
+    ConfirmationRequired,
+    EndpointReached,
+    Event,
+    SynthesisStarted,
+    TranscriptReady,
+    TurnEnded,
+)
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio
+from edgevox.dialogue.pipeline import Pipeline
+from edgevox.dialogue.replies import ReplyLanguages
+from edgevox.dialogue.speech_output import SpeechOutput
+
+RATE_HZ = 22_050
+# E6 and C6, a third that falls; and a major chord that rises, above most of what a voice has.
+CHIME_HZ = (1318.5, 1046.5)
+ALARM_HZ = (784.0, 987.8, 1174.7)
+
+_CHIME_PEAK = 0.6
+_ALARM_PEAK = 0.85
+_CHIME_STEP_S = 0.28
+_ALARM_STEP_S = 0.16
+_ALARM_REPEATS = 3
+_RING_OUT_S = 0.7
+# The partials of a small bell: how far above the tone, how loud, and how soon they are gone.
+_PARTIALS = ((1.0, 1.0, 0.22), (2.0, 0.35, 0.12), (3.0, 0.12, 0.06))
+_ATTACK_S = 0.004
+# Nobody is to be frightened awake, and nobody is to sleep through it: full after half a minute or so.
+_SOFTEST_DB = -20.0
+_LOUDER_DB = 4.0
+
+
+@cache
+def timer_chime() -> Audio:
+    """Two tones, for what a person waits for."""
+    return _struck(CHIME_HZ, _CHIME_STEP_S, _CHIME_PEAK)
+
+
+def alarm_tone(times_before: int) -> Audio:
+    """A rising figure, softly at first; the louder, the more often it has sounded before."""
+    gain_db = min(_SOFTEST_DB + _LOUDER_DB * times_before, 0.0)
+    return _struck(ALARM_HZ * _ALARM_REPEATS, _ALARM_STEP_S, _ALARM_PEAK * 10 ** (gain_db / 20))
+
+
+def _struck(tones_hz: Sequence[float], step_s: float, peak: float) -> Audio:
+    """One bell after the other, each ringing on while the next is struck."""
+    step = round(step_s * RATE_HZ)
+    samples = np.zeros(step * (len(tones_hz) - 1) + round(_RING_OUT_S * RATE_HZ))
+    for place, tone_hz in enumerate(tones_hz):
+        alarm_state = _bell_tone(tone_hz)
+        samples[place * step : place * step + len(alarm_state)] += alarm_state
+    samples *= peak / np.max(np.abs(samples))
+    return Audio(samples.astype(np.float32), RATE_HZ)
+
+
+def _bell_tone(tone_hz: float) -> NDArray[np.float64]:
+    t_s = np.arange(round(_RING_OUT_S * RATE_HZ)) / RATE_HZ
+    sound = sum(
+        loudness * np.exp(-t_s / decay_s) * np.sin(2 * np.pi * tone_hz * above * t_s)
+        for above, loudness, decay_s in _PARTIALS
+    )
+    # It begins and ends in silence: else it clicks.
+    edges = np.minimum(1.0, t_s / _ATTACK_S) * np.minimum(1.0, (t_s[-1] - t_s) / 0.05)
+    return np.asarray(sound * edges)
+
+
+# A5; and a fourth that falls, lower than that, as a voice does that is sorry. Nothing here is as high as what
+# rings, which is not to be taken for it.
+HEARD_HZ = (880.0,)
+FAILED_HZ = (622.3, 466.2)
+# The same fourth, as somebody asks "yes?".
+CALLED_HZ = (466.2, 622.3)
+
+# The reply may have to wait for the end of the first: it is as short as a tone that does not click can be.
+_HEARD_S = 0.09
+_FAILED_S = 0.14
+_EDGE_S = 0.03
+# An octave above, or it sounds like a hearing test.
+_OVERTONE = 0.25
+
+
+@cache
+def wake_tone(volume: float) -> Audio:
+    """It was called, and listens."""
+    return _tones(CALLED_HZ, _FAILED_S, volume)
+
+
+@cache
+def accepted_tone(volume: float) -> Audio:
+    """Your words were taken. Its peak is `volume`."""
+    return _tones(HEARD_HZ, _HEARD_S, volume)
+
+
+@cache
+def error_tone(volume: float) -> Audio:
+    """Nothing came of them."""
+    return _tones(FAILED_HZ, _FAILED_S, volume)
+
+
+def _tones(tones_hz: Sequence[float], seconds: float, peak: float) -> Audio:
+    samples = np.concatenate([_tone(tone_hz, seconds / len(tones_hz)) for tone_hz in tones_hz])
+    samples *= peak / np.max(np.abs(samples))
+    return Audio(samples.astype(np.float32), RATE_HZ)
+
+
+def _tone(tone_hz: float, seconds: float) -> NDArray[np.float64]:
+    t_s = np.arange(round(seconds * RATE_HZ)) / RATE_HZ
+    phase = 2 * np.pi * tone_hz * t_s
+    sound = np.sin(phase) + _OVERTONE * np.sin(2 * phase)
+    # A raised cosine at both ends: what begins or ends in the middle of a wave clicks.
+    from_end_s = np.minimum(t_s, t_s[-1] - t_s)
+    return np.asarray(sound * (0.5 - 0.5 * np.cos(np.pi * np.minimum(1.0, from_end_s / _EDGE_S))))
+
+
+# Short: the reply may be ready the moment one begins. In a language that is not here nothing is said.
+FILLER_PHRASES: Mapping[str, tuple[str, ...]] = {
+    "en": ("One moment.", "Just a second.", "Let me check."),
+    "de": ("Einen Moment.", "Kleinen Augenblick.", "Moment, bitte."),
+    "fr": ("Un instant.", "Une seconde.", "Un petit moment."),
+    "es": ("Un momento.", "Un segundo.", "Déjame ver."),
+    "it": ("Un momento.", "Un attimo.", "Un secondo."),
+    "nl": ("Een moment.", "Momentje.", "Even kijken."),
+}
+
+
+class FillerPhrases:
+    """The phrases of a language in turn. Each is synthesized once, when nobody waits for it."""
+
+    def __init__(self, speech_output: SpeechOutput) -> None:
+        self._speech_output = speech_output
+        self._made: defaultdict[str, deque[Audio]] = defaultdict(deque)
+        """By language, the next one first, as loud as the synthesizer makes them."""
+
+    async def prepare(self, language: str) -> None:
+        """Make one more, as long as there are more. Raises EngineFailed."""
+        made = self._made[language]
+        count = len(made)
+        for phrase in FILLER_PHRASES.get(language, ())[count : count + 1]:
+            sound = await self._speech_output.voice.sound_of(phrase, language)
+            if len(made) == count:  # nobody else has made it meanwhile
+                made.appendleft(sound)
+
+    def take(self, language: str) -> Audio | None:
+        """The next one, as loud as the voice is now; None where none is ready."""
+        made = self._made[language]
+        if not made:
+            return None
+        made.rotate(-1)
+        return self._speech_output.at_voice_volume(made[-1])
+
+
+# In a language that is not here a tone says it.
+ERROR_PHRASES: Mapping[str, str] = {
+    "en": "Sorry, something went wrong. Please say that again.",
+    "de": "Entschuldigung, da ist etwas schiefgegangen. Bitte sag das noch einmal.",
+    "fr": "Désolé, quelque chose n'a pas marché. Peux-tu répéter, s'il te plaît ?",
+    "es": "Perdona, algo ha fallado. Repítelo, por favor.",
+    "it": "Scusa, qualcosa non ha funzionato. Ripeti, per favore.",
+    "nl": "Sorry, er ging iets mis. Zeg dat nog eens, alsjeblieft.",
+}
+
+
+class ErrorReplies:
+    """The sentence of each language, synthesized once, when nobody waits for it."""
+
+    def __init__(self, speech_output: SpeechOutput) -> None:
+        self._speech_output = speech_output
+        self._made: dict[str, Audio] = {}
+        """As loud as the synthesizer makes them."""
+
+    async def prepare(self, language: str) -> None:
+        """Have it ready in that language. Raises EngineFailed."""
+        if language not in self._made and (phrase := ERROR_PHRASES.get(language)):
+            self._made[language] = await self._speech_output.voice.sound_of(phrase, language)
+
+    def sound(self, language: str) -> Audio | None:
+        """The sentence, as loud as the voice is now; None where it is not ready."""
+        made = self._made.get(language)
+        return self._speech_output.at_voice_volume(made) if made else None
+
+
+# A reply whose first sentence has begun by then is its own sign. The loudspeaker is open by then and its
+# lead-in over, so that a tone is out at once and the reply does not come behind it in a queue.
+AT_ONCE_S = 0.25
+# Whoever calls and goes on in one breath needs no sign that they may.
+AFTER_CALL_S = 0.6
+
+
+@dataclass(slots=True)
+class _Wait:
+    """A turn by voice in which somebody waits. `over` ends the signs, not the turn."""
+
+    turn_id: str
+    endpoint_s: float
+    language: str = ""
+    """What the reply will be in."""
+    over: CancelFlag = field(default_factory=CancelFlag)
+    earcons: asyncio.Task[None] | None = None
+
+    def end(self) -> None:
+        self.over.set()
+        if self.earcons is not None:
+            self.earcons.cancel()
+
+
+class Earcons:
+    """A listener on the bus, for the turns of a pipeline. Needs a running loop; `close` it.
+
+    The signs are heard inside the passage that the mouth has opened for the reply, and never before a
+    sentence of it that is being made: they are no part of it, nor of what is remembered. While
+    `is_spoken_to`, none is given, because nobody is heard while the mouth sounds. That it was called is only
+    told where it `hears_over_itself`: what is said into that tone would else be lost.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        speech_output: SpeechOutput,
+        settings: SoundSettings,
+        *,
+        languages: ReplyLanguages | None = None,
+        is_spoken_to: Callable[[], bool] = lambda: False,
+        hears_over_itself: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._pipeline = pipeline
+        self._speech_output = speech_output
+        self._settings = settings
+        self._languages = languages or ReplyLanguages()
+        self._is_spoken_to = is_spoken_to
+        self._hears_over_itself = hears_over_itself
+        self._clock = clock
+        self._sleep = sleep
+        self._filler_phrases = FillerPhrases(speech_output)
+        self._error_replies = ErrorReplies(speech_output)
+        self._wait: _Wait | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._prepare(self._languages.reply_to(""))
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case EndpointReached(turn_id=turn_id, at_s=at_s) if self._pipeline.is_turn_of(turn_id):
+                self._wait = _Wait(turn_id, at_s)
+            case TranscriptReady(text=text) if text and (wait := self._wait_in(event.turn_id)):
+                wait.language = self._languages.reply_to(event.language)
+                wait.earcons = self._spawn(self._give(wait))
+            case AttentionChanged(attention="awake") if self._settings.chimes and self._is_at_rest:
+                self._spawn(self._tell_called())
+            case SynthesisStarted() | ConfirmationRequired():
+                if wait := self._wait_in(event.turn_id):
+                    wait.end()
+            case TurnEnded() if wait := self._wait_in(event.turn_id):
+                wait.end()
+                self._wait = None
+                self._turn_ended(event, wait)
+            case _:
+                pass
+
+    async def close(self) -> None:
+        """Give no more signs, and wait until nothing is left of those begun."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _wait_in(self, turn_id: str) -> _Wait | None:
+        return self._wait if self._wait and self._wait.turn_id == turn_id else None
+
+    @property
+    def _is_at_rest(self) -> bool:
+        """Whether nothing goes on but what it may have been called for."""
+        alarm_state = self._pipeline.alarm_state
+        return not self._pipeline.is_in_turn and not (alarm_state and alarm_state.is_ringing)
+
+    async def _tell_called(self) -> None:
+        await self._sleep(AFTER_CALL_S)
+        if self._is_at_rest and self._hears_over_itself():
+            await self._tell(self._tone(wake_tone))
+
+    # --- while the reply is made
+
+    async def _give(self, wait: _Wait) -> None:
+        await self._sleep(AT_ONCE_S)
+        if self._settings.chimes:
+            await self._interject(self._tone(accepted_tone), wait)
+        if self._settings.acknowledge_after_s:
+            await self._sleep(wait.endpoint_s + self._settings.acknowledge_after_s - self._clock())
+            if words := self._filler_phrases.take(wait.language):
+                await self._interject(words, wait)
+
+    async def _interject(self, sound: Audio, wait: _Wait) -> None:
+        # Alone it would open the loudspeaker, and the reply would have to wait until that is closed again.
+        if self._speech_output.is_in_passage and not self._is_spoken_to():
+            await self._speech_output.interject((sound,), wait.over)
+
+    def _tone(self, tone: Callable[[float], Audio]) -> Audio:
+        return self._speech_output.at_voice_volume(tone(self._settings.chime_volume))
+
+    # --- after it
+
+    def _turn_ended(self, event: TurnEnded, wait: _Wait) -> None:
+        language = wait.language or self._languages.reply_to("")
+        if event.outcome == "failed" and event.error_code != DeviceUnavailable.code:
+            is_engine = event.error_code == EngineFailed.code
+            words = self._error_replies.sound(language) if is_engine and self._settings.apologise else None
+            if words is None and self._settings.chimes:
+                words = self._tone(error_tone)
+            if words is not None:
+                self._spawn(self._tell(words))
+        self._prepare(language)
+
+    async def _tell(self, sound: Audio) -> None:
+        if self._is_spoken_to():
+            return  # they say it again already, or go on
+        try:
+            await self._speech_output.interject((sound,), CancelFlag())
+        except EdgevoxError:
+            return  # the events have said it, where that can be read
+
+    def _prepare(self, language: str) -> None:
+        self._spawn(self._make_words(language))
+
+    async def _make_words(self, language: str) -> None:
+        try:
+            if self._settings.apologise:
+                await self._error_replies.prepare(language)
+            if self._settings.acknowledge_after_s:
+                await self._filler_phrases.prepare(language)
+        except EdgevoxError:
+            return  # nobody waits for this, and it is tried again after the next turn
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

@@ -1,0 +1,324 @@
+"""Speech output: synthesis, volume and playback, one passage at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from edgevox.core.languages import ENGLISH
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, SynthesisRequest, TtsService
+from edgevox.tts.normalize import normalize_text
+
+
+class Synthesizer:
+    """Speaks sentences, each made speakable first."""
+
+    def __init__(self, synthesizer: TtsService, *, speed: float = 1.0) -> None:
+        self._synthesizer = synthesizer
+        self._speed = speed
+
+    async def prepare(self, language: str) -> None:
+        """Have the voice for another language ready: it may have to be read. Raises what `speak` does."""
+        if language != ENGLISH:
+            nothing = SynthesisRequest("", self._speed, language)
+            async with aclosing(self._synthesizer.stream(nothing, CancelFlag())) as pieces:
+                async for _ in pieces:
+                    pass
+
+    async def speak(self, sentence: str, cancel: CancelFlag, language: str = ENGLISH) -> AsyncGenerator[Audio, None]:
+        """The sound of one sentence in that language; none when there is nothing in it to say.
+
+        Raises EngineFailed, and ModelError where the voice for the language cannot be used.
+        """
+        text = normalize_text(sentence, language)
+        if text:
+            request = SynthesisRequest(text, self._speed, language)
+            async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def sound_of(self, sentence: str, language: str = ENGLISH) -> Audio:
+        """All of one sentence at once; it must hold something to say. Raises what `speak` does."""
+        pieces = [piece async for piece in self.speak(sentence, CancelFlag(), language)]
+        return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+
+
+_STEP_DB = 5.0
+_QUIETEST_DB = -25.0
+_LOUDEST_DB = 10.0
+# Up to here the sound stays as it is; what is louder is bent so that it never reaches 1.
+_KNEE = 0.7
+
+
+class Volume:
+    """The loudness of the voice, in decibels above or below what the synthesizer makes."""
+
+    def __init__(self) -> None:
+        self.gain_db = 0.0
+
+    def raise_step(self) -> bool:
+        """One step louder; False when it is as loud as it can be."""
+        return self._set(self.gain_db + _STEP_DB)
+
+    def lower_step(self) -> bool:
+        """One step quieter; False when it is as quiet as it can be."""
+        return self._set(self.gain_db - _STEP_DB)
+
+    def applied(self, sound: Audio) -> Audio:
+        """The sound as loud as it is to be."""
+        if self.gain_db == 0.0:
+            return sound
+        samples = sound.samples * np.float32(10 ** (self.gain_db / 20))
+        if self.gain_db > 0.0:
+            size = np.abs(samples)
+            bent = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
+            samples = np.where(size > _KNEE, np.copysign(bent, samples), samples)
+        return Audio(samples.astype(np.float32), sound.rate_hz)
+
+    def _set(self, gain_db: float) -> bool:
+        bounded_db = min(max(gain_db, _QUIETEST_DB), _LOUDEST_DB)
+        is_changed = bounded_db != self.gain_db
+        self.gain_db = bounded_db
+        return is_changed
+
+
+# Between two sentences the loudspeaker may be late by its buffer, by its lead-in and by a busy machine.
+_MARGIN_S = 0.6
+
+
+class Loudspeaker(Protocol):
+    """Where the sound goes."""
+
+    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
+        """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
+
+    def duck(self, is_ducked: bool) -> None:
+        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+
+    @property
+    def heard_s(self) -> float:
+        """How much of what the last `play` was given was heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Interjection:
+    """Sounds that are to be heard inside a passage of something else."""
+
+    sounds: Sequence[Audio]
+    cancel: CancelFlag
+    is_given: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+    def end(self, *, is_given: bool) -> None:
+        if not self.is_given.done():
+            self.is_given.set_result(is_given)
+
+
+class SpeechOutput:
+    """One passage at a time; something can be interjected into it. Nobody may listen while it sounds."""
+
+    def __init__(
+        self,
+        voice: Synthesizer,
+        loudspeaker: Loudspeaker,
+        volume: Volume,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.voice = voice
+        self._clock = clock
+        self._loudspeaker = loudspeaker
+        self._volume = volume
+        self._one_at_a_time = asyncio.Lock()
+        self._interjections: deque[_Interjection] | None = None
+        """What is still to be heard inside the passage; None when nothing can be interjected."""
+        self._on_interjection = asyncio.Event()
+        self._silent_since_s = -math.inf
+        self._sounds_until_s: float | None = None
+        """When the sound that the loudspeaker was given will have been played; None outside a passage."""
+        self._unheard_s = 0.0
+        self._given: list[tuple[float, bool]] = []
+        """The sounds of the passage, in seconds, and whether they are its own or interjected."""
+
+    @property
+    def silent_since_s(self) -> float:
+        """Since when it has been silent, on the monotonic clock; for ever to come while it sounds."""
+        if self._sounds_until_s is None:
+            return self._silent_since_s
+        over_s = self._sounds_until_s + _MARGIN_S
+        return over_s if self._clock() >= over_s else math.inf
+
+    @property
+    def is_sounding(self) -> bool:
+        return self.silent_since_s == math.inf
+
+    def duck(self, is_ducked: bool) -> None:
+        """Be quiet from now on, so that somebody else is heard, or loud again. It ends with the passage."""
+        self._loudspeaker.duck(is_ducked)
+
+    @property
+    def is_in_passage(self) -> bool:
+        """Whether what is interjected now is heard at once, and opens no loudspeaker."""
+        return self._interjections is not None
+
+    async def play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> float:
+        """Play a passage; returns when its last sample is out or on a cancel. Raises DeviceUnavailable.
+
+        `on_start` is called with the first sound of its own. Returns how many seconds of its own were heard.
+        """
+        async with self._one_at_a_time:
+            self._interjections = deque()
+            own = _OnOwnStart(on_start)
+            try:
+                await self._play(self._with_interjections(sounds, own), cancel, own.sounding)
+            finally:
+                self._refuse_interjections()
+            return self._own_heard_s(self._loudspeaker.heard_s if cancel.is_set() else math.inf)
+
+    async def interject(self, sounds: Sequence[Audio], cancel: CancelFlag) -> bool:
+        """Have this heard between two pieces of what is being said, or alone; whether all of it went out.
+
+        It is as loud as it is given. Raises DeviceUnavailable.
+        """
+        if self._interjections is not None:
+            interjection = _Interjection(sounds, cancel)
+            self._interjections.append(interjection)
+            self._on_interjection.set()
+            return await interjection.is_given
+        async with self._one_at_a_time:
+            await self._play(self._alone(sounds), cancel)
+        return not cancel.is_set()
+
+    async def sound_of(self, sentence: str) -> Audio:
+        """A sentence, as loud as the voice is now, to be interjected. Raises EngineFailed."""
+        return self.at_voice_volume(await self.voice.sound_of(sentence))
+
+    def at_voice_volume(self, sound: Audio) -> Audio:
+        """A sound, louder or quieter as the voice is now."""
+        return self._volume.applied(sound)
+
+    # --- what the loudspeaker is given
+
+    async def _play(
+        self,
+        sounds: AsyncGenerator[Audio, None],
+        cancel: CancelFlag,
+        on_start: Callable[[], None] = lambda: None,
+    ) -> None:
+        def started() -> None:
+            self._sounds_until_s = self._clock() + self._unheard_s
+            on_start()
+
+        self._unheard_s = 0.0
+        self._given.clear()
+        try:
+            async with aclosing(sounds):
+                await self._loudspeaker.play(sounds, cancel, started)
+        finally:
+            if self._sounds_until_s is not None:
+                self._silent_since_s = self._clock()
+            self._sounds_until_s = None
+
+    async def _alone(self, sounds: Sequence[Audio]) -> AsyncGenerator[Audio, None]:
+        for sound in sounds:
+            self._give(sound)
+            yield sound
+
+    async def _with_interjections(
+        self, sounds: AsyncIterator[Audio], on_start: _OnOwnStart
+    ) -> AsyncGenerator[Audio, None]:
+        following = asyncio.create_task(_following(sounds))
+        try:
+            while True:
+                while self._interjections:
+                    async with aclosing(self._interjected(self._interjections.popleft())) as interjected:
+                        async for sound in interjected:
+                            yield sound
+                if not following.done():
+                    await self._until_more(following)
+                    continue
+                own = following.result()
+                if own is None:
+                    self._refuse_interjections()
+                    return
+                self._give(own, is_own=True)
+                on_start.own_sound_given(is_sounding=self._sounds_until_s is not None)
+                yield self._volume.applied(own)
+                following = asyncio.create_task(_following(sounds))
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    async def _interjected(self, interjection: _Interjection) -> AsyncGenerator[Audio, None]:
+        try:
+            for sound in interjection.sounds:
+                if interjection.cancel.is_set():
+                    return
+                self._give(sound)
+                yield sound
+            interjection.end(is_given=True)
+        finally:
+            interjection.end(is_given=False)
+
+    async def _until_more(self, following: asyncio.Task[Audio | None]) -> None:
+        """Returns when the passage goes on, or something is interjected."""
+        self._on_interjection.clear()
+        following.add_done_callback(lambda _done: self._on_interjection.set())
+        await self._on_interjection.wait()
+
+    def _refuse_interjections(self) -> None:
+        interjections, self._interjections = self._interjections or (), None
+        for interjection in interjections:
+            interjection.end(is_given=False)
+
+    def _own_heard_s(self, heard_s: float) -> float:
+        """How much of the first so many seconds of the passage was its own."""
+        own_s = 0.0
+        for given_s, is_own in self._given:
+            part_s = min(heard_s, given_s)
+            own_s += part_s if is_own else 0.0
+            heard_s -= part_s
+        return own_s
+
+    def _give(self, sound: Audio, *, is_own: bool = False) -> None:
+        self._given.append((sound.duration_s, is_own))
+        if self._sounds_until_s is None:
+            self._unheard_s += sound.duration_s
+        else:
+            self._sounds_until_s = max(self._sounds_until_s, self._clock()) + sound.duration_s
+
+
+class _OnOwnStart:
+    """Calls `on_start` when the loudspeaker sounds and has been given something of the passage's own."""
+
+    def __init__(self, on_start: Callable[[], None]) -> None:
+        self._on_start = on_start
+        self._is_own_given = False
+        self._is_told = False
+
+    def sounding(self) -> None:
+        """The first sample goes out."""
+        if self._is_own_given:
+            self._tell()
+
+    def own_sound_given(self, *, is_sounding: bool) -> None:
+        self._is_own_given = True
+        if is_sounding:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self._is_told:
+            self._is_told = True
+            self._on_start()
+
+
+async def _following(sounds: AsyncIterator[Audio]) -> Audio | None:
+    return await anext(sounds, None)

@@ -1,0 +1,134 @@
+"""Transcribes utterances with hotwords, corrects entity names, and filters by wake phrase."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from difflib import SequenceMatcher
+
+from edgevox.audio.wake_gate import WakeState
+from edgevox.config.sections import Threshold, ThresholdName
+from edgevox.core.errors import ConfigError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, SttService, TranscribeRequest, Transcript
+from edgevox.dialogue.builtin_commands import plain_words
+
+_ENGLISH = "en"
+
+
+class Transcriber:
+    """Writes down what is said. `language` None means: find out.
+
+    `names` gives those that are to be spelt as given when they are heard, the most important first. They are
+    asked for at every utterance, and the recogniser takes as many as it has room for. `entity_names` gives all
+    that the house has: one that was misheard in English is put right.
+    """
+
+    def __init__(
+        self,
+        stt: SttService,
+        *,
+        language: str | None = None,
+        names: Callable[[], tuple[str, ...]] = lambda: (),
+        correct: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        self._stt = stt
+        self._language = language
+        self._names = names
+        self._correct_text = correct
+
+    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
+        """What is said in `audio`; nothing when the turn was cancelled first. Raises EngineFailed."""
+        request = TranscribeRequest(audio, self._language, self._names())
+        async with aclosing(self._stt.stream(request, cancel)) as transcripts:
+            async for transcript in transcripts:
+                return self._correct(transcript)
+        return Transcript("", self._language or "", audio.duration_s, dropped="cancelled")
+
+    def _correct(self, transcript: Transcript) -> Transcript:
+        if transcript.language != _ENGLISH:
+            return transcript
+        return dataclasses.replace(transcript, text=self._correct_text(transcript.text))
+
+
+class TranscriptTap(Transcriber):
+    """Hears as another does. What is transcribed at a pause, before it is certain to be all, is told too."""
+
+    def __init__(self, transcriber: Transcriber, tell: Callable[[Transcript], None]) -> None:
+        self._transcriber = transcriber
+        self._tell = tell
+
+    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
+        heard = await self._transcriber.transcribe(audio, cancel)
+        if not cancel.is_set():
+            self._tell(heard)
+        return heard
+
+
+NOT_CALLED = "not spoken to me"
+ONLY_CALLED = "only called"
+
+# How much of the letters must agree: "hey Jarves" is 0.89 of "hey jarvis", "okay now" 0.67 of "okay nabu".
+_LIKENESS: Mapping[ThresholdName, float] = {"strict": 0.9, "normal": 0.75, "eager": 0.65}
+# A recogniser may write one word as two or three: "compute her" is hardly less like it than "compute".
+_MOST_MORE_WORDS = 2
+_HARDLY = 0.05
+# What people say before a name, whether it is part of the phrase or not.
+_GREETINGS = frozenset({"hey", "hi", "hello", "okay", "ok", "oh", "so", "um", "uh"})
+
+
+class WakePhrase:
+    """A phrase, and how much what was heard must be like it."""
+
+    def __init__(self, phrase: str, threshold: Threshold = "normal") -> None:
+        """Raises ConfigError."""
+        words = plain_words(phrase)
+        if not words:
+            raise ConfigError(f"{phrase!r} cannot be said", hint="wake.phrase is a word, or a few of them")
+        self._letters = "".join(words)
+        self._most_words = len(words) + _MOST_MORE_WORDS
+        self._is_greeting = words[0] in _GREETINGS
+        self._likeness = _LIKENESS[threshold] if isinstance(threshold, str) else threshold
+
+    def rest_of(self, text: str) -> str | None:
+        """What follows the phrase at the beginning of `text`; None where it does not begin with it."""
+        words = list(re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", text))
+        while words and not self._is_greeting and words[0].group().casefold() in _GREETINGS:
+            del words[0]
+        if not words or words[0].group()[0].casefold() != self._letters[0]:
+            return None
+        ends = [word.end() for word in words[: self._most_words]]
+        likenesses = [self._likeness_of(text[words[0].start() : end]) for end in ends]
+        best = max(likenesses)
+        if best < self._likeness:
+            return None
+        least = best if best == 1 else max(self._likeness, best - _HARDLY)
+        longest = max(place for place, likeness in enumerate(likenesses) if likeness >= least)
+        return re.sub(r"^[\W_]+", "", text[ends[longest] :])
+
+    def _likeness_of(self, text: str) -> float:
+        return SequenceMatcher(None, "".join(plain_words(text)), self._letters, autojunk=False).ratio()
+
+
+class WakePhraseFilter(Transcriber):
+    """Hears what is said to the assistant: without the phrase before it, and nothing where nobody called."""
+
+    def __init__(self, transcriber: Transcriber, phrase: WakePhrase, wake_state: WakeState) -> None:
+        self._transcriber = transcriber
+        self._phrase = phrase
+        self._wake_state = wake_state
+
+    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
+        is_called = self._wake_state.is_awake
+        heard = await self._transcriber.transcribe(audio, cancel)
+        if not heard.text:
+            return heard
+        rest = self._phrase.rest_of(heard.text)
+        if rest is None:
+            # Nobody keeps what was not meant for the assistant.
+            return heard if is_called else dataclasses.replace(heard, text="", dropped=NOT_CALLED)
+        if self._wake_state.is_listening and not cancel.is_set():
+            self._wake_state.call()
+        return dataclasses.replace(heard, text=rest, dropped=None if rest else ONLY_CALLED)

@@ -1,0 +1,140 @@
+"""The protocol and time limits of engine hosts, and the host that runs an engine in a thread.
+
+`limited_replies` puts the same time limits on the replies of an engine on another machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Generic, Protocol
+
+from edgevox.core.errors import EdgevoxError, EngineFailed
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Busy, Engine, ReplyT, ReplyT_co, RequestT, RequestT_contra, Stage
+
+
+class HostedEngine(Stage[RequestT_contra, ReplyT_co], Protocol[RequestT_contra, ReplyT_co]):
+    """A Stage with a beginning and an end."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it can be expected to answer now."""
+
+    async def start(self) -> None:
+        """Make it ready. Raises ModelError, EngineFailed and, for one on another machine, ConfigError."""
+
+    async def close(self) -> None:
+        """End it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """Generous: a limit that is reached costs the engine a restart."""
+
+    start_s: float = 60.0
+    first_reply_s: float = 60.0
+    next_reply_s: float = 20.0
+    heartbeat_s: float = 2.0
+    """How long a child may give no sign that it gets on, at work or not: see pulse.py."""
+
+
+class _End:
+    """The engine has said everything."""
+
+
+class LocalEngine(Generic[RequestT, ReplyT]):
+    """A Stage around an engine that lives here. A crash of the engine is a crash of this process."""
+
+    def __init__(self, engine: Engine[RequestT, ReplyT]) -> None:
+        self._engine = engine
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def is_up(self) -> bool:
+        return True
+
+    async def start(self) -> None:
+        """Read the model. Raises ModelError."""
+        await asyncio.to_thread(self._engine.load)
+
+    async def close(self) -> None:
+        """Nothing to end: the engine goes with its process."""
+
+    async def stream(self, request: RequestT, cancel: CancelFlag) -> AsyncGenerator[ReplyT, None]:
+        async with self._one_at_a_time:
+            loop = asyncio.get_running_loop()
+            replies: asyncio.Queue[ReplyT | EdgevoxError | _End] = asyncio.Queue()
+
+            def work() -> None:
+                last: EdgevoxError | _End = _End()
+                try:
+                    for reply in self._engine.run(request, cancel):
+                        if not isinstance(reply, Busy):
+                            loop.call_soon_threadsafe(replies.put_nowait, reply)
+                except EdgevoxError as error:
+                    last = error
+                loop.call_soon_threadsafe(replies.put_nowait, last)
+
+            threading.Thread(target=work, daemon=True).start()
+            while not isinstance(item := await replies.get(), _End):
+                if isinstance(item, EdgevoxError):
+                    raise item
+                yield item
+
+
+class _StreamEnd:
+    """There is nothing more to come."""
+
+
+async def limited_replies(
+    source: AsyncGenerator[ReplyT | Busy, None], cancel: CancelFlag, limits: EngineLimits, *, who: str
+) -> AsyncGenerator[ReplyT, None]:
+    """What `source` gives. Once `cancel` is set it is closed, wherever it waits, and the replies end.
+
+    Raises EngineFailed when `who` is silent for longer than the limits allow, and what the source raises.
+    """
+    loop = asyncio.get_running_loop()
+    given: asyncio.Queue[ReplyT | Busy | _StreamEnd] = asyncio.Queue()
+
+    async def pump() -> None:
+        async with aclosing(source):
+            async for reply in source:
+                given.put_nowait(reply)
+
+    pumping = asyncio.create_task(pump())
+    pumping.add_done_callback(lambda _task: given.put_nowait(_StreamEnd()))
+
+    def stop() -> None:  # from any thread
+        loop.call_soon_threadsafe(pumping.cancel)
+
+    cancel.add_listener(stop)
+    limit_s = limits.first_reply_s
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(limit_s):
+                    reply = await given.get()
+            except TimeoutError:
+                raise EngineFailed(
+                    f"{who} was silent for {limit_s:.0f} s",
+                    hint="see its log; [engines] sets how long to wait",
+                ) from None
+            match reply:
+                case _StreamEnd():
+                    break
+                case Busy():
+                    pass
+                case _:
+                    limit_s = limits.next_reply_s
+                    if not cancel.is_set():
+                        yield reply
+        if not pumping.cancelled():
+            pumping.result()
+    finally:
+        cancel.remove_listener(stop)
+        pumping.cancel()
+        await asyncio.gather(pumping, return_exceptions=True)

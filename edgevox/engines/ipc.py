@@ -1,0 +1,149 @@
+"""The protocol between an engine's child process and its parent: frames on a socket pair, and a heartbeat.
+
+Frames are length-prefixed pickles. Pickle is safe here because both ends are this program, started by this
+user, on a socket without a name. The heartbeat is a counter in shared memory. It stops when the process is
+stopped, its interpreter is stuck, or it waits for ever; an endless loop is noticed by the limits on replies.
+"""
+
+from __future__ import annotations
+
+import mmap
+import pickle
+import struct
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from edgevox.core.errors import EdgevoxError
+from edgevox.core.platform import process_usage
+
+HEARTBEAT = struct.Struct("=Q")
+HEARTBEAT_S = 0.25
+
+# Beside this thread something has to use the processor, or to wait for the disk, to count as work.
+_WORK_S = 0.001
+
+
+class Heartbeat:
+    """The child's side. It beats from `start` on; while `is_working`, only if that gets on."""
+
+    def __init__(self, memory: mmap.mmap, offset: int) -> None:
+        self.is_working = False
+        self._memory = memory
+        self._offset = offset
+        self._beats = 0
+        self._work_s = 0.0
+        self._reads = 0
+
+    def start(self) -> None:
+        threading.Thread(target=self._beat, name="pulse", daemon=True).start()
+
+    def _beat(self) -> None:
+        while True:
+            if self._makes_progress() or not self.is_working:
+                self._beats += 1
+                HEARTBEAT.pack_into(self._memory, self._offset, self._beats)
+            time.sleep(HEARTBEAT_S)
+
+    def _makes_progress(self) -> bool:
+        used = process_usage()
+        work_s = used.cpu_s - time.thread_time()
+        if work_s - self._work_s < _WORK_S and used.disk_reads == self._reads:
+            return False
+        self._work_s, self._reads = work_s, used.disk_reads
+        return True
+
+
+class HeartbeatMonitor:
+    """The parent's side. It counts its own looks, not the time: a parent that was stopped itself, or held up,
+    must not take that for the child's silence.
+    """
+
+    def __init__(self, memory: mmap.mmap, offset: int, *, silent_s: float) -> None:
+        self._memory = memory
+        self._offset = offset
+        self._most_silent = max(1, round(silent_s / HEARTBEAT_S))
+        self._silent = 0
+        self._beats = -1
+
+    def look(self) -> bool:
+        """Whether the child lives. To be called every BEAT_S."""
+        (beats,) = HEARTBEAT.unpack_from(self._memory, self._offset)
+        self._silent = 0 if beats != self._beats else self._silent + 1
+        self._beats = beats
+        return self._silent < self._most_silent
+
+
+LENGTH = struct.Struct("!I")
+# A frame holds at most a few minutes of sound; more means that the two ends have lost step.
+MAX_FRAME_BYTES = 256 * 1024 * 1024
+
+# One cancel flag per request, so that a late cancel cannot hit the next one. Two bytes each, see CancelFlag.
+FLAG_SLOTS = 64
+FLAG_BYTES = 2
+# Behind the flags, in the same memory.
+HEARTBEAT_OFFSET = FLAG_SLOTS * FLAG_BYTES
+SHARED_BYTES = HEARTBEAT_OFFSET + HEARTBEAT.size
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Parent: this is the engine you are."""
+
+    engine: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Parent: answer this."""
+
+    request_id: int
+    request: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Child: the model is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Child: one piece of the answer."""
+
+    request_id: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Child: the answer is complete."""
+
+    request_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Child: loading (no request_id) or a request ended with an error that a user can read."""
+
+    request_id: int | None
+    error: EdgevoxError
+
+
+ParentFrame: TypeAlias = Load | Run
+ChildFrame: TypeAlias = Ready | Reply | Finished | Failed
+
+
+def encode(frame: ParentFrame | ChildFrame) -> bytes:
+    body = pickle.dumps(frame, protocol=pickle.HIGHEST_PROTOCOL)
+    return LENGTH.pack(len(body)) + body
+
+
+def decode(body: bytes) -> object:
+    frame: object = pickle.loads(body)  # noqa: S301  (see the module's docstring)
+    return frame
+
+
+def flag_slot(request_id: int) -> int:
+    """Where in the shared flags the flag of this request lies, in bytes."""
+    return (request_id % FLAG_SLOTS) * FLAG_BYTES

@@ -1,0 +1,204 @@
+"""The Wyoming protocol: events and PCM audio on a socket, and the client for a Wyoming server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from wyoming.audio import AudioChunk
+from wyoming.error import Error
+from wyoming.event import Event, Eventable, async_write_event
+from wyoming.info import Describe, Info
+
+from edgevox.config.sections import checked_tcp, host_and_port
+from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.types import Audio
+
+WIDTH, CHANNELS = 2, 1
+"""What we send."""
+
+_INT16_MAX = 32_767
+_RATES_HZ = range(4_000, 192_001)
+_MAX_CHANNELS = 8
+# By the bytes of a sample: its type, where its silence is, and how loud it can be.
+_FORMS = {1: ("u1", 128, 2**7), 2: ("<i2", 0, 2**15), 4: ("<i4", 0, 2**31)}
+
+
+class UnsupportedPcm(Exception):
+    """Sound of a form that is not read."""
+
+
+class PcmReader:
+    """Chunks of one stream, wherever its samples are cut."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, chunk: AudioChunk) -> Audio:
+        """What of it is whole, mixed to mono. Raises UnsupportedPcm."""
+        rate, width, channels = chunk.rate, chunk.width, chunk.channels
+        if width not in _FORMS or rate not in _RATES_HZ or channels not in range(1, _MAX_CHANNELS + 1):
+            raise UnsupportedPcm(f"sound of {rate} Hz, {width} bytes and {channels} channels is not read")
+        content = self._rest + chunk.audio
+        whole = len(content) - len(content) % (width * channels)
+        self._rest = content[whole:]
+        kind, silence, loudest = _FORMS[width]
+        samples = np.frombuffer(content[:whole], kind).astype(np.float32).reshape(-1, channels)
+        return Audio(((samples - silence) / loudest).mean(axis=1, dtype=np.float32), rate)
+
+
+def to_pcm(samples: NDArray[np.float32]) -> bytes:
+    """Samples in the form that we send."""
+    return np.rint(np.clip(samples, -1.0, 1.0) * _INT16_MAX).astype("<i2").tobytes()
+
+
+MAX_LINE_BYTES = 65_536
+MAX_DATA_BYTES = 1_000_000
+MAX_PAYLOAD_BYTES = 4_000_000
+
+
+class WyomingProtocolError(Exception):
+    """What came is no event, or a larger one than is read."""
+
+
+async def read_event(reader: asyncio.StreamReader) -> Event | None:
+    """The next event; None where the other side has ended. Raises WyomingProtocolError and OSError.
+
+    The package's own reader takes whatever size it is told, and takes damage for the end.
+    """
+    try:
+        line = await reader.readuntil(b"\n")
+        head = _object(line)
+        data_size, payload_size = _size(head, "data_length"), _size(head, "payload_length")
+        if data_size > MAX_DATA_BYTES or payload_size > MAX_PAYLOAD_BYTES:
+            raise WyomingProtocolError("an event is too large")
+        data = _part(head.get("data") or {})
+        if data_size:
+            data |= _object(await reader.readexactly(data_size))
+        payload = await reader.readexactly(payload_size) if payload_size else None
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise WyomingProtocolError("an event breaks off") from None
+        return None
+    except asyncio.LimitOverrunError:
+        raise WyomingProtocolError("a line is too long") from None
+    kind = head.get("type")
+    if not isinstance(kind, str):
+        raise WyomingProtocolError("an event has no type")
+    return Event(kind, data, payload)
+
+
+async def write_event(writer: asyncio.StreamWriter, event: Eventable) -> None:
+    """Raises OSError."""
+    await async_write_event(event.event(), writer)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        return _part(json.loads(text))
+    except (ValueError, RecursionError):
+        raise WyomingProtocolError("a line is no JSON") from None
+
+
+def _part(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise WyomingProtocolError("an event is no object")
+    return value
+
+
+def _size(head: dict[str, Any], key: str) -> int:
+    size = head.get(key) or 0
+    if not isinstance(size, int) or size < 0:
+        raise WyomingProtocolError(f"{key} is no size")
+    return size
+
+
+_CONNECT_S = 10.0
+_DESCRIBE_S = 15.0
+_MAX_QUOTED_CHARS = 300
+
+
+class WyomingClient:
+    """Where the server is, as `setting` says. Raises ConfigError for an address that is none."""
+
+    def __init__(self, address: str, *, setting: str) -> None:
+        try:
+            self.address = checked_tcp(address)
+        except ValueError as error:
+            raise ConfigError(str(error), hint="such as tcp://localhost:10300") from None
+        self.setting = setting
+        self.is_up = True
+        """Whether the server could be reached the last time."""
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[WyomingClientConnection]:
+        """A connection, inside the block. Raises EngineFailed."""
+        host, port = host_and_port(self.address)
+        try:
+            async with asyncio.timeout(_CONNECT_S):
+                reader, writer = await asyncio.open_connection(host, port, limit=MAX_LINE_BYTES)
+        except OSError as error:  # a TimeoutError is one, too
+            self.is_up = False
+            said = error.strerror or str(error) or "nobody is there"
+            raise EngineFailed(
+                f"{self.address} cannot be reached: {said}",
+                hint=f"is the server running, and is {self.setting} right?",
+            ) from None
+        self.is_up = True
+        try:
+            yield WyomingClientConnection(self.address, reader, writer)
+        finally:
+            writer.close()
+
+    async def info(self) -> Info:
+        """What the server has. Raises EngineFailed, and ConfigError for what is no Wyoming server."""
+        try:
+            async with asyncio.timeout(_DESCRIBE_S), self.opened() as talk:
+                await talk.say(Describe())
+                while not Info.is_type((event := await talk.heard()).type):
+                    pass
+                return Info.from_event(event)
+        except TimeoutError:
+            problem = "it does not say what it is"
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            problem = f"it does not say clearly what it is ({error})"
+        raise ConfigError(f"{self.address} is no Wyoming server: {problem}", hint=f"check {self.setting}")
+
+
+class WyomingClientConnection:
+    """One connection."""
+
+    def __init__(self, address: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._address = address
+        self._reader = reader
+        self._writer = writer
+
+    async def say(self, event: Eventable) -> None:
+        """Raises EngineFailed."""
+        try:
+            await write_event(self._writer, event)
+        except OSError as error:
+            raise self._failed(f"has gone: {error.strerror or error}") from None
+
+    async def heard(self) -> Event:
+        """The next event that is no error. Raises EngineFailed."""
+        try:
+            event = await read_event(self._reader)
+        except WyomingProtocolError as error:
+            raise self._failed(f"does not speak Wyoming: {error}") from None
+        except OSError as error:
+            raise self._failed(f"has gone: {error.strerror or error}") from None
+        if event is None:
+            raise self._failed("broke off in the middle of its answer")
+        if Error.is_type(event.type):
+            said = " ".join(str(event.data.get("text", "")).split())[:_MAX_QUOTED_CHARS]
+            raise self._failed(f"could not do it: {said}")
+        return event
+
+    def _failed(self, what: str) -> EngineFailed:
+        return EngineFailed(f"{self._address} {what}", hint="see its log")

@@ -1,0 +1,406 @@
+"""Handlers of the timer, alarm and reminder intents: which one is meant, what is changed, and the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any, TypeVar
+
+from edgevox.core.languages import counted, duration, listed, plural
+from edgevox.core.words import Words, normalized_words
+from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
+from edgevox.home.alarms.time_expression import TimeExpression, When
+from edgevox.home.alarms.time_parser import InvalidTime, parse_time
+from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, moment_phrase, repeat_phrase
+from edgevox.home.alarms.timers import Timer, Timers
+from edgevox.home.entities import HomeError
+from edgevox.home.phrasing import brief, sentence
+from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
+from edgevox.home.resolve.target_resolver import ClarificationNeeded
+
+ItemT = TypeVar("ItemT")
+
+_MAX_CHARS = 200
+# What kind of thing it is says nothing of which.
+_KINDS = frozenset({"timer", "alarm", "reminder"})
+
+
+def checked_label(said: object) -> str:
+    """What is kept of a name or a task. Raises HomeError: a part of it could neither be run nor forgotten."""
+    text = " ".join(str(said or "").split())
+    if len(text) > _MAX_CHARS:
+        raise HomeError("That is too long for me to remember.")
+    return text
+
+
+def label_words(name: str | None) -> Words:
+    """The words of a name that tell it from others."""
+    return tuple(word for word in normalized_words(name or "") if word not in _KINDS)
+
+
+def find_by_label(wanted: Words, things: Sequence[ItemT], name_of: Callable[[ItemT], str]) -> tuple[ItemT, ...]:
+    """Those that are called so: by these words, else by these among others, else by what sounds so."""
+    named = [(thing, label_words(name_of(thing))) for thing in things]
+    known = frozenset(word for _, own in named for word in own)
+    for said in (wanted, *fuzzy_readings(wanted, known)):
+        same = tuple(thing for thing, own in named if are_same(said, own))
+        found = same or tuple(thing for thing, own in named if set(said) <= set(own))
+        if found:
+            return found
+    return ()
+
+
+_MAX_NAMED_TIMERS = 4
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+# As words() writes them.
+_PLACES = {str(number): number - 1 for number in range(1, 10)} | {"last": -1, "latest": -1}
+
+
+def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
+    """Raises HomeError and StateError."""
+    match tool:
+        case "start_timer":
+            return _start_timer(timers, arguments)
+        case "cancel_all_timers":
+            return _cancel_all(timers)
+        case "timer_status":
+            return _timer_status(timers, arguments)
+        case "cancel_timer":
+            timer = _only(timers, tool, arguments)
+            timers.cancel(timer)
+            return sentence(f"the {timer.called} is cancelled")
+        case "pause_timer":
+            timer = timers.pause(_only(timers, tool, arguments))
+            return sentence(f"the {timer.called} is paused with {_left(timers, timer)} left")
+        case "unpause_timer":
+            timer = timers.resume(_only(timers, tool, arguments))
+            return sentence(f"the {timer.called} goes on, with {_left(timers, timer)} left")
+        case "increase_timer" | "decrease_timer":
+            seconds = _seconds(arguments)
+            if not seconds:
+                raise ClarificationNeeded("By how much?")
+            change = seconds if tool == "increase_timer" else -seconds
+            timer = timers.extend(_only(timers, tool, arguments), change)
+            return sentence(f"the {timer.called} has {_left(timers, timer)} left")
+        case _:
+            raise AssertionError(tool)
+
+
+def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
+    seconds = _seconds(arguments)
+    if not seconds:
+        raise ClarificationNeeded("For how long?")
+    name, command = (checked_label(arguments.get(slot)) for slot in ("name", "conversation_command"))
+    timer = timers.start(seconds, name=name, command=command)
+    if command:
+        return sentence(f"in {duration(seconds)} I will {brief(command)}")
+    return sentence(f"the {timer.called} is set" + (f" for {duration(seconds)}" if name else ""))
+
+
+def _cancel_all(timers: Timers) -> str:
+    running = timers.all()
+    if not running:
+        raise HomeError("No timer is running.")
+    timers.cancel(*running)
+    return f"{counted(len(running), 'timer')} cancelled."
+
+
+def _timer_status(timers: Timers, arguments: Mapping[str, Any]) -> str:
+    found = _matching_timers(timers, arguments)
+    names = _names(timers, found)
+    parts = [f"{names[timer.id]} {_state(timers, timer)}" for timer in found[:_MAX_NAMED_TIMERS]]
+    more = f", and there are {len(found) - _MAX_NAMED_TIMERS} more" if len(found) > _MAX_NAMED_TIMERS else ""
+    return sentence(listed(parts, "and") + more)
+
+
+def _state(timers: Timers, timer: Timer) -> str:
+    if timer.is_due(timers.now_s()):
+        return "is done"
+    return f"{'is paused with' if timer.is_paused else 'has'} {_left(timers, timer)} left"
+
+
+# --- which one
+
+
+def _only(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> Timer:
+    """The one that is meant. Raises HomeError, and Unclear with a question."""
+    found = _matching_timers(timers, arguments)
+    now_s = timers.now_s()
+    match tool:
+        case "unpause_timer":
+            fitting = tuple(timer for timer in found if timer.is_paused)
+            if not fitting:
+                raise HomeError("No timer is paused.")
+        case "pause_timer":
+            fitting = tuple(timer for timer in found if not timer.is_paused and not timer.is_due(now_s))
+            if not fitting:
+                state = "paused" if found[0].is_paused else "done"
+                raise HomeError(sentence(f"the {found[0].called} is {state} already"))
+        case _:  # what rings is what one speaks of
+            fitting = tuple(timer for timer in found if timer.is_due(now_s)) or found
+    if len(fitting) > 1:
+        names = _names(timers, fitting)
+        raise ClarificationNeeded(f"Which one: {listed(list(names.values())[:_MAX_NAMED_TIMERS], 'or')}?")
+    return fitting[0]
+
+
+def _matching_timers(timers: Timers, arguments: Mapping[str, Any]) -> tuple[Timer, ...]:
+    """The timers that are meant, at least one. An area is taken for a part of the name. Raises HomeError."""
+    running = timers.all()
+    if not running:
+        raise HomeError("No timer is running.")
+    found = running
+    if length_s := _seconds(arguments, "start_"):
+        found = tuple(timer for timer in found if timer.length_s == length_s)
+    for said in (arguments.get("name"), arguments.get("area")):
+        if wanted := label_words(said):
+            found = _called_so(timers, wanted, found)
+    if not found:
+        names = list(_names(timers, running).values())
+        raise HomeError(sentence(f"there is no such timer, only {listed(names[:_MAX_NAMED_TIMERS], 'and')}"))
+    return found
+
+
+def _called_so(timers: Timers, wanted: Words, found: tuple[Timer, ...]) -> tuple[Timer, ...]:
+    """By name ("pasta"), by length ("10 minutes"), by the order of their start ("the second")."""
+    named = find_by_label(wanted, found, lambda timer: timer.name)
+    if not named and len(wanted) > 1:  # "the first" is not the 1 minute timer
+        named = find_by_label(wanted, found, lambda timer: duration(timer.length_s))
+    place = _PLACES.get(wanted[0])
+    if named or place is None:
+        return named
+    rest = tuple(word for word in wanted[1:] if word != "1")  # "the second one"
+    among = find_by_label(rest, found, lambda timer: timer.name) if rest else found
+    in_order = [timer for timer in timers.in_order_of_start() if timer in among]
+    return tuple(in_order[place:][:1])
+
+
+def _names(timers: Timers, found: tuple[Timer, ...]) -> dict[str, str]:
+    """How to speak of each: "the pasta timer", and where two are called alike "the first 10 minute timer"."""
+    names = {}
+    for timer in found:
+        alike = [other.id for other in timers.in_order_of_start() if other.called == timer.called]
+        place = f"{_ORDINALS[alike.index(timer.id)]} " if 1 < len(alike) <= len(_ORDINALS) else ""
+        names[timer.id] = f"the {place}{timer.called}"
+    return names
+
+
+def _seconds(arguments: Mapping[str, Any], prefix: str = "") -> int:
+    return sum(
+        int(arguments.get(prefix + slot) or 0) * seconds
+        for slot, seconds in (("hours", 3600), ("minutes", 60), ("seconds", 1))
+    )
+
+
+def _left(timers: Timers, timer: Timer) -> str:
+    return duration(timers.remaining_s(timer))
+
+
+_MAX_NAMED_ALARMS = 3
+_SAME_MOMENT_S = 120
+_QUESTIONS: dict[Kind, str] = {"alarm": "For what time?", "reminder": "When shall I remind you?"}
+_NOTHING_SET = "No alarm is set."
+_KIND_WORDS = re.compile(r"\b(alarm|reminder)s?\b", re.IGNORECASE)
+_ALL = frozenset({"all", "every", "everything", "both"})
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
+    """Raises HomeError and StateError."""
+    match tool:
+        case "set_alarm":
+            return _set_alarm(alarms, "alarm", arguments.get("time"), checked_label(arguments.get("name")))
+        case "set_reminder":
+            task = checked_label(arguments.get("task"))
+            if not task:
+                raise ClarificationNeeded("Of what shall I remind you?")
+            return _set_alarm(alarms, "reminder", arguments.get("time"), task)
+        case "cancel_alarm":
+            return _cancel_alarm(alarms, arguments)
+        case "alarm_status":
+            return _alarm_status(alarms, arguments)
+        case _:
+            raise AssertionError(tool)
+
+
+def time_phrase(alarm: Alarm, alarms: Alarms) -> str:
+    """When it rings: "half past six tomorrow morning", "nine in the morning every weekend"."""
+    now, meant = alarms.now(), alarm.meant(alarms.zone)
+    phrase = repeat_phrase(meant, alarm.repeat) if alarm.repeat else moment_phrase(meant, now)
+    if alarm.snoozed_until_s is not None:
+        phrase += f", put off until {clock_time(alarm.rings(alarms.zone))}"
+    return phrase
+
+
+# --- setting
+
+
+def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str) -> str:
+    when = _when(alarms, kind, str(said or ""))
+    alarm = _same(alarms, kind, when, label)
+    if alarm is None and when.in_s is not None:
+        alarm = alarms.set_in(kind, when.in_s, label=label)
+    elif alarm is None:
+        alarm = alarms.set(kind, when.wall, label=label, repeat=when.repeat)
+    if kind == "reminder":
+        at = f"in {duration(when.in_s)}" if when.in_s else f"at {time_phrase(alarm, alarms)}"
+        return sentence(f"I will remind you {at}: {brief(label)}")
+    at = f"rings in {duration(when.in_s)}" if when.in_s else f"is set for {time_phrase(alarm, alarms)}"
+    return sentence(f"the {_called(alarm)} {at}")
+
+
+def _when(alarms: Alarms, kind: Kind, said: str) -> When:
+    question, said = _QUESTIONS[kind], _KIND_WORDS.sub(" ", said)
+    if not said.strip():
+        raise ClarificationNeeded(question)
+    now = alarms.now()
+    try:
+        when = parse_time(said, now).when(now, kind)
+    except InvalidTime as error:
+        raise ClarificationNeeded(f"{error.message} {question}") from error
+    if kind == "alarm" and not when.has_time:
+        raise ClarificationNeeded("At what time?")
+    return when
+
+
+def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
+    """One that was set before for the same: people ask twice when they are not sure."""
+    for alarm in alarms.all():
+        is_same = (alarm.kind, alarm.label, alarm.repeat) == (kind, label, when.repeat)
+        if is_same and when.in_s is None and alarms.rings_s(alarm) == when.at.timestamp():
+            return alarm
+    return None
+
+
+# --- cancelling
+
+
+def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
+    there = alarms.all()
+    if not there:
+        raise HomeError(_NOTHING_SET)
+    asked = _AlarmQuery(alarms, arguments)
+    if asked.is_open and (ringing := [alarm for alarm in there if alarms.is_due(alarm)]):
+        for alarm in ringing:
+            alarms.done(alarm.id)
+        return _gone(ringing, alarms, "off")
+    found = asked.found(there)
+    if not asked.kinds and not asked.name:  # "cancel my alarm" means no reminder, where there is an alarm
+        found = tuple(alarm for alarm in found if alarm.kind == "alarm") or found
+    if not found:
+        raise HomeError(f"{asked.nothing_found} The next is {_item(there[0], alarms)}.")
+    if len(found) > 1 and not asked.means_all:
+        raise ClarificationNeeded(f"Which one: {_items(found, alarms, 'or')}?")
+    once = [alarm for alarm in found if not (alarm.repeat and asked.said.dates)]
+    said = [_gone(once, alarms, "cancelled")] if once else []
+    alarms.cancel(*once)
+    again = [alarm for alarm in found if alarm not in once]
+    return " ".join((*said, *(_skip_alarm(alarms, alarm, min(asked.days_of(alarm))) for alarm in again)))
+
+
+def _skip_alarm(alarms: Alarms, alarm: Alarm, day: date) -> str:
+    """Of one that repeats, only the day goes that was named."""
+    off = f"is off {day_phrase(day, alarms.now())}"
+    told = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
+    alarms.skip(alarm, day)
+    return told
+
+
+# --- asking
+
+
+def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
+    there = alarms.all()
+    if not there:
+        return _NOTHING_SET
+    asked = _AlarmQuery(alarms, arguments)
+    if found := asked.found(there):
+        return _announced(found, alarms)
+    return f"{asked.nothing_found} The next is {_item(there[0], alarms)}."
+
+
+class _AlarmQuery:
+    """Which ones were asked for. Raises InvalidTime."""
+
+    def __init__(self, alarms: Alarms, arguments: Mapping[str, Any]) -> None:
+        time, name = (str(arguments.get(slot) or "") for slot in ("time", "name"))
+        self._zone, self._now = alarms.zone, alarms.now()
+        self.kinds = frozenset(kind.casefold() for kind in _KIND_WORDS.findall(f"{time} {name}"))
+        time_words, own_words = normalized_words(_KIND_WORDS.sub(" ", time)), label_words(name)
+        self.name = tuple(word for word in own_words if word not in _ALL)
+        is_all = own_words != self.name or bool(set(time_words) & _ALL and set(time_words) <= _ALL)
+        self.said = parse_time(_KIND_WORDS.sub(" ", time), self._now) if set(time_words) - _ALL else TimeExpression()
+        self.means_all = is_all or bool(self.said.dates and not self.said.minutes)
+        self.is_open = not (self.kinds or self.name or is_all) and self.said == TimeExpression()
+
+    @property
+    def nothing_found(self) -> str:
+        return "Nothing of that name is set." if self.name else "Nothing is set for then."
+
+    def found(self, there: Sequence[Alarm]) -> tuple[Alarm, ...]:
+        found = tuple(alarm for alarm in there if self._fits(alarm) and (not self.kinds or alarm.kind in self.kinds))
+        return find_by_label(self.name, found, lambda alarm: alarm.label) if self.name else found
+
+    def _fits(self, alarm: Alarm) -> bool:
+        said, meant = self.said, alarm.meant(self._zone)
+        if said.in_s is not None:
+            return abs(meant.timestamp() - self._now.timestamp() - said.in_s) <= _SAME_MOMENT_S
+        if said.repeat and alarm.repeat != said.repeat:
+            return False
+        return said.shows(meant) and (not said.dates or bool(self.days_of(alarm)))
+
+    def days_of(self, alarm: Alarm) -> tuple[date, ...]:
+        """The days that were named, as far as it rings on them."""
+        at = alarm.meant(self._zone).time()
+        return tuple(day for day in self.said.dates_at(at) if alarm.rings_on(day, self._zone))
+
+
+# --- wording
+
+
+def _called(alarm: Alarm) -> str:
+    """ "alarm", "airport alarm", "reminder"."""
+    name = alarm.label.casefold().removesuffix("alarm").strip()
+    return f"{brief(name)} alarm" if name and alarm.kind == "alarm" else alarm.kind
+
+
+def _item(alarm: Alarm, alarms: Alarms) -> str:
+    """ "half past six tomorrow morning", "call mum at six this evening"."""
+    phrase = time_phrase(alarm, alarms)
+    return f"{brief(alarm.label)} at {phrase}" if alarm.label else phrase
+
+
+def _gone(found: Sequence[Alarm], alarms: Alarms, state: str) -> str:
+    """What has become of them: "The alarm for seven tomorrow morning is cancelled." """
+    if len(found) > 1:
+        kinds = {alarm.kind for alarm in found}
+        nouns = plural(kinds.pop()) if len(kinds) == 1 else "alarms and reminders"
+        return sentence(f"{_number(len(found))} {nouns} are {state}")
+    (alarm,) = found
+    if alarm.kind == "reminder":
+        return sentence(f"the reminder is {state}: {_item(alarm, alarms)}")
+    return sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} is {state}")
+
+
+def _announced(found: Sequence[Alarm], alarms: Alarms) -> str:
+    """ "There are two alarms: … and …. There is one reminder: …" """
+    sentences = []
+    for kind in _QUESTIONS:
+        of_kind = [alarm for alarm in found if alarm.kind == kind]
+        if of_kind:
+            there = "there is one" if len(of_kind) == 1 else f"there are {_number(len(of_kind))}"
+            noun = kind if len(of_kind) == 1 else plural(kind)
+            sentences.append(sentence(f"{there} {noun}: {_items(of_kind, alarms, 'and')}"))
+    return " ".join(sentences)
+
+
+def _items(found: Sequence[Alarm], alarms: Alarms, last: str) -> str:
+    items = [_item(alarm, alarms) for alarm in found[:_MAX_NAMED_ALARMS]]
+    if len(found) > _MAX_NAMED_ALARMS:
+        items.append(f"{_number(len(found) - _MAX_NAMED_ALARMS)} more")
+    return listed(items, last)
+
+
+def _number(count: int) -> str:
+    return _COUNTS[count] if count < len(_COUNTS) else str(count)

@@ -1,0 +1,116 @@
+"""The schedule of timers, alarms and reminders: what is due, when the next one is, and its announcement.
+
+Everything here reads and writes small files and may raise StateError; other processes set timers too.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import assert_never
+
+from edgevox.core.events import DueAlarm
+from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.time_expression import local
+from edgevox.home.alarms.time_phrasing import ago, day_time, o_clock
+from edgevox.home.alarms.timers import BootClock, Timer, Timers
+from edgevox.home.phrasing import brief, sentence
+
+# Whatever rings later than this was missed: the machine was off, or asleep.
+_LATE_S = 60.0
+_NOON = 12
+
+
+class AlarmSchedule:
+    """What is to ring. `steady` is the clock that shows when the wall clock was set (see keep_up)."""
+
+    def __init__(self, timers: Timers, alarms: Alarms, *, steady: BootClock | None = None) -> None:
+        self._timers = timers
+        self._alarms = alarms
+        self._steady = steady
+
+    def due(self) -> tuple[DueAlarm, ...]:
+        """What is due and not yet done, oldest first."""
+        now_s = self._timers.now_s()
+        return tuple(due for due in self._entries() if due.due_s <= now_s)
+
+    def next_s(self) -> float | None:
+        """When the next one will be due, in seconds since 1970; None when nothing waits."""
+        now_s = self._timers.now_s()
+        return next((due.due_s for due in self._entries() if due.due_s > now_s), None)
+
+    def correct_clock_jump(self) -> None:
+        """Call it about once a second: after the clock was set, timers still last as long as they were to.
+
+        Alarms ring when the clock shows their time. That the machine slept is no change of the clock.
+        """
+        if sys.platform != "win32":
+            time.tzset()  # somebody may have moved the machine to another zone
+        if self._steady is not None:
+            now = self._steady.reckoning(self._timers.now_s())
+            self._timers.correct_clock_jump(now)
+            self._alarms.correct_clock_jump(now)
+
+    def done(self, due: DueAlarm) -> None:
+        """It has rung: it goes, and one that repeats waits for its next day.
+
+        What was given more time meanwhile is not due any more, and stays.
+        """
+        if due.kind == "timer":
+            if timer := self._due_timer(due.id):
+                self._timers.cancel(timer)
+        else:
+            self._alarms.done(due.id)
+
+    def snooze(self, due: DueAlarm, minutes: float) -> None:
+        """Let it ring again in so many minutes."""
+        if due.kind == "timer":
+            if timer := self._due_timer(due.id):
+                self._timers.extend(timer, round(minutes * 60))
+        else:
+            self._alarms.snooze(due.id, minutes * 60)
+
+    def announcement(self, due: DueAlarm, now_s: float) -> str:
+        """What is said when it rings, or rings too late."""
+        late_s = now_s - due.due_s
+        is_late = late_s >= _LATE_S
+        match due.kind:
+            case "timer" if due.command:
+                when = f"{ago(late_s)} it was" if is_late else "it is"
+                return sentence(f"{when} time to {brief(due.command)}")
+            case "timer":
+                return sentence(f"the {due.called} " + (f"ended {ago(late_s)}" if is_late else "is done"))
+            case "alarm":
+                return self._alarm_announcement(due, now_s, is_late=is_late)
+            case "reminder":
+                task = brief(due.label) or "you wanted to be reminded of something"
+                return sentence(f"Reminder from {ago(late_s)}: {task}" if is_late else f"Reminder: {task}")
+            case _:
+                assert_never(due.kind)
+
+    def _alarm_announcement(self, due: DueAlarm, now_s: float, *, is_late: bool) -> str:
+        name = brief(due.label)
+        if is_late:
+            named = f"the {name} alarm" if name else "the alarm"
+            rang = day_time(local(due.due_s, self._alarms.zone))
+            return sentence(f"{named} for {rang} was due {ago(now_s - due.due_s)}")
+        now = local(now_s, self._alarms.zone)
+        what = f"Your alarm: {name}" if name else "Time to get up" if now.hour < _NOON else "Your alarm"
+        return f"It is {o_clock(now)}. {sentence(what)}"
+
+    def _entries(self) -> list[DueAlarm]:
+        """Everything that waits or is due, the oldest first."""
+        running = [
+            DueAlarm(timer.id, "timer", timer.name, timer.due_s, timer.command, timer.called)
+            for timer in self._timers.all()
+            if not timer.is_paused
+        ]
+        alarms = [
+            DueAlarm(alarm.id, alarm.kind, alarm.label, self._alarms.rings_s(alarm)) for alarm in self._alarms.all()
+        ]
+        return sorted((*running, *alarms), key=lambda due: (due.due_s, due.id))
+
+    def _due_timer(self, timer_id: str) -> Timer | None:
+        now_s = self._timers.now_s()
+        found = (timer for timer in self._timers.all() if timer.id == timer_id and timer.is_due(now_s))
+        return next(found, None)

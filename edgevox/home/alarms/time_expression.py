@@ -1,0 +1,220 @@
+"""A parsed time expression, and the moment that it means in the machine's time zone.
+
+An hour without am or pm is the next one, with these exceptions:
+
+- An alarm is to wake somebody: four to half past eleven are in the morning ("seven", said at eight in the
+  morning, is tomorrow), unless it is a nap: said at midday, and at most three hours away. Twelve is noon.
+- A reminder is for the day: "six", said at ten, is 18:00, and "three", said in the evening, is 15:00 the next
+  day. Hours before six in the morning are meant only by who is awake then. With a day ("tomorrow at six") it
+  is the one between seven in the morning and seven in the evening.
+
+Two local times compare by wall clock, which is wrong in the hour that comes twice: compare POSIX seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Literal, TypeAlias
+
+from edgevox.home.entities import HomeError
+
+_LATE_TO_BED_HOUR = 4
+
+
+def moment(wall: datetime, zone: tzinfo) -> datetime:
+    """When clocks in that zone show `wall`, a time without a zone.
+
+    The hour that summer time leaves out is read by the clock as it was before (2:30 is 3:30), and of the hour
+    that comes twice the first is meant, as calendars do.
+    """
+    return wall.replace(tzinfo=zone, fold=0).astimezone(UTC).astimezone(zone)
+
+
+def wall_s(wall: datetime, zone: tzinfo) -> float:
+    """The same in seconds since 1970."""
+    return wall.replace(tzinfo=zone, fold=0).timestamp()
+
+
+def local(seconds: float, zone: tzinfo) -> datetime:
+    """Seconds since 1970 as the time of that zone."""
+    return datetime.fromtimestamp(seconds, zone)
+
+
+def tomorrow(now: datetime) -> date:
+    """The day that people call so. To who is up after midnight, it begins with getting up."""
+    return now.date() + timedelta(days=now.hour >= _LATE_TO_BED_HOUR)
+
+
+class _MachineZone(tzinfo):
+    """What the operating system knows of this machine's zone."""
+
+    def utcoffset(self, when: datetime | None) -> timedelta | None:
+        if when is None:
+            return None
+        wall = when.replace(tzinfo=None, microsecond=0)
+        return timedelta(seconds=round(wall.replace(tzinfo=UTC).timestamp() - wall.timestamp()))
+
+    def dst(self, _when: datetime | None) -> timedelta | None:
+        return None
+
+    def tzname(self, when: datetime | None) -> str | None:
+        return None if when is None else when.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, when: datetime) -> datetime:
+        seconds = when.replace(tzinfo=UTC).timestamp()
+        return datetime.fromtimestamp(seconds).replace(tzinfo=self)  # noqa: DTZ006 - the machine's zone
+
+
+MACHINE_ZONE: tzinfo = _MachineZone()
+
+
+Purpose: TypeAlias = Literal["alarm", "reminder"]
+Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]
+
+HALF_DAY = 12 * 60
+WHOLE_DAY = 24 * 60
+# A reminder for a day without an hour: the first of these that is still to come.
+_NO_HOUR: dict[Part | None, tuple[int, ...]] = {
+    None: (9 * 60, 15 * 60, 19 * 60),
+    "morning": (9 * 60, 11 * 60),
+    "afternoon": (15 * 60, 17 * 60),
+    "evening": (19 * 60, 21 * 60),
+    "night": (21 * 60, 23 * 60),
+}
+_PART_RANGES: dict[Part, range] = {
+    "morning": range(HALF_DAY),
+    "afternoon": range(HALF_DAY, 18 * 60),
+    "evening": range(17 * 60, WHOLE_DAY),
+    "night": range(18 * 60, WHOLE_DAY),
+}
+_ALARM_FROM = 4 * 60
+_REMINDER_FROM = 7 * 60
+_NIGHT_ENDS_HOUR = 6
+_NAP_HOURS = range(11, 17)
+_LONGEST_NAP_S = 3 * 3600
+_DAYS_AHEAD = 9
+
+
+class PastTime(HomeError):
+    """What was said is over already."""
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A moment that was meant, `at`, and the days of the week on which it comes again (0 is Monday).
+
+    `wall` is what clocks are to show then, which is not quite `at` in the hour that summer time leaves out.
+    Without `has_time` no time of day was said, and it is a guess. `in_s` is the length, where one was said.
+    """
+
+    at: datetime
+    wall: datetime
+    repeat: tuple[int, ...] = ()
+    has_time: bool = True
+    in_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeExpression:
+    """What was said. Days are those that it may be, the nearest first; none was said where there are none.
+
+    `minutes` are those of the day, two for an hour without its half; 1440 and more are after midnight, where
+    the night belongs to the day before.
+    """
+
+    dates: tuple[date, ...] = ()
+    repeat: tuple[int, ...] = ()
+    minutes: tuple[int, ...] = ()
+    part: Part | None = None
+    in_s: float | None = None
+
+    @property
+    def has_time(self) -> bool:
+        return bool(self.minutes) or self.in_s is not None
+
+    def when(self, now: datetime, purpose: Purpose) -> When:
+        """The moment that is meant, after `now`, which is in the local zone. Raises PastTime."""
+        if self.in_s is not None:
+            at = local(now.timestamp() + self.in_s, _zone(now))
+            return When(at, at.replace(tzinfo=None), in_s=self.in_s)
+        wall = self._wall(now, purpose)
+        # Monday at midnight is on Tuesdays.
+        late = bool(self.minutes) and min(self.minutes) >= WHOLE_DAY
+        repeat = tuple(sorted((day + late) % 7 for day in self.repeat))
+        return When(moment(wall, _zone(now)), wall, repeat, self.has_time)
+
+    def _wall(self, now: datetime, purpose: Purpose) -> datetime:
+        minutes = self.minutes or _NO_HOUR[self.part]
+        if self.repeat:
+            days = (day for day in _days_around(now) if day.weekday() in self.repeat)
+            return _first(now, days, (_preferred(minutes, purpose),))
+        if self.dates:
+            for day in self.dates:
+                left = [minute for minute in minutes if _ahead_s(_wall(day, minute), now) > 0]
+                if left:
+                    best = _preferred(minutes, purpose)
+                    return _wall(day, best if best in left else left[0])
+            raise PastTime("That is over already. For when?")
+        if len(self.minutes) < 2:
+            return _first(now, _days_around(now), minutes[:1])
+        if purpose == "alarm":
+            return _first(now, _days_around(now), _alarm_minutes(minutes, now))
+        return _first(now, _days_around(now), minutes, from_hour=min(now.hour, _NIGHT_ENDS_HOUR))
+
+    def shows(self, wall: datetime) -> bool:
+        """True for a time of day that is called so: its hour, or its part of the day; any where none is."""
+        minute = wall.hour * 60 + wall.minute
+        if self.minutes:
+            return minute in {said % WHOLE_DAY for said in self.minutes}
+        return self.part is None or (minute or WHOLE_DAY - 1) in _PART_RANGES[self.part]
+
+    def dates_at(self, at: time) -> tuple[date, ...]:
+        """The dates that calendars show at that hour: midnight on Friday is Saturday's first moment."""
+        is_late = min(self.minutes) >= WHOLE_DAY if self.minutes else at == time()
+        return tuple(day + timedelta(days=is_late) for day in self.dates)
+
+
+def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
+    early, late = minutes
+    if early < 60:
+        return (late,)
+    if early < _ALARM_FROM:
+        return minutes
+    is_nap = now.hour in _NAP_HOURS and 0 < _ahead_s(_wall(now.date(), late), now) <= _LONGEST_NAP_S
+    return (late,) if is_nap else (early,)
+
+
+def _preferred(minutes: tuple[int, ...], purpose: Purpose) -> int:
+    """Of several hours of a day, the one that people mean."""
+    starts = _ALARM_FROM if purpose == "alarm" else _REMINDER_FROM
+    return minutes[0] if len(minutes) == 1 or minutes[0] >= starts else minutes[1]
+
+
+def _first(now: datetime, days: Iterable[date], minutes: tuple[int, ...], *, from_hour: int = 0) -> datetime:
+    """The first time to come that is not before that hour of its day."""
+    for day in days:
+        for minute in minutes:
+            wall = _wall(day, minute)
+            if _ahead_s(wall, now) > 0 and wall.hour >= from_hour:
+                return wall
+    raise AssertionError(minutes)
+
+
+def _days_around(now: datetime) -> Iterable[date]:
+    """From yesterday on, whose night may not be over."""
+    return (now.date() + timedelta(days=offset) for offset in range(-1, _DAYS_AHEAD))
+
+
+def _wall(day: date, minute: int) -> datetime:
+    return datetime.combine(day, time()) + timedelta(minutes=minute)
+
+
+def _ahead_s(wall: datetime, now: datetime) -> float:
+    return wall_s(wall, _zone(now)) - now.timestamp()
+
+
+def _zone(now: datetime) -> tzinfo:
+    assert now.tzinfo is not None
+    return now.tzinfo

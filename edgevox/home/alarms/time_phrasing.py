@@ -1,0 +1,127 @@
+"""English phrases for moments: "half past six tomorrow morning", "noon on Friday".
+
+The time parser reads each phrase back as the same moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+from edgevox.core.languages import counted, listed
+from edgevox.home.alarms.time_expression import tomorrow
+
+DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_HOURS = (
+    "twelve", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+)  # fmt: skip
+_PAST = {5: "five past", 10: "ten past", 15: "quarter past", 20: "twenty past", 25: "twenty-five past"}
+_TO = {35: "twenty-five to", 40: "twenty to", 45: "quarter to", 50: "ten to", 55: "five to"}
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_NEAR_DAYS = 7
+_DAYS_WITHOUT_YEAR = 300
+
+
+def clock_time(when: datetime) -> str:
+    """ "seven", "half past six", "6:47", "noon", "midnight": without the half of the day."""
+    hour = when.hour % 12
+    match when.minute:
+        case 0 if hour == 0:
+            return "noon" if when.hour else "midnight"
+        case 0:
+            return _HOURS[hour]
+        case 30:
+            return f"half past {_HOURS[hour]}"
+        case minute if minute in _PAST:
+            return f"{_PAST[minute]} {_HOURS[hour]}"
+        case minute if minute in _TO:
+            return f"{_TO[minute]} {_HOURS[(hour + 1) % 12]}"
+        case minute:
+            return f"{hour or 12}:{minute:02d}"
+
+
+def o_clock(when: datetime) -> str:
+    """ "seven o'clock", "half past six": as it is told to somebody who asks."""
+    is_bare = when.minute == 0 and not _is_named(when)
+    return clock_time(when) + (" o'clock" if is_bare else "")
+
+
+def day_time(when: datetime) -> str:
+    """ "seven in the morning", "noon"."""
+    return clock_time(when) if _is_named(when) else f"{clock_time(when)} {_PARTS[_part(when)]}"
+
+
+def moment_phrase(when: datetime, now: datetime) -> str:
+    """ "half past six tomorrow morning", "nine tonight", "noon on Friday", "six in the evening on …"."""
+    at_midnight = (when.hour, when.minute) == (0, 0)
+    # Midnight is the end of the day that people name with it.
+    day = when.date() - timedelta(days=at_midnight)
+    days = (day - now.date()).days
+    part = "" if _is_named(when) else _part(when)
+    if days == 0:
+        near = {"": "tonight" if at_midnight else "today", "night": "tonight"}.get(part, f"this {part}")
+        return f"{clock_time(when)} {near}"
+    if 0 < days < _NEAR_DAYS:
+        return f"{clock_time(when)} {day_phrase(day, now)} {part}".rstrip()
+    return f"{day_time(when)} {day_phrase(day, now)}"
+
+
+def day_phrase(day: date, now: datetime) -> str:
+    """ "today", "tomorrow", "on Friday", "on Friday, November 27"."""
+    days = (day - now.date()).days
+    if days == 0:
+        return "today"
+    if day == tomorrow(now):
+        return "tomorrow"
+    name = DAY_NAMES[day.weekday()]
+    if 0 < days < _NEAR_DAYS:
+        return f"on {name}"
+    year = "" if abs(days) < _DAYS_WITHOUT_YEAR else f" {day.year}"
+    return f"on {name}, {day:%B} {day.day}{year}"
+
+
+def repeat_phrase(when: datetime, repeat: Sequence[int]) -> str:
+    """ "quarter to seven in the morning every weekday"."""
+    return f"{day_time(when)} {days_phrase(repeat)}"
+
+
+def days_phrase(repeat: Sequence[int]) -> str:
+    """ "every day", "every weekday", "every Monday and Thursday"."""
+    match tuple(sorted(repeat)):
+        case (0, 1, 2, 3, 4, 5, 6):
+            return "every day"
+        case (0, 1, 2, 3, 4):
+            return "every weekday"
+        case (5, 6):
+            return "every weekend"
+        case days:
+            return f"every {listed([DAY_NAMES[day] for day in days], 'and')}"
+
+
+def ago(seconds: float) -> str:
+    """ "5 minutes ago", in the unit that people would use."""
+    if seconds < _HOUR_S:
+        return f"{counted(max(1, round(seconds / _MINUTE_S)), 'minute')} ago"
+    if seconds < _DAY_S:
+        return f"{counted(round(seconds / _HOUR_S), 'hour')} ago"
+    return f"{counted(round(seconds / _DAY_S), 'day')} ago"
+
+
+_PARTS = {
+    "morning": "in the morning",
+    "afternoon": "in the afternoon",
+    "evening": "in the evening",
+    "night": "at night",
+}
+
+
+def _part(when: datetime) -> str:
+    if when.hour < 12:
+        return "morning"
+    if when.hour < 18:
+        return "afternoon"
+    return "evening" if when.hour < 21 else "night"
+
+
+def _is_named(when: datetime) -> bool:
+    return when.hour % 12 == 0 and when.minute == 0

@@ -1,0 +1,288 @@
+"""Tokens of a spoken time: numbers, days, months, durations and clock times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from edgevox.home.alarms.time_expression import HALF_DAY, WHOLE_DAY
+
+ValueT = TypeVar("ValueT")
+
+_NUMBERS = {
+    word: number
+    for number, word in enumerate(
+        (
+            "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+            "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+        )
+    )
+}  # fmt: skip
+_TENS = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
+    "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_ORDINALS = {
+    word: number
+    for number, word in enumerate(
+        (
+            "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+            "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+            "eighteenth", "nineteenth", "twentieth",
+        ),
+        start=1,
+    )
+} | {"thirtieth": 30}  # fmt: skip
+WEEKDAYS = {
+    word: number
+    for number, names in enumerate(
+        (
+            "monday mon", "tuesday tue tues", "wednesday wed weds", "thursday thu thur thurs", "friday fri",
+            "saturday sat", "sunday sun",
+        )
+    )
+    for word in names.split()
+}  # fmt: skip
+MONTHS = {
+    word: number
+    for number, names in enumerate(
+        (
+            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+            "august aug", "september sep sept", "october oct", "november nov", "december dec",
+        ),
+        start=1,
+    )
+    for word in names.split()
+}  # fmt: skip
+# What makes minutes of a number: "twenty minutes past", "ten to".
+PAST = ("past", "after")
+TO = ("to", "before", "till", "til", "of")
+_SPELLINGS = (
+    (re.compile(r"[’`´]"), "'"),
+    (re.compile(r"\bo'? ?clock\b"), "oclock"),
+    (re.compile(r"(?<![a-z])([ap])\.? ?m\b\.?"), r" \1m "),
+    (re.compile(r"'s\b"), ""),
+    (re.compile(r"\b(\d{1,2})[.:](\d\d)(?!\d)"), r" \1:\2 "),
+    (re.compile(r"\bto ?morrow\b|\btmrw\b"), "tomorrow"),
+    (re.compile(r"\bto night\b"), "tonight"),
+)
+_WORD = re.compile(r"\d{1,2}:\d\d|\d+\.\d+|\d+(?:st|nd|rd|th)\b|\d+|[^\W\d_]+")
+
+
+class TimeTokens:
+    """A cursor over the words. Every `take` moves it when it succeeds, and leaves it where it was if not."""
+
+    def __init__(self, text: str) -> None:
+        text = text.casefold()
+        for pattern, spelling in _SPELLINGS:
+            text = pattern.sub(spelling, text)
+        self._words = _WORD.findall(text)
+        self.position = 0
+
+    def __bool__(self) -> bool:
+        return self.position < len(self._words)
+
+    def peek(self) -> str:
+        """The next word; "" behind the last."""
+        return self._words[self.position] if self else ""
+
+    def take(self, *phrases: str) -> str:
+        """The first of these phrases that comes next; "" when none does."""
+        for phrase in phrases:
+            expected = phrase.split()
+            if self._words[self.position : self.position + len(expected)] == expected:
+                self.position += len(expected)
+                return phrase
+        return ""
+
+    def take_from(self, known: Mapping[str, ValueT]) -> ValueT | None:
+        """What the next word stands for, where it is known."""
+        value = known.get(self.peek())
+        if value is not None:
+            self.position += 1
+        return value
+
+    def take_number(self) -> int | None:
+        """A whole number below a hundred in words, or any in digits of at most four places."""
+        word = self.peek()
+        if word.isdecimal() and len(word) <= 4:
+            self.position += 1
+            return int(word)
+        if word in _TENS:
+            self.position += 1
+            ones = _NUMBERS.get(self.peek(), 0)
+            if 1 <= ones <= 9:
+                self.position += 1
+                return _TENS[word] + ones
+            return _TENS[word]
+        return self.take_from(_NUMBERS)
+
+    def take_ordinal(self) -> int | None:
+        """ "3rd", "third", "twenty third"."""
+        start = self.position
+        if digits := re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th)", self.peek()):
+            self.position += 1
+            return int(digits[1])
+        tens = _TENS.get(self.peek(), 0)
+        self.position += bool(tens)
+        ordinal = self.take_from(_ORDINALS)
+        if ordinal is None or (tens and ordinal > 9):
+            self.position = start
+            return None
+        return tens + ordinal
+
+
+DAY_S = 86_400
+UNITS_S = {
+    "second": 1, "seconds": 1, "sec": 1, "secs": 1, "minute": 60, "minutes": 60, "min": 60, "mins": 60,
+    "hour": 3600, "hours": 3600, "hr": 3600, "hrs": 3600, "day": DAY_S, "days": DAY_S,
+    "week": 7 * DAY_S, "weeks": 7 * DAY_S, "fortnight": 14 * DAY_S,
+}  # fmt: skip
+_SHARES = {
+    "three quarters of an": 0.75, "a quarter of an": 0.25, "quarter of an": 0.25, "half an": 0.5,
+    "half a": 0.5, "a half": 0.5, "half": 0.5, "a couple of": 2, "couple of": 2, "an": 1, "a": 1,
+}  # fmt: skip
+_AND_SHARES = {"and a half": 0.5, "and a quarter": 0.25, "and three quarters": 0.75}
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """So many months, days and seconds."""
+
+    months: int = 0
+    days: int = 0
+    seconds: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """Of one that has no months."""
+        return self.days * DAY_S + self.seconds
+
+
+def take_length(words: TimeTokens) -> Length | None:
+    """The length that comes next; where none does, the cursor is anywhere."""
+    start = words.position
+    months = 1 if words.take("a", "one") else words.take_number()
+    if months and words.take("months", "month"):
+        return Length(months=months)
+    words.position = start
+    days, seconds = 0, 0.0
+    while True:
+        start = words.position
+        if days or seconds:
+            words.take("and")
+        amount = _amount(words)
+        name = words.peek()
+        unit_s = words.take_from(UNITS_S)
+        # "The twenty second" is a day, and "five minutes past" a time of day.
+        is_other = (name == "second" and amount != 1) or words.peek() in (*PAST, *TO)
+        if amount is None or unit_s is None or is_other:
+            words.position = start
+            return Length(0, days, seconds) if days or seconds else None
+        part_s = (amount + _AND_SHARES.get(words.take(*_AND_SHARES), 0)) * unit_s
+        if unit_s >= DAY_S and part_s % DAY_S == 0:
+            days += round(part_s / DAY_S)
+        else:
+            seconds += part_s
+
+
+def _amount(words: TimeTokens) -> float | None:
+    if name := words.take(*_SHARES):
+        return _SHARES[name]
+    if "." in words.peek():
+        amount = float(words.peek())
+        words.position += 1
+        return amount
+    number = words.take_number()
+    return None if number is None else number + _AND_SHARES.get(words.take(*_AND_SHARES), 0)
+
+
+Minutes: TypeAlias = tuple[int, ...]
+"""The minutes of the day that are perhaps meant: two for an hour without its half, none for no hour."""
+
+_NOON = ("noon", "midday", "lunchtime", "lunch time")
+_ZERO = ("oh", "o", "zero")
+_MINUTE_WORDS = ("minutes", "minute", "mins", "min")
+
+
+def take_clock(words: TimeTokens) -> Minutes:
+    """The time of day that comes next; where none does, the cursor is anywhere."""
+    minutes = _related(words)
+    if minutes:
+        words.take("oclock", "hundred hours", "hundred", "hours")
+    return minutes
+
+
+def _related(words: TimeTokens) -> Minutes:
+    """ "quarter to seven", "twenty minutes past five"; "half eight" is British, and is half past."""
+    if words.take("half past", "half after", "half"):
+        return _moved(_hour(words), 30)
+    start = words.position
+    if words.take("a quarter", "quarter"):
+        minutes: int | None = 15
+    else:
+        minutes = words.take_number()
+        words.take(*_MINUTE_WORDS)
+    if minutes is not None and minutes < 60:
+        if words.take(*PAST):
+            return _moved(_hour(words), minutes)
+        if words.take(*TO):
+            return _moved(_hour(words), -minutes)
+    words.position = start
+    return _plain(words)
+
+
+def _plain(words: TimeTokens) -> Minutes:
+    written = words.peek()
+    if ":" in written or (written.isdecimal() and len(written) in (3, 4)):
+        words.position += 1
+        hour, minute = divmod(int(written.replace(":", "")), 100)
+        return _possible(hour, minute, is_exact=written[0] == "0")
+    possible = _hour(words)
+    start = words.position
+    is_single = bool(words.take(*_ZERO))
+    minute = words.take_number() or 0
+    is_minute = 1 <= minute <= 9 if is_single else 10 <= minute <= 59
+    if is_minute and words.peek() not in (*UNITS_S, *PAST, *TO):
+        return _moved(possible, minute)
+    words.position = start
+    return () if words.peek() in UNITS_S else possible
+
+
+def _hour(words: TimeTokens) -> Minutes:
+    start = words.position
+    if words.take_number() != 12:  # "twelve noon"
+        words.position = start
+    if words.take(*_NOON):
+        return (HALF_DAY,)
+    if words.take("midnight"):
+        return (WHOLE_DAY,)
+    words.position = start
+    is_exact = words.peek().startswith("0") or bool(words.take(*_ZERO))
+    hour = words.take_number()
+    return () if hour is None else _possible(hour, 0, is_exact=is_exact)
+
+
+def _possible(hour: int, minute: int, *, is_exact: bool) -> Minutes:
+    if minute > 59 or hour * 60 + minute > WHOLE_DAY:
+        return ()
+    total = hour * 60 + minute
+    if is_exact or hour == 0 or hour > 12:
+        return (total,)
+    return (total % HALF_DAY, total % HALF_DAY + HALF_DAY)
+
+
+def _moved(possible: Minutes, minutes: int) -> Minutes:
+    """So many minutes past or to an hour."""
+    match possible:
+        case (early, _):
+            moved = (early + minutes) % HALF_DAY
+            return (moved, moved + HALF_DAY)
+        case (exact,) if exact < WHOLE_DAY:
+            return ((exact + minutes) % WHOLE_DAY,)
+        case (midnight,):
+            return (midnight + minutes,)
+        case _:
+            return ()

@@ -1,0 +1,198 @@
+"""Timers as state, and the correction of stored times after the wall clock was set.
+
+Times are wall-clock seconds, so that timers survive a restart. A boot clock, which nobody sets, shows by
+how much they have become wrong: a machine without a real-time clock is often corrected by the network
+during a timer.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgevox.core.languages import duration
+from edgevox.core.platform import seconds_since_boot
+from edgevox.core.state_file import StateFile
+from edgevox.home.entities import HomeError
+from edgevox.home.phrasing import brief
+
+# Less is the drift and the reading of two clocks, one after the other.
+_SMALLEST_JUMP_S = 1.0
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class ClockOffset(BaseModel):
+    """How far the wall clock was ahead of the steady one when a time was written down, and in which boot."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    boot_id: str
+    ahead_s: float
+
+
+class BootClock:
+    """Seconds since the machine was started, asleep or awake."""
+
+    def __init__(self, since_boot_s: Callable[[], float], boot_id: str) -> None:
+        self._since_boot_s = since_boot_s
+        self._boot_id = boot_id
+
+    @classmethod
+    def of_machine(cls) -> BootClock | None:
+        """None where the machine has no such clock: then nothing is noticed."""
+        try:
+            boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
+        except OSError:  # not Linux
+            return None
+        return cls(seconds_since_boot, boot_id)
+
+    def reckoning(self, wall_s: float) -> ClockOffset:
+        return ClockOffset(boot_id=self._boot_id, ahead_s=wall_s - self._since_boot_s())
+
+
+def jump_s(before: ClockOffset, now: ClockOffset) -> float:
+    """By how much the wall clock was set since. Across a reboot the wall clock is believed."""
+    jump = now.ahead_s - before.ahead_s
+    return jump if before.boot_id == now.boot_id and abs(jump) >= _SMALLEST_JUMP_S else 0.0
+
+
+Clock: TypeAlias = Callable[[], float]
+"""Seconds since 1970, as time.time gives them."""
+
+TIMERS_FILE = "timers.json"
+MAX_TIMER_S = 7 * 24 * 3600
+MAX_TIMERS = 50
+
+
+class Timer(BaseModel):
+    """One timer. While it is paused `left_s` holds what is left of it; else it is due at `due_s`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    length_s: int
+    due_s: float
+    name: str = ""
+    command: str = ""
+    left_s: float | None = None
+    reckoned: ClockOffset | None = None
+
+    @property
+    def is_paused(self) -> bool:
+        return self.left_s is not None
+
+    @property
+    def called(self) -> str:
+        """ "pasta timer", "10 minute timer"."""
+        name = self.name.casefold().removesuffix(" timer")
+        return f"{brief(name)} timer" if name else f"{duration(self.length_s)} timer".replace("s timer", " timer")
+
+    def is_due(self, now_s: float) -> bool:
+        return self.left_s is None and self.due_s <= now_s
+
+    def remaining_s(self, now_s: float) -> float:
+        """What is left; 0 when it is due."""
+        return max(0.0, self.due_s - now_s) if self.left_s is None else self.left_s
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    timers: list[Timer] = Field(default_factory=list)
+
+
+class Timers:
+    """The timers there are, in a file or, without one, in memory. Every method raises StateError."""
+
+    def __init__(self, clock: Clock, path: Path | None = None) -> None:
+        self._clock = clock
+        self._file = StateFile(path, _Content)
+
+    def all(self) -> tuple[Timer, ...]:
+        """Every timer, the next to be due first."""
+        now_s = self._clock()
+        timers = self._file.read().timers
+        return tuple(sorted(timers, key=lambda timer: (timer.remaining_s(now_s), timer.id)))
+
+    def in_order_of_start(self) -> tuple[Timer, ...]:
+        return tuple(self._file.read().timers)
+
+    def now_s(self) -> float:
+        return self._clock()
+
+    def remaining_s(self, timer: Timer) -> float:
+        return timer.remaining_s(self._clock())
+
+    def start(self, length_s: int, *, name: str = "", command: str = "") -> Timer:
+        """Raises HomeError for a length that is no length, and for one timer too many."""
+        if not 0 < length_s <= MAX_TIMER_S:
+            raise HomeError("A timer can be a second to a week long.")
+        timer = Timer(
+            id=uuid.uuid4().hex[:8],
+            length_s=length_s,
+            due_s=self._clock() + length_s,
+            name=name,
+            command=command,
+        )
+        with self._file.changing() as content:
+            if len(content.timers) >= MAX_TIMERS:
+                raise HomeError(f"There are {MAX_TIMERS} timers already. Cancel some first.")
+            content.timers.append(timer)
+        return timer
+
+    def extend(self, timer: Timer, seconds: int) -> Timer:
+        """Make it longer, or shorter with a negative number; what is left is at least nothing."""
+        left_s = min(max(0.0, self.remaining_s(timer) + seconds), float(MAX_TIMER_S))
+        if timer.is_paused:
+            return self._replace(timer.model_copy(update={"left_s": left_s}))
+        return self._replace(self._due_in(timer, left_s))
+
+    def pause(self, timer: Timer) -> Timer:
+        return self._replace(timer.model_copy(update={"left_s": self.remaining_s(timer)}))
+
+    def resume(self, timer: Timer) -> Timer:
+        return self._replace(self._due_in(timer, self.remaining_s(timer)))
+
+    def cancel(self, *timers: Timer) -> None:
+        gone = {timer.id for timer in timers}
+        with self._file.changing() as content:
+            content.timers = [timer for timer in content.timers if timer.id not in gone]
+
+    def correct_clock_jump(self, now: ClockOffset) -> None:
+        """Move what was started before the wall clock was set, so that it lasts as long as it was to last."""
+        timers = self._file.read().timers
+        if [_kept_up(timer, now) for timer in timers] != timers:
+            with self._file.changing() as content:
+                content.timers = [_kept_up(timer, now) for timer in content.timers]
+
+    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
+        """Take the name and the command from timers whose words are to be forgotten, and return how many.
+
+        They run on, and ring.
+        """
+        timers = [timer for timer in self.all() if is_forgotten(timer.name) or is_forgotten(timer.command)]
+        for timer in timers:
+            self._replace(timer.model_copy(update={"name": "", "command": ""}))
+        return len(timers)
+
+    def _due_in(self, timer: Timer, seconds: float) -> Timer:
+        return timer.model_copy(update={"due_s": self._clock() + seconds, "left_s": None, "reckoned": None})
+
+    def _replace(self, changed: Timer) -> Timer:
+        with self._file.changing() as content:
+            content.timers = [changed if timer.id == changed.id else timer for timer in content.timers]
+        return changed
+
+
+def _kept_up(timer: Timer, now: ClockOffset) -> Timer:
+    if timer.is_paused:
+        return timer
+    if timer.reckoned is None:
+        return timer.model_copy(update={"reckoned": now})
+    jump = jump_s(timer.reckoned, now)
+    return timer.model_copy(update={"due_s": timer.due_s + jump, "reckoned": now}) if jump else timer

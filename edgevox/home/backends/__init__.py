@@ -1,0 +1,1 @@
+"""Backends of a home: demo, Home Assistant and MQTT."""

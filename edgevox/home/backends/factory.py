@@ -1,0 +1,92 @@
+"""Opens the home backend that the settings select."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import assert_never
+
+from edgevox.config import Settings
+from edgevox.config.secrets import read_secret
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders
+from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
+from edgevox.home.backends.demo import DemoHome
+from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
+from edgevox.home.entities import Action, ConnectedHome, Entity, HomeError, House, ListItem
+
+_log = logging.getLogger(__name__)
+
+SETUP_HINT = "Run edgevox home setup."
+_SETUP_AGAIN_HINT = "run edgevox home setup again"
+
+
+def token_file(folders: Folders) -> Path:
+    """Where the token of Home Assistant is kept."""
+    return folders.config / "home-assistant.token"
+
+
+def password_file(folders: Folders) -> Path:
+    """Where the password for the MQTT broker is kept."""
+    return folders.config / "mqtt.password"
+
+
+def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
+    """The home, not yet connected. Raises nothing: a home that is not set up says so when it is used."""
+    if settings.home.kind == "demo":
+        return DemoHome(folders.state / DEMO_FILE)
+    try:
+        home = _real_home(settings, folders)
+    except ConfigError as error:
+        home = UnavailableHome(f"{error.message}: {error.hint}")
+    return HomeWithLocalLists(home, folders.state / LISTS_FILE)
+
+
+def _real_home(settings: Settings, folders: Folders) -> ConnectedHome:
+    """Raises ConfigError for a secret that cannot be read."""
+    # The clients take a quarter of a second to import, and most homes need one of them at most.
+    timeout_s = settings.home.timeout_s
+    match settings.home.kind:
+        case "home_assistant":
+            from edgevox.home.backends.home_assistant import HomeAssistantHome
+
+            url, token = settings.home.url, read_secret(token_file(folders), _SETUP_AGAIN_HINT)
+            if url is None or token is None:
+                return UnavailableHome(f"Home Assistant is not set up yet. {SETUP_HINT}")
+            return HomeAssistantHome(url, token, timeout_s=timeout_s)
+        case "mqtt":
+            from edgevox.home.backends.mqtt import Broker, MqttHome
+
+            mqtt, password = settings.mqtt, read_secret(password_file(folders), _SETUP_AGAIN_HINT)
+            broker = Broker(password=password, **mqtt.model_dump())
+            return MqttHome(broker, timeout_s=timeout_s)
+        case "demo":
+            raise AssertionError("the demo home is not to be reached")
+        case _:
+            assert_never(settings.home.kind)
+
+
+class UnavailableHome:
+    """A home that is not set up: all that is asked of it is answered with what to do."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+    async def start(self) -> None:
+        """There is nothing to reach."""
+        _log.warning("%s", self.problem)
+
+    async def close(self) -> None:
+        """Nor to leave."""
+
+    def house(self) -> House:
+        raise HomeError(self.problem)
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        raise HomeError(self.problem)
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        raise HomeError(self.problem)
+
+    async def announce(self, message: str) -> None:
+        raise HomeError(self.problem)

@@ -1,0 +1,196 @@
+"""The Home Assistant backend: follows states over the WebSocket API and applies actions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from edgevox.config.secrets import Secret
+from edgevox.home.backends.home_assistant.connection import (
+    CANNOT_REACH,
+    MALFORMED_ANSWER,
+    CommandFailed,
+    Connection,
+    ReconnectingConnection,
+)
+from edgevox.home.backends.home_assistant.registries import follow_registries, read_registries
+from edgevox.home.backends.home_assistant.service_calls import execute_action, gather_all, read_items
+from edgevox.home.backends.home_assistant.services import supports
+from edgevox.home.backends.home_assistant.states import LiveStates
+from edgevox.home.entities import Action, Entity, HomeError, House, ListItem
+
+# Bits of supported_features, in Home Assistant's numbers.
+_SATELLITE_ANNOUNCES = 1
+_PLAYS_MEDIA, _PLAYS_ANNOUNCEMENTS = 512, 1048576
+
+
+async def announce(connection: Connection, live: LiveStates, message: str) -> None:
+    """By the first of the three ways that this house has. Raises HomeError where it has none."""
+    if satellites := _satellites(live):
+        await _call(connection, "assist_satellite", "announce", {"message": message}, satellites)
+        return
+    speakers, voices = _speakers(live), live.all_ids("tts")
+    if speakers and voices:
+        data = {"message": message, "media_player_entity_id": speakers}
+        await _call(connection, "tts", "speak", data, [voices[0]])
+        return
+    try:
+        await _call(connection, "notify", "notify", {"message": message}, None)
+    except CommandFailed as error:
+        if error.reason != "not_found":
+            raise
+        raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
+
+
+async def _call(
+    connection: Connection, domain: str, service: str, data: dict[str, Any], target: list[str] | None
+) -> None:
+    fields = {"target": {"entity_id": target}} if target is not None else {}
+    await connection.command("call_service", domain=domain, service=service, service_data=data, **fields)
+
+
+def _satellites(live: LiveStates) -> list[str]:
+    return [
+        entity_id
+        for entity_id in live.all_ids("assist_satellite")
+        if int(live.attribute(entity_id, "supported_features") or 0) & _SATELLITE_ANNOUNCES
+    ]
+
+
+def _speakers(live: LiveStates) -> list[str]:
+    """Those that lower the music for an announcement, and plain loudspeakers: no televisions."""
+    return [
+        entity.id
+        for entity in live.house().entities
+        if entity.domain == "media_player"
+        and entity.state != "unavailable"
+        and supports(entity, _PLAYS_MEDIA)
+        and (supports(entity, _PLAYS_ANNOUNCEMENTS) or entity.device_class == "speaker")
+    ]
+
+
+_NO_ANSWER = "Home Assistant does not answer right now."
+# Registries change in bursts, when an integration starts or a device is added: one reading for all of it.
+_SETTLES_IN_S = 0.3
+# While Home Assistant starts, its things come one by one; one that never ends to start is used as it is.
+_STARTS_WITHIN_S = 30.0
+_ASK_AGAIN_S = 0.5
+
+
+class HomeAssistantHome:
+    """A ConnectedHome. It belongs to the event loop that called `start`."""
+
+    def __init__(self, url: str, token: Secret, *, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._live = LiveStates()
+        self._is_known = False
+        self._link = ReconnectingConnection(url, token, timeout_s=timeout_s, serve=self._serve)
+
+    @property
+    def problem(self) -> str:
+        return self._link.problem
+
+    async def start(self) -> None:
+        await self._link.start()
+
+    async def close(self) -> None:
+        await self._link.close()
+
+    def house(self) -> House:
+        """Raises HomeError as long as Home Assistant was never reached."""
+        if not self._is_known:
+            raise HomeError(self.problem or CANNOT_REACH)
+        return self._live.house()
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        """Raises HomeError when none of the targets did it."""
+        connection = self._link.connection
+        outcomes = await asyncio.gather(*(self._outcome(connection, target, action) for target in action.targets))
+        done = tuple(outcome for outcome in outcomes if isinstance(outcome, Entity))
+        failures = [outcome for outcome in outcomes if isinstance(outcome, HomeError)]
+        if failures and not done:
+            raise gather_all(failures)
+        return done
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        """Raises HomeError."""
+        try:
+            return await read_items(self._link.connection, list_id)
+        except TimeoutError:
+            raise HomeError(_NO_ANSWER) from None
+
+    async def announce(self, message: str) -> None:
+        """Raises HomeError."""
+        try:
+            await announce(self._link.connection, self._live, message)
+        except TimeoutError:
+            raise HomeError(_NO_ANSWER) from None
+
+    async def _outcome(self, connection: Connection, target: Entity, action: Action) -> Entity | HomeError:
+        """The entity as it is afterwards, or why it did not do it."""
+        try:
+            return await execute_action(connection, self._live, target, action, timeout_s=self._timeout_s)
+        except HomeError as error:
+            return error
+
+    # --- following the house
+
+    async def _serve(self, connection: Connection, ready: Callable[[], None]) -> None:
+        """Know the house, and follow it until the connection is lost. Raises HomeError and TimeoutError."""
+        changed = asyncio.Event()
+        await _bundle_messages(connection)
+        await self._wait_for_start(connection)
+        await follow_registries(connection, changed.set)
+        self._live.register(await read_registries(connection))
+        await self._follow_states(connection)
+        self._is_known = True
+        ready()
+        async with asyncio.TaskGroup() as both:
+            reading = both.create_task(self._read_again(connection, changed))
+            await connection.lost()
+            reading.cancel()
+
+    async def _wait_for_start(self, connection: Connection) -> None:
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + _STARTS_WITHIN_S
+        while loop.time() < until_s:
+            config = await connection.command("get_config")
+            if config.get("state", "RUNNING") == "RUNNING":
+                return
+            self._link.report_not_ready("Home Assistant is still starting.")
+            await asyncio.sleep(_ASK_AGAIN_S)
+
+    async def _follow_states(self, connection: Connection) -> None:
+        """Returns when every state is known; those that change later come by themselves."""
+        known = asyncio.Event()
+
+        def take(event: dict[str, Any]) -> None:
+            if known.is_set():
+                self._live.take(event)
+            else:
+                self._live.begin(event)
+                known.set()
+
+        await connection.subscribe(take, "subscribe_entities")
+        async with asyncio.timeout(self._timeout_s):
+            await known.wait()
+
+    async def _read_again(self, connection: Connection, changed: asyncio.Event) -> None:
+        while True:
+            await changed.wait()
+            await asyncio.sleep(_SETTLES_IN_S)
+            changed.clear()
+            try:
+                self._live.register(await read_registries(connection))
+            except (HomeError, TimeoutError, *MALFORMED_ANSWER):
+                changed.set()
+                await asyncio.sleep(self._timeout_s)
+
+
+async def _bundle_messages(connection: Connection) -> None:
+    """Have many states sent as one message, where this version can."""
+    try:
+        await connection.command("supported_features", features={"coalesce_messages": 1})
+    except CommandFailed:
+        return

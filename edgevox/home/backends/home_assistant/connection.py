@@ -1,0 +1,399 @@
+"""An authenticated WebSocket to Home Assistant, its errors, and reconnecting with backoff.
+
+HomeError
+├ Unreachable        no answer, or the connection was lost
+├ NotHomeAssistant   something else answers at this address
+├ WrongToken         the access token is not valid
+└ CommandFailed      Home Assistant answered a command with an error
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any, TypeAlias
+
+import aiohttp
+from yarl import URL
+
+from edgevox.config.secrets import Secret
+from edgevox.home.entities import HomeError
+from edgevox.home.phrasing import brief, sentence
+
+CANNOT_REACH = "I cannot reach Home Assistant right now."
+# What a message raises that is not shaped as Home Assistant's are.
+MALFORMED_ANSWER = (AttributeError, KeyError, TypeError, ValueError)
+_RUN_SETUP = "run edgevox home setup"
+# Codes of errors whose text is not meant for people.
+_TECHNICAL = frozenset({"invalid_format", "unknown_error", "template_error", "id_reuse"})
+
+
+class Unreachable(HomeError):
+    """Nobody answers there, or no longer; it may be back at any moment."""
+
+    code = "home_unreachable"
+
+
+class NotHomeAssistant(HomeError):
+    """Something answers there that is not Home Assistant."""
+
+    code = "not_home_assistant"
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"What answers at {where} is not Home Assistant; {_RUN_SETUP}.", hint=_RUN_SETUP)
+
+
+class WrongToken(HomeError):
+    """Home Assistant does not know the token: asking again does not help."""
+
+    code = "wrong_token"
+
+    def __init__(self) -> None:
+        super().__init__(f"Home Assistant does not accept the token; {_RUN_SETUP}.", hint=_RUN_SETUP)
+
+
+class CommandFailed(HomeError):
+    """Home Assistant answered a command with an error; `reason` is its code for it."""
+
+    code = "home_command_failed"
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(_error_text(reason, text))
+        self.reason = reason
+
+
+def _error_text(reason: str, text: str) -> str:
+    match reason:
+        case "not_found" | "unknown_command" | "not_supported":
+            return "This Home Assistant cannot do that."
+        case "unauthorized":
+            return "The user of my token may not do that in Home Assistant."
+        case _ if reason in _TECHNICAL or not text.strip():
+            return "Home Assistant could not do that."
+        case _:
+            return sentence(f"Home Assistant could not do that: {brief(text)}")
+
+
+_log = logging.getLogger(__name__)
+
+OnEvent: TypeAlias = Callable[[dict[str, Any]], None]
+
+# A peer that is gone without a word is noticed after one and a half of these.
+_PING_EVERY_S = 15.0
+# All states of a very large house come in one message.
+_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+_CLOSE_WITHIN_S = 1.0
+
+
+async def check_token(url: str, token: Secret, *, timeout_s: float = 10.0) -> str:
+    """The version of the Home Assistant that accepts this token there.
+
+    Raises Unreachable, NotHomeAssistant and WrongToken, whose messages say what to do.
+    """
+    connection = await Connection.open(url, token, timeout_s=timeout_s)
+    await connection.close()
+    return connection.version
+
+
+class Connection:
+    """Made by `open`; every method raises Unreachable once the connection is lost."""
+
+    def __init__(
+        self,
+        socket: aiohttp.ClientWebSocketResponse,
+        resources: AsyncExitStack,
+        version: str,
+        timeout_s: float,
+    ) -> None:
+        self.version = version
+        self._socket = socket
+        self._resources = resources
+        self._timeout_s = timeout_s
+        self._last_id = 0
+        self._results: dict[int, asyncio.Future[Any]] = {}
+        self._subscriptions: dict[int, OnEvent] = {}
+        self._reading = asyncio.create_task(self._read())
+
+    @classmethod
+    async def open(cls, url: str, token: Secret, *, timeout_s: float) -> Connection:
+        """Connect and log in. Raises Unreachable, NotHomeAssistant and WrongToken."""
+        try:
+            async with asyncio.timeout(timeout_s), AsyncExitStack() as resources:
+                session = await resources.enter_async_context(aiohttp.ClientSession())
+                socket = await _connect(session, url)
+                resources.push_async_callback(socket.close)
+                version = await _log_in(socket, token, host_of(url))
+                return cls(socket, resources.pop_all(), version, timeout_s)
+        except TimeoutError:
+            raise Unreachable(_nobody_at(url)) from None
+
+    async def command(self, kind: str, /, **fields: Any) -> Any:  # noqa: ANN401 - each command's own result
+        """Send a command and return its result, waiting no longer than `timeout_s`.
+
+        Raises CommandFailed, Unreachable, and TimeoutError when there is no answer in time.
+        """
+        number = self._next_id()
+        result = self._results[number] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._send({"id": number, "type": kind, **fields})
+                return await result
+        finally:
+            self._results.pop(number, None)
+
+    async def subscribe(self, on_event: OnEvent, kind: str, /, **fields: Any) -> None:  # noqa: ANN401 - as above
+        """Have `on_event` called with every event from now on; it must not wait. Raises like `command`."""
+        number = self._last_id + 1
+        self._subscriptions[number] = on_event
+        await self.command(kind, **fields)
+
+    @property
+    def is_lost(self) -> bool:
+        return self._reading.done()
+
+    async def lost(self) -> None:
+        """Wait until the connection is lost, however long it lives."""
+        await asyncio.wait([self._reading])
+
+    async def close(self) -> None:
+        """Raises nothing, and does not wait for a peer that is gone."""
+        self._reading.cancel()
+        await asyncio.wait([self._reading])
+        await self._resources.aclose()
+
+    def _next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        if self.is_lost:
+            raise Unreachable(CANNOT_REACH)
+        try:
+            await self._socket.send_json(message)
+        except (aiohttp.ClientError, OSError):
+            raise Unreachable(CANNOT_REACH) from None
+
+    async def _read(self) -> None:
+        try:
+            async for message in self._socket:
+                if message.type is aiohttp.WSMsgType.TEXT:
+                    self._take(message.data)
+        except MALFORMED_ANSWER as error:
+            _log.warning("Home Assistant sent a message that I do not understand: %r", error)
+        finally:
+            for result in self._results.values():
+                if not result.done():
+                    result.set_exception(Unreachable(CANNOT_REACH))
+
+    def _take(self, text: str) -> None:
+        content = json.loads(text)
+        # Many messages may come as one list.
+        for message in content if isinstance(content, list) else [content]:
+            match message:
+                case {"type": "event", "id": int(number), "event": dict(event)}:
+                    if on_event := self._subscriptions.get(number):
+                        on_event(event)
+                case {"type": "result", "id": int(number), "success": True}:
+                    self._settle(number).set_result(message.get("result"))
+                case {"type": "result", "id": int(number)}:
+                    error = message.get("error") or {}
+                    failed = CommandFailed(str(error.get("code", "")), str(error.get("message", "")))
+                    self._settle(number).set_exception(failed)
+                case _:
+                    pass
+
+    def _settle(self, number: int) -> asyncio.Future[Any]:
+        """The future that waits for a result; where nobody waits any more, one that nobody looks at."""
+        waiting = self._results.get(number)
+        if waiting is None or waiting.done():
+            waiting = asyncio.get_running_loop().create_future()
+            waiting.add_done_callback(asyncio.Future.exception)
+        return waiting
+
+
+def host_of(url: str) -> str:
+    """The address as it may be shown: without a name or password that somebody wrote into it."""
+    try:
+        return str(URL(url).with_user(None).with_query(None)).rstrip("/")
+    except ValueError:
+        return "its address"
+
+
+async def _connect(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientWebSocketResponse:
+    try:
+        return await session.ws_connect(
+            url.rstrip("/") + "/api/websocket",
+            heartbeat=_PING_EVERY_S,
+            max_msg_size=_MAX_MESSAGE_BYTES,
+            timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_WITHIN_S),
+        )
+    except aiohttp.InvalidURL:
+        raise Unreachable("Home Assistant's address is not a web address; run edgevox home setup.") from None
+    except aiohttp.ClientSSLError:
+        raise Unreachable(
+            f"The certificate of {host_of(url)} is not trusted here; give Home Assistant one that is."
+        ) from None
+    except aiohttp.ClientResponseError as error:
+        if error.status == 403:
+            raise Unreachable(
+                "Home Assistant turns this computer away; remove its address from ip_bans.yaml there."
+            ) from None
+        if error.status >= 500:
+            raise Unreachable(_nobody_at(url)) from None
+        raise NotHomeAssistant(host_of(url)) from None
+    except (aiohttp.ClientError, OSError):
+        raise Unreachable(_nobody_at(url)) from None
+
+
+async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place: str) -> str:
+    """Home Assistant's version, once it has accepted the token."""
+    match await _greeting(socket):
+        case {"type": "auth_required"}:
+            pass
+        case _:
+            raise NotHomeAssistant(place)
+    await socket.send_json({"type": "auth", "access_token": token.reveal()})
+    match await _greeting(socket):
+        case {"type": "auth_ok", **rest}:
+            return str(rest.get("ha_version", ""))
+        case {"type": "auth_invalid"}:
+            raise WrongToken
+        case None:
+            raise Unreachable(CANNOT_REACH)
+        case _:
+            raise NotHomeAssistant(place)
+
+
+async def _greeting(socket: aiohttp.ClientWebSocketResponse) -> Any:  # noqa: ANN401 - it may be anything
+    """What the peer says before commands are numbered; None when it is no JSON, or nothing."""
+    message = await socket.receive()
+    if message.type is not aiohttp.WSMsgType.TEXT:
+        return None
+    try:
+        return json.loads(message.data)
+    except ValueError:
+        return None
+
+
+def _nobody_at(url: str) -> str:
+    return f"I cannot reach Home Assistant at {host_of(url)}; check that it is running."
+
+
+ServeConnection: TypeAlias = Callable[[Connection, Callable[[], None]], Awaitable[None]]
+
+_FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 5.0
+# A wrong token stays wrong, and Home Assistant may ban who comes with one again and again.
+_WAIT_AFTER_REFUSAL_S = 3600.0
+_LONG_LIVED_S = 10.0
+# In time-outs: one to connect, one to read the house, one to spare.
+_STARTS_WITHIN = 3
+
+
+class ReconnectingConnection:
+    """Opens connections one after the other, and has `serve` work with each until it is lost.
+
+    `serve(connection, ready)` calls `ready()` when the connection can be used, and returns when it is lost;
+    it may raise HomeError and TimeoutError.
+    """
+
+    def __init__(self, url: str, token: Secret, *, timeout_s: float, serve: ServeConnection) -> None:
+        self.problem = ""
+        self._said_to_callers = CANNOT_REACH
+        self._url = url
+        self._token = token
+        self._timeout_s = timeout_s
+        self._serve = serve
+        self._connection: Connection | None = None
+        self._tried = asyncio.Event()
+        self._keeping: asyncio.Task[None] | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """The connection there is. Raises Unreachable while there is none, at once."""
+        if self._connection is None:
+            raise Unreachable(self._said_to_callers)
+        return self._connection
+
+    async def start(self) -> None:
+        """Returns when the first try has succeeded or failed; one that takes too long goes on without us."""
+        if self._keeping is None:
+            self._keeping = asyncio.create_task(self._keep())
+        try:
+            async with asyncio.timeout(_STARTS_WITHIN * self._timeout_s):
+                await self._tried.wait()
+        except TimeoutError:
+            self.report_not_ready(self._too_slow)
+
+    async def close(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.wait([self._keeping])
+            self._keeping = None
+        self._tried = asyncio.Event()
+
+    def report_not_ready(self, problem: str) -> None:
+        """There is a connection, and it cannot be used yet: nobody who starts us waits for it."""
+        self.problem = self._said_to_callers = problem
+        self._tried.set()
+
+    @property
+    def _too_slow(self) -> str:
+        return f"Home Assistant at {host_of(self._url)} takes too long to answer; I am trying again."
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        failures = 0
+        while True:
+            began_s = loop.time()
+            trouble = await self._one_connection()
+            self._report(trouble)
+            failures = 0 if loop.time() - began_s > _LONG_LIVED_S else failures + 1
+            await asyncio.sleep(backoff_s(failures, is_refused=isinstance(trouble, WrongToken)))
+
+    async def _one_connection(self) -> HomeError:
+        """Why it came to its end, or never began."""
+        try:
+            connection = await Connection.open(self._url, self._token, timeout_s=self._timeout_s)
+        except HomeError as error:
+            return error
+
+        def ready() -> None:
+            self._connection = connection
+            self.problem = ""
+            self._tried.set()
+            _log.info("connected to Home Assistant %s at %s", connection.version, host_of(self._url))
+
+        try:
+            await self._serve(connection, ready)
+        except HomeError as error:
+            return error
+        except TimeoutError:
+            return Unreachable(self._too_slow)
+        except MALFORMED_ANSWER as error:
+            _log.warning("Home Assistant's answer is not understood: %r", error)
+            return HomeError("Home Assistant answers in a way that I do not understand; update EdgeVox.")
+        finally:
+            self._connection = None
+            await connection.close()
+        return Unreachable(f"The connection to Home Assistant at {host_of(self._url)} was lost; I am trying again.")
+
+    def _report(self, trouble: HomeError) -> None:
+        if trouble.message != self.problem:
+            _log.warning("%s", trouble.message)
+        self.problem = trouble.message
+        # Only what the user can do something about is worth more than one sentence.
+        self._said_to_callers = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
+        self._tried.set()
+
+
+def backoff_s(failures: int, *, is_refused: bool) -> float:
+    """Longer after each failure, and never twice the same: many clients must not come back as one."""
+    if is_refused:
+        return _WAIT_AFTER_REFUSAL_S
+    longest_s: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(failures, 10))
+    return longest_s * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret

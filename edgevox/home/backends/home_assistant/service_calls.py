@@ -1,0 +1,211 @@
+"""Calls Home Assistant services and waits for the state that follows."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from edgevox.core.languages import counted, listed
+from edgevox.home.backends.home_assistant.connection import (
+    CANNOT_REACH,
+    CommandFailed,
+    Connection,
+    Unreachable,
+)
+from edgevox.home.backends.home_assistant.services import (
+    Service,
+    in_state,
+    service_for,
+    supports,
+    unsupported,
+)
+from edgevox.home.backends.home_assistant.states import LiveStates
+from edgevox.home.entities import Action, Entity, HomeError, ListItem
+from edgevox.home.phrasing import brief, sentence, the
+from edgevox.home.resolve.fuzzy import is_plural
+
+# Bits of supported_features, in Home Assistant's numbers.
+_ADDS, _REMOVES, _CHANGES = 1, 2, 4
+
+
+async def read_items(connection: Connection, list_id: str) -> tuple[ListItem, ...]:
+    """Raises what `Connection.command` raises."""
+    return tuple(
+        ListItem(str(line.get("summary") or ""), line.get("status") == "completed")
+        for line in await _lines(connection, list_id)
+    )
+
+
+async def list_service(connection: Connection, entity: Entity, action: Action) -> Service:
+    """The service that changes the list. Raises HomeError when it cannot, or has no such line."""
+    text = str(action.values["item"])
+    match action.verb:
+        case "add_item":
+            _require_list_feature(entity, _ADDS)
+            return Service("add_item", {"item": text})
+        case "complete_item":
+            _require_list_feature(entity, _CHANGES)
+            line = await _line(connection, entity.id, text, is_waiting=True)
+            return Service("update_item", {"item": line, "status": "completed"})
+        case "remove_item":
+            _require_list_feature(entity, _REMOVES)
+            line = await _line(connection, entity.id, text, is_waiting=False)
+            return Service("remove_item", {"item": [line]})
+        case _:
+            raise AssertionError(action.verb)
+
+
+async def _line(connection: Connection, list_id: str, text: str, *, is_waiting: bool) -> str:
+    """How Home Assistant knows a line: by its number, since two lines may read the same."""
+    for line in await _lines(connection, list_id):
+        if line.get("summary") == text and not (is_waiting and line.get("status") == "completed"):
+            return str(line.get("uid") or text)
+    raise HomeError("That is no longer on the list.")
+
+
+async def _lines(connection: Connection, list_id: str) -> list[Mapping[str, Any]]:
+    try:
+        answer = await connection.command("todo/item/list", entity_id=list_id)
+    except CommandFailed as error:
+        if error.reason == "not_found":
+            raise HomeError("That list does not answer.") from None
+        raise
+    match answer:
+        case {"items": list(lines)}:
+            return [line for line in lines if isinstance(line, dict)]
+        case _:
+            return []
+
+
+def _require_list_feature(entity: Entity, feature: int) -> None:
+    if not supports(entity, feature):
+        raise unsupported(entity, "cannot be changed from here")
+
+
+# Bits of supported_features, in Home Assistant's numbers; a version that cannot search never sets the second.
+_PLAYS_MEDIA, _SEARCHES = 512, 4194304
+
+
+async def play_service(connection: Connection, entity: Entity, values: Mapping[str, Any]) -> Service:
+    """The service that plays what a search finds first. Raises HomeError when nothing is found."""
+    if not supports(entity, _SEARCHES) or not supports(entity, _PLAYS_MEDIA):
+        raise unsupported(entity, "cannot search for music")
+    query = str(values["search_query"])
+    data: dict[str, Any] = {"search_query": query}
+    if values.get("media_class"):
+        data["media_filter_classes"] = [values["media_class"]]
+    answer = await connection.command(
+        "call_service",
+        domain="media_player",
+        service="search_media",
+        service_data=data,
+        target={"entity_id": entity.id},
+        return_response=True,
+    )
+    for media in _found(answer, entity.id):
+        match media:
+            case {"can_play": False}:
+                continue
+            case {"media_content_id": content, "media_content_type": kind}:
+                data = {"media_content_id": content, "media_content_type": kind}
+                return Service("play_media", data, in_state("playing", "buffering"))
+            case _:
+                continue
+    raise HomeError(sentence(f"{the(entity)} finds no {brief(query)}"))
+
+
+def _found(answer: Any, entity_id: str) -> list[Any]:  # noqa: ANN401 - it is looked at here
+    match answer:
+        case {"response": dict(by_player)}:
+            match by_player.get(entity_id):
+                case {"result": list(found)}:
+                    return found
+    return []
+
+
+_log = logging.getLogger(__name__)
+
+_MOST_NAMED = 3
+
+
+class NoAnswer(HomeError):
+    """Home Assistant was told, and the entity did not follow in time."""
+
+    code = "no_answer"
+
+    def __init__(self, *entities: Entity) -> None:
+        is_one = len(entities) == 1 and not is_plural(entities[0].name)
+        names = [the(entity) for entity in entities]
+        who = listed(names, "and") if len(names) <= _MOST_NAMED else counted(len(names), "thing")
+        super().__init__(sentence(f"{who} {'does' if is_one else 'do'} not answer"))
+        self.entities = entities
+
+
+async def execute_action(
+    connection: Connection, live: LiveStates, target: Entity, action: Action, *, timeout_s: float
+) -> Entity:
+    """The entity as it is afterwards. Raises HomeError."""
+    before = live.entity(target.id)
+    if before is None:
+        raise HomeError(sentence(f"{the(target)} is not there any more"))
+    service: Service | None = None
+    try:
+        async with asyncio.timeout(timeout_s):
+            service = await _service(connection, before, action)
+            if service is not None:
+                await _call_service(connection, before, service)
+                if service.is_done is not None:
+                    await live.until(target.id, service.is_done)
+    except CommandFailed as error:
+        _log.warning("Home Assistant refused %s for %s: %s", action.verb, target.id, error.reason)
+        raise _why(before, error) from None
+    except TimeoutError:
+        if connection.is_lost:
+            raise Unreachable(CANNOT_REACH) from None
+        if not _has_followed(service, before, live.entity(target.id)):
+            raise NoAnswer(before) from None
+    return live.entity(target.id) or before
+
+
+def gather_all(failures: Sequence[HomeError]) -> HomeError:
+    """One error for an action that nothing did."""
+    silent = [error.entities[0] for error in failures if isinstance(error, NoAnswer)]
+    return NoAnswer(*silent) if len(silent) == len(failures) else failures[0]
+
+
+async def _service(connection: Connection, entity: Entity, action: Action) -> Service | None:
+    match action.verb:
+        case "add_item" | "complete_item" | "remove_item":
+            return await list_service(connection, entity, action)
+        case "play":
+            return await play_service(connection, entity, action.values)
+        case _:
+            return service_for(entity, action)
+
+
+async def _call_service(connection: Connection, entity: Entity, service: Service) -> None:
+    await connection.command(
+        "call_service",
+        domain=entity.domain,
+        service=service.name,
+        service_data=service.data,
+        target={"entity_id": entity.id},
+    )
+
+
+def _why(entity: Entity, error: CommandFailed) -> HomeError:
+    if entity.domain in ("alarm_control_panel", "lock") and entity.attributes.get("code_format"):
+        return HomeError(sentence(f"{the(entity)} wants its code, and I do not know it"))
+    return error
+
+
+def _has_followed(service: Service | None, before: Entity, now: Entity | None) -> bool:
+    """Whether the entity did it though no result came, or is on its way to the value it was given."""
+    if service is None or service.is_done is None or now is None or now == before:
+        return False
+    if service.is_done(now):
+        return True
+    key = service.value
+    return key is not None and now.attributes.get(key) != before.attributes.get(key)

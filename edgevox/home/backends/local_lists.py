@@ -1,0 +1,148 @@
+"""A shopping list and a to-do list in a local file, for a home that has none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgevox.core.state_file import StateFile
+from edgevox.core.words import normalized_words
+from edgevox.home.entities import Action, ConnectedHome, Entity, House, ListItem
+
+LIST_VERBS = frozenset({"add_item", "complete_item", "remove_item"})
+
+
+class Line(BaseModel):
+    """One line, as the file has it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str
+    is_done: bool = False
+
+
+def change_lines(lines: list[Line], action: Action) -> None:
+    """Do what the action says to a list, in place; its verb is one of LIST_VERBS."""
+    text = str(action.values["item"])
+    match action.verb:
+        case "add_item":
+            lines.append(Line(text=text))
+        case "complete_item":
+            for line in lines:
+                line.is_done = line.is_done or normalized_words(line.text) == normalized_words(text)
+        case "remove_item":
+            lines[:] = [line for line in lines if normalized_words(line.text) != normalized_words(text)]
+        case _:
+            raise AssertionError(action.verb)
+
+
+def forget_lines(lines: list[Line], is_forgotten: Callable[[str], bool]) -> int:
+    """Delete the lines that are to be forgotten, in place, and return how many."""
+    before = len(lines)
+    lines[:] = [line for line in lines if not is_forgotten(line.text)]
+    return before - len(lines)
+
+
+def waiting(lines: list[Line]) -> str:
+    """A list's state, as Home Assistant has it: how many lines are not done."""
+    return str(sum(not line.is_done for line in lines))
+
+
+def as_items(lines: list[Line]) -> tuple[ListItem, ...]:
+    return tuple(ListItem(line.text, line.is_done) for line in lines)
+
+
+LISTS_FILE = "lists.json"
+
+_LISTS = (
+    Entity("todo.shopping_list", "Shopping List", "todo", "0", ("Groceries",)),
+    Entity("todo.to_do", "To-Do List", "todo", "0", ("Tasks", "Chores")),
+)
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    lists: dict[str, list[Line]] = Field(default_factory=dict)
+
+
+class LocalLists:
+    """The two lists; without a path they live in memory."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._file = StateFile(path, _Content)
+
+    def entities(self) -> tuple[Entity, ...]:
+        """Raises StateError."""
+        lists = self._file.read().lists
+        return tuple(replace(entity, state=waiting(lists.get(entity.id, []))) for entity in _LISTS)
+
+    def items(self, list_id: str) -> tuple[ListItem, ...]:
+        """Raises StateError."""
+        return as_items(self._file.read().lists.get(list_id, []))
+
+    def change(self, action: Action) -> tuple[Entity, ...]:
+        """Do it, and return the lists that it was about as they are now. Raises StateError."""
+        with self._file.changing() as content:
+            for target in action.targets:
+                change_lines(content.lists.setdefault(target.id, []), action)
+        now = {entity.id: entity for entity in self.entities()}
+        return tuple(now[target.id] for target in action.targets if target.id in now)
+
+    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
+        """Delete the items that are to be forgotten, and return how many. Raises StateError."""
+        with self._file.changing() as content:
+            return sum(forget_lines(lines, is_forgotten) for lines in content.lists.values())
+
+
+class HomeWithLocalLists:
+    """A home, and the lists of our own while it has no lists of its own."""
+
+    def __init__(self, home: ConnectedHome, path: Path | None = None) -> None:
+        self._home = home
+        self._lists = LocalLists(path)
+
+    @property
+    def problem(self) -> str:
+        return self._home.problem
+
+    async def start(self) -> None:
+        await self._home.start()
+
+    async def close(self) -> None:
+        await self._home.close()
+
+    def house(self) -> House:
+        """Raises HomeError and StateError."""
+        house = self._home.house()
+        return house if _has_lists(house) else replace(house, entities=house.entities + self._lists.entities())
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        """Raises HomeError and StateError."""
+        if action.verb not in LIST_VERBS or _has_lists(self._home.house()):
+            return await self._home.apply(action)
+        return await asyncio.to_thread(self._lists.change, action)
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        """Raises HomeError and StateError."""
+        if _has_lists(self._home.house()):
+            return await self._home.items(list_id)
+        return self._lists.items(list_id)
+
+    async def announce(self, message: str) -> None:
+        """Raises HomeError."""
+        await self._home.announce(message)
+
+    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
+        """Delete the items of our own lists that are to be forgotten. Raises StateError."""
+        return self._lists.forget_words(is_forgotten)
+
+
+def _has_lists(house: House) -> bool:
+    return any(entity.domain == "todo" for entity in house.entities)

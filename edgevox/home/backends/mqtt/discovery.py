@@ -1,0 +1,259 @@
+"""Parses Home Assistant's MQTT discovery messages.
+
+`<prefix>/<component>/[<node>/]<object>/config` announces one entity, `<prefix>/device/…/config` all the
+entities of a device. Keys may be abbreviated (`stat_t`), and `~` stands for the start of a topic.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from edgevox.home.backends.mqtt.templates import BadTemplate, Template
+
+_Options: TypeAlias = dict[str, Any]
+
+# Each part of a key stands for a word, but for a few keys.
+_KEYS = {
+    "p": "platform",
+    "ret": "retain",
+    "pl_ret": "payload_return_to_base",
+    "sup_clrm": "supported_color_modes",
+    "en": "enabled_by_default",
+    "sa": "suggested_area",
+    "act_stat_t": "activity_state_topic",
+    "act_val_tpl": "activity_value_template",
+    "max_temp": "max_temp",
+    "min_temp": "min_temp",
+    "temp_step": "temp_step",
+    "exp_aft": "expire_after",
+    "off_dly": "off_delay",
+}
+_WORDS = {
+    "act": "action", "aft": "after", "avail": "available", "avty": "availability", "bri": "brightness",
+    "cat": "category", "cla": "class", "clr": "color", "clrm": "color_mode", "cls": "close",
+    "clsd": "closed", "cmd": "command", "cmps": "components", "cod": "code", "curr": "current",
+    "def": "default", "dev": "device", "dis": "disarm", "ent": "entity", "feat": "features",
+    "hum": "humidity", "ids": "identifiers", "meas": "measurement", "mirs": "mireds", "mow": "mowing",
+    "nite": "night", "obj": "object", "opnd": "opened", "opt": "optimistic", "pct": "percentage",
+    "pl": "payload", "pos": "position", "pow": "power", "pr": "preset", "prs": "press", "req": "required",
+    "rng": "range", "scl": "scale", "spd": "speed", "stat": "state", "strt": "start",
+    "sup": "supported", "t": "topic", "temp": "temperature", "tpl": "template", "uniq": "unique",
+    "unlk": "unlock", "val": "value", "whit": "white",
+}  # fmt: skip
+_COLOUR_TEMPERATURE = re.compile(r"(?:clr|color)_temp_(?P<rest>\w+)")
+
+
+def expand_abbreviations(options: _Options) -> _Options:
+    """The options by their whole names; `availability` is a list of options afterwards."""
+    whole = _whole_keys(options)
+    if isinstance(device := whole.get("device"), dict):
+        whole["device"] = _whole_keys(device)
+    if "availability" in whole:
+        listed = whole["availability"]
+        listed = listed if isinstance(listed, list) else [listed]
+        whole["availability"] = [_whole_keys(one) for one in listed if isinstance(one, dict)]
+    return whole
+
+
+def expand_base_topic(options: _Options) -> _Options:
+    """Options that were spelled out, with the start of topics in the place of `~`."""
+    base = options.get("~")
+    if not isinstance(base, str):
+        return options
+    whole = _whole_topics(options, base)
+    if isinstance(listed := whole.get("availability"), list):
+        whole["availability"] = [_whole_topics(one, base) for one in listed]
+    return whole
+
+
+def _whole_keys(options: _Options) -> _Options:
+    return {_whole_key(key): value for key, value in options.items()}
+
+
+def _whole_key(key: str) -> str:
+    if key in _KEYS:
+        return _KEYS[key]
+    if colour := _COLOUR_TEMPERATURE.fullmatch(key):
+        return f"color_temp_{_whole_key(colour['rest'])}"
+    return "_".join(_WORDS.get(word, word) for word in key.split("_"))
+
+
+def _whole_topics(options: _Options, base: str) -> _Options:
+    return {key: _whole_topic(key, value, base) for key, value in options.items() if key != "~"}
+
+
+def _whole_topic(key: str, value: object, base: str) -> object:
+    if not isinstance(value, str) or not key.endswith("topic"):
+        return value
+    if value.startswith("~"):
+        return base + value[1:]
+    return value[:-1] + base if value.endswith("~") else value
+
+
+_MAX_LEVELS = 30
+_MAX_TEXT_CHARS = 250
+_MAX_LISTED = 32
+_MAX_COMPONENTS = 100
+_MAX_DEPTH = 10
+
+_Raw: TypeAlias = dict[str, Any]
+
+
+class InvalidDiscovery(ValueError):
+    """An announcement that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredEntity:
+    """One thing of an announcement; `key` tells it from every other."""
+
+    key: str
+    component: str
+    object_id: str
+    config: DiscoveryConfig
+
+
+class DiscoveryConfig:
+    """The options of one thing, each read as what it should be."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = options
+
+    def has(self, key: str) -> bool:
+        return self._options.get(key) is not None
+
+    def mentions(self, key: str) -> bool:
+        """True also where it says that there is none."""
+        return key in self._options
+
+    def text(self, key: str, default: str = "") -> str:
+        """As Home Assistant has it: true is "True"."""
+        value = self._options.get(key)
+        if value is None or isinstance(value, dict | list):
+            return default
+        return _text(value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self._options.get(key)
+        listed = value if isinstance(value, list) else [] if value is None else [value]
+        return tuple(_text(one) for one in listed[:_MAX_LISTED])
+
+    def number(self, key: str, default: float) -> float:
+        """Raises InvalidDiscovery."""
+        value = self._options.get(key)
+        try:
+            number = default if value is None else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise InvalidDiscovery(f"{key} is no number")
+        return number
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        value = self._options.get(key)
+        return default if value is None else str(value).casefold() in ("true", "1", "yes", "on")
+
+    def topic(self, key: str) -> str | None:
+        """A topic to publish to, or to follow. Raises InvalidDiscovery for one with wildcards."""
+        value = self._options.get(key)
+        if value is None or value == "":
+            return None
+        if not isinstance(value, str) or not _is_topic(value):
+            raise InvalidDiscovery(f"{key} is no topic")
+        return value
+
+    def needed_topic(self, key: str) -> str:
+        """Raises InvalidDiscovery where there is none."""
+        if (topic := self.topic(key)) is None:
+            raise InvalidDiscovery(f"{key} is missing")
+        return topic
+
+    def template(self, key: str) -> Template | None:
+        """Raises InvalidDiscovery."""
+        source = self._options.get(key)
+        if not source:
+            return None
+        try:
+            return Template(str(source))
+        except BadTemplate as error:
+            raise InvalidDiscovery(f"{key}: {error}") from None
+
+    def part(self, key: str) -> DiscoveryConfig:
+        """The options below a key; none where there are none."""
+        value = self._options.get(key)
+        return DiscoveryConfig(value if isinstance(value, dict) else {})
+
+    def parts(self, key: str) -> tuple[DiscoveryConfig, ...]:
+        """A list of options, or a single one."""
+        value = self._options.get(key)
+        listed = value if isinstance(value, list) else [value]
+        return tuple(DiscoveryConfig(one) for one in listed[:_MAX_LISTED] if isinstance(one, dict))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DiscoveryConfig) and self._options == other._options
+
+    __hash__ = None  # type: ignore[assignment]  # options are not hashable
+
+
+def _text(value: object) -> str:
+    """JSON can hold half letters, which nobody can print or send."""
+    return str(value)[:_MAX_TEXT_CHARS].encode(errors="ignore").decode()
+
+
+def _is_topic(text: str) -> bool:
+    """A broker closes the connection for a bad one."""
+    return (
+        text == _text(text)
+        and text.count("/") <= _MAX_LEVELS
+        and not text.startswith("$")
+        and set("+#\0").isdisjoint(text)
+    )
+
+
+def parse_discovery(path: str, payload: bytes) -> tuple[DiscoveredEntity, ...]:
+    """The things that a message announces, none for an empty one; `path` is the topic without its prefix.
+
+    Raises InvalidDiscovery.
+    """
+    component, _, rest = path.partition("/")
+    object_id = rest.removesuffix("/config")
+    if not payload:
+        return ()
+    try:
+        raw = json.loads(payload)
+    except (ValueError, RecursionError):
+        raise InvalidDiscovery("not JSON") from None
+    if not isinstance(raw, dict) or not _is_flat(raw):
+        raise InvalidDiscovery("not an object of options")
+    options = expand_abbreviations(raw)
+    if component != "device":
+        return (DiscoveredEntity(path, component, object_id, DiscoveryConfig(expand_base_topic(options))),)
+    parts = options.pop("components", None)
+    if not isinstance(parts, dict) or len(parts) > _MAX_COMPONENTS:
+        raise InvalidDiscovery("no components")
+    return tuple(_of_device(path, object_id, options, parts))
+
+
+def _is_flat(raw: _Raw) -> bool:
+    """What is nested deeply can be neither compared nor printed."""
+    level: list[object] = [raw]
+    for _ in range(_MAX_DEPTH):
+        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [value for values in inner for value in values]
+    return not level
+
+
+def _of_device(path: str, object_id: str, shared: _Raw, parts: _Raw) -> Iterator[DiscoveredEntity]:
+    for name, raw in parts.items():
+        if not isinstance(raw, dict):
+            continue
+        options = expand_abbreviations(raw)
+        component = str(options.pop("platform", ""))
+        if options:  # one that has nothing but its platform is being removed
+            merged = expand_base_topic({**shared, **options})
+            yield DiscoveredEntity(f"{path} {name}", component, f"{object_id}_{name}", DiscoveryConfig(merged))

@@ -1,0 +1,361 @@
+"""Entities announced over MQTT: identity, availability and state, with limits against a flooding broker."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from edgevox.home.backends.mqtt.climate import Climate, Fan
+from edgevox.home.backends.mqtt.component import BinarySensor, Component, Sensor, Values
+from edgevox.home.backends.mqtt.covers import Cover, Valve
+from edgevox.home.backends.mqtt.discovery import (
+    DiscoveredEntity,
+    DiscoveryConfig,
+    InvalidDiscovery,
+    parse_discovery,
+)
+from edgevox.home.backends.mqtt.lights import JsonLight, TopicLight
+from edgevox.home.backends.mqtt.switches import (
+    AlarmPanel,
+    Button,
+    Humidifier,
+    LawnMower,
+    Lock,
+    Siren,
+    Switch,
+    Vacuum,
+)
+from edgevox.home.backends.mqtt.templates import Template
+from edgevox.home.entities import Area, Entity, House
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    topic: str
+    template: Template | None
+    available: str
+    not_available: str
+
+
+class Availability:
+    """One or several topics. A thing that has none can always be reached; one that has is first heard of."""
+
+    def __init__(self, config: DiscoveryConfig) -> None:
+        """Raises InvalidDiscovery."""
+        own = (_source(config, "availability_topic", "availability_template"),)
+        listed = tuple(_source(part, "topic", "value_template") for part in config.parts("availability"))
+        self._sources = tuple(source for source in (*own, *listed) if source is not None)
+        self._mode = config.text("availability_mode", "latest")
+        self._said: dict[str, bool] = {}
+        self._latest = False
+
+    @property
+    def topics(self) -> frozenset[str]:
+        return frozenset(source.topic for source in self._sources)
+
+    def take(self, topic: str, payload: str) -> None:
+        for source in self._sources:
+            if source.topic != topic:
+                continue
+            text = payload if source.template is None else source.template.read(payload)
+            if text in (source.available, source.not_available):
+                self._latest = self._said[topic] = text == source.available
+
+    @property
+    def is_available(self) -> bool:
+        if not self._sources:
+            return True
+        match self._mode:
+            case "all":
+                return all(self._said.get(topic, False) for topic in self.topics)
+            case "any":
+                return any(self._said.values())
+            case _:
+                return self._latest
+
+
+def _source(config: DiscoveryConfig, topic_key: str, template_key: str) -> _Source | None:
+    if (topic := config.topic(topic_key)) is None:
+        return None
+    return _Source(
+        topic,
+        config.template(template_key),
+        config.text("payload_available", "online"),
+        config.text("payload_not_available", "offline"),
+    )
+
+
+_MAX_NAME_CHARS = 80
+_MAX_TOPICS = 16
+
+
+def _light(config: DiscoveryConfig) -> Component:
+    match config.text("schema", "basic"):
+        case "json":
+            return JsonLight(config)
+        case "basic" | "default":
+            return TopicLight(config)
+        case other:
+            raise InvalidDiscovery(f"schema {other}")
+
+
+_COMPONENTS: dict[str, Callable[[DiscoveryConfig], Component]] = {
+    "alarm_control_panel": AlarmPanel,
+    "binary_sensor": BinarySensor,
+    "button": lambda config: Button(config, "payload_press", "PRESS"),
+    "climate": Climate,
+    "cover": Cover,
+    "fan": Fan,
+    "humidifier": Humidifier,
+    "lawn_mower": LawnMower,
+    "light": _light,
+    "lock": Lock,
+    "scene": lambda config: Button(config, "payload_on", "ON"),
+    "sensor": Sensor,
+    "siren": Siren,
+    "switch": Switch,
+    "vacuum": Vacuum,
+    "valve": Valve,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a thing is called; `id` is what its announcement would have it called in Home Assistant."""
+
+    id: str
+    name: str
+    domain: str
+    area: Area | None
+    device_class: str | None
+
+
+class MqttEntity:
+    """Follows the messages about one thing."""
+
+    def __init__(self, announced: DiscoveredEntity, clock: Callable[[], float]) -> None:
+        """Raises InvalidDiscovery for what nobody can use by voice."""
+        config = announced.config
+        if announced.component not in _COMPONENTS:
+            raise InvalidDiscovery(f"a {announced.component[:40]} is of no use here")
+        # Home Assistant shows neither to a voice assistant: they are about the device, not the home.
+        if config.has("entity_category") or not config.flag("enabled_by_default", default=True):
+            raise InvalidDiscovery("not for every day")
+        self.announced = announced
+        self.identity = _identity(announced)
+        self.id = self.identity.id  # or another, where there is a thing of that id already
+        self.component = _COMPONENTS[announced.component](config)
+        self.news: set[str] = set()
+        self._availability = Availability(config)
+        self._values: Values = dict(self.component.known)
+        self._unit = config.text("unit_of_measurement")
+        self._expire_after_s = config.number("expire_after", 0)
+        self._off_after_s = config.number("off_delay", 0)
+        self._heard_s = 0.0
+        self._clock = clock
+        self._entity: Entity | None = None
+        if len(self.topics) > _MAX_TOPICS:
+            raise InvalidDiscovery("too many topics")
+
+    @property
+    def topics(self) -> frozenset[str]:
+        return self._availability.topics | {channel.topic for channel in self.component.channels}
+
+    def take(self, topic: str, payload: str) -> None:
+        """A message on one of its topics."""
+        self._entity = None
+        self._availability.take(topic, payload)
+        for channel in self.component.channels:
+            if channel.topic == topic and (values := channel.values(payload)):
+                self._values |= values
+                self.news |= values.keys()
+                self._heard_s = self._clock()
+
+    def assume(self, values: Values) -> None:
+        """It does not tell, so it is taken to be as it was told to be."""
+        self._entity = None
+        self._values |= values
+
+    def entity(self) -> Entity:
+        """The thing as it is now."""
+        if self._entity is None or self._expire_after_s or self._off_after_s:
+            self._entity = self._as_it_is()
+        return self._entity
+
+    def _as_it_is(self) -> Entity:
+        attributes = {name: value for name, value in self._values.items() if name != "state"}
+        if self._unit:
+            attributes["unit"] = self._unit
+        identity = self.identity
+        return Entity(
+            self.id,
+            identity.name,
+            identity.domain,
+            self._state(),
+            area=identity.area.id if identity.area else None,
+            device_class=identity.device_class,
+            attributes=attributes,
+        )
+
+    def _state(self) -> str:
+        silent_s = self._clock() - self._heard_s
+        if not self._availability.is_available or 0 < self._expire_after_s < silent_s:
+            return "unavailable"
+        state = str(self._values.get("state", "unknown"))
+        return "off" if state == "on" and 0 < self._off_after_s < silent_s else state
+
+
+def _identity(announced: DiscoveredEntity) -> Identity:
+    config, component = announced.config, announced.component
+    device = config.part("device")
+    name = _name(config, device.text("name"), announced.object_id)
+    wanted = config.text("default_entity_id") or config.text("object_id")
+    own_id = slug(wanted.partition(".")[2] or wanted) or slug(name) or slug(announced.object_id) or "thing"
+    place = _plain(device.text("suggested_area"))
+    area = Area(slug(place) or place, place) if place else None
+    device_class = slug(config.text("device_class")) or None
+    return Identity(f"{component}.{own_id}", name, component, area, device_class)
+
+
+def _name(config: DiscoveryConfig, of_device: str, object_id: str) -> str:
+    """A part of a device has both names; what says that it has none of its own has the device's."""
+    device, own = _plain(of_device), _plain(config.text("name"))
+    if not config.mentions("name"):
+        own = _plain(config.text("device_class")).title()
+    if not device:
+        return own or _plain(object_id)
+    if own.casefold().startswith(device.casefold()):
+        return own
+    return device if device.casefold().endswith(own.casefold()) else f"{device} {own}"[:_MAX_NAME_CHARS]
+
+
+def _plain(text: str) -> str:
+    """A name as it is spoken: devices are often called living_room/lamp."""
+    spoken = "".join(letter if letter.isprintable() and letter not in "_/" else " " for letter in text)
+    return " ".join(spoken.split())[:_MAX_NAME_CHARS]
+
+
+def slug(text: str) -> str:
+    return re.sub(r"\W+", "_", text.casefold()).strip("_")[:_MAX_NAME_CHARS]
+
+
+log = logging.getLogger(__name__)
+
+MAX_ENTITIES = 1000
+MAX_TOPICS = 4000
+MAX_STATE_BYTES = 16_384
+# A thousand things may have templates for one topic, and everything else waits meanwhile.
+_MAX_READING_S = 0.5
+
+
+class MqttEntities:
+    """Takes every message, and knows the house."""
+
+    def __init__(self, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self.revision = 0  # another one when things have come or gone
+        self._has_overflowed = False
+        self._prefix = f"{prefix}/"
+        self._clock = clock
+        self._by_id: dict[str, MqttEntity] = {}
+        # Announcements by their path, with the ids of what they brought.
+        self._announced: dict[str, tuple[str, ...]] = {}
+        self._followers: dict[str, list[MqttEntity]] = {}
+        # Things of one device share a topic, and are announced one after the other.
+        self._last: dict[str, str] = {}
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics to be followed now."""
+        return frozenset(self._followers)
+
+    def house(self) -> House:
+        """Sorted by id, so that it is the same house after a restart."""
+        entities = tuple(self._by_id[entity_id].entity() for entity_id in sorted(self._by_id))
+        areas: dict[str, Area] = {}
+        for thing in self._by_id.values():
+            if area := thing.identity.area:
+                areas.setdefault(area.id, area)
+        return House(entities, tuple(areas[area_id] for area_id in sorted(areas)))
+
+    def find(self, entity_id: str) -> MqttEntity | None:
+        return self._by_id.get(entity_id)
+
+    def take(self, topic: str, payload: bytes) -> None:
+        """A message, whatever it is about."""
+        if topic.startswith(self._prefix) and topic.endswith("/config"):
+            self._take_announcement(topic.removeprefix(self._prefix), payload)
+        # Not else: an announcement may name any topic.
+        if topic in self._followers and len(payload) <= MAX_STATE_BYTES:
+            text = payload.decode(errors="replace")
+            self._last[topic] = text
+            until_s = self._clock() + _MAX_READING_S
+            for thing in self._followers[topic]:
+                thing.take(topic, text)
+                if self._clock() > until_s:
+                    log.warning("a message on %s takes too long to read", topic[:200])
+                    break
+
+    def _take_announcement(self, path: str, payload: bytes) -> None:
+        try:
+            announced = parse_discovery(path, payload)
+        except InvalidDiscovery as error:
+            log.debug("the announcement %s is not used: %s", path[:200], error)
+            return
+        before = {thing.announced.key: entity_id for entity_id, thing in self._of(path)}
+        for key, entity_id in before.items():
+            if key not in {one.key for one in announced}:
+                self._remove(entity_id)
+        ids = tuple(filter(None, (self._add(one, before.get(one.key)) for one in announced)))
+        if ids:
+            self._announced[path] = ids
+        else:
+            self._announced.pop(path, None)
+
+    def _of(self, path: str) -> list[tuple[str, MqttEntity]]:
+        return [(entity_id, self._by_id[entity_id]) for entity_id in self._announced.get(path, ())]
+
+    def _add(self, announced: DiscoveredEntity, entity_id: str | None) -> str | None:
+        """The id of the thing; None for one that is not taken in."""
+        if entity_id is not None:
+            if self._by_id[entity_id].announced == announced:
+                return entity_id
+            self._remove(entity_id)
+            if not entity_id.startswith(f"{announced.component}."):
+                entity_id = None
+        try:
+            thing = MqttEntity(announced, self._clock)
+        except InvalidDiscovery as error:
+            log.debug("%s is not taken in: %s", announced.key[:200], error)
+            return None
+        if len(self._by_id) >= MAX_ENTITIES or len(self._followers) + len(thing.topics) > MAX_TOPICS:
+            if not self._has_overflowed:
+                log.warning("%s is not taken in, nor what comes after it: too many things", announced.key[:200])
+            self._has_overflowed = True
+            return None
+        thing.id = entity_id or self._free_id(thing.identity.id)
+        self._by_id[thing.id] = thing
+        self.revision += 1
+        for topic in thing.topics:
+            self._followers.setdefault(topic, []).append(thing)
+            if topic in self._last:
+                thing.take(topic, self._last[topic])
+        return thing.id
+
+    def _free_id(self, wanted: str) -> str:
+        number, free = 1, wanted
+        while free in self._by_id:
+            number += 1
+            free = f"{wanted}_{number}"
+        return free
+
+    def _remove(self, entity_id: str) -> None:
+        thing = self._by_id.pop(entity_id)
+        self.revision += 1
+        for topic in thing.topics:
+            self._followers[topic].remove(thing)
+            if not self._followers[topic]:
+                del self._followers[topic]
+                self._last.pop(topic, None)

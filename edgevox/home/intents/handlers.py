@@ -1,0 +1,330 @@
+"""Intent handlers: resolve the targets, query or change them, and answer in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from edgevox.core.languages import counted, listed
+from edgevox.core.words import normalized_words
+from edgevox.home.entities import Action, Area, Attributes, Entity, Home, HomeError, House, Verb
+from edgevox.home.phrasing import (
+    brief,
+    is_are,
+    is_in_state,
+    knows_state,
+    number,
+    place_of,
+    sentence,
+    state_phrase,
+    the,
+)
+from edgevox.home.resolve.fuzzy import are_same, closest_names, fuzzy_readings
+from edgevox.home.resolve.labels import find_place
+from edgevox.home.resolve.target_resolver import ClarificationNeeded, find_area, resolve_targets
+
+_MAX_NAMED_DONE = 3
+_LOUDER = 10
+
+
+async def switch(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    """turn_on and turn_off."""
+    verb: Verb = "turn_on" if tool == "turn_on" else "turn_off"
+    done = await _apply(home, verb, resolve_targets(tool, arguments, home.house()))
+    return _states_after(done, home.house())
+
+
+async def set_light(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    values = _given(arguments, "brightness", "color")
+    if not values:
+        raise ClarificationNeeded("What brightness or colour should it be?")
+    done = await _apply(home, "set_light", resolve_targets(tool, arguments, home.house()), values)
+    brightness = f"at {values['brightness']} percent" if values.get("brightness") else ""
+    how = " and ".join(filter(None, (str(values.get("color", "")), brightness)))
+    return _are_now(done, home.house(), how or "off")
+
+
+async def set_position(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    position = arguments["position"]
+    done = await _apply(home, "set_position", resolve_targets(tool, arguments, home.house()), {"position": position})
+    how = {0: "closed", 100: "open"}.get(position, f"{position} percent open")
+    return _are_now(done, home.house(), how)
+
+
+async def set_temperature(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    temperature = arguments["temperature"]
+    found = resolve_targets(tool, arguments, home.house())
+    done = await _apply(home, "set_temperature", found, {"temperature": temperature})
+    return _are_now(done, home.house(), f"set to {number(temperature)} degrees")
+
+
+async def set_speed(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    percentage = arguments["percentage"]
+    done = await _apply(home, "set_speed", resolve_targets(tool, arguments, home.house()), {"percentage": percentage})
+    return _are_now(done, home.house(), f"at {percentage} percent" if percentage else "off")
+
+
+async def set_volume(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    return await _volume(home, resolve_targets(tool, arguments, home.house()), arguments["volume_level"])
+
+
+async def step_volume(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    step = arguments["volume_step"]
+    by = {"up": _LOUDER, "down": -_LOUDER}.get(step, step)
+    found = resolve_targets(tool, arguments, home.house())
+    level = found[0].attributes.get("volume_level") or 0
+    return await _volume(home, found, min(100, max(0, level + by)))
+
+
+async def _volume(home: Home, found: tuple[Entity, ...], level: int) -> str:
+    done = await _apply(home, "set_volume", found, {"volume_level": level})
+    return sentence(f"the volume of {listed([the(player) for player in done], 'and')} is {level} percent")
+
+
+async def play(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    values = _given(arguments, "search_query", "media_class")
+    done = await _apply(home, "play", resolve_targets(tool, arguments, home.house()), values)
+    return sentence(f"playing {brief(values['search_query'])} on {the(done[0])}")
+
+
+_MEDIA: dict[str, tuple[Verb, str]] = {
+    "media_pause": ("pause", "{} is paused"),
+    "media_unpause": ("unpause", "{} is playing again"),
+    "media_next": ("next", "{} plays the next track"),
+    "media_previous": ("previous", "{} plays the previous track"),
+    "media_player_mute": ("mute", "{} is muted"),
+    "media_player_unmute": ("unmute", "{} has its sound back"),
+}
+
+
+async def control_player(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    """Pause, go on, skip and mute."""
+    verb, words = _MEDIA[tool]
+    done = await _apply(home, verb, resolve_targets(tool, arguments, home.house()))
+    return sentence(words.format(the(done[0])))
+
+
+async def run_robot(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    """Vacuum cleaners and lawn mowers."""
+    house = home.house()
+    found = resolve_targets(tool, arguments, house)
+    match tool:
+        case "vacuum_clean_area":
+            return await _clean(home, found, find_area(house, arguments["area"]))
+        case "vacuum_start" if not arguments.get("name") and isinstance(
+            area := find_place(house, arguments.get("area") or ""), Area
+        ):
+            return await _clean(home, found, area)
+        case "vacuum_start" | "lawn_mower_start_mowing":
+            done = await _apply(home, "start", found)
+            doing = "cleaning" if tool == "vacuum_start" else "mowing"
+            return sentence(f"{_names(done)} {_verb(done)} {doing}")
+        case _:
+            done = await _apply(home, "dock", found)
+            return sentence(f"{_names(done)} {_verb(done)} going home")
+
+
+async def _clean(home: Home, found: tuple[Entity, ...], area: Area) -> str:
+    done = await _apply(home, "clean_area", found, {"area": area.id})
+    return sentence(f"{_names(done)} {_verb(done)} cleaning {the(area)}")
+
+
+async def _apply(
+    home: Home, verb: Verb, found: tuple[Entity, ...], values: Attributes | None = None
+) -> tuple[Entity, ...]:
+    """Those that did it, as they are afterwards; at least one. Raises HomeError."""
+    reachable = tuple(entity for entity in found if entity.state != "unavailable")
+    if not reachable:
+        raise HomeError(sentence(f"{_names(found)} {'does' if len(found) == 1 else 'do'} not answer"))
+    done = await home.apply(Action(verb, reachable, values or {}))
+    if not done:
+        raise HomeError(sentence(f"{_names(reachable)} did nothing"))
+    return done
+
+
+def _given(arguments: Mapping[str, Any], *slots: str) -> dict[str, Any]:
+    return {slot: arguments[slot] for slot in slots if arguments.get(slot) not in (None, "")}
+
+
+# --- sentences
+
+
+def _states_after(done: tuple[Entity, ...], house: House) -> str:
+    """How things are after they were switched; those of one kind are in one state."""
+    if len(done) == 1 and done[0].domain in ("scene", "script"):
+        return sentence(f"{done[0].name} is {'set' if done[0].domain == 'scene' else 'running'}")
+    phrases = list(dict.fromkeys(state_phrase(entity) for entity in done))
+    if len(phrases) == 1:
+        return _are_now(done, house, phrases[0])
+    return " ".join(
+        _are_now(tuple(entity for entity in done if state_phrase(entity) == phrase), house, phrase)
+        for phrase in phrases
+    )
+
+
+def _are_now(done: tuple[Entity, ...], house: House, how: str) -> str:
+    return sentence(f"{_names(done, house)} {_verb(done)} {how}")
+
+
+def _verb(things: tuple[Entity, ...]) -> str:
+    return is_are(things[0].name) if len(things) == 1 else "are"
+
+
+def _names(things: tuple[Entity, ...], house: House | None = None) -> str:
+    """ "the desk lamp", "the desk lamp and the printer", "5 lights in the kitchen"."""
+    if len(things) <= _MAX_NAMED_DONE:
+        return listed([the(entity) for entity in things], "and")
+    domains = {entity.domain for entity in things}
+    noun = domains.pop().replace("_", " ") if len(domains) == 1 else "thing"
+    areas = {entity.area for entity in things}
+    area = house.area(areas.pop()) if house and len(areas) == 1 else None
+    return counted(len(things), noun) + (f" in {the(area)}" if area else "")
+
+
+_MAX_NAMED_STATES = 4
+
+
+async def get_state(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    house = home.house()
+    found = resolve_targets(tool, arguments, house)
+    state = arguments.get("state")
+    if state:
+        # Of a door's lock and its sensor, the one that the question is about.
+        found = tuple(entity for entity in found if knows_state(entity, state)) or found
+        if len(found) == 1:
+            yes_no = "Yes" if is_in_state(found[0], state) else "No"
+            return f"{yes_no}, {the(found[0])} {is_are(found[0].name)} {state_phrase(found[0])}."
+        return _counted(found, str(state))
+    if len(found) == 1 and found[0].domain == "todo":
+        return await _read_list(home, found[0])
+    if len(found) > _MAX_NAMED_STATES:
+        return _summed_up(found)
+    return sentence(listed(_state_phrases(found, house), "and"))
+
+
+async def get_temperature(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    house = home.house()
+    found = resolve_targets(tool, arguments, house)
+    readings = [
+        f"{number(warmth)} degrees{place_of(entity, house)}"
+        for entity in found[:_MAX_NAMED_STATES]
+        if (warmth := _warmth(entity)) is not None
+    ]
+    if not readings:
+        raise HomeError(sentence(f"{the(found[0])} does not tell the temperature"))
+    return sentence(f"it is {listed(readings, 'and')}")
+
+
+async def get_weather(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    weather = resolve_targets(tool, arguments, home.house())[0]
+    temperature = weather.attributes.get("temperature")
+    warmth = f" and {number(temperature)} degrees" if temperature is not None else ""
+    return sentence(f"it is {state_phrase(weather)}{warmth}")
+
+
+def current_time(now: datetime) -> str:
+    """In the words of a clock: "It is 7:05 pm." """
+    hour = now.hour % 12 or 12
+    return f"It is {hour}:{now.minute:02d} {'am' if now.hour < 12 else 'pm'}."
+
+
+def current_date(now: datetime) -> str:
+    return f"It is {now:%A}, {now:%B} {now.day}, {now.year}."
+
+
+def _state_phrases(found: tuple[Entity, ...], house: House) -> list[str]:
+    """A phrase for each thing; the sides of one thing (a door's lock and its sensor) share one."""
+    things: dict[tuple[str, str | None], list[Entity]] = {}
+    for entity in found:
+        things.setdefault((entity.name, entity.area), []).append(entity)
+    names = [name for name, _ in things]
+    return [
+        f"{the(name)}{place_of(sides[0], house) if names.count(name) > 1 else ''} {is_are(name)} "
+        + listed([state_phrase(side) for side in sides], "and")
+        for (name, _), sides in things.items()
+    ]
+
+
+def _counted(found: tuple[Entity, ...], state: str) -> str:
+    """Answers "are all", "are any", "which" and "how many" alike, since the call is the same."""
+    matching = [entity for entity in found if is_in_state(entity, state)]
+    said = state_phrase(matching[0]) if matching else state.replace("_", " ")
+    things = counted(len(found), _noun(found))
+    if len(matching) == len(found):
+        return f"All {things} are {said}."
+    if not matching:
+        return f"No, none of the {things} is {said}."
+    names = f": {listed([the(entity) for entity in matching], 'and')}" if len(matching) <= _MAX_NAMED_STATES else ""
+    return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}{names}."
+
+
+def _summed_up(found: tuple[Entity, ...]) -> str:
+    states: dict[str, int] = {}
+    for entity in found:
+        states[state_phrase(entity)] = states.get(state_phrase(entity), 0) + 1
+    parts = [f"{count} {'is' if count == 1 else 'are'} {state}" for state, count in states.items()]
+    return sentence(f"of {counted(len(found), _noun(found))}, {listed(parts[:_MAX_NAMED_STATES], 'and')}")
+
+
+def _noun(found: tuple[Entity, ...]) -> str:
+    classes = {entity.device_class for entity in found}
+    domains = {entity.domain for entity in found}
+    if len(classes) == 1 and (only := classes.pop()):
+        return only.replace("_", " ")
+    return domains.pop().replace("_", " ") if len(domains) == 1 else "thing"
+
+
+async def _read_list(home: Home, the_list: Entity) -> str:
+    waiting = [item.text for item in await home.items(the_list.id) if not item.is_done]
+    if not waiting:
+        return sentence(f"{the(the_list)} is empty")
+    return sentence(f"on {the(the_list)}: {listed(waiting, 'and')}")
+
+
+def _warmth(entity: Entity) -> float | None:
+    value = entity.attributes.get("current_temperature") if entity.domain == "climate" else entity.state
+    try:
+        return float(value) if value is not None else None
+    except ValueError:
+        return None
+
+
+_VERBS: dict[str, tuple[Verb, str]] = {
+    "list_add_item": ("add_item", "I added {} to {}"),
+    "shopping_list_add_item": ("add_item", "I added {} to {}"),
+    "list_complete_item": ("complete_item", "{} is ticked off on {}"),
+    "shopping_list_complete_item": ("complete_item", "{} is ticked off on {}"),
+    "list_remove_item": ("remove_item", "I took {} off {}"),
+}
+_MAX_NAMED_ITEMS = 5
+_MAX_ITEM_CHARS = 200
+
+
+async def change_list(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+    verb, reply = _VERBS[tool]
+    the_list = resolve_targets(tool, arguments, home.house())[0]
+    item = " ".join(str(arguments["item"]).split())[:_MAX_ITEM_CHARS]
+    if not item:
+        raise ClarificationNeeded("What shall I write down?")
+    if verb != "add_item":
+        item = await _on_list(home, the_list, item, is_waiting=verb == "complete_item")
+    await home.apply(Action(verb, (the_list,), {"item": item}))
+    return sentence(reply.format(brief(item), the(the_list)))
+
+
+async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
+    """The line of the list that is meant. Raises HomeError when there is none."""
+    lines = [item.text for item in await home.items(the_list.id) if not (is_waiting and item.is_done)]
+    known = frozenset(word for line in lines for word in normalized_words(line))
+    for reading in (normalized_words(said), *fuzzy_readings(normalized_words(said), known)):
+        same = [line for line in lines if are_same(reading, normalized_words(line))]
+        part = [line for line in lines if set(reading) <= set(normalized_words(line))]
+        if same or len(part) == 1:
+            return (same or part)[0]
+        if part:
+            raise ClarificationNeeded(f"Which one: {listed(part[:_MAX_NAMED_ITEMS], 'or')}?")
+    if not lines:
+        raise HomeError(sentence(f"{the(the_list)} is empty"))
+    close = closest_names(said, lines) or lines[:_MAX_NAMED_ITEMS]
+    raise HomeError(f"I do not see {brief(said)} on {the(the_list)}. There is {listed(close, 'and')}.")

@@ -1,0 +1,1 @@
+"""Resolves spoken names, places and kinds to entities."""

@@ -1,0 +1,249 @@
+"""Fuzzy comparison of names: edit distance, phonetic codes and phonetic distance of English words.
+
+A word that the home does not know may be a mishearing of one that it knows; a word that is common in
+houses (`deck`, `loft`) never is, however much it resembles another (`desk`). A phonetic code is a string:
+capitals are consonants (X as in ship, C as in chip, 0 as in thin), small letters are vowels.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from edgevox.core.words import (
+    Words,
+    normalized_words,
+    singular,
+    word_set,
+    words_with_plurals,
+)
+
+HOUSE_WORDS = word_set(
+    """
+    attic back balcony barn basement bath bathroom bed bedroom blind cabinet ceiling cellar closet
+    couch counter curtain deck den desk dining door down downstairs driveway entry fan fireplace
+    floor fountain front fridge garage garden gate guest hall hallway heater heating house inside
+    kitchen lamp landing laundry lawn left library light living lobby lock loft lounge master mirror
+    mower nursery office oven outlet outside pantry patio play plug pool porch printer pump radiator
+    radio right roof room router sauna screen shade shed shelf shower shutter side sink sofa spare
+    speaker stage stair steam stereo strip study switch table terrace toilet top tree tv under up
+    upstairs vacuum wall wardrobe washer window workshop yard
+    """
+)
+"""Words that name rooms, places and things in many houses. Heard, they are what was said."""
+
+_MAX_READINGS = 8
+
+
+def is_plural(text: str) -> bool:
+    """True when the last word is a plural: "lights", but not "glass"."""
+    spoken = words_with_plurals(text)
+    return bool(spoken) and singular(spoken[-1]) != spoken[-1]
+
+
+def are_same(first: Words, second: Words) -> bool:
+    """True for the same words, however they are split: "bed room" is "bedroom"."""
+    return first == second or "".join(first) == "".join(second)
+
+
+def fuzzy_readings(heard: Words, known: frozenset[str]) -> tuple[Words, ...]:
+    """What was perhaps said: unknown words replaced by known ones that look and sound like them.
+
+    Several words that are equally near give several readings. Nothing comes back when every word is known.
+    """
+    choices = [_candidates(word, known) for word in heard]
+    if all(choice == (word,) for choice, word in zip(choices, heard, strict=True)):
+        return ()
+    every = itertools.islice(itertools.product(*choices), _MAX_READINGS)
+    return tuple(tuple(" ".join(reading).split()) for reading in every)
+
+
+def closest_names(said: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
+    """The names that look most like what was said, best first; none that has little in common with it."""
+    pairs = _bigrams(said)
+    scored = [(_dice_similarity(pairs, _bigrams(name)), name) for name in dict.fromkeys(names)]
+    close = sorted((score for score in scored if score[0] >= 0.4), key=lambda score: (-score[0], score[1]))
+    return tuple(name for _, name in close[:count])
+
+
+@lru_cache(maxsize=16384)
+def may_be_mishearing(heard: str, known: str) -> bool:
+    """True when one word may be a mishearing of the other. Short words and numbers never are."""
+    if min(len(heard), len(known)) < 4 or abs(len(heard) - len(known)) > 2:
+        return False
+    if not (heard.isalpha() and known.isalpha()):
+        return False
+    sound_a, sound_b = _consonant_code(heard), _consonant_code(known)
+    starts_alike = heard[0] == known[0] or sound_a[:1] == sound_b[:1]
+    if not starts_alike:
+        return False
+    if len(set(heard) ^ set(known)) > 4:  # one letter changed is two letters that only one of them has
+        return False
+    distance = _edit_distance(heard, known)
+    shorter = min(len(heard), len(known))
+    return (
+        (distance <= 2 and sound_a == sound_b) or (distance == 1 and shorter >= 5) or (distance == 2 and shorter >= 7)
+    )
+
+
+def _candidates(word: str, known: frozenset[str]) -> Words:
+    if word in known or word in HOUSE_WORDS:
+        return (word,)
+    for cut in range(2, len(word) - 1):  # "livingroom"
+        if word[:cut] in known and word[cut:] in known:
+            return (f"{word[:cut]} {word[cut:]}",)
+    alike = [(_edit_distance(word, other), other) for other in _alike(word, known) if may_be_mishearing(word, other)]
+    best = min((distance for distance, _ in alike), default=0)
+    return tuple(sorted(other for distance, other in alike if distance == best)) or (word,)
+
+
+def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
+    """Those known words that begin like the word and are about as long: no other may be meant by it."""
+    beginnings = {word[:1], _consonant_code(word)[:1]}
+    index = _by_beginning(known)
+    for other in dict.fromkeys(itertools.chain.from_iterable(index.get(each, ()) for each in beginnings)):
+        if abs(len(word) - len(other)) <= 2:
+            yield other
+
+
+@lru_cache(maxsize=8)
+def _by_beginning(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Words by their first letter and by their first sound."""
+    index = defaultdict[str, list[str]](list)
+    for word in sorted(known):
+        for beginning in {word[:1], _consonant_code(word)[:1]}:
+            index[beginning].append(word)
+    return {beginning: tuple(found) for beginning, found in index.items()}
+
+
+_CONSONANT_CODES = (
+    ("ph", "f"), ("ck", "k"), ("sch", "S"), ("tch", "C"), ("ch", "C"), ("sh", "S"), ("th", "0"), ("gh", ""),
+    ("kn", "n"), ("wr", "r"), ("wh", "w"), ("qu", "k"), ("x", "ks"), ("dg", "j"), ("ce", "se"), ("ci", "si"),
+    ("cy", "sy"), ("ge", "je"), ("gi", "ji"), ("c", "k"), ("q", "k"), ("z", "s"), ("b", "p"), ("d", "t"),
+    ("g", "k"), ("v", "f"),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def _consonant_code(word: str) -> str:
+    """The consonants that are heard, voiced and unvoiced alike; a first vowel counts as one sound."""
+    sound = word
+    for letters, heard in _CONSONANT_CODES:
+        sound = sound.replace(letters, heard)
+    first = "a" if sound[:1] in "aeiouy" else sound[:1]
+    rest = re.sub(r"[aeiouyhw]", "", sound[1:])
+    return re.sub(r"(.)\1+", r"\1", first + rest)
+
+
+def _edit_distance(first: str, second: str) -> int:
+    """Letters added, dropped, changed or swapped with their neighbour."""
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        previous, before, row = before, row, [i]
+        for j, other in enumerate(second, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                cost = min(cost, previous[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
+
+
+@lru_cache(maxsize=8192)
+def _bigrams(text: str) -> frozenset[str]:
+    """Every two letters that stand side by side in the words that count."""
+    padded = f" {' '.join(normalized_words(text))} "
+    return frozenset(padded[i : i + 2] for i in range(len(padded) - 1))
+
+
+def _dice_similarity(first: frozenset[str], second: frozenset[str]) -> float:
+    return 2 * len(first & second) / (len(first) + len(second))
+
+
+# In this order; what has become a capital is not looked at again.
+_SPELLINGS = tuple(
+    (re.compile(pattern), sound)
+    for pattern, sound in (
+        (r"^(?:kn|gn|pn)", "N"), (r"^wr", "R"), (r"^ps", "S"), (r"^tele", "TeLi"), (r"^who", "Ho"),
+        (r"^wh", "W"), (r"^y(?=[aeiou])", "Y"), (r"mb$|mn$", "M"), (r"tch", "C"), (r"sch", "SK"),
+        (r"(?:t|ss?|c)i[oa]n", "XN"), (r"ture(?=s?$)", "CR"), (r"ph", "F"), (r"eigh|aigh", "e"),
+        (r"igh", "i"), (r"(?<=tr)ough|(?<=^[crt])ough", "oF"), (r"[oa]ugh", "o"), (r"gh", ""),
+        (r"sh", "X"), (r"ch", "C"), (r"th", "0"), (r"ck", "K"), (r"dg(?=[eiy])", "J"), (r"ng(?=e)", "NJ"),
+        (r"ng", "N"), (r"g(?=[eiy])", "J"), (r"c(?=[eiy])", "S"), (r"qu", "KW"), (r"[cq]", "K"),
+        (r"x", "KS"), (r"(?<=[^aeiouy])le(?=s?$)", "L"), (r"a(?=[^aeiouy]e[sS]?$)", "e"),
+        (r"([aeiouy].*[^aeiouy])e(?=[sS]?$)", r"\1"), (r"([aeiou].*[^aeioutdTD])ed$", r"\1D"),
+        (r"(?<=.)(?:er|or|ar|our|re)$", "R"), (r"ai|ay|ey(?=.)", "e"), (r"ee|ea|ei|ie|ey", "i"),
+        (r"oo|ew|ue|ui", "u"), (r"ou|ow|oa|oe|au|aw", "o"), (r"y", "i"), (r"i(?=[aou])", "iY"),
+        (r"([aeiou])[aeiou]+", r"\1"),
+    )
+)  # fmt: skip
+
+_ALIKE = {
+    0.25: ("PB", "TD", "KG", "FV", "SZ"),
+    0.4: ("SZXCJ", "MN", "LRW", "T0", "D0", "F0", "BV", "GJ", "KC", "MB"),
+    0.5: ("PF", "VW", "BDG", "PTK"),
+}
+_APART = {
+    frozenset(pair): cost
+    for cost, groups in sorted(_ALIKE.items(), reverse=True)
+    for group in groups
+    for pair in itertools.combinations(group, 2)
+}
+_VOWELS = frozenset("aeiou")
+_OTHER_VOWEL = 0.3
+_FAINT = _VOWELS | frozenset("HWYR")
+_FAINT_LOST = 0.4
+_LOST = 0.8
+
+# The families of the table above, for finding what may be near: lost or changed within one, it is.
+_FAMILIES = str.maketrans("BPVFMNTD0KGSZXCJLRW", "PPPPPPTTTKKKKKKKLLL", "aeiouHY")
+
+
+@lru_cache(maxsize=16384)
+def phonetic_code(word: str) -> str:
+    """What a word of small letters without accents sounds like, which is never nothing; digits stay."""
+    heard = word
+    for spelling, instead in _SPELLINGS:
+        heard = spelling.sub(instead, heard)
+    heard = "".join(letter if letter in _VOWELS else letter.upper() for letter in heard)
+    return re.sub(r"(.)\1+", r"\1", heard) or word
+
+
+def consonant_skeleton(sounds: str) -> str:
+    """Its consonants by family. Sounds that are near have skeletons that differ in one place or in none."""
+    return sounds.translate(_FAMILIES)
+
+
+def same_onset(first: str, second: str) -> bool:
+    """True when their first sounds may be mistaken for each other."""
+    lost_h = {first[0], second[0]} - _VOWELS == {"H"}
+    return lost_h or _changed(first[0], second[0]) < 1.0
+
+
+@lru_cache(maxsize=32768)
+def phonetic_distance(first: str, second: str) -> float:
+    """How far two sounds are apart, from 0.0 for the same to about 1.0, whatever their length."""
+    if first == second:
+        return 0.0
+    row = [0.0, *itertools.accumulate(map(_lost, second))]
+    for letter in first:
+        before, row = row, [row[0] + _lost(letter)]
+        for j, other in enumerate(second, 1):
+            changed = before[j - 1] + _changed(letter, other)
+            row.append(min(changed, before[j] + _lost(letter), row[j - 1] + _lost(other)))
+    return row[-1] / max(len(first), len(second))
+
+
+def _lost(letter: str) -> float:
+    return _FAINT_LOST if letter in _FAINT else _LOST
+
+
+def _changed(letter: str, other: str) -> float:
+    if letter == other:
+        return 0.0
+    if letter in _VOWELS and other in _VOWELS:
+        return _OTHER_VOWEL
+    return _APART.get(frozenset((letter, other)), 1.0)

@@ -1,0 +1,258 @@
+"""Labels of entities and places, words for kinds of entities, and how well a spoken name fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+from edgevox.core.words import Words, normalized_words
+from edgevox.home.entities import Area, Entity, Floor, House, Place
+from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Things of some domains, and of some device classes where there are any."""
+
+    domains: frozenset[str]
+    device_classes: frozenset[str] = frozenset()
+
+    def has(self, entity: Entity) -> bool:
+        if entity.domain not in self.domains:
+            return False
+        return not self.device_classes or entity.device_class in self.device_classes
+
+
+def _kind(domains: str, device_classes: str = "") -> Kind:
+    return Kind(frozenset(domains.split()), frozenset(device_classes.split()))
+
+
+# A word of a line is another word for the line's first: people say either.
+_KINDS: dict[str, Kind] = {
+    "light lamp bulb lightbulb lighting": _kind("light"),
+    "switch": _kind("switch input_boolean"),
+    "outlet plug socket": _kind("switch", "outlet"),
+    "fan ventilator": _kind("fan"),
+    "blind": _kind("cover", "blind shade shutter"),
+    "shade": _kind("cover", "shade blind"),
+    "shutter": _kind("cover", "shutter"),
+    "curtain drape": _kind("cover", "curtain"),
+    "awning": _kind("cover", "awning"),
+    "window": _kind("cover binary_sensor", "window"),
+    "door": _kind("cover binary_sensor", "door"),
+    "gate": _kind("cover", "gate"),
+    "garage": _kind("cover", "garage"),
+    "cover": _kind("cover"),
+    "valve": _kind("valve"),
+    "lock": _kind("lock"),
+    "thermostat climate heating heater": _kind("climate"),
+    "tv television telly": _kind("media_player", "tv"),
+    "speaker": _kind("media_player", "speaker"),
+    "player music media": _kind("media_player"),
+    "vacuum hoover robot": _kind("vacuum"),
+    "mower lawnmower": _kind("lawn_mower"),
+    "sensor": _kind("sensor binary_sensor"),
+    "thermometer": _kind("sensor", "temperature"),
+    "alarm": _kind("alarm_control_panel"),
+    "scene": _kind("scene"),
+    "script": _kind("script"),
+    "list": _kind("todo"),
+    "weather forecast": _kind("weather"),
+}
+_BY_WORD = {word: (line.split()[0], kind) for line, kind in _KINDS.items() for word in line.split()}
+
+# A lamp is a light, but "the lamps" are not all lights.
+_NARROW = frozenset({"lamp", "bulb"})
+
+ALL_WORDS = frozenset({"all", "every", "everything", "both", "any", "entire", "whole"})
+
+
+def kind_called(word: str) -> Kind | None:
+    """The kind of thing that a word (a singular) stands for, or None."""
+    found = _BY_WORD.get(word)
+    return found[1] if found else None
+
+
+def plain(word: str) -> str:
+    """The usual one of the words for a kind of thing: "light" for "lamp"; any other word as it is."""
+    return _BY_WORD[word][0] if word in _BY_WORD else word
+
+
+def of_kind(word: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    """The things that a kind's word means: "lamp" means those called so, where there are any."""
+    kind = kind_called(word)
+    found = tuple(entity for entity in pool if kind and kind.has(entity))
+    if word in _NARROW:
+        find_by_label = tuple(entity for entity in found if word in normalized_words(entity.name))
+        return find_by_label or found
+    return found
+
+
+@lru_cache(maxsize=512)
+def kind_words(domain: str, device_class: str | None) -> frozenset[str]:
+    """Every word that says what kind of thing it is, and so does not tell it from others of its kind."""
+    probe = Entity("", "", domain, "", device_class=device_class)
+    return frozenset(word for word, (_, kind) in _BY_WORD.items() if kind.has(probe))
+
+
+def every_kind_word() -> frozenset[str]:
+    return frozenset(_BY_WORD)
+
+
+_HOUSE = frozenset({"house", "home", "everywhere", "apartment", "flat", "place"})
+
+
+def find_place(house: House, said: str) -> Place | None:
+    """The area or floor that is meant, perhaps misheard: a model may mix up the two slots."""
+    heard = normalized_words(said)
+    for reading in (heard, *fuzzy_readings(heard, place_words(house.places))):
+        if place := place_called(house, reading):
+            return place
+    return None
+
+
+def place_called(house: House, said: Words) -> Place | None:
+    """The area or floor with exactly that name."""
+    return next(
+        (place for place in house.places if any(are_same(said, label) for label in _place_labels(place))),
+        None,
+    )
+
+
+def entities_at(place: Place, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    """What of a pool stands in an area, or on a floor."""
+    match place:
+        case Area():
+            return tuple(entity for entity in pool if entity.area == place.id)
+        case Floor():
+            return tuple(entity for entity in pool if entity.floor == place.id)
+
+
+def is_whole_house(said: Words) -> bool:
+    """True for "the whole house", "everywhere", and for no words at all."""
+    return set(said) <= ALL_WORDS | _HOUSE
+
+
+@lru_cache(maxsize=128)
+def place_words(places: tuple[Place, ...]) -> frozenset[str]:
+    """Every word of the places' names."""
+    return frozenset(word for place in places for label in _place_labels(place) for word in label)
+
+
+def _place_labels(place: Place) -> tuple[Words, ...]:
+    return tuple(normalized_words(label) for label in (place.name, *place.aliases))
+
+
+class Fit(IntEnum):
+    """How well a name fits, best first."""
+
+    SAME_WORDS = 0
+    """in any order, and split in any way"""
+    SAME_PLAIN_WORDS = 1
+    """with another word for its kind: "desk light" for the Desk Lamp"""
+    WITH_MORE = 2
+    """with its area, floor or kind added: "office desk lamp" """
+    PART = 3
+    """some of the words that tell it from others: "desk" """
+    NONE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One way to call a thing, in the forms that are compared.
+
+    `told_by` are the words that tell it from its neighbours: not its area, not its floor, not its kind.
+    """
+
+    joined: str
+    sorted: Words
+    plain_sorted: Words
+    plain: frozenset[str]
+    told_by: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """All the ways to call a thing. `extra` are words that may be added to them or left out.
+
+    `keys` are all its words in every form: what shares none of them is not meant.
+    """
+
+    labels: tuple[Label, ...]
+    extra: frozenset[str]
+    words: frozenset[str]
+    keys: frozenset[str]
+
+
+def labels_of(house: House) -> dict[str, Labels]:
+    """What everything is called, by entity id."""
+    nowhere: frozenset[str] = frozenset()
+    areas: dict[str | None, frozenset[str]] = {area.id: place_words((area,)) for area in house.areas}
+    floors: dict[str | None, frozenset[str]] = {floor.id: place_words((floor,)) for floor in house.floors}
+    return {
+        entity.id: _build_labels(
+            (entity.name, *entity.aliases),
+            entity.domain,
+            entity.device_class,
+            areas.get(entity.area, nowhere),
+            floors.get(entity.floor, nowhere),
+        )
+        for entity in house.entities
+    }
+
+
+def vocabulary(house: House, known: Iterable[Labels]) -> frozenset[str]:
+    """Every word that somebody may mean."""
+    return place_words(house.places).union(every_kind_word(), ALL_WORDS, *(its.words for its in known))
+
+
+def best_fits(said: Words, pool: tuple[Entity, ...], known: Mapping[str, Labels]) -> tuple[Fit, tuple[Entity, ...]]:
+    """The things that a name fits best, and how well."""
+    heard = _label(said, ALL_WORDS)
+    keys = heard.told_by | heard.plain | {heard.joined}
+    best, found = Fit.NONE, list[Entity]()
+    for entity in pool:
+        its = known[entity.id]
+        if its.keys.isdisjoint(keys):
+            continue
+        told_by = heard.told_by - its.extra
+        fit = min(_fit(heard, label, told_by) for label in its.labels)
+        if fit < best:
+            best, found = fit, []
+        if fit == best and fit is not Fit.NONE:
+            found.append(entity)
+    return best, tuple(found)
+
+
+def _fit(heard: Label, label: Label, told_by: frozenset[str]) -> Fit:
+    if heard.joined == label.joined or heard.sorted == label.sorted:
+        return Fit.SAME_WORDS
+    if heard.plain_sorted == label.plain_sorted:
+        return Fit.SAME_PLAIN_WORDS
+    if told_by and told_by <= label.told_by:
+        is_whole = told_by == label.told_by and label.plain <= heard.plain
+        return Fit.WITH_MORE if is_whole else Fit.PART
+    return Fit.NONE
+
+
+# States change all the time, names hardly ever: this is kept.
+@lru_cache(maxsize=4096)
+def _build_labels(
+    names: tuple[str, ...],
+    domain: str,
+    device_class: str | None,
+    area: frozenset[str],
+    floor: frozenset[str],
+) -> Labels:
+    extra = kind_words(domain, device_class) | area | floor | {"device"}
+    labels = tuple(_label(normalized_words(name), extra) for name in names)
+    its_words = frozenset(word for label in labels for word in label.sorted)
+    keys = its_words.union((label.joined for label in labels), *(label.plain for label in labels))
+    return Labels(labels, extra, its_words, keys)
+
+
+def _label(said: Words, extra: frozenset[str]) -> Label:
+    plain_words = tuple(sorted(map(plain, said)))
+    return Label("".join(said), tuple(sorted(said)), plain_words, frozenset(plain_words), frozenset(said) - extra)

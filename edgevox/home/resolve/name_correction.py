@@ -1,0 +1,429 @@
+"""Corrects misheard entity names in a transcript ("piano ram" to "piano lamp") by phonetic distance.
+
+A name is inserted where most of it was recognised, the rest is phonetically close, and no other name is
+as close. Common words and words of entity names are never replaced. In doubt the text is left unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from edgevox.core.words import normalized_words, word_set
+from edgevox.home.resolve.fuzzy import (
+    HOUSE_WORDS,
+    consonant_skeleton,
+    phonetic_code,
+    phonetic_distance,
+    same_onset,
+)
+from edgevox.home.resolve.labels import ALL_WORDS, every_kind_word
+
+COLOURS = word_set(
+    """
+    amber beige black blue brown cyan gold gray green grey indigo ivory lime magenta orange pink purple
+    red rose silver teal turquoise violet white yellow
+    """
+)
+"""Said of lights."""
+
+SPOKEN = word_set(
+    """
+    a about above activate add adjust after again ago ahead alarm all almost already alright also always
+    am and announce another any anybody anyone anything anyway appreciate are around as ask asleep at
+    away baby bad be because been before begin behind believe below best better between big bit bolt
+    both break bright brighten brighter brightness bring busy but buy by call called came can cancel
+    cant carry change charge check clean clear close closed cold colder come coming complete continue
+    cool cooler copy could count cover crank create current currently cut dark darker date day
+    deactivate decrease degree delete did dim dimmer disable do does doing done dont down draw drop dry
+    each early easy eat eight eleven else empty enable end enough even evening ever every everybody
+    everyone everything everywhere excuse extend fall fast feed feel fell fifteen fifty fill find fine
+    finish finished first five fix flat fly follow for forget forgot forty found four free friday from
+    full gave get getting give given go goe going gone good got great grow guess had half halt hang
+    happy has hate have having he head hear heard heat hello help her here hey high higher him his hold
+    home hot hour how hundred hurry i if immediately in increase into is it item job just keep kill kind
+    kindly know large last late later learn least leave less let level lie lift like list listen little
+    live lock long longer look lost lot loud louder love low lower lunch made make making many mark
+    maximum may maybe me mean meant media meet meeting middle might mind mine minus minute miss mode
+    moment monday month more morning most move much music must mute my name near nearly need never new
+    next nice night nine no nobody noise none noon nope nor not nothing now nudge number of off often
+    okay old on once one only open opened or order other our out over own pack part pass past pause pay
+    people percent pick place play playing please plus possible power press previous put quarter quick
+    quickly quiet quieter quite raining raise rather reach read ready really record reduce release
+    remember remind reminder remove repeat reset rest resume return rid roll run safe same saturday save
+    saw say saying search second see seen sell send sent set seven several shall she short should show
+    shuffle shut sing sit six sixty skip sleep slow slower small so soft some somebody someone something
+    somewhere song soon sorry sound space speak speed spot stand start state status stay still stop
+    story stuck such sunday sure switched take taken taking talk talking tell temperature ten than thank
+    that the their them then there these they thing think thirty this those three through throw thursday
+    tick tidy till time timer tired to today together tomorrow tonight too track try trying tuesday turn
+    turned twelve twenty twice two unless unlock unlocked unmute unpause until us use usual value very
+    volume wait waiting wake walk want warm warmer was watch water way we weather wednesday week well
+    went were wet what when where whether which while who whole why wide will wind with within without
+    woke won wonder wont word work would write wrong yeah year yes yesterday yet you young your yourself
+    """
+)
+"""Of commands and questions, with those that hold sentences together, in the singular."""
+
+EVERYDAY = word_set(
+    """
+    air airport apple area bag ball bank bar bathtub battery bean beer bell bench bike bin birthday
+    biscuit blanket blood board boat boiler book boss bottle bottom bow bowl box boy bread breakfast
+    bridge broadcast brother building burglar bus butter cabin cable cake camera candle car card carpet
+    carport cat cell chair channel charger cheese chicken child children christma cinema city class
+    cleaner cleaning clock club coat code coffee color colour computer concert console cooker cooking corner
+    corridor cost country course cream cup customer dad damper daughter dehumidifier delivery dentist
+    detector device diary dinner disc dish doctor dog dragon drawer dream drink driver dryer dye eating
+    egg electrician electricity email energy entrance exam eye face family father favour fence fever
+    field film filter finger fish flight flood flower food foot football forest freezer friend frost
+    fruit fryer game gas girl glass golden grandma grandpa granny grass grocery ground group guitar gym
+    hair hamster hand hat headache heading heart hobby holiday homework hood hotel humidifier humidity
+    husband ice idea iron island key kid king kitchenette ladder lady land landlord lane laptop law
+    leather led lemon lesson letter life line locked machine main man map market match meal meat medicine
+    mess message milk mirror money moon mother mouse mouth movie mud museum mushroom neighbour news
+    noisy nurse office oil page paint paper parcel parent park parrot party passport pepper person pet
+    phone photo picture piece pill pipe pizza plan plane plant plate player plumber point police postman
+    present pressure price problem program pull puppy push question rabbit rain range reading receiver
+    recipe recording report ride ring river road roller rope routine rubbish rule running salt school
+    sea seat setting shape shirt shoe shop shopping sign siren sister sitting sleeping smoke snow soap
+    solar son sono soup spider spring stage star steady step stick stone stove street string studio
+    sugar suitable suite summer sun swimming system tank tap task taxi tea teacher team test ticket
+    toast toaster todo tomato top towel town toy train trip truck tv umbrella uncle van vent video violin
+    visitor voice wedding weekend wheel wife wine wing winter woman wood writing zone
+    """
+)
+"""Things, people and doings of every day that may stand beside a light or a door."""
+
+
+_KINDS = every_kind_word()
+_USUAL = SPOKEN | COLOURS | HOUSE_WORDS | ALL_WORDS | _KINDS
+_CERTAIN = _USUAL | EVERYDAY
+
+_FORMS = word_set("ed en er ing ly s y")
+# Behind the beginning of a word these may be its end: "extract her", "sail a".
+_ENDINGS = word_set("a an are er her in it or our")
+# A name of one word is looked for only where a thing is likely to be named.
+_DETERMINERS = word_set("the a an my our your his her their this that")
+_BEFORE_NAMES = _DETERMINERS - {"her", "that"} | word_set("in on at of from with")
+
+# How far a word may be from what was heard: beside a word that only this house has ("piano"); where it says
+# what kind of thing it is; beside "light" or "kitchen", and for colours.
+_FAR, _KIND, _NEAR = 0.305, 0.275, 0.135
+# Two words for one, and one for two.
+_JOINED = 0.105
+# No word has more than so many sounds more or less than what was heard for it.
+_MOST_LOST = 2
+# For names that have nothing beside them to go by, by the number of their sounds; shorter ones are left.
+_ALONE = {4: 0.08, 5: 0.07, 6: 0.08}
+_ALONE_LONG = 0.13
+# At the beginning of a sentence a shorter one is rather a verb.
+_FEWEST_AT_BEGINNING = 6
+# Another name that is nearly as near makes it unclear which is meant.
+_MARGIN = 0.08
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_BETWEEN = frozenset({" ", "-"})
+
+
+def correct_entity_names(text: str, names: tuple[str, ...]) -> str:
+    """The text with misheard names of the house as the house writes them. What is in doubt is left."""
+    heard = _heard(text)
+    found = _clear(_Search(heard, _index(names)).findings())
+    for finding in sorted(found, key=lambda finding: -finding.start):
+        begin, end = heard[finding.start].begin, heard[finding.end - 1].end
+        text = text[:begin] + finding.spelling + text[end:]
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a name or of a text: as it is written, as it is compared (`same`), and how it sounds."""
+
+    written: str
+    same: str
+    sound: str
+    begin: int
+    end: int
+    is_joined: bool
+    """it follows the word before with nothing but a space or a hyphen between them"""
+
+
+_Words: TypeAlias = tuple[_Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """The words from `start` to `end` are perhaps a name, of which `kept` words were heard as they are."""
+
+    start: int
+    end: int
+    kept: int
+    spelling: str
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The words from `start` to `end`, which were heard for words of a name."""
+
+    start: int
+    end: int
+    named: _Words
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """The names of a house: by a word that they have, and by the consonants of the whole name."""
+
+    known: frozenset[str]
+    by_word: dict[str, tuple[_Words, ...]]
+    by_skeleton: dict[str, tuple[_Words, ...]]
+
+
+@lru_cache(maxsize=8)
+def _index(names: tuple[str, ...]) -> _Index:
+    by_word = defaultdict[str, list[_Words]](list)
+    by_skeleton = defaultdict[str, list[_Words]](list)
+    known = set(_CERTAIN)
+    for named in dict.fromkeys(filter(None, map(_heard, names))):
+        known.update(word.same for word in named)
+        for word in {word.same for word in named} if len(named) > 1 else ():
+            by_word[word].append(named)
+        for near in _nearly(consonant_skeleton(_sound_of(named))):
+            by_skeleton[near].append(named)
+    return _Index(
+        frozenset(known),
+        {word: tuple(found) for word, found in by_word.items()},
+        {near: tuple(found) for near, found in by_skeleton.items()},
+    )
+
+
+def _heard(text: str) -> _Words:
+    found, last_end = list[_Word](), 0
+    for match in _WORD.finditer(text):
+        same = next(iter(normalized_words(match[0])), match[0])
+        is_joined = bool(found) and text[last_end : match.start()] in _BETWEEN
+        found.append(_Word(match[0], same, phonetic_code(same), *match.span(), is_joined))
+        last_end = match.end()
+    return tuple(found)
+
+
+def _joined(said: _Words) -> str:
+    return "".join([word.same for word in said])
+
+
+def _sound_of(said: _Words) -> str:
+    return "".join([word.sound for word in said])
+
+
+def _nearly(bones: str) -> set[str]:
+    """The skeleton, and with each one of its bones lost."""
+    return {bones, *(bones[:at] + bones[at + 1 :] for at in range(len(bones)))}
+
+
+class _Search:
+    """One text, searched for the names of one house."""
+
+    def __init__(self, heard: _Words, index: _Index) -> None:
+        self._heard = heard
+        self._index = index
+        self._doubtful = frozenset(
+            at for at, word in enumerate(heard) if word.same not in index.known and _is_plain(word)
+        )
+        self._far_apart: dict[tuple[int, int, str], float | None] = {}
+
+    def findings(self) -> Iterator[_Finding]:
+        """All that may be names, often more than one for the same words."""
+        split = {at for at in range(len(self._heard) - 1) if _joined(self._heard[at : at + 2]) in self._index.known}
+        coloured = {at for at, word in enumerate(self._heard) if word.same in COLOURS}
+        in_question = self._doubtful | split | coloured
+        for at, word in enumerate(self._heard):
+            reach = min((abs(at - other) for other in in_question), default=len(self._heard))
+            for named in self._index.by_word.get(word.same, ()):
+                if reach <= len(named):
+                    yield from self._around(at, named)
+        for at in self._doubtful | split:
+            for start, end in ((at, at + 1), (at, at + 2)):
+                if end <= len(self._heard):
+                    yield from self._alone(start, end)
+
+    # --- names of which a word was heard
+
+    def _around(self, at: int, named: _Words) -> Iterator[_Finding]:
+        """The name around one of its words, which was heard at `at`."""
+        for place, word in enumerate(named):
+            if word.same != self._heard[at].same:
+                continue
+            for start in _bounds(at - place, place, 0, at):
+                left = self._changes(start, at, named[:place])
+                if left is None:
+                    continue
+                more = len(named) - place - 1
+                for end in _bounds(at + 1 + more, more, at + 1, len(self._heard)):
+                    right = self._changes(at + 1, end, named[place + 1 :])
+                    if right is not None and (found := self._judged(start, end, named, left + right)):
+                        yield found
+
+    def _changes(self, start: int, end: int, named: _Words) -> tuple[_Change, ...] | None:
+        """What was misheard if the words from `start` to `end` are these; None if they cannot be."""
+        if not named or start >= end:
+            return None if named or start != end else ()
+        if self._heard[start].same == named[0].same:
+            return self._changes(start + 1, end, named[1:])
+        for taken, given in ((1, 1), (2, 1), (1, 2)):
+            if start + taken > end or len(named) < given:
+                continue
+            far = self._far(start, start + taken, named[:given])
+            if far is None:
+                continue
+            more = self._changes(start + taken, end, named[given:])
+            if more is not None:
+                return (_Change(start, start + taken, named[:given], far), *more)
+        return None
+
+    def _far(self, start: int, end: int, named: _Words) -> float | None:
+        """How far apart they sound; None when that is too far, or what was heard is surely what was said."""
+        key = start, end, " ".join([word.same for word in named])
+        if key not in self._far_apart:
+            self._far_apart[key] = self._measured(start, end, named)
+        return self._far_apart[key]
+
+    def _measured(self, start: int, end: int, named: _Words) -> float | None:
+        said = self._heard[start:end]
+        if any(len(word.same) < 3 or not word.same.isalpha() for word in named):
+            return None
+        if len(said) > 1 and _joined(said) == _joined(named):
+            return 0.0
+        is_one_word = len(said) == len(named) == 1
+        is_colour = is_one_word and said[0].same in COLOURS and self._has_determiner(start)
+        if not is_colour and not self._may_be_misheard(start, end):
+            return None
+        heard_sound, name_sound = _sound_of(said), _sound_of(named)
+        if not same_onset(heard_sound, name_sound):
+            return None
+        if is_one_word and _is_form(said[0].same, named[0].same):
+            return None
+        far = phonetic_distance(heard_sound, name_sound)
+        most = _NEAR if is_colour else _FAR if is_one_word else _JOINED
+        return far if far <= most and abs(len(heard_sound) - len(name_sound)) <= _MOST_LOST else None
+
+    def _judged(self, start: int, end: int, named: _Words, changes: tuple[_Change, ...]) -> _Finding | None:
+        """A finding when there is something to put right, and enough to go by."""
+        if not changes or not self._are_in_a_row(start, end):
+            return None
+        changed = {at for change in changes for at in range(change.start, change.end)}
+        kept = {self._heard[at].same for at in range(start, end) if at not in changed}
+        total = sum(change.distance for change in changes)
+        if all(word in _USUAL or word.isdigit() for word in kept):
+            if len(changes) > 1 and total > _NEAR:
+                return None
+            for change in changes:
+                says_kind = change.named[-1] is named[-1] and named[-1].same in _KINDS and not kept <= _KINDS
+                if change.distance > (_KIND if says_kind else _NEAR):
+                    return None
+        return _Finding(start, end, len(kept), _spelling(self._heard[start:end], named), total)
+
+    # --- names that stand alone
+
+    def _alone(self, start: int, end: int) -> Iterator[_Finding]:
+        """Names that sound as a whole like the words from `start` to `end`."""
+        if not self._are_in_a_row(start, end) or not self._is_where_names_are(start, end):
+            return
+        said = self._heard[start:end]
+        near = _nearly(consonant_skeleton(_sound_of(said)))
+        for named in {named for bones in near for named in self._index.by_skeleton.get(bones, ())}:
+            far = self._far_alone(start, end, named)
+            if far is not None:
+                yield _Finding(start, end, 0, _spelling(said, named), far)
+
+    def _far_alone(self, start: int, end: int, named: _Words) -> float | None:
+        """How far apart they sound; None when that is too far for a name with nothing beside it."""
+        said = self._heard[start:end]
+        if _joined(said) == _joined(named):
+            return 0.0 if len(said) != len(named) else None
+        heard_sound, name_sound = _sound_of(said), _sound_of(named)
+        fewest = min(_ALONE) if self._heard[start].is_joined else _FEWEST_AT_BEGINNING
+        if not self._may_be_misheard(start, end) or len(name_sound) < fewest:
+            return None
+        is_part = heard_sound.startswith(name_sound) or name_sound.startswith(heard_sound)
+        if len(said) == 1 and is_part and heard_sound != name_sound:
+            return None  # an officer is not an office
+        if len(name_sound) <= max(_ALONE) and heard_sound[0] != name_sound[0]:
+            return None
+        most = _ALONE.get(len(name_sound), _ALONE_LONG) if len(named) == 1 else 0.0
+        far = phonetic_distance(heard_sound, name_sound)
+        return far if far <= most and same_onset(heard_sound, name_sound) else None
+
+    # --- what was heard
+
+    def _may_be_misheard(self, start: int, end: int) -> bool:
+        """True for a word that nobody knows, or for two: "lan tern", "extract her"."""
+        return start in self._doubtful and all(
+            at in self._doubtful or self._heard[at].written.casefold() in _ENDINGS for at in range(start + 1, end)
+        )
+
+    def _has_determiner(self, at: int) -> bool:
+        return self._heard[at].is_joined and self._heard[at - 1].same in _DETERMINERS
+
+    def _are_in_a_row(self, start: int, end: int) -> bool:
+        return all(word.is_joined for word in self._heard[start + 1 : end])
+
+    def _is_where_names_are(self, start: int, end: int) -> bool:
+        """True behind "the" or "in", and at the beginning: not for "tell Ana" and "print my ticket"."""
+        if self._heard[start].is_joined:
+            return self._heard[start - 1].same in _BEFORE_NAMES
+        is_last = end == len(self._heard) or not self._heard[end].is_joined
+        return is_last or self._heard[end].same not in _DETERMINERS
+
+
+def _is_plain(word: _Word) -> bool:
+    """False for numbers, for very short words, and for "won't"."""
+    plain = word.written.removesuffix("'s").removesuffix("’s")
+    return plain.isalpha() and len(word.same) > 2
+
+
+def _bounds(middle: int, count: int, least: int, most: int) -> range:
+    """Where `count` words may begin or end when two of them may be one, and one may be two."""
+    spare = 1 if count else 0
+    return range(max(least, middle - spare), min(most, middle + spare) + 1)
+
+
+def _is_form(first: str, second: str) -> bool:
+    """True when one is the other with an ending: who says "locked" does not mean the lock."""
+    shorter, longer = sorted((first, second), key=len)
+    return longer.startswith(shorter) and longer[len(shorter) :] in _FORMS
+
+
+def _spelling(said: _Words, named: _Words) -> str:
+    """The name as the house writes it; a plural that was heard stays one, and so does a singular."""
+    written = [word.written for word in named]
+    if said[-1].same == named[-1].same and said[-1].written.casefold() != written[-1].casefold():
+        written[-1] = said[-1].written
+    return " ".join(written)
+
+
+def _clear(findings: Iterable[_Finding]) -> list[_Finding]:
+    """Those that go by most words, and of these the nearest; none that another comes close to."""
+    ranked = sorted(set(findings), key=lambda found: (-found.kept, found.distance, found.start))
+    chosen, taken = list[_Finding](), set[int]()
+    for found in ranked:
+        span = set(range(found.start, found.end))
+        if taken & span:
+            continue
+        taken |= span
+        if not any(_is_rival(other, found) for other in ranked):
+            chosen.append(found)
+    return chosen
+
+
+def _is_rival(other: _Finding, found: _Finding) -> bool:
+    return (
+        (other.start, other.end) == (found.start, found.end)
+        and other.spelling.casefold() != found.spelling.casefold()
+        and other.distance <= found.distance + _MARGIN
+    )

@@ -1,0 +1,414 @@
+"""Resolves the slots of a call (name, area, floor, domain, device class) to entities.
+
+Ways to match, best first; the first that finds anything decides, and nothing is guessed:
+
+1. the name as it is: the same words in any order, split in any way ("bed room lamp")
+2. a kind of entity, with or without a place: "lights", "the kitchen blinds", "everything upstairs"
+3. the name with its area, its floor or its kind added: "kitchen ceiling lamp" for the Ceiling Light there
+4. a part of the name that belongs to one entity only: "ceiling"
+5. all of this again with misheard words corrected
+
+Several entities where one was asked for give a question; a plural means all of them.
+
+Handlers act on the result, and the confirmation policy looks at it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from edgevox.core.languages import listed
+from edgevox.core.words import Words, normalized_words, words_with_plurals
+from edgevox.home.entities import Area, Entity, HomeError, House
+from edgevox.home.intents.catalogue import SWITCHED_DOMAINS
+from edgevox.home.phrasing import brief, place_of, sentence, the
+from edgevox.home.resolve.fuzzy import closest_names, fuzzy_readings, is_plural
+from edgevox.home.resolve.labels import (
+    ALL_WORDS,
+    Fit,
+    Labels,
+    best_fits,
+    entities_at,
+    find_place,
+    is_whole_house,
+    kind_called,
+    labels_of,
+    of_kind,
+    place_called,
+    vocabulary,
+)
+
+_MOST_NAMED = 4
+
+
+class TargetNotFound(HomeError):
+    """Nothing in the home is called so; the message names what is nearest."""
+
+    code = "not_found"
+
+
+class ClarificationNeeded(HomeError):
+    """Several things are meant; the message is a question."""
+
+    code = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The slots that say which things are meant, as the model gave them."""
+
+    name: str | None = None
+    area: str | None = None
+    floor: str | None = None
+    domain: str | None = None
+    device_class: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Slots()
+
+
+def find_entities(house: House, slots: Slots, domains: Collection[str]) -> tuple[Entity, ...]:
+    """The things that are meant, among those of `domains`; at least one. Raises NotFound and Unclear."""
+    candidates = tuple(entity for entity in house.entities if not domains or entity.domain in domains)
+    here = _in_place(house, slots, candidates)
+    pool = _of_class(here, slots)
+    where = slots.area or slots.floor
+    if slots.name is None or set(normalized_words(slots.name)) <= ALL_WORDS:
+        if pool:
+            return pool
+        raise TargetNotFound(_nothing(slots, where))
+    known = labels_of(house)
+    found = _whole_name(house, slots, pool, known) or _named(house, slots.name, pool, known)
+    if not found and pool != here:  # a small model's domain is a guess; the name is what was said
+        found = _named(house, slots.name, here, known)
+    if found:
+        return found
+    fit, named = best_fits(normalized_words(slots.name), house.entities, known)
+    if fit <= Fit.SAME_PLAIN_WORDS:
+        raise TargetNotFound(_not_that(named[0], where, candidates))
+    raise TargetNotFound(_unknown_name(slots.name, where, here or candidates))
+
+
+def find_area(house: House, said: str) -> Area:
+    """The area that is meant. Raises NotFound."""
+    found = find_place(house, said)
+    if isinstance(found, Area):
+        return found
+    raise TargetNotFound(_unknown_place(house, said))
+
+
+def single_entity(found: tuple[Entity, ...], house: House) -> Entity:
+    """The only one. Raises Unclear when there are more."""
+    if len(found) > 1:
+        raise ClarificationNeeded(_which(found, house))
+    return found[0]
+
+
+# --- places
+
+
+def _in_place(house: House, slots: Slots, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    for said in (slots.area, slots.floor):
+        if said is None or is_whole_house(normalized_words(said)):
+            continue
+        place = find_place(house, said)
+        if place is None:
+            raise TargetNotFound(_unknown_place(house, said))
+        pool = entities_at(place, pool)
+    return pool
+
+
+# --- kinds
+
+
+def _of_class(pool: tuple[Entity, ...], slots: Slots) -> tuple[Entity, ...]:
+    if slots.domain is not None:
+        pool = tuple(entity for entity in pool if entity.domain == slots.domain)
+    if slots.device_class is not None:
+        wanted = {slots.device_class, _SAME_CLASS.get(slots.device_class, slots.device_class)}
+        pool = tuple(entity for entity in pool if entity.device_class in wanted)
+    return pool
+
+
+# The same thing is called differently as a cover and as a sensor, and by different makers.
+_SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
+
+
+def _kind_phrase(house: House, said: Words, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+    """What "lights kitchen", "all lights" or "everything upstairs" means: a kind, a place, or both."""
+    rest = tuple(word for word in said if word not in ALL_WORDS)
+    kinds = [word for word in rest if kind_called(word)]
+    ways: list[tuple[str | None, Words]] = [(kind, tuple(word for word in rest if word != kind)) for kind in kinds]
+    if rest != said:
+        ways.append((None, rest))
+    for kind, place_said in ways:
+        place = place_called(house, place_said)
+        if place is None and not is_whole_house(place_said):
+            continue
+        there = entities_at(place, pool) if place else pool
+        found = of_kind(kind, there) if kind else there
+        if found:
+            return found
+    return ()
+
+
+# --- names
+
+
+def _whole_name(house: House, slots: Slots, pool: tuple[Entity, ...], known: dict[str, Labels]) -> tuple[Entity, ...]:
+    """The Kitchen Light, where the slots are the area kitchen and the name light."""
+    place = find_place(house, slots.area) if slots.area else None
+    if place is None or slots.name is None or _is_many(slots.name):
+        return ()
+    fit, found = best_fits((*normalized_words(place.name), *normalized_words(slots.name)), pool, known)
+    return found if fit is Fit.SAME_WORDS and len(found) == 1 else ()
+
+
+def _named(house: House, name: str, pool: tuple[Entity, ...], known: dict[str, Labels]) -> tuple[Entity, ...]:
+    """What a name means in a pool; nothing when nothing there is called so. Raises Unclear."""
+    heard = normalized_words(name)
+    if found := _read(house, name, heard, pool, known):
+        return found
+    for reading in fuzzy_readings(heard, vocabulary(house, known.values())):
+        if found := _read(house, name, reading, pool, known):
+            return found
+    return ()
+
+
+def _read(
+    house: House, name: str, said: Words, pool: tuple[Entity, ...], known: dict[str, Labels]
+) -> tuple[Entity, ...]:
+    if not said:
+        return ()
+    wants_all = _is_many(name) or not ALL_WORDS.isdisjoint(said)
+    fit, found = best_fits(said, pool, known)
+    is_its_name = fit <= Fit.SAME_PLAIN_WORDS
+    if not is_its_name or (wants_all and not _is_own_plural(found)):
+        of_a_kind = _kind_phrase(house, said, pool)
+        if of_a_kind and (not is_its_name or len(of_a_kind) > len(found)):
+            found = of_a_kind
+    if len(found) > 1 and not wants_all and not _are_twins(found):
+        raise ClarificationNeeded(_which(found, house))
+    return found
+
+
+def _is_many(name: str) -> bool:
+    """True for "desk lamps" and for "the lights in the kitchen"."""
+    return is_plural(name) or any(
+        is_plural(word) and kind_called(normalized_words(word)[0]) for word in words_with_plurals(name)
+    )
+
+
+def _is_own_plural(found: tuple[Entity, ...]) -> bool:
+    """True where a thing's own name is the plural that was said: a group called Kitchen Lights."""
+    return any(is_plural(label) for entity in found for label in (entity.name, *entity.aliases))
+
+
+def _are_twins(found: tuple[Entity, ...]) -> bool:
+    """True for the sides of one thing: a door's lock and its sensor, with the same name in the same place."""
+    names = {(normalized_words(entity.name), entity.area) for entity in found}
+    return len(names) == 1 and len({entity.domain for entity in found}) == len(found)
+
+
+# --- sentences
+
+
+def _which(found: tuple[Entity, ...], house: House) -> str:
+    several_places = len({entity.area for entity in found}) > 1
+    same_names = len({entity.name for entity in found}) < len(found)
+    with_place = several_places and same_names
+    names = [the(entity) + (place_of(entity, house) if with_place else "") for entity in found]
+    if len(names) > _MOST_NAMED:
+        return f"Which one? There are {len(names)}: {listed(names[:_MOST_NAMED], 'and')}, and others."
+    return f"Which one: {listed(names, 'or')}?"
+
+
+def _not_that(entity: Entity, where: str | None, candidates: tuple[Entity, ...]) -> str:
+    """Why something is not meant that is called so: it is elsewhere, or cannot do that."""
+    is_elsewhere = where and entity in candidates
+    return sentence(f"{the(entity)} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
+
+
+def _unknown_name(name: str, where: str | None, candidates: tuple[Entity, ...]) -> str:
+    close = closest_names(name, [entity.name for entity in candidates])
+    known = f" Did you mean {listed([the(near) for near in close], 'or')}?" if close else ""
+    return f"I know nothing called {brief(name)}{_in(where)}.{known}"
+
+
+def _unknown_place(house: House, said: str) -> str:
+    names = [place.name for place in house.places]
+    close = closest_names(said, names) or names[:_MOST_NAMED]
+    known = f" I know {listed([the(name) for name in close], 'and')}." if close else ""
+    return f"I know no room called {brief(said)}.{known}"
+
+
+def _nothing(slots: Slots, where: str | None) -> str:
+    kind = (slots.device_class or slots.domain or "device").replace("_", " ")
+    return f"I know of no {kind}{_in(where)}."
+
+
+def _in(where: str | None) -> str:
+    return f" in {the(brief(where))}" if where else ""
+
+
+_SWITCHED = frozenset(SWITCHED_DOMAINS)
+
+# Who says "close" does not mean "unlock", though the tool is the same.
+_GUARDED = frozenset({"lock", "alarm_control_panel"})
+
+# "Everything off in the kitchen" must not unlock a door or close a valve.
+_SAFE_DOMAINS = {
+    "turn_on": frozenset({"light"}),
+    "turn_off": frozenset({"light", "switch", "fan", "media_player", "input_boolean"}),
+}
+
+_DOMAINS: dict[str, frozenset[str]] = {
+    "turn_on": _SWITCHED,
+    "turn_off": _SWITCHED,
+    "get_state": frozenset(),
+    "light_set": frozenset({"light"}),
+    "set_position": frozenset({"cover", "valve"}),
+    "climate_set_temperature": frozenset({"climate"}),
+    "climate_get_temperature": frozenset({"climate", "sensor"}),
+    "fan_set_speed": frozenset({"fan"}),
+    **dict.fromkeys(
+        (
+            "set_volume", "set_volume_relative", "media_pause", "media_unpause", "media_next",
+            "media_previous", "media_search_and_play", "media_player_mute", "media_player_unmute",
+        ),
+        frozenset({"media_player"}),
+    ),
+    **dict.fromkeys(("vacuum_start", "vacuum_return_to_base", "vacuum_clean_area"), frozenset({"vacuum"})),
+    **dict.fromkeys(("lawn_mower_start_mowing", "lawn_mower_dock"), frozenset({"lawn_mower"})),
+    **dict.fromkeys(
+        (
+            "list_add_item", "list_complete_item", "list_remove_item",
+            "shopping_list_add_item", "shopping_list_complete_item",
+        ),
+        frozenset({"todo"}),
+    ),
+    "get_weather": frozenset({"weather"}),
+}  # fmt: skip
+
+# Which player is meant when none is named: the first of these states that any player is in.
+_ACTIVE = {
+    "media_pause": ("playing", "buffering"),
+    "media_unpause": ("paused",),
+    "media_next": ("playing", "buffering", "paused"),
+    "media_previous": ("playing", "buffering", "paused"),
+}
+_PERHAPS_ACTIVE = ("playing", "buffering", "paused", "on", "idle")
+
+
+def resolved_targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
+    """What a call would touch; nothing where the call would end in a question or an error, and do nothing."""
+    try:
+        return resolve_targets(tool, arguments, house) if has_targets(tool) else ()
+    except HomeError:
+        return ()
+
+
+def has_targets(tool: str) -> bool:
+    """False for timers, the time and the like."""
+    return tool in _DOMAINS
+
+
+def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
+    """What a call is about; at least one thing. Raises NotFound and Unclear, whose messages can be spoken."""
+    slots = _slots(arguments)
+    try:
+        return _resolve(tool, slots, house)
+    except TargetNotFound:
+        if slots.name is None or slots.area or slots.floor or find_place(house, slots.name) is None:
+            raise
+        # A small model's mistake: the kitchen is no device's name.
+        return _resolve(tool, replace(slots, name=None, area=slots.name), house)
+
+
+def _resolve(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
+    domains = _DOMAINS[tool]
+    match tool:
+        case "turn_on" | "turn_off":
+            return _switch_targets(tool, slots, house)
+        case "get_state":
+            if slots.is_empty:
+                raise ClarificationNeeded("What would you like to know about?")
+            return find_entities(house, slots, domains)
+        case "light_set" | "set_position" | "fan_set_speed" if slots.name or slots.area or slots.floor:
+            return find_entities(house, slots, domains)
+        case "climate_get_temperature":
+            return _thermometers(slots, house)
+        case "vacuum_clean_area":
+            return (single_entity(find_entities(house, Slots(name=slots.name), domains), house),)
+        case "vacuum_start" if slots.name is None and (slots.area or slots.floor):
+            return _vacuums(slots, house)
+        case "shopping_list_add_item" | "shopping_list_complete_item":
+            return (single_entity(find_entities(house, Slots(name="shopping list"), domains), house),)
+        case "get_weather":
+            return find_entities(house, slots, domains)[:1]
+        case _ if domains == {"media_player"}:
+            return (_player(tool, slots, house),)
+        case _:
+            return _one_unless_all(slots, find_entities(house, slots, domains), house)
+
+
+def _slots(arguments: Mapping[str, Any]) -> Slots:
+    given = {slot: arguments.get(slot) or None for slot in ("name", "area", "floor", "domain", "device_class")}
+    return Slots(**given)
+
+
+def _switch_targets(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
+    if slots.is_empty:
+        raise ClarificationNeeded("What should I turn on?" if tool == "turn_on" else "What should I turn off?")
+    if slots.domain is None and slots.device_class is None and _names_no_kind(slots.name):
+        return find_entities(house, slots, _SAFE_DOMAINS[tool])
+    found = find_entities(house, slots, _SWITCHED)
+    others = tuple(entity for entity in found if entity.domain not in _GUARDED)
+    if slots.domain in _GUARDED or (not others and slots.domain is None and slots.device_class is None):
+        return found
+    if not others:
+        raise TargetNotFound(sentence(f"{the(found[0])} cannot do that"))
+    return others
+
+
+def _names_no_kind(name: str | None) -> bool:
+    """True for "everything", "all upstairs", and no name at all."""
+    said = normalized_words(name or "all")
+    return not ALL_WORDS.isdisjoint(said) and not any(map(kind_called, said))
+
+
+def _one_unless_all(slots: Slots, found: tuple[Entity, ...], house: House) -> tuple[Entity, ...]:
+    """Without a name or a place there must be only one; who names many, or a place, means all of them."""
+    return found if slots.name or slots.area or slots.floor else (single_entity(found, house),)
+
+
+def _thermometers(slots: Slots, house: House) -> tuple[Entity, ...]:
+    """Thermostats where there are any, else what measures the temperature."""
+    found = find_entities(house, slots, _DOMAINS["climate_get_temperature"])
+    measuring = tuple(entity for entity in found if entity.domain == "climate" or entity.device_class == "temperature")
+    thermostats = tuple(entity for entity in measuring if entity.domain == "climate")
+    if not measuring:
+        raise TargetNotFound("I know of no thermometer there.")
+    return thermostats or measuring
+
+
+def _vacuums(slots: Slots, house: House) -> tuple[Entity, ...]:
+    """The vacuum cleaners that stand there, or else the only one, which can go there."""
+    try:
+        return find_entities(house, slots, _DOMAINS["vacuum_start"])
+    except TargetNotFound:
+        return (single_entity(find_entities(house, Slots(), _DOMAINS["vacuum_start"]), house),)
+
+
+def _player(tool: str, slots: Slots, house: House) -> Entity:
+    found = find_entities(house, slots, _DOMAINS[tool])
+    if len(found) > 1 and slots.name is None:
+        for state in _ACTIVE.get(tool, _PERHAPS_ACTIVE):
+            if active := tuple(entity for entity in found if entity.state == state):
+                return single_entity(active, house)
+        if tool in _ACTIVE:
+            raise TargetNotFound("Nothing is paused." if tool == "media_unpause" else "Nothing is playing.")
+    return single_entity(found, house)

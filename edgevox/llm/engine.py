@@ -1,0 +1,122 @@
+"""The llama.cpp engines: LlamaEngine answers chat requests, TextScorer scores speech recognition hypotheses.
+
+llama.cpp itself is imported by `load` alone, so that the process which only builds the engine stays light.
+For the text scorer see docs/adr/0038-rescoring.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from edgevox.core.errors import ModelError, ModelMissing
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import API_CLIENT, Busy, ChatReply, ChatRequest
+from edgevox.engines.threads import limit_omp_spin
+
+if TYPE_CHECKING:
+    from edgevox.llm.context import LlamaContext
+    from edgevox.llm.decoder import Decoder
+
+_GGUF_MAGIC = b"GGUF"
+
+
+@dataclass
+class LlamaEngine:
+    """An Engine[ChatRequest, ChatReply] on a GGUF file.
+
+    `prompt_threads` read the prompt, `threads` make the words. A preset may bring its own `chat_template` and
+    an adapter. Evaluated prefixes are kept in `snapshot_dir`, at most `snapshot_bytes` of them, where one is
+    given. `constraint_engine` is what holds calls to their grammar.
+    """
+
+    model_path: Path
+    context_tokens: int = 4096
+    threads: int = 2
+    prompt_threads: int = 2
+    chat_template: str | None = None
+    adapter_path: Path | None = None
+    adapter_scale: float = 1.0
+    kv_type: Literal["f16", "q8_0"] = "f16"
+    snapshot_dir: Path | None = None
+    snapshot_bytes: int = 512_000_000
+    constraint_engine: Literal["llguidance", "llama.cpp"] = "llguidance"
+    _decoder: Decoder | None = field(default=None, init=False, repr=False, compare=False)
+    _for_programs: Decoder | None = field(default=None, init=False, repr=False, compare=False)
+
+    def load(self) -> None:
+        """Raises ModelMissing, or ModelError when the file cannot be used."""
+        _check_gguf(self.model_path)
+        if self.adapter_path is not None:
+            _check_gguf(self.adapter_path)
+        limit_omp_spin()
+        # Not at the top of the file: see the module's docstring.
+        from edgevox.llm.decoder import load_decoder
+
+        self._decoder, self._for_programs = load_decoder(self), None
+
+    def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
+        """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
+        if self._decoder is None:
+            raise ModelError("the language model is not loaded", hint="call load() first")
+        if not request.client.startswith(API_CLIENT):
+            return self._decoder.run(request, cancel)
+        # Attention goes over all of a memory, whose ever it is: a turn of the room's behind two prompts of
+        # programs of 500 tokens took 1.7 times as long.
+        self._for_programs = self._for_programs or self._decoder.beside()
+        return self._for_programs.run(request, cancel)
+
+
+def _check_gguf(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(_GGUF_MAGIC))
+    except FileNotFoundError as error:
+        raise ModelMissing(f"there is no model file {path}", hint="edgevox models pull") from error
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
+    if magic != _GGUF_MAGIC:
+        raise ModelError(f"{path} is not a GGUF file", hint="choose another file, or pull it again")
+
+
+# How ChatML delimits a user's message.
+_BEGIN, _END = "<|im_start|>user\n", "<|im_end|>"
+_CONTEXT_TOKENS = 256
+_MOST_TEXTS = 16
+
+
+@dataclass
+class TextScorer:
+    """A GGUF model that was trained with ChatML. It is built in one process and loaded in another."""
+
+    model_path: Path
+    threads: int = 2
+    _context: LlamaContext | None = field(default=None, init=False, repr=False, compare=False)
+
+    def load(self) -> None:
+        """Raises ModelError when the file cannot be used."""
+        # Not at the top of the file: the process that builds this object need not carry llama.cpp.
+        from edgevox.llm.context import LlamaContext
+
+        self._context = LlamaContext(
+            self.model_path,
+            context_tokens=_CONTEXT_TOKENS,
+            threads=self.threads,
+            prompt_threads=self.threads,
+            sequences=_MOST_TEXTS,
+            # The engine that answers has mapped the same file.
+            has_own_weights=False,
+        )
+
+    def log_probabilities(self, texts: Sequence[str]) -> list[float] | None:
+        """Of each text; None where they are too many or too long. Raises ModelError."""
+        if self._context is None:
+            raise ModelError("the text scorer is not loaded", hint="call load() first")
+        vocabulary = self._context.vocabulary
+        begin = vocabulary.tokenize(_BEGIN, special=True)
+        end = vocabulary.tokenize(_END, special=True)
+        return self._context.log_probabilities(
+            [[*begin, *vocabulary.tokenize(text, special=False), *end] for text in texts], len(begin)
+        )

@@ -1,0 +1,251 @@
+"""Writes the rules of a language as GBNF for llama.cpp, and as Lark for llguidance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring
+
+from edgevox.llm.grammar.language import Alt, Chars, Node, Ranges, Ref, Repeat, Rule, Rules, Seq, Text
+
+# llama.cpp writes every repetition out, takes no more than 2,000, and needs the square of their number.
+_BLOCK = 256
+# A rule that nothing fits: no character comes behind the last.
+_NOTHING = '"\\x01" [^\\x01-\\U0010FFFF]'
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarText:
+    """The same language twice."""
+
+    gbnf: str
+    lark: str
+
+
+def serialize(rules: Rules, root: str = "root") -> GrammarText:
+    """The grammars of what can be reached from `root`, which comes first."""
+    found = _reachable(rules, root)
+    return GrammarText(_gbnf(found), _lark(found, root))
+
+
+def _gbnf(found: dict[str, Rule]) -> str:
+    lines = []
+    for name, rule in found.items():
+        writer = _GbnfWriter(name)
+        lines.append(f"{name} ::= {writer.write(rule.node)}\n")
+        lines += writer.parts
+    return "".join(lines)
+
+
+def _lark(found: dict[str, Rule], root: str) -> str:
+    """Tokens become terminals, which llguidance's lexer reads in one go."""
+    names = {name: (name.upper() if rule.token else name.lower()).replace("-", "_") for name, rule in found.items()}
+    in_rules, in_tokens = _LarkWriter(names, cuts_texts=True), _LarkWriter(names, cuts_texts=False)
+    lines = [f"start: {names[root]}\n"]
+    for name, rule in found.items():
+        writer = in_tokens if rule.token else in_rules
+        lines.append(f"{names[name]}: {writer.write(rule.node)}\n")
+    return "".join(lines)
+
+
+def _reachable(rules: Rules, root: str) -> dict[str, Rule]:
+    found: dict[str, Rule] = {}
+    waiting = [root]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = rules.by_name[name]
+            waiting += reversed(_refs(found[name].node))
+    return found
+
+
+def _refs(node: Node) -> list[str]:
+    found: list[str] = []
+    waiting = [node]
+    while waiting:
+        match waiting.pop():
+            case Ref(name):
+                found.append(name)
+            case Seq(parts) | Alt(parts):
+                waiting += reversed(parts)
+            case Repeat(part):
+                waiting.append(part)
+            case _:
+                pass
+    return found
+
+
+# --- GBNF
+
+
+class _GbnfWriter:
+    """Writes one rule, and `parts` of it as rules of their own.
+
+    llama.cpp writes every repetition out and refuses to write out too much, so what is repeated is a rule.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.parts: list[str] = []
+        self._name = name
+
+    def write(self, node: Node) -> str:
+        match node:
+            case Text(value):
+                return f'"{_gbnf_text(value)}"'
+            case Chars(ranges):
+                return _gbnf_class(ranges)
+            case Ref(name):
+                return name
+            case Seq(parts):
+                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+            case Alt(choices):
+                return " | ".join(map(self.write, choices)) or _NOTHING
+            case Repeat(part, 0, 1):
+                return f"{_atom(part, self.write)}?"
+            case Repeat(part, least, most):
+                return self._repeat(self._named(part), least, most)
+
+    def _named(self, part: Node) -> str:
+        if isinstance(part, Chars | Ref):
+            return self.write(part)
+        written = self.write(part)
+        name = f"{self._name}--{len(self.parts) + 1}"
+        self.parts.append(f"{name} ::= {written}\n")
+        return name
+
+    def _repeat(self, part: str, least: int, most: int | None) -> str:
+        if least <= _BLOCK and (most is None or most - least <= _BLOCK * 2):
+            return part + _count(least, most)
+        pieces = []
+        if least >= _BLOCK:
+            block = self._block(part)
+            pieces.append(f"{block}{{{least // _BLOCK}}}")
+        if least % _BLOCK:
+            pieces.append(f"{part}{{{least % _BLOCK}}}")
+        if most is None:
+            pieces.append(f"{part}*")
+        elif most > least:
+            pieces.append(self._up_to(part, most - least))
+        return f"({' '.join(pieces)})"
+
+    def _up_to(self, part: str, most: int) -> str:
+        """Full blocks, and at the end one that is not full: a text can be read in one way only."""
+        written = f"{part}{{0,{most % _BLOCK}}}" if most % _BLOCK else '""'
+        if most >= _BLOCK:
+            block = self._block(part)
+            for _ in range(most // _BLOCK):
+                written = f"({part}{{0,{_BLOCK - 1}}} | {block} {written})"
+        return written
+
+    def _block(self, part: str) -> str:
+        name = f"{self._name}--block-{len(self.parts) + 1}"
+        self.parts.append(f"{name} ::= {part}{{{_BLOCK}}}\n")
+        return name
+
+
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")
+_SPECIAL = re.compile(r"[^ !#-\[\]-~]")
+
+
+def _gbnf_text(value: str) -> str:
+    return value if _PLAIN.fullmatch(value) else _SPECIAL.sub(_gbnf_special, value)
+
+
+def _gbnf_special(char: re.Match[str]) -> str:
+    return char[0] if char[0] not in '"\\' and char[0].isprintable() else _gbnf_code(ord(char[0]))
+
+
+@lru_cache(maxsize=1024)
+def _gbnf_class(ranges: Ranges) -> str:
+    return f"[{''.join(_gbnf_range(first, last) for first, last in ranges)}]"
+
+
+def _gbnf_range(first: int, last: int) -> str:
+    return _class_char(first) if first == last else f"{_class_char(first)}-{_class_char(last)}"
+
+
+def _class_char(code: int) -> str:
+    return chr(code) if code < 0x80 and chr(code).isalnum() else _gbnf_code(code)
+
+
+def _gbnf_code(code: int) -> str:
+    match code:
+        case 0x0A:
+            return "\\n"
+        case 0x22:
+            return '\\"'
+        case 0x5C:
+            return "\\\\"
+        case _ if code < 0x80:
+            return f"\\x{code:02X}"
+        case _ if code <= 0xFFFF:
+            return f"\\u{code:04X}"
+        case _:
+            return f"\\U{code:08X}"
+
+
+# --- Lark
+
+# llguidance's lexer reads the longest piece that may come, and does not go back: `{` must not be one piece
+# where `{"a"` may be another. So texts are cut at the same places everywhere.
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\n|<[^<>"\n]*>?|[{}\[\](),:] ?|[^"{}\[\](),:<\n]+|"')
+
+
+class _LarkWriter:
+    def __init__(self, names: dict[str, str], *, cuts_texts: bool) -> None:
+        self._names = names
+        self._cuts_texts = cuts_texts
+
+    def write(self, node: Node) -> str:
+        match node:
+            case Text(value):
+                if not self._cuts_texts:
+                    return encode_basestring(value)
+                pieces = [encode_basestring(piece) for piece in _PIECE.findall(value)]
+                return f"({' '.join(pieces)})" if len(pieces) > 1 else pieces[0] if pieces else '""'
+            case Chars(ranges):
+                return _lark_class(ranges)
+            case Ref(name):
+                return self._names[name]
+            case Seq(parts):
+                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+            case Alt(choices):
+                return " | ".join(map(self.write, choices)) or "/[^\\x{0}-\\x{10FFFF}]/"
+            case Repeat(part, least, most):
+                return _atom(part, self.write) + _count(least, most)
+
+
+@lru_cache(maxsize=1024)
+def _lark_class(ranges: Ranges) -> str:
+    return f"/[{''.join(_lark_range(first, last) for first, last in ranges)}]/"
+
+
+def _lark_range(first: int, last: int) -> str:
+    return f"\\x{{{first:X}}}" if first == last else f"\\x{{{first:X}}}-\\x{{{last:X}}}"
+
+
+# --- both
+
+
+def _atom(
+    node: Node,
+    write: Callable[[Node], str],
+    compound: tuple[type[Node], ...] = (Seq, Alt, Repeat),
+) -> str:
+    return f"({write(node)})" if isinstance(node, compound) else write(node)
+
+
+def _count(least: int, most: int | None) -> str:
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _ if least == most:
+            return f"{{{least}}}"
+        case _:
+            return f"{{{least},{'' if most is None else most}}}"

@@ -1,0 +1,388 @@
+"""Hooks on tool calls: missing or invalid arguments, repeated calls, misspelt copies of words."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from edgevox.core.hooks import Answer, Deny, Hook, ModelReply, Run, ToolOutcome
+from edgevox.core.types import ChatRequest, ToolCall
+from edgevox.llm.hooks_slm.result_text import outcome_sentence, turn_note, turn_sentence
+from edgevox.llm.tool_choice import RESPOND_NAME
+from edgevox.llm.tool_parsers.base import OfferedTools
+
+_MAX_OPTIONAL = 8
+_MAX_CHOICES = 10
+_KINDS = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def explained(tool: str, schema: Mapping[str, Any]) -> str:
+    """Everything the tool takes."""
+    properties = _properties(schema)
+    if not properties:
+        return f"{tool} takes no arguments."
+    needed = required(schema)
+    optional = [name for name in properties if name not in needed]
+    shown = [_parameter(name, properties[name]) for name in optional[:_MAX_OPTIONAL]]
+    if len(optional) > _MAX_OPTIONAL:
+        shown.append("others")
+    parts = []
+    if needed:
+        parts.append(f"needs {listed(_parameter(name, properties.get(name)) for name in needed)}")
+    if shown:
+        parts.append(f"can take {listed(shown)}")
+    return f"{tool} {' and '.join(parts)}."
+
+
+def needs(tool: str, schema: Mapping[str, Any]) -> str:
+    """What the tool cannot do without; empty when that is nothing."""
+    properties = _properties(schema)
+    missing = [_parameter(name, properties.get(name)) for name in required(schema)]
+    return f"{tool} needs {listed(missing)}" if missing else ""
+
+
+def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the parameters that must be given."""
+    names = schema.get("required")
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
+
+
+def listed(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return properties if isinstance(properties, Mapping) else {}
+
+
+def _parameter(name: str, schema: object) -> str:
+    kind = _kind(schema) if isinstance(schema, Mapping) else ""
+    return f"{name} ({kind})" if kind else name
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    choices = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(choices, list | tuple):
+        shown = [_shown(choice) for choice in choices[:_MAX_CHOICES]]
+        more = ["…"] if len(choices) > _MAX_CHOICES else []
+        return f"one of {', '.join(shown + more)}" if len(choices) > 1 else "".join(shown)
+    for key in ("anyOf", "oneOf"):
+        if isinstance(ways := schema.get(key), list | tuple):
+            kinds = (_kind(way) for way in ways if isinstance(way, Mapping) and way.get("type") != "null")
+            return " or ".join(dict.fromkeys(filter(None, kinds)))
+    types = schema.get("type")
+    if isinstance(types, list | tuple):
+        return " or ".join(_kind({**schema, "type": kind}) for kind in types if kind != "null")
+    if not isinstance(types, str):
+        return "an object" if "$ref" in schema or "properties" in schema else ""
+    return f"{_KINDS.get(types, types)}{_range(schema)}{_members(schema)}"
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    if low is not None:
+        return f", at least {low}"
+    return f", at most {high}" if high is not None else ""
+
+
+def _members(schema: Mapping[str, Any]) -> str:
+    items = schema.get("items")
+    if isinstance(items, Mapping) and (kind := _kind(items)):
+        return f" of {kind}"
+    properties = _properties(schema)
+    return f" with {listed(properties)}" if properties else ""
+
+
+def _shown(choice: object) -> str:
+    return choice if isinstance(choice, str) else json.dumps(choice, ensure_ascii=False, default=str)
+
+
+@dataclass(slots=True)
+class _Explained:
+    """The tools of the last request, and those that the model was told about."""
+
+    offered: OfferedTools = field(default_factory=lambda: OfferedTools(()))
+    names: set[str] = field(default_factory=set)
+
+
+class EmptyArguments(Hook):
+    """Sees a call without arguments of a tool that needs some: it is not made, and the model is told what is
+    missing. When it does the same again, the person is."""
+
+    name = "slm.empty_arguments"
+    priority = -100
+
+    async def before_llm(self, run: Run, request: ChatRequest) -> None:
+        turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
+
+    async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
+        told = turn_note(run, self, _Explained)
+        missing = [_missing(told.offered, call) if call.name in told.names else () for call in reply.calls]
+        if not missing or not all(missing):
+            return None
+        return Answer(f"For that I need to know the {listed(missing[0]).replace('_', ' ')}.")
+
+    async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
+        told = turn_note(run, self, _Explained)
+        if not _missing(told.offered, call):
+            return None
+        told.names.add(call.name)
+        needed = needs(call.name, told.offered.schema(call.name) or {})
+        return Deny(f"{needed}: call it with that, or ask the user for it.")
+
+
+class SchemaError(Hook):
+    """Sees that a call was refused for its arguments: adds what the tool takes, once for each tool."""
+
+    name = "slm.schema_error"
+    priority = -100
+
+    async def before_llm(self, run: Run, request: ChatRequest) -> None:
+        turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> ToolOutcome | None:
+        told = turn_note(run, self, _Explained)
+        schema = told.offered.schema(call.name)
+        is_refused = outcome.code == "bad_request" or outcome.content.startswith("invalid_arguments")
+        if schema is None or not outcome.is_error or not is_refused or call.name in told.names:
+            return None
+        told.names.add(call.name)
+        return replace(outcome, content=f"{outcome.content.rstrip('. ')}. {explained(call.name, schema)}")
+
+
+def _missing(offered: OfferedTools, call: ToolCall) -> tuple[str, ...]:
+    """The parameters that a call without any arguments should have had."""
+    needed = required(offered.schema(call.name) or {})
+    return needed if needed and _is_empty(call.arguments) else ()
+
+
+def _is_empty(arguments: str) -> bool:
+    try:
+        found = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return False
+    return found is None or (isinstance(found, dict) and all(value is None for value in found.values()))
+
+
+_MAX_SHOWN_CHARS = 160
+_READS = {
+    *("calculate", "check", "count", "describe", "fetch", "find", "get", "has", "is", "list", "look"),
+    *("lookup", "query", "read", "search", "show", "state", "status", "transcribe", "what", "when"),
+    *("where", "who"),
+}
+_WRITES = {
+    *("add", "cancel", "clear", "complete", "create", "decrease", "delete", "increase", "mark", "move"),
+    *("pause", "play", "remove", "send", "set", "start", "stop", "turn", "unpause", "update", "write"),
+}
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
+_TIMES = re.compile(
+    r"\b(?:(twice)|(two|three|four|five|[2-5]) (?:more )?(?:times|songs|tracks|steps|notches))\b",
+    re.IGNORECASE,
+)
+
+
+def reads_by_name(name: str) -> bool:
+    """Whether a tool sounds as if it only looked: get_state does, list_add_item does not."""
+    words = {word.lower() for word in _WORD.findall(name)}
+    return not words.isdisjoint(_READS) and words.isdisjoint(_WRITES)
+
+
+@dataclass(slots=True)
+class _Made:
+    """A call of this turn; `changes` is how many there had been when it was made."""
+
+    call_id: str
+    changes: int
+    times: int = 1
+    outcome: ToolOutcome | None = None
+
+
+@dataclass(slots=True)
+class _Calls:
+    made: dict[str, _Made] = field(default_factory=dict)
+    hinted: set[str] = field(default_factory=set)
+    changes: int = 0
+
+
+class RepeatedCall(Hook):
+    """Sees a call with the name and the arguments of an earlier one: tells the model what came of it, and
+    ends the turn with that when it is asked for once more.
+
+    Not a repetition: looking again after something was changed, and what the person wants several times.
+    """
+
+    name = "slm.repeated_call"
+    # The last to be asked: a call that another hook denies was not made.
+    priority = -150
+
+    def __init__(self, is_read: Callable[[str], bool] = reads_by_name) -> None:
+        self._is_read = is_read
+
+    async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
+        calls = turn_note(run, self, _Calls)
+        repeated: _Made | None = None
+        for call in reply.calls:
+            key = _key(call)
+            repeated = calls.made.get(key)
+            if key not in calls.hinted or repeated is None or self._may_repeat(run, calls, call, repeated):
+                return None
+        if repeated is None:
+            return None
+        return Answer(outcome_sentence(repeated.outcome) if repeated.outcome else turn_sentence(run))
+
+    async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
+        calls = turn_note(run, self, _Calls)
+        key = _key(call)
+        made = calls.made.get(key)
+        if made is not None and not self._may_repeat(run, calls, call, made):
+            calls.hinted.add(key)
+            return Deny(_hint(call, made.outcome))
+        calls.hinted.discard(key)
+        calls.made[key] = _Made(call.id, calls.changes, times=made.times + 1 if made else 1)
+        return None
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> None:
+        calls = turn_note(run, self, _Calls)
+        made = calls.made.get(_key(call))
+        if made is None or made.call_id != call.id:
+            return  # the call was denied here: what came of the first one stands
+        made.outcome = outcome
+        # A tool that was left behind at its work may have changed something.
+        if not self._is_read(call.name) and (not outcome.is_error or outcome.code == "timeout"):
+            calls.changes += 1
+
+    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, made: _Made) -> bool:
+        has_changed = calls.changes > made.changes
+        return (has_changed and self._is_read(call.name)) or made.times < _times_asked(run.text)
+
+
+def _key(call: ToolCall) -> str:
+    """The call in one spelling: order of keys, white space, 1.0 and nulls do not matter."""
+    try:
+        arguments = json.loads(call.arguments or "{}", parse_float=_number)
+    except (ValueError, RecursionError):
+        arguments = call.arguments.strip()
+    if isinstance(arguments, dict):
+        arguments = {key: value for key, value in arguments.items() if value is not None}
+    return json.dumps([call.name, arguments], sort_keys=True)
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+def _times_asked(text: str) -> int:
+    found = _TIMES.search(text)
+    if found is None:
+        return 1
+    if found[1]:
+        return 2
+    return _NUMBERS.get(found[2].lower()) or int(found[2])
+
+
+def _hint(call: ToolCall, outcome: ToolOutcome | None) -> str:
+    if outcome is None:
+        return f"{call.name} has been called with these arguments already: call it once and use its result."
+    content = outcome.content
+    shown = content if len(content) <= _MAX_SHOWN_CHARS else f"{content[:_MAX_SHOWN_CHARS]}…"
+    if outcome.is_error:
+        return (
+            f"{call.name} was tried with these arguments already and failed: {shown}"
+            " Change the arguments, or tell the user that it did not work."
+        )
+    return f"The result of {call.name} is known already: {shown} Do not call it again; answer the user with it."
+
+
+# Other models put names right on purpose, and the form of calls tells who was trained to copy.
+COPYING_FORMAT = "python_list"
+_COPIED_WORD = re.compile(r"[\w'’&.+-]*\w")
+# Below it, words differ by more than a slip.
+_NEAR = 0.7
+_SHORTEST_CHARS = 3
+# "What is the boiler's pressure" asks the boiler.
+_POSSESSIVE = re.compile(r"['’]s\b")
+# "Did anybody unlock it" asks whether it is unlocked: a form of the word, and no slip.
+_ENDINGS = ("ed", "d", "ing")
+
+
+@dataclass(slots=True)
+class _Offer:
+    copies: bool = False
+    offered: OfferedTools = field(default_factory=lambda: OfferedTools(()))
+
+
+class CopiedWords(Hook):
+    """Puts the words of the request in the place of texts that differ from them by a letter or two."""
+
+    name = "slm.copied_words"
+    priority = -50
+
+    async def before_llm(self, run: Run, request: ChatRequest) -> None:
+        offer = turn_note(run, self, _Offer)
+        offer.copies = request.wire_format == COPYING_FORMAT
+        offer.offered = OfferedTools(request.tools)
+
+    async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
+        offer = turn_note(run, self, _Offer)
+        if not offer.copies or call.name == RESPOND_NAME:  # that one is the model's own words
+            return None
+        schema = offer.offered.schema(call.name) or {}
+        arguments = json.loads(call.arguments)
+        mended = {name: _corrected(value, _slot(schema, name), run.text) for name, value in arguments.items()}
+        if mended == arguments:
+            return None
+        return replace(call, arguments=json.dumps(mended, ensure_ascii=False))
+
+
+def correct_copied_words(text: str, said: str) -> str:
+    """`text`, or the words of `said` that it is a slip of."""
+    wanted, heard = (" ".join(_COPIED_WORD.findall(words)).casefold() for words in (text, said))
+    if len(wanted) < _SHORTEST_CHARS or any(
+        f" {wanted} " in f" {words} " for words in (heard, _POSSESSIVE.sub("", heard))
+    ):
+        return text
+    if any(wanted == word + ending for word in heard.split() for ending in _ENDINGS):
+        return text
+    nearest, likeness = text, _NEAR
+    for span in _spans(said, len(wanted.split())):
+        ratio = difflib.SequenceMatcher(None, span.casefold(), wanted, autojunk=False).ratio()
+        if ratio > likeness:
+            nearest, likeness = span, ratio
+    return nearest
+
+
+def _corrected(value: Any, slot: Mapping[str, Any], said: str) -> Any:  # noqa: ANN401 - any JSON value
+    is_free_text = isinstance(value, str) and slot.get("type", "string") == "string" and "enum" not in slot
+    return correct_copied_words(value, said) if is_free_text else value
+
+
+def _slot(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    slot = schema.get("properties", {}).get(name, {})
+    return slot if isinstance(slot, Mapping) else {}
+
+
+def _spans(said: str, words: int) -> Iterator[str]:
+    found = _COPIED_WORD.findall(said)
+    for length, start in itertools.product((words, words - 1, words + 1), range(len(found))):
+        if 0 < length <= len(found) - start:
+            yield " ".join(found[start : start + length])

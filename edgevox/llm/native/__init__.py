@@ -1,1 +1,0 @@
-"""llama.cpp through its C API: vocabulary, context, sampling and constraints. Nothing else drives it."""

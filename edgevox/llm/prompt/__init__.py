@@ -1,0 +1,1 @@
+"""Prompts: chat templates, the text of tools and messages, and their tokens."""

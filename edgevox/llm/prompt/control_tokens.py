@@ -1,0 +1,183 @@
+"""Control tokens in what people, tools and results say: they stay text.
+
+A tokenizer that looks for control tokens cannot tell the template's `<|im_end|>` from one in a web page. So
+in all content the first character of each is replaced by a character that occurs nowhere else, and where that
+comes out of the template is known.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import functools
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from edgevox.core.types import JsonObject, Message, ToolCall
+
+# Two planes of characters that mean nothing. Those that the conversation holds are passed over.
+_STAND_INS = range(0xF0000, 0x10FFFE)
+_NOTHING = "(?!)"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPiece:
+    """A part of a prompt; control tokens are looked for in it only if it is `special`."""
+
+    text: str
+    special: bool
+
+
+class ControlTokenMask:
+    """One conversation with its control tokens masked; `pieces` takes the masks off again."""
+
+    def __init__(
+        self,
+        control_tokens: tuple[str, ...],
+        messages: tuple[Message, ...],
+        tools: tuple[JsonObject, ...],
+        template_source: str,
+    ) -> None:
+        self._tokens = _token_set(control_tokens)
+        texts = [template_source, *_texts(messages), *_texts(tools)]
+        self._stand_ins = _pick_stand_ins(self._tokens.first_characters, texts)
+        self.messages = tuple(map(self._message, messages))
+        self.tools = tuple(map(self._masked, tools))
+
+    def pieces(self, rendered: str) -> tuple[PromptPiece, ...]:
+        """The rendered prompt with its own characters again, cut where content held a control token."""
+        if not self._stand_ins:
+            return (PromptPiece(rendered, True),)
+        originals = {stand_in: character for character, stand_in in self._stand_ins.items()}
+        # `tojson` may have escaped the character.
+        originals |= {_escaped(stand_in): character for stand_in, character in originals.items()}
+        parts = re.split(f"({'|'.join(map(re.escape, originals))})", rendered)
+        text = "".join(originals.get(part, part) for part in parts)
+        starts = itertools.accumulate(len(originals.get(part, part)) for part in parts[:-1])
+        masked = list(itertools.islice(starts, 0, None, 2))
+        return tuple(_cut(text, [(start, start + self._tokens.length_at(text, start)) for start in masked]))
+
+    def _message(self, message: Message) -> Message:
+        return Message(
+            message.role,
+            self._text(message.content),
+            tuple(map(self._call, message.tool_calls)),
+            None if message.tool_call_id is None else self._text(message.tool_call_id),
+        )
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        return ToolCall(self._text(call.id), self._text(call.name), self._json_text(call.arguments))
+
+    def _json_text(self, written: str) -> str:
+        masked = self._text(written)
+        if "\\" not in written:
+            return masked
+        # An escape may hide a control token, and the template sees what it stands for.
+        try:
+            hidden = self._masked(json.loads(written))
+            return masked if hidden == json.loads(masked) else json.dumps(hidden, ensure_ascii=False)
+        except ValueError:
+            return masked
+
+    def _masked(self, value: Any) -> Any:  # noqa: ANN401
+        match value:
+            case str():
+                return self._text(value)
+            case Mapping():
+                return {self._masked(key): self._masked(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self._masked(item) for item in value]
+            case _:
+                return value
+
+    def _text(self, text: str) -> str:
+        characters: list[str] | None = None
+        for position in self._tokens.starts(text):
+            characters = characters or list(text)
+            characters[position] = self._stand_ins[text[position]]
+        return "".join(characters) if characters else text
+
+
+class _TokenSet:
+    """The texts of the control tokens, for looking them up quickly: a vocabulary may hold thousands."""
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self._sorted = sorted(set(filter(None, tokens)))
+        self._tokens = frozenset(self._sorted)
+        self._lengths = sorted({len(token) for token in self._sorted}, reverse=True)
+        self.first_characters = frozenset(token[0] for token in self._sorted)
+        self._first = re.compile("|".join(map(re.escape, self.first_characters)) or _NOTHING)
+
+    def starts(self, text: str) -> Iterator[int]:
+        """Where a control token begins, or may begin: the text may end inside one that the next completes."""
+        end = len(text.rstrip())  # templates trim
+        for found in self._first.finditer(text):
+            start = found.start()
+            if self._match_length(text, start) or self._begins_token(text[start:end]):
+                yield start
+
+    def length_at(self, text: str, start: int) -> int:
+        """How long the control token at `start` is; 1 when it is none (any more)."""
+        return self._match_length(text, start) or 1
+
+    def _match_length(self, text: str, start: int) -> int:
+        return next((n for n in self._lengths if text[start : start + n] in self._tokens), 0)
+
+    def _begins_token(self, rest: str) -> bool:
+        if len(rest) >= self._lengths[0]:
+            return False
+        index = bisect.bisect_left(self._sorted, rest)
+        return index < len(self._sorted) and self._sorted[index].startswith(rest)
+
+
+@functools.lru_cache(maxsize=8)
+def _token_set(tokens: tuple[str, ...]) -> _TokenSet:
+    return _TokenSet(tokens)
+
+
+def _pick_stand_ins(characters: Iterable[str], texts: list[str]) -> dict[str, str]:
+    """A character for each, such that neither it nor its JSON escape stands in any of the texts."""
+    everything = "\0".join(texts)
+    taken = set(everything)
+    free = (
+        stand_in for stand_in in map(chr, _STAND_INS) if stand_in not in taken and _escaped(stand_in) not in everything
+    )
+    return dict(zip(sorted(characters), free, strict=False))
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Message() | ToolCall():
+            for field in dataclasses.fields(value):
+                yield from _texts(getattr(value, field.name))
+        case Mapping():
+            for pair in value.items():
+                yield from _texts(pair)
+        case list() | tuple():
+            for item in value:
+                yield from _texts(item)
+
+
+def _cut(text: str, spans: list[tuple[int, int]]) -> Iterator[PromptPiece]:
+    """The text in pieces; `spans`, in order, are not special. Spans that touch are one."""
+    position = 0
+    while spans:
+        start, end = spans.pop(0)
+        while spans and spans[0][0] <= end:
+            end = max(end, spans.pop(0)[1])
+        if position < start:
+            yield PromptPiece(text[position:start], True)
+        yield PromptPiece(text[start:end], False)
+        position = end
+    if position < len(text):
+        yield PromptPiece(text[position:], True)

@@ -1,0 +1,247 @@
+"""Renders a conversation into a prompt, adapted to what the chat template supports.
+
+Tools that a template cannot render go into the system prompt, and results that it cannot render come back as
+a message of the user. Control tokens in messages, tools and results stay plain text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from edgevox.core.errors import ConfigError, ModelError
+from edgevox.core.types import JsonObject, Message, ToolCall, ToolsAs
+from edgevox.llm.prompt.control_tokens import ControlTokenMask, PromptPiece
+from edgevox.llm.prompt.templates import ChatTemplate, TemplateCapabilities
+from edgevox.llm.prompt.tool_lines import tools_text
+from edgevox.llm.tool_parsers import DETECTORS, BaseFormatDetector
+from edgevox.llm.tool_parsers.detectors.python_formats import PythonListDetector
+
+GENERIC_FORMAT = "generic_xml"
+"""The form of calls for models that were trained on none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedChat:
+    """A conversation that the template can render, and the tools that it is to render itself."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt in pieces, in order; control tokens are looked for in the special ones only."""
+
+    pieces: tuple[PromptPiece, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+def render_prompt(
+    template: ChatTemplate,
+    abilities: TemplateCapabilities,
+    messages: tuple[Message, ...],
+    *,
+    tools: tuple[JsonObject, ...] = (),
+    thinking: bool = False,
+    wire_format: str | None = None,
+    tools_as: ToolsAs = "template",
+    control_tokens: tuple[str, ...] = (),
+) -> Prompt:
+    """The prompt for the next reply. Raises ModelError when the template refuses the conversation."""
+    mask = ControlTokenMask(control_tokens, messages, tools, template.source)
+    # Masked first: what is added from here on (an example of a call) may hold control tokens, and means them.
+    fitted = fit_messages(mask.messages, mask.tools, abilities, wire_format, tools_as)
+    try:
+        rendered = template.render(fitted.messages, tools=fitted.tools, thinking=thinking)
+    except ModelError:
+        if not fitted.tools:
+            raise
+        # Some templates stumble over a schema: a parameter without a description, say.
+        in_words = dataclasses.replace(abilities, renders_tools=False)
+        fitted = fit_messages(mask.messages, mask.tools, in_words, wire_format)
+        rendered = template.render(fitted.messages, thinking=thinking)
+    return Prompt(mask.pieces(rendered))
+
+
+def stable_prefix(
+    template: ChatTemplate,
+    abilities: TemplateCapabilities,
+    messages: tuple[Message, ...],
+    *,
+    tools: tuple[JsonObject, ...] = (),
+    thinking: bool = False,
+    wire_format: str | None = None,
+    tools_as: ToolsAs = "template",
+) -> str:
+    """The part of the prompt that no question changes: the first system message and the tools."""
+    system = tuple(message for message in messages[:1] if message.role == "system")
+    prompts = [
+        render_prompt(
+            template,
+            abilities,
+            (*system, Message("user", question)),
+            tools=tools,
+            thinking=thinking,
+            wire_format=wire_format,
+            tools_as=tools_as,
+        ).text
+        for question in ("a", "b")
+    ]
+    pairs = zip(*prompts, strict=False)
+    return "".join(one for one, _other in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def fit_messages(
+    messages: tuple[Message, ...],
+    tools: tuple[JsonObject, ...],
+    abilities: TemplateCapabilities,
+    wire_format: str | None = None,
+    tools_as: ToolsAs = "template",
+) -> FittedChat:
+    """Say in words what the template has no form for. Raises ConfigError for an unknown wire format.
+
+    Calls are written in `wire_format`; no template teaches the generic one, so with it, and with tools in
+    lines, all is said in words.
+    """
+    detector = _detector(wire_format or GENERIC_FORMAT)
+    own_form = wire_format != GENERIC_FORMAT and tools_as == "template"
+    # ChatML writes any role. Without its tools or its calls, a template's `tool` messages mean nothing.
+    knows_tools = abilities.renders_tools or abilities.renders_tool_calls
+    own_results = own_form and abilities.renders_tool_results and knows_tools
+    own_calls = own_results and abilities.renders_tool_calls
+    if tools and not (own_form and abilities.renders_tools):
+        messages = _with_system(_about_tools(tools, detector, tools_as), messages)
+        tools = ()
+    if own_calls and not abilities.renders_parallel_calls:
+        messages = tuple(_one_call_at_a_time(messages))
+    if not own_results:
+        messages = tuple(_results_in_words(messages))  # before the calls: they know the tools' names
+    if not own_calls:
+        messages = tuple(_calls_in_words(messages, detector))
+    return FittedChat(messages, tools)
+
+
+def _detector(wire_format: str) -> BaseFormatDetector:
+    try:
+        return DETECTORS[wire_format]()
+    except KeyError:
+        raise ConfigError(
+            f"there is no wire format {wire_format}", hint=f"the formats are {', '.join(sorted(DETECTORS))}"
+        ) from None
+
+
+# --- tools
+
+_EXAMPLE = ToolCall("000000000", "tool_name", '{"argument": "value"}')
+
+
+def _with_system(about_tools: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    # The tools go first: a system prompt may end in what changes, and all behind a change is evaluated again.
+    match messages:
+        case (Message("system", content), *rest):
+            return (Message("system", f"{about_tools}\n\n{content}"), *rest)
+        case _:
+            return (Message("system", about_tools), *messages)
+
+
+def _about_tools(tools: Sequence[JsonObject], detector: BaseFormatDetector, tools_as: ToolsAs) -> str:
+    if isinstance(detector, PythonListDetector):
+        return tools_text(tools)  # who writes this form was trained on it, and on these words
+    listed = tools_text(tools) if tools_as == "lines" else _tools_in_words(tools)
+    return "\n".join(
+        (
+            listed,
+            "To use a tool, write the call and nothing else, in this form:",
+            detector.render((_EXAMPLE,)),
+            "You are then told its result. Where no tool helps, answer in plain words.",
+        )
+    )
+
+
+def _tools_in_words(tools: Sequence[JsonObject]) -> str:
+    return "\n".join(("You have these tools:", *map(_about_tool, tools)))
+
+
+def _about_tool(tool: JsonObject) -> str:
+    function = tool.get("function", tool)
+    schema = json.dumps(function.get("parameters") or {}, ensure_ascii=False, separators=(",", ":"))
+    description = " ".join(str(function.get("description") or "").split())
+    return f"- {function['name']}: {description} Arguments: {schema}"
+
+
+# --- calls and results
+
+
+def _one_call_at_a_time(messages: Sequence[Message]) -> Iterator[Message]:
+    """The same exchanges with each call in a message of its own, followed by its result."""
+    position = 0
+    while position < len(messages):
+        message = messages[position]
+        position += 1
+        if len(message.tool_calls) < 2:
+            yield message
+            continue
+        results = _results_at(messages, position)
+        position += len(results)
+        answers = {result.tool_call_id: result for result in results}
+        for index, call in enumerate(message.tool_calls):
+            yield Message("assistant", "" if index else message.content, (call,))
+            if call.id in answers:
+                yield answers[call.id]
+
+
+def _results_in_words(messages: Sequence[Message]) -> Iterator[Message]:
+    """The results of one round are one message of the user."""
+    names: dict[str | None, str] = {}
+    position = 0
+    while position < len(messages):
+        results = _results_at(messages, position)
+        if results:
+            position += len(results)
+            given = "; ".join(
+                f"{names.get(result.tool_call_id, 'the tool')} gave {_quoted(result.content)}" for result in results
+            )
+            # The same words wherever it stands: what has been evaluated must not change a turn later.
+            yield Message("user", f"(The tools have run: {given}. Now answer my last request in one sentence.)")
+        else:
+            names |= {call.id: call.name for call in messages[position].tool_calls}
+            yield messages[position]
+            position += 1
+
+
+def _calls_in_words(messages: Sequence[Message], detector: BaseFormatDetector) -> Iterator[Message]:
+    for message in messages:
+        if message.tool_calls:
+            written = detector.render(message.tool_calls)
+            yield Message("assistant", f"{message.content}\n{written}" if message.content else written)
+        else:
+            yield message
+
+
+def _results_at(messages: Sequence[Message], position: int) -> list[Message]:
+    rest = itertools.islice(messages, position, None)
+    return list(itertools.takewhile(lambda message: message.role == "tool", rest))
+
+
+def _quoted(result: str) -> str:
+    """JSON stands as it is; other text becomes a JSON string, so that its end can be seen."""
+    try:
+        json.loads(result)
+    except ValueError:
+        return json.dumps(result, ensure_ascii=False)
+    return result
+
+
+def drop_oldest_turn(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages without the first question and all that followed it, up to the next question."""
+    questions = [index for index, message in enumerate(messages) if message.role == "user"]
+    if len(questions) < 2:
+        return messages
+    return messages[: questions[0]] + messages[questions[1] :]

@@ -1,0 +1,113 @@
+"""Tokenises rendered prompts for one model's vocabulary, and finds the prefix that stays the same."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from edgevox.core.types import ChatRequest, JsonObject, Message, ToolsAs
+from edgevox.llm.context import Vocabulary
+from edgevox.llm.prefix_cache import shared_tokens
+from edgevox.llm.prompt.render import render_prompt, stable_prefix
+from edgevox.llm.prompt.templates import ChatTemplate, opened_reasoning, template_capabilities
+
+_PREFIXES_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPrompt:
+    """`fixed_tokens` at the beginning are the tools and the usual system prompt: no question changes them.
+
+    `reasoning` is the tag in which the prompt ends, "" where the model is not to think first.
+    """
+
+    tokens: list[int]
+    fixed_tokens: int
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class _FixedPart:
+    """What the fixed part of a prompt depends on, and its tokens. Tools are the same while they are equal."""
+
+    system: tuple[Message, ...]
+    tools: tuple[JsonObject, ...]
+    tokens: list[int]
+
+
+class PromptWriter:
+    """Writes the prompts of one model with one template."""
+
+    def __init__(self, template: ChatTemplate, vocabulary: Vocabulary) -> None:
+        self._template = template
+        self._abilities = template_capabilities(template)
+        self._vocabulary = vocabulary
+        self._control_tokens = tuple(vocabulary.control_tokens.values())
+        self._fixed: OrderedDict[tuple[bool, str | None, ToolsAs], _FixedPart] = OrderedDict()
+
+    def beside(self) -> PromptWriter:
+        """Another for the same model, which knows other beginnings."""
+        other = copy.copy(self)
+        other._fixed = OrderedDict()
+        return other
+
+    @property
+    def supports_thinking(self) -> bool:
+        """Whether the template can be told to let the model think."""
+        return self._abilities.takes_thinking
+
+    def write(self, messages: tuple[Message, ...], request: ChatRequest) -> WrittenPrompt:
+        """The prompt for `messages`, the rest as the request says. Raises ModelError."""
+        prompt = render_prompt(
+            self._template,
+            self._abilities,
+            messages,
+            tools=request.tools,
+            thinking=request.thinking,
+            wire_format=request.wire_format,
+            tools_as=request.tools_as,
+            control_tokens=self._control_tokens,
+        )
+        tokens: list[int] = []
+        for piece in prompt.pieces:
+            tokens += self._vocabulary.tokenize(piece.text, special=piece.special)
+        tokens = self._with_bos(tokens)
+        fixed_tokens = shared_tokens(self._fixed_part(messages, request), tokens)
+        return WrittenPrompt(tokens, fixed_tokens, opened_reasoning(prompt.text))
+
+    def write_prefix(self, request: ChatRequest) -> WrittenPrompt:
+        """The beginning of every prompt that asks something more in this conversation. Raises ModelError."""
+        one, other = (self.write((*request.messages, Message("user", question)), request) for question in ("a", "b"))
+        shared = shared_tokens(one.tokens, other.tokens)
+        return WrittenPrompt(one.tokens[:shared], min(one.fixed_tokens, shared), "")
+
+    def _fixed_part(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
+        """The tokens of the part that no question changes, up to where the next piece may join its last."""
+        system = tuple(message for message in messages[:1] if message.role == "system")
+        if request.usual_system is not None:
+            system = (Message("system", request.usual_system),)
+        tools = request.tools if request.usual_tools is None else request.usual_tools
+        key = (request.thinking, request.wire_format, request.tools_as)
+        known = self._fixed.get(key)
+        if known is None or known.system != system or known.tools != tools:
+            text = stable_prefix(
+                self._template,
+                self._abilities,
+                system,
+                tools=tools,
+                thinking=request.thinking,
+                wire_format=request.wire_format,
+                tools_as=request.tools_as,
+            )
+            tokens = self._with_bos(self._vocabulary.tokenize(text, special=True))
+            known = self._fixed[key] = _FixedPart(system, tools, tokens)
+            if len(self._fixed) > _PREFIXES_KEPT:
+                self._fixed.popitem(last=False)
+        return known.tokens
+
+    def _with_bos(self, tokens: list[int]) -> list[int]:
+        vocabulary = self._vocabulary
+        if vocabulary.adds_bos and tokens[:1] != [vocabulary.bos]:
+            return [vocabulary.bos, *tokens]
+        return tokens

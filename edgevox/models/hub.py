@@ -1,0 +1,167 @@
+"""Files from the Hugging Face hub, with the hub's own client: HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE hold.
+
+The client finds and authorises; the bytes are received here, because `hf_hub_download` throws a partial file
+away when it is interrupted, and writes only every ten megabytes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from huggingface_hub import constants, get_hf_file_metadata, get_session, get_token, hf_hub_url
+from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError: httpx's or httpx2's
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.file_download import HfFileMetadata
+
+from edgevox.core.errors import ModelDownloadFailed
+from edgevox.models.download import FetchedFile, FetchRequest, PartialFile, ProgressMeter, wrong_checksum
+from edgevox.models.manifest import HubSource
+
+_PARTIAL_CONTENT = 206
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Hub:
+    """The hub that the environment names, or `endpoint`; a cut connection is continued after each wait."""
+
+    def __init__(
+        self, endpoint: str | None = None, *, retry_waits_s: Sequence[float] = (0.0, 1.0, 2.0, 4.0, 8.0)
+    ) -> None:
+        self._endpoint = (endpoint or constants.ENDPOINT).rstrip("/")
+        self._retry_waits_s = tuple(retry_waits_s)
+
+    def fetch(self, wanted: FetchRequest, source: HubSource, revision: str) -> FetchedFile:
+        """Get one file, continuing an earlier attempt. Raises ModelDownloadFailed or ChecksumMismatch."""
+        metadata = self._metadata(source, revision)
+        etag = metadata.etag or ""
+        expected = wanted.sha256
+        if _SHA256.fullmatch(etag):
+            if expected is not None and etag != expected:
+                raise wrong_checksum(wanted, source.label, etag, expected)
+            expected = etag
+        with PartialFile(_partial_path(wanted, etag)) as partial:
+            self._receive(wanted, source, metadata, partial)
+        fetched = FetchedFile(partial.path, partial.size_bytes, partial.sha256, metadata.commit_hash)
+        if expected is not None and fetched.sha256 != expected:
+            fetched.path.unlink()
+            raise wrong_checksum(wanted, source.label, fetched.sha256, expected)
+        return fetched
+
+    def _metadata(self, source: HubSource, revision: str) -> HfFileMetadata:
+        url = hf_hub_url(source.repo, source.file, revision=revision, endpoint=self._endpoint)
+        try:
+            metadata = get_hf_file_metadata(url)
+        except (HTTPError, OSError) as error:  # OSError: offline, or certificates that cannot be read
+            raise self._failure(source, error) from error
+        if metadata.commit_hash is None or metadata.etag is None:
+            raise ModelDownloadFailed(
+                f"what answers at {self._endpoint} is not a model hub",
+                hint="check HF_ENDPOINT, and whether a proxy asks for a login",
+            )
+        return metadata
+
+    def _receive(self, wanted: FetchRequest, source: HubSource, metadata: HfFileMetadata, partial: PartialFile) -> None:
+        # The commit, not the branch: every attempt must continue the same file.
+        url = hf_hub_url(
+            source.repo,
+            source.file,
+            revision=metadata.commit_hash or source.revision,
+            endpoint=self._endpoint,
+        )
+        meter = ProgressMeter(wanted.model, wanted.file.name, wanted.progress)
+        if metadata.size is not None and partial.size_bytes > metadata.size:
+            partial.restart()
+        waits_s = iter(self._retry_waits_s)
+        while True:
+            begun_at = partial.size_bytes
+            cause: Exception | None = None
+            if begun_at != metadata.size:
+                cause = self._stream(source, url, metadata.size, partial, meter)
+            if cause is None and metadata.size in (None, partial.size_bytes):
+                return
+            if partial.size_bytes > begun_at:
+                waits_s = iter(self._retry_waits_s)
+            wait_s = next(waits_s, None)
+            if wait_s is None:
+                raise self._failure(source, cause) from cause
+            time.sleep(wait_s)
+
+    def _stream(
+        self, source: HubSource, url: str, total_bytes: int | None, partial: PartialFile, meter: ProgressMeter
+    ) -> Exception | None:
+        """Receive what is missing. An error is handed back, not raised: what came before it counts."""
+        headers = {"Accept-Encoding": "identity", "Range": f"bytes={partial.size_bytes}-"}
+        if token := get_token():
+            headers["Authorization"] = f"Bearer {token}"
+        try:
+            with get_session().stream(
+                "GET", url, headers=headers, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT, follow_redirects=True
+            ) as response:
+                if response.is_error:
+                    return _refusal(self._where(source), response.status_code)
+                if response.status_code != _PARTIAL_CONTENT:
+                    partial.restart()
+                meter.update(partial.size_bytes, total_bytes)
+                for chunk in response.iter_bytes():
+                    partial.write(chunk)
+                    meter.update(partial.size_bytes, total_bytes)
+        except HTTPError as error:
+            return error
+        return None
+
+    def _where(self, source: HubSource) -> str:
+        return f"{source.repo} on {self._endpoint}"
+
+    def _failure(self, source: HubSource, error: Exception | None) -> ModelDownloadFailed:
+        where = self._where(source)
+        match error:
+            case ModelDownloadFailed():
+                return error
+            case OfflineModeIsEnabled():
+                return ModelDownloadFailed("the hub is switched off by HF_HUB_OFFLINE", hint="unset HF_HUB_OFFLINE")
+            case GatedRepoError():
+                return ModelDownloadFailed(
+                    f"the hub gives {where} only to those who accepted its licence",
+                    hint=f"accept it at {self._endpoint}/{source.repo} and set HF_TOKEN to your token",
+                )
+            case EntryNotFoundError() | RevisionNotFoundError():
+                return ModelDownloadFailed(
+                    f"there is no {source.file} ({source.revision}) in {where}",
+                    hint="it was moved or renamed: take another model, or correct the manifest",
+                )
+            case RepositoryNotFoundError():
+                return ModelDownloadFailed(f"there is no public {where}", hint="if it is a private one, set HF_TOKEN")
+            case HfHubHTTPError():
+                return _refusal(where, error.response.status_code)
+        return ModelDownloadFailed(
+            f"the hub at {self._endpoint} cannot be reached: {error or 'the connection ends early'}",
+            hint="check the network; HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror",
+        )
+
+
+def _refusal(where: str, status: int) -> ModelDownloadFailed:
+    if status in (401, 403):
+        return ModelDownloadFailed(
+            f"the hub refuses {where} ({status})", hint="set HF_TOKEN to a token that may read it"
+        )
+    return ModelDownloadFailed(f"the hub cannot serve {where} now ({status})", hint="try again in a while")
+
+
+def _partial_path(wanted: FetchRequest, etag: str) -> Path:
+    """The name says which content it is part of; parts of another content are thrown away."""
+    safe_etag = re.sub(r"[^A-Za-z0-9]", "", etag)[:16]
+    path = wanted.work / f"{wanted.file.name}.{safe_etag}.partial"
+    for other in wanted.work.glob(f"{wanted.file.name}.*.partial"):
+        if other != path:
+            other.unlink()
+    return path

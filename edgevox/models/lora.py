@@ -1,0 +1,205 @@
+"""Merges a LoRA adapter into the model that it was trained on.
+
+A merged weight is W + scale · (alpha / rank) · B·A. Everything else stays as it is, byte for byte; changed
+weights are written as F16 and can be requantised afterwards.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.quants import dequantize
+from numpy.typing import NDArray
+
+from edgevox.core.errors import ModelError
+from edgevox.models.gguf_file import GgufHeader, TensorInfo, read_header
+
+_A, _B = ".lora_a", ".lora_b"
+_EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
+_ALORA_KEY = b"adapter.alora.invocation_tokens"
+_HINT = "an adapter fits only the model that it was trained on"
+
+
+def merge(base: Path, adapter: Path, target: Path, *, scale: float = 1.0) -> None:
+    """Write `base`, with the adapter merged into it, to `target`. Raises ModelError and OSError."""
+    changes = _changes(base, adapter)
+    with _Tensors(base) as weights, _Tensors(adapter) as factors:
+        try:
+            with target.open("wb") as file:
+                _write(file, weights, factors, changes, scale)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def check_adapter(base: Path, adapter: Path) -> None:
+    """Raises ModelError unless `adapter` is a LoRA adapter that fits the model."""
+    _changes(base, adapter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The two factors of what is added to one weight."""
+
+    a: TensorInfo
+    b: TensorInfo
+
+
+class _Tensors:
+    """A GGUF file whose tensors are read one by one; it stays on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.header = read_header(path)
+
+    def __enter__(self) -> _Tensors:
+        with self._path.open("rb") as file:
+            self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._content.close()
+
+    def raw(self, tensor: TensorInfo) -> bytes:
+        """The bytes of a tensor. Raises ModelError when the file ends before."""
+        begin = self.header.data_at + tensor.offset
+        size_bytes = _size_bytes(self._path, tensor)
+        found = self._content[begin : begin + size_bytes]
+        if len(found) != size_bytes:
+            raise ModelError(f"{self._path} ends within {tensor.name}", hint="pull it again")
+        return found
+
+    def values(self, tensor: TensorInfo) -> NDArray[np.float32]:
+        """The numbers of a tensor. Raises ModelError when they are of a type that cannot be read."""
+        kind = GGMLQuantizationType(tensor.type)
+        try:
+            flat = dequantize(np.frombuffer(self.raw(tensor), dtype=np.uint8), kind)
+        except NotImplementedError as error:
+            raise ModelError(
+                f"weights of type {kind.name} cannot be merged", hint="take the model in another quantisation"
+            ) from error
+        return flat.astype(np.float32, copy=False).reshape(tensor.shape)
+
+
+# --- what is changed
+
+
+def _changes(base: Path, adapter: Path) -> dict[str, _Change]:
+    """The factors by the name of the weight that they change. Raises ModelError unless they fit."""
+    model, lora = read_header(base), read_header(adapter)
+    if (lora.text("general.type"), lora.text("adapter.type")) != ("adapter", "lora"):
+        raise ModelError(f"{adapter} is not a LoRA adapter", hint="it must be a GGUF file of type adapter, lora")
+    if _ALORA_KEY in lora.raw_metadata:
+        raise ModelError(f"{adapter} acts only after certain words, so it cannot be merged", hint="use it at run time")
+    ours, theirs = model.text("general.architecture"), lora.text("general.architecture")
+    if ours != theirs:
+        raise ModelError(f"{adapter} is for a model of kind {theirs}, {base.name} is {ours}", hint=_HINT)
+    weights = {tensor.name: tensor for tensor in model.tensors}
+    changes = _pairs(adapter, lora)
+    for name, change in changes.items():
+        if name not in weights:
+            raise ModelError(f"{adapter} changes {name}, which {base.name} does not have", hint=_HINT)
+        if name == _EMBEDDING and _OUTPUT not in weights:
+            raise ModelError(
+                f"{adapter} changes the words, and {base.name} uses them for its output too",
+                hint="such an adapter cannot be merged",
+            )
+        if _changed_shape(name, change) != weights[name].shape:
+            raise ModelError(
+                f"{adapter} has {name} with the shapes {change.b.shape} and {change.a.shape}, "
+                f"which does not fit {weights[name].shape} of {base.name}",
+                hint=_HINT,
+            )
+    return changes
+
+
+def _pairs(adapter: Path, lora: GgufHeader) -> dict[str, _Change]:
+    found = {tensor.name: tensor for tensor in lora.tensors}
+    names = {name.removesuffix(_A).removesuffix(_B) for name in found}
+    lone = [name for name in found if not name.endswith((_A, _B))]
+    lone += [name + end for name in names for end in (_A, _B) if name + end not in found]
+    if lone or not names:
+        raise ModelError(
+            f"{adapter} is not a whole LoRA adapter: {lone[0] if lone else 'it has no tensors'}",
+            hint="every weight needs its .lora_a and its .lora_b, and nothing else may be there",
+        )
+    return {name: _Change(found[name + _A], found[name + _B]) for name in names}
+
+
+def _changed_shape(name: str, change: _Change) -> tuple[int, ...] | None:
+    a, b = change.a.shape, change.b.shape
+    if name == _EMBEDDING:  # stored the other way round: llama.cpp looks up rows of A
+        return (a[0], b[0]) if len(a) == len(b) == 2 and a[1] == b[1] else None
+    if len(a) != len(b) or len(a) < 2 or a[:-2] != b[:-2] or a[-2] != b[-1]:
+        return None
+    return (*b[:-1], a[-1])
+
+
+# --- writing
+
+
+def _write(file: BinaryIO, weights: _Tensors, factors: _Tensors, changes: dict[str, _Change], scale: float) -> None:
+    header = weights.header
+    written: list[TensorInfo] = []
+    offset = 0
+    for tensor in header.tensors:
+        kind = GGMLQuantizationType.F16 if tensor.name in changes else tensor.type
+        written.append(TensorInfo(tensor.name, tensor.shape, int(kind), offset))
+        offset += _aligned(_size_bytes(Path(file.name), written[-1]), header.alignment)
+    file.write(b"GGUF" + struct.pack("<IQQ", header.version, len(written), header.metadata_count))
+    file.write(header.raw_metadata)
+    for tensor in written:
+        file.write(_described(tensor))
+    _pad(file, header.alignment)
+    for content in _contents(weights, factors, changes, scale):
+        file.write(content)
+        _pad(file, header.alignment)
+
+
+def _contents(weights: _Tensors, factors: _Tensors, changes: dict[str, _Change], scale: float) -> Iterator[bytes]:
+    alpha = float(factors.header.metadata.get("adapter.lora.alpha", 0.0))
+    for tensor in weights.header.tensors:
+        if tensor.name not in changes:
+            yield weights.raw(tensor)
+            continue
+        change = changes[tensor.name]
+        a, b = factors.values(change.a), factors.values(change.b)
+        rank = b.shape[-1]
+        # llama.cpp takes an alpha of 0 for "not given".
+        strength = scale * alpha / rank if alpha else scale
+        added = a @ b.T if tensor.name == _EMBEDDING else b @ a
+        yield (weights.values(tensor) + np.float32(strength) * added).astype(np.float16).tobytes()
+
+
+def _described(tensor: TensorInfo) -> bytes:
+    name = tensor.name.encode()
+    dimensions = tuple(reversed(tensor.shape))
+    return (
+        struct.pack("<Q", len(name))
+        + name
+        + struct.pack(f"<I{len(dimensions)}Q", len(dimensions), *dimensions)
+        + struct.pack("<IQ", tensor.type, tensor.offset)
+    )
+
+
+def _pad(file: BinaryIO, alignment: int) -> None:
+    file.write(bytes(-file.tell() % alignment))
+
+
+def _aligned(size_bytes: int, alignment: int) -> int:
+    return -(-size_bytes // alignment) * alignment
+
+
+def _size_bytes(path: Path, tensor: TensorInfo) -> int:
+    try:
+        block_elements, block_bytes = GGML_QUANT_SIZES[GGMLQuantizationType(tensor.type)]
+    except ValueError as error:
+        raise ModelError(f"{path} has weights of an unknown type", hint="update EdgeVox") from error
+    return tensor.elements // block_elements * block_bytes

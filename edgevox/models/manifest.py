@@ -1,0 +1,210 @@
+"""The manifest: every model that can be fetched by name, its files, and where each can be had."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from edgevox.core.errors import ConfigError, ModelMissing
+from edgevox.core.files import data_path
+from edgevox.core.languages import ENGLISH, checked_language
+
+Kind: TypeAlias = Literal["llm", "stt", "tts", "adapter"]
+
+# Ids and file names become paths: no separators, no leading dot.
+_PathName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$")]
+_Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Language: TypeAlias = Annotated[str, AfterValidator(checked_language)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PackagePart(_Strict):
+    """A file inside a wheel of the Python package index."""
+
+    package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    version: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+!-]*$")]
+    path: str
+
+
+class PackageSource(_Strict):
+    """A file that lies in one wheel, or in several that are joined in order."""
+
+    kind: Literal["package"]
+    parts: Annotated[tuple[PackagePart, ...], Field(min_length=1)]
+
+    @property
+    def label(self) -> str:
+        packages = dict.fromkeys(f"{part.package} {part.version}" for part in self.parts)
+        return f"package index ({', '.join(packages)})"
+
+
+class HubSource(_Strict):
+    """A file of a repository on the Hugging Face hub."""
+
+    kind: Literal["hub"]
+    repo: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")]
+    file: str
+    revision: str = "main"
+
+    @property
+    def label(self) -> str:
+        return f"hub ({self.repo})"
+
+
+class ShippedSource(_Strict):
+    """A file that is part of EdgeVox, named from the top of its checkout."""
+
+    kind: Literal["shipped"]
+    path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w./-]*$")]
+
+    @property
+    def label(self) -> str:
+        return "installation"
+
+
+Source: TypeAlias = Annotated[PackageSource | HubSource | ShippedSource, Field(discriminator="kind")]
+
+
+class ModelFile(_Strict):
+    """One file of a model; either its exact size is known, or roughly how big it is."""
+
+    name: _PathName
+    bytes: Annotated[int, Field(gt=0)] | None = None
+    bytes_about: Annotated[int, Field(gt=0)] | None = None
+    sha256: _Sha256 | None = None
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if (self.bytes is None) == (self.bytes_about is None):
+            raise ValueError("give either bytes or bytes_about")
+        return self
+
+    @property
+    def size_bytes(self) -> int:
+        """The size, exact or not: for people and for the check of free space."""
+        return self.bytes or self.bytes_about or 0
+
+
+class ModelEntry(_Strict):
+    """One model. `note` is what a user must know before using it, `base` what an adapter is for.
+
+    `language` is what a voice speaks, English where that is not said.
+    """
+
+    id: _PathName
+    kind: Kind
+    base: _PathName | None = None
+    language: _Language | None = None
+    licence: str
+    note: str = ""
+    files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _an_adapter_has_a_base(self) -> Self:
+        if (self.kind == "adapter") != (self.base is not None):
+            raise ValueError(f"{self.id}: base names the model of an adapter, and of nothing else")
+        if self.kind == "adapter" and len(self.files) > 1:
+            raise ValueError(f"{self.id}: an adapter is one GGUF file")
+        return self
+
+    @model_validator(mode="after")
+    def _a_voice_has_a_language(self) -> Self:
+        if self.language is not None and self.kind != "tts":
+            raise ValueError(f"{self.id}: language is what a voice speaks, and nothing else has one")
+        return self
+
+    @property
+    def spoken_language(self) -> str:
+        return self.language or ENGLISH
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+    @property
+    def size_is_exact(self) -> bool:
+        return all(file.bytes is not None for file in self.files)
+
+
+class Manifest(_Strict):
+    """All models, in the order of the file."""
+
+    models: tuple[ModelEntry, ...]
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        seen: set[str] = set()
+        for entry in self.models:
+            if entry.id in seen:
+                raise ValueError(f"the id {entry.id} is there twice")
+            seen.add(entry.id)
+        return self
+
+    @cached_property
+    def _by_id(self) -> dict[str, ModelEntry]:
+        return {entry.id: entry for entry in self.models}
+
+    def entry(self, model_id: str) -> ModelEntry:
+        """The model of that id. Raises ModelMissing, with the ids that come close."""
+        if model_id in self._by_id:
+            return self._by_id[model_id]
+        near = difflib.get_close_matches(model_id, self._by_id, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise ModelMissing(f"there is no model {model_id}", hint=hint + "edgevox models list shows all")
+
+    def kind(self, model_id: str) -> Kind | None:
+        """What opens the model of that id; None where there is no such model."""
+        entry = self._by_id.get(model_id)
+        return entry.kind if entry else None
+
+    def adapter_of(self, model_id: str) -> str | None:
+        """The id of the first adapter that is for that model; None where there is none."""
+        return next((entry.id for entry in self.models if entry.base == model_id), None)
+
+    def joined_with(self, other: Manifest) -> Manifest:
+        """Both manifests in one; where an id is in both, `other` counts."""
+        return Manifest(models=tuple({**self._by_id, **other._by_id}.values()))
+
+
+def load_manifest(user_file: Path | None = None) -> Manifest:
+    """The shipped manifest, with the entries of `user_file` where that file exists. Raises ConfigError."""
+    manifest = read_manifest(data_path("models", "manifest.toml"))
+    if user_file is None or not user_file.is_file():
+        return manifest
+    joined = manifest.joined_with(read_manifest(user_file))
+    for entry in joined.models:
+        if entry.base is not None and joined.kind(entry.base) not in ("llm", "stt"):
+            raise ConfigError(
+                f"{user_file}: the adapter {entry.id} is for {entry.base}, which is no model that takes one",
+                hint="base must be the id of a model of kind llm or stt: edgevox models list shows them",
+            )
+    return joined
+
+
+def read_manifest(path: Path) -> Manifest:
+    """One manifest file. Raises ConfigError that names the file and the faulty key."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Manifest.model_validate(content)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read {path}: {error}", hint="correct the file, or remove it") from error
+    except ValidationError as error:
+        raise ConfigError(f"{path} is not a model manifest: {_faults(error)}", hint="correct the file") from error
+
+
+def _faults(error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors(include_url=False, include_context=False):
+        where = ".".join(str(step) for step in fault["loc"])
+        what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
+        faults.append(f"{where}: {what}" if where else what)
+    return "; ".join(faults)

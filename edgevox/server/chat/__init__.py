@@ -1,0 +1,1 @@
+"""Chat requests, independent of the wire format."""

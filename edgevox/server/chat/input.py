@@ -1,0 +1,182 @@
+"""A chat request in a form any chat template accepts, and the parts of its reply."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from edgevox.agents.chat_request import fence_results
+from edgevox.core.types import (
+    ChatDone,
+    FinishReason,
+    JsonObject,
+    Message,
+    NamedTool,
+    Sampling,
+    ToolCall,
+    ToolChoice,
+)
+from edgevox.server.http.errors import ApiError, invalid
+from edgevox.tools.schema import schema_fault
+
+Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatInput:
+    """One request for an answer. `tools` are None where the request names none.
+
+    The `messages` are in order (see `in_order`).
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[JsonObject, ...] | None = None
+    tool_choice: ToolChoice = "auto"
+    parallel_calls: bool = True
+    sampling: Sampling = field(default_factory=Sampling)
+    stop: tuple[str, ...] = ()
+    json_schema: JsonObject | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ApiError for wishes that do not go together."""
+        names = [tool["function"]["name"] for tool in self.tools or ()]
+        if len(set(names)) < len(names):
+            raise invalid("two tools have the same name", "tools")
+        for tool in self.tools or ():
+            _check_schema(tool["function"]["parameters"], "tools")
+        if self.json_schema is not None:
+            _check_schema(self.json_schema, "response_format")
+        if self.tool_choice == "required" and not names:
+            raise invalid("a call is required, but there are no tools in the request", "tool_choice")
+        if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
+            raise invalid(f"there is no tool {self.tool_choice.name[:64]} in the request", "tool_choice")
+        if self.json_schema is not None and names and self.tool_choice != "none":
+            raise invalid("an answer can be held to a schema, or call tools, not both", "response_format")
+
+    def mode(self, *, has_own_tools: bool) -> Mode:
+        """Who makes the calls: the program, the assistant itself, or nobody."""
+        if self.tools:
+            return "client_tools"
+        wants_none = self.tools is not None or self.tool_choice == "none" or self.json_schema is not None
+        return "own_tools" if has_own_tools and not wants_none else "plain"
+
+    @property
+    def instructions(self) -> str:
+        """The system message."""
+        return self.messages[0].content if self.messages[0].role == "system" else ""
+
+    @property
+    def hop(self) -> int:
+        """How often tools have been called since the last question."""
+        last = max(index for index, message in enumerate(self.messages) if message.role == "user")
+        return sum(bool(message.tool_calls) for message in self.messages[last:])
+
+
+def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message, ...]:
+    """The conversation as every template takes it. Raises ApiError for what is none.
+
+    One system message goes first, neighbours of one role are one message, each call is followed by its
+    result. Calls are numbered anew: some templates are particular about ids. `names` are the tools'.
+    """
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    ordered: list[Message] = [Message("system", system)] if system else []
+    open_calls: dict[str, str] = {}
+    number = 0
+    for message in messages:
+        if message.role == "system":
+            continue
+        if message.role != "tool" and open_calls:
+            raise invalid(f"there is no result for the call {next(iter(open_calls))[:64]}", "messages")
+        last = ordered[-1] if ordered else None
+        if message.role == "tool":
+            new_id = open_calls.pop(message.tool_call_id or "", None)
+            if new_id is None:
+                raise invalid(f"nobody has made the call {str(message.tool_call_id)[:64]}", "messages")
+            ordered.append(Message("tool", fence_results(message.content, names), tool_call_id=new_id))
+            continue
+        calls = []
+        for call in message.tool_calls:
+            number += 1
+            calls.append(ToolCall(f"call{number:05}", call.name, call.arguments))
+            open_calls[call.id] = calls[-1].id
+        if len(open_calls) < len(calls):
+            raise invalid("two calls have the same id", "messages")
+        if message.role == "assistant" and (last is None or last.role == "system"):
+            raise invalid("the first message must be a user's", "messages")
+        if last is not None and last.role == message.role:
+            ordered[-1] = _joined(last, message, tuple(calls))
+        else:
+            ordered.append(dataclasses.replace(message, tool_calls=tuple(calls)))
+    if open_calls:
+        raise invalid(f"there is no result for the call {next(iter(open_calls))[:64]}", "messages")
+    if not ordered or ordered[-1].role not in ("user", "tool"):
+        raise invalid("the last message must be a user's, or the result of a tool for one", "messages")
+    return tuple(ordered)
+
+
+def checked_count(count: int, limit: int, what: str) -> None:
+    """Raises ApiError when there are more than may be."""
+    if count > limit:
+        raise ApiError(400, f"too_many_{what}", f"there may be {limit:,} {what} at most", param=what)
+
+
+def _check_schema(schema: JsonObject, param: str) -> None:
+    """Raises ApiError for what is no JSON Schema: nothing behind this has to expect it."""
+    try:
+        fault = schema_fault(schema)
+    except RecursionError:
+        raise invalid("this JSON Schema is too deep", param) from None
+    if fault is not None:
+        raise invalid(f"this is no JSON Schema: {fault[:200]}", param)
+
+
+def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Message:
+    text = "\n".join(filter(None, (one.content, other.content)))
+    return Message(one.role, text, tool_calls=(*one.tool_calls, *calls))
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyText:
+    """A further piece of the text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyToolCall:
+    """A call that the program is to make, whole."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of all generations that the answer took."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    generated_tokens: int = 0
+
+    def plus(self, prompt_tokens: int, cached_tokens: int, generated_tokens: int) -> Usage:
+        return Usage(
+            self.prompt_tokens + prompt_tokens,
+            self.cached_tokens + cached_tokens,
+            self.generated_tokens + generated_tokens,
+        )
+
+    def plus_done(self, done: ChatDone) -> Usage:
+        return self.plus(done.prompt_tokens, done.cached_tokens, done.generated_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnd:
+    """The last part. `stopped_at` is the string that ended the text, where one of the request's did."""
+
+    finish_reason: FinishReason
+    usage: Usage
+    stopped_at: str | None = None
+
+
+ReplyPart: TypeAlias = ReplyText | ReplyToolCall | ReplyEnd

@@ -1,0 +1,213 @@
+"""Bounded request queues, one per engine.
+
+A reply to a program pauses while the local speaker is served, and resumes afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+
+from edgevox.config import ServerSettings
+from edgevox.core.events import Event
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatDone, ChatModel, ChatReply, ChatRequest
+from edgevox.server.assistant import Assistant
+from edgevox.server.http.errors import ApiError
+from edgevox.server.scheduling import ClientKey, LocalSpeakerPriority, RetryReservations, RoundRobinLock
+
+_REMEMBERED = 16
+# Rather too short: who comes too early keeps its claim, and is then told what is known.
+_FIRST_GUESS_S = 0.1
+_MAX_RETRY_S = 60
+# Anybody is let in while fewer are here: the engine is not to wait for who may not come back.
+_ALWAYS_OPEN = 3
+# Behind a turn of the room's own the next one is prepared: that asks for the engine first.
+_AFTERWARDS_S = 0.1
+
+
+class EngineQueue:
+    """Admits requests; more than `max_waiting` beside the one at work are sent away.
+
+    Each of those is told when a place will be free for it, and those who were sent away later, or are new, do
+    not get it before. While the person in the room is being served, nothing new begins.
+    """
+
+    def __init__(self, *, max_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._max_waiting = max_waiting
+        self._kept = max(1, max_waiting + 1 - min(_ALWAYS_OPEN, 1 + max_waiting // 4))
+        """So many places at most are for those who were sent away before."""
+        self._clock = clock
+        self._turns = RoundRobinLock()
+        self._reservations = RetryReservations()
+        self._room = LocalSpeakerPriority(self._pause, self._go_on)
+        self._going_on: asyncio.TimerHandle | None = None
+        self._busy_s = 0.0
+        self._busy_since_s = 0.0
+        self._left_s: deque[float] = deque([0.0], maxlen=_REMEMBERED)
+        """When the last ones left, in time in which somebody was here."""
+        self.admitted = 0
+        """How many requests are being answered, or wait for that."""
+        self.refused = 0
+
+    def hear(self, event: Event) -> None:
+        """What happens in the room."""
+        self._room.hear(event)
+
+    def check_capacity(self, client_key: ClientKey | None) -> None:
+        """Before the work of reading a request: raises ApiError when there is no place for it."""
+        now_s = self._clock()
+        self._reservations.drop_expired(now_s)
+        free = self._max_waiting + 1 - self.admitted
+        ahead = self._reservations.ahead_of(client_key, now_s)
+        if free > min(ahead, self._kept):
+            return
+        self.refused += 1
+        retry_s = self._retry_s(ahead + 1 - free)
+        if client_key is not None:
+            self._reservations.hold(client_key, now_s, now_s + retry_s)
+        raise ApiError(
+            429,
+            "queue_full",
+            f"{self.admitted} requests are being answered: try again later",
+            headers={"Retry-After": str(retry_s)},
+        )
+
+    @contextmanager
+    def place(self, client_key: ClientKey | None = None) -> Iterator[None]:
+        """A place for one request, inside the block. Raises ApiError when too many wait.
+
+        A `client_key` that is sent away has a claim when it comes back.
+        """
+        self.check_capacity(client_key)
+        if client_key is not None:
+            self._reservations.use(client_key, self._clock())
+        if not self.admitted:
+            self._busy_since_s = self._clock()
+        self.admitted += 1
+        try:
+            yield
+        finally:
+            self._left_s.append(self._worked_s())
+            self.admitted -= 1
+            if not self.admitted:
+                self._busy_s = self._left_s[-1]
+
+    @asynccontextmanager
+    async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
+        """The engine, inside the block, when it is the turn of `who`: for work as small as can be.
+
+        What was interrupted `goes_on` before anybody begins.
+        """
+        async with self._turns.turn(who, goes_on=goes_on):
+            yield
+
+    def _pause(self) -> None:
+        """The person in the room comes first."""
+        if self._going_on is not None:
+            self._going_on.cancel()
+            self._going_on = None
+        self._turns.hold()
+
+    def _go_on(self) -> None:
+        """Nobody is being served in the room."""
+        self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.let_go)
+
+    def _retry_s(self, places: int) -> int:
+        """About how long until so many places are free."""
+        return min(_MAX_RETRY_S, max(1, math.ceil(self._pace_s() * places)))
+
+    def _pace_s(self) -> float:
+        """How long it takes now until somebody leaves; while the room is being served nobody does."""
+        passed_s, left = self._worked_s() - self._left_s[0], len(self._left_s) - 1
+        return passed_s / left if left else max(passed_s, _FIRST_GUESS_S)
+
+    def _worked_s(self) -> float:
+        return self._busy_s + (self._clock() - self._busy_since_s if self.admitted else 0.0)
+
+
+class ModelQueue(EngineQueue):
+    """A queue whose work is generations of `model`: they can be interrupted, if it `resumes`.
+
+    A model that does not is on another machine: what it writes takes nothing from the person in the room.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        max_waiting: int,
+        resumes: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(max_waiting=max_waiting, clock=clock)
+        self._model = model
+        self._resumes = resumes
+        self._running: CancelFlag | None = None
+        self.pauses = 0
+
+    def model_for(self, who: str) -> ChatModel:
+        """The model as the requests of `who` see it."""
+        return _QueuedModel(self, who)
+
+    async def stream(self, who: str, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        """One generation, when it is the turn of `who`; interrupted and taken up again as often as needed."""
+        written = request.begun
+        was_paused = False
+        while not cancel.is_set():
+            async with self.turn(who, goes_on=was_paused):
+                pause = CancelFlag()
+                cancel.add_listener(pause.set)
+                self._running = pause
+                try:
+                    asked = dataclasses.replace(request, begun=written)
+                    async with aclosing(self._model.stream(asked, pause)) as replies:
+                        async for reply in replies:
+                            match reply:
+                                case ChatDelta(text):
+                                    written += text
+                                    yield reply
+                                case ChatDone(finish_reason="cancelled") if not cancel.is_set():
+                                    pass  # only interrupted
+                                case ChatDone():
+                                    yield reply
+                                    return
+                finally:
+                    self._running = None
+                    cancel.remove_listener(pause.set)
+            was_paused = pause.is_set()
+            if not was_paused:
+                return
+
+    def _pause(self) -> None:
+        super()._pause()
+        if self._running is not None and self._resumes:
+            self.pauses += 1
+            self._running.set()
+
+
+class _QueuedModel:
+    def __init__(self, queue: ModelQueue, who: str) -> None:
+        self._queue = queue
+        self._who = who
+
+    def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        return self._queue.stream(self._who, request, cancel)
+
+
+class EngineQueues:
+    """Everything that programs wait for. `hear` is to be told what happens in the room."""
+
+    def __init__(self, assistant: Assistant, settings: ServerSettings) -> None:
+        self.model = ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting, resumes=assistant.resumes)
+        self.transcriber = EngineQueue(max_waiting=settings.max_audio_waiting)
+        self.speaking = EngineQueue(max_waiting=settings.max_waiting)
+
+    def hear(self, event: Event) -> None:
+        for queue in (self.model, self.transcriber, self.speaking):
+            queue.hear(event)

@@ -1,0 +1,1 @@
+"""HTTP infrastructure: errors, authentication, middleware, request bodies, streaming, and the listener."""

@@ -1,0 +1,158 @@
+"""API errors and exception handlers, in OpenAI's and in Anthropic's format."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from edgevox.core.errors import (
+    AudioError,
+    ContextOverflow,
+    EdgevoxError,
+    EngineFailed,
+    GrammarRejected,
+    InvalidArguments,
+    UnknownTool,
+)
+from edgevox.core.types import JsonObject
+
+
+class ClientDisconnected(Exception):
+    """Nobody waits for the answer any more."""
+
+
+_log = logging.getLogger(__name__)
+
+ANTHROPIC_PATH = "/v1/messages"
+
+# The kinds of errors as the two programs' libraries know them.
+_OPENAI_KINDS: Mapping[int, str] = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+_ANTHROPIC_KINDS: Mapping[int, str] = {
+    **_OPENAI_KINDS,
+    413: "request_too_large",
+    503: "overloaded_error",
+}
+
+
+class ApiError(Exception):
+    """A request that is answered with an error. `param` is the field of the request that is wrong."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.param = param
+        self.headers = dict(headers or {})
+
+    def as_openai(self) -> JsonObject:
+        kind = "server_error" if self.status >= 500 else _OPENAI_KINDS.get(self.status)
+        return {
+            "error": {
+                "message": self.message,
+                "type": kind or "invalid_request_error",
+                "param": self.param,
+                "code": self.code,
+            }
+        }
+
+    def as_anthropic(self) -> JsonObject:
+        kind = _ANTHROPIC_KINDS.get(self.status)
+        kind = kind or ("api_error" if self.status >= 500 else "invalid_request_error")
+        return {"type": "error", "error": {"type": kind, "message": self.message}}
+
+    def response(self, path: str) -> JSONResponse:
+        """The answer to a request for `path`."""
+        body = self.as_anthropic() if path.startswith(ANTHROPIC_PATH) else self.as_openai()
+        return JSONResponse(body, self.status, headers=self.headers)
+
+
+def invalid(message: str, param: str | None = None) -> ApiError:
+    """A request that cannot be understood."""
+    return ApiError(400, "invalid_value", message, param=param)
+
+
+def as_api_error(error: EdgevoxError) -> ApiError:
+    """What an error of the assistant's is for somebody who is far away."""
+    match error:
+        case ContextOverflow():
+            return ApiError(400, "context_length_exceeded", error.message, param="messages")
+        case GrammarRejected() | InvalidArguments():
+            return ApiError(400, error.code, error.message)
+        case AudioError():
+            return ApiError(400, error.code, error.message, param="file")
+        case UnknownTool():
+            return ApiError(404, "tool_not_found", error.message)
+        case EngineFailed():
+            return ApiError(503, error.code, error.message, headers={"Retry-After": "5"})
+        case _:
+            # Its words may name the files of this machine.
+            _log.error("%s: %s", error.code, error.message)
+            return ApiError(500, error.code, "the assistant could not answer: its own log says why")
+
+
+# --- for the application
+
+
+async def handle_api_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ApiError)
+    return error.response(request.url.path)
+
+
+async def handle_edgevox_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, EdgevoxError)
+    return as_api_error(error).response(request.url.path)
+
+
+async def handle_http_error(request: Request, error: Exception) -> JSONResponse:
+    """What the router says: no such path, or not with this method."""
+    assert isinstance(error, HTTPException)
+    codes: dict[int, Any] = {404: "unknown_url", 405: "method_not_allowed"}
+    code = codes.get(error.status_code, "invalid_request")
+    message = {
+        404: f"there is nothing at {request.url.path}",
+        405: f"{request.method} is not possible at {request.url.path}",
+    }.get(error.status_code, error.detail)
+    return ApiError(error.status_code, code, message, headers=error.headers).response(request.url.path)
+
+
+async def handle_unexpected_error(request: Request, _error: Exception) -> JSONResponse:
+    """A fault of ours: nothing of it goes out."""
+    return ApiError(500, "internal_error", "this is a fault in EdgeVox").response(request.url.path)
+
+
+async def handle_disconnect(_request: Request, _error: Exception) -> Response:
+    """The client has gone: what is sent now is read by nobody."""
+    return Response(status_code=499)
+
+
+HANDLERS: Mapping[Any, Any] = {
+    ApiError: handle_api_error,
+    ClientDisconnected: handle_disconnect,
+    EdgevoxError: handle_edgevox_error,
+    HTTPException: handle_http_error,
+    Exception: handle_unexpected_error,
+}
+
+
+def shutdown_error() -> ApiError:
+    """What a client is told whose answer is not whole yet."""
+    return ApiError(503, "server_ends", "the server is being stopped", headers={"Retry-After": "5"})

@@ -1,0 +1,179 @@
+"""Runs the application with uvicorn in the engines' event loop: socket, TLS, WebSocket protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
+from websockets.frames import CloseCode
+
+from edgevox.config import ServerSettings
+from edgevox.core.errors import ConfigError
+from edgevox.server.websocket.protocol import FRAME_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Files in PEM form; without `key`, the key is in the file of the chain."""
+
+    chain: Path
+    key: Path | None = None
+
+
+def certificate_of(settings: ServerSettings) -> Certificate | None:
+    """The one of the settings; None where there is none. Raises ConfigError when it cannot be used."""
+    if settings.tls_certificate is None:
+        return None
+    certificate = Certificate(settings.tls_certificate, settings.tls_key)
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate.chain, certificate.key)
+    except OSError as error:  # ssl.SSLError is one
+        raise ConfigError(
+            f"the certificate {certificate.chain} cannot be used: {error.strerror or error}",
+            hint="server.tls_certificate and server.tls_key name files in PEM form that belong together",
+        ) from None
+    return certificate
+
+
+_CLOSE_TIMEOUT_S = 2.0
+
+
+class SocketProtocol(WebSocketsSansIOProtocol):
+    """A connection that is closed is gone a moment later, whether the client has read its end or not."""
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        # To close it waits until all that was written is read, and that may be never.
+        self.loop.call_later(_CLOSE_TIMEOUT_S, self.transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            super().data_received(data)
+        except InvalidState:  # it would answer what came behind a close
+            self.transport.abort()
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(b"".join(self.frames)):
+            self.frames = []
+            self.conn.fail(CloseCode.INVALID_DATA, "text that is no UTF-8")
+            self.handle_parser_exception()
+        else:
+            super().send_receive_event_to_app()
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+_MAX_HEADER_BYTES = 32_768
+_BACKLOG = 128
+_SHUTDOWN_TIMEOUT_S = 1
+# Whoever is told to come back in a minute is known by its connection then (engine_queues.py).
+_KEEP_ALIVE_S = 75
+
+
+@asynccontextmanager
+async def http_listener(
+    app: ASGIApp, host: str, port: int, certificate: Certificate | None = None
+) -> AsyncIterator[str]:
+    """Serve inside the block; the address is given. Raises ConfigError when it cannot be listened on."""
+    with _listening(host, port) as bound:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,  # a request line may hold what nobody is to read
+            server_header=False,
+            proxy_headers=False,  # or any header could claim that a request comes from this machine
+            h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
+            http="h11",
+            ws=SocketProtocol,
+            ws_max_size=FRAME_BYTES,
+            ws_per_message_deflate=False,  # sound stays as large, and a small frame could become huge
+            lifespan="on",
+            timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            ssl_certfile=certificate.chain if certificate else None,
+            ssl_keyfile=certificate.key if certificate else None,
+        )
+        server = _Server(config)
+        task = asyncio.create_task(server.serve([bound]))
+        try:
+            up = asyncio.create_task(server.is_up.wait())
+            await asyncio.wait((up, task), return_when=asyncio.FIRST_COMPLETED)
+            up.cancel()
+            shown = f"[{host}]" if ":" in host else host
+            yield f"{'https' if certificate else 'http'}://{shown}:{bound.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+class _Server(uvicorn.Server):
+    """Says when it is up, and leaves the signals to the command that runs it."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        (family, kind, protocol, _name, address), *_others = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        bound = socket.socket(family, kind, protocol)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+            bound.listen(_BACKLOG)
+            bound.setblocking(False)
+        except OSError:
+            bound.close()
+            raise
+    except OSError as error:
+        raise ConfigError(
+            f"the server cannot listen on {host}, port {port}: {error.strerror or error}",
+            hint="another program may have the port: set server.port, or end it",
+        ) from error
+    return bound
+
+
+def port_is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there now."""
+    try:
+        _listening(host, port).close()
+    except ConfigError:
+        return False
+    return True
+
+
+def is_exposed(host: str) -> bool:
+    """Whether other machines can reach what listens there."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"

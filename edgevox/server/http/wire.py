@@ -1,0 +1,138 @@
+"""Strict JSON request bodies, server-sent event streams, and cancellation when the client disconnects."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from edgevox.core.errors import EdgevoxError
+from edgevox.core.types import JsonObject
+from edgevox.server.http.errors import ApiError, ClientDisconnected, as_api_error, invalid, shutdown_error
+
+BodyT = TypeVar("BodyT", bound="RequestBody")
+
+
+class RequestBody(BaseModel):
+    """A part of a request. Fields that are not known are passed over, as newer clients have more of them."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, frozen=True)
+
+
+async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
+    """Raises ApiError, and ClientDisconnected."""
+    content = await read_json(request)
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        raise _told(error) from None
+
+
+async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
+    """The body, whatever it holds. Raises ApiError, and ClientDisconnected."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != "application/json":
+        raise ApiError(415, "unsupported_media_type", "the body must be application/json")
+    try:
+        return from_json(await request.body(), allow_inf_nan=False)
+    except ClientDisconnect:
+        raise ClientDisconnected from None
+    except ValueError as error:
+        raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
+
+
+def _told(error: ValidationError) -> ApiError:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return invalid(f"{place or 'the body'}: {first['msg']}", place or None)
+
+
+Tell: TypeAlias = Callable[[ApiError], bytes]
+
+
+def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
+    """One event as it goes over the wire."""
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {text}\n\n".encode()
+
+
+async def sse_response(
+    request: Request,
+    pieces: AsyncGenerator[bytes, None],
+    tell: Tell,
+    *,
+    media_type: str = "text/event-stream",
+) -> Response:
+    """The answer in pieces; what goes wrong before the first is raised, and then `tell` puts it in words."""
+    try:
+        first = await cancel_on_disconnect(request.receive, anext(pieces))
+    except BaseException:
+        await pieces.aclose()
+        raise
+    return _Stream(first, pieces, tell, media_type)
+
+
+class _Stream(Response):
+    def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None], tell: Tell, media_type: str) -> None:
+        super().__init__(media_type=media_type, headers={"Cache-Control": "no-store"})
+        del self.headers["content-length"]
+        self._first = first
+        self._pieces = pieces
+        self._tell = tell
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._pieces):
+            try:
+                await cancel_on_disconnect(receive, self._send(send))
+            except (ClientDisconnected, OSError):
+                return
+            except asyncio.CancelledError:
+                await send({"type": "http.response.body", "body": self._tell(shutdown_error()), "more_body": True})
+                raise
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self._first, "more_body": True})
+        try:
+            async for piece in self._pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        except ApiError as error:
+            await send({"type": "http.response.body", "body": self._tell(error), "more_body": True})
+        except EdgevoxError as error:
+            told = self._tell(as_api_error(error))
+            await send({"type": "http.response.body", "body": told, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+ResultT = TypeVar("ResultT")
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Run `work`; cancel it and raise ClientDisconnected if the client disconnects first.
+
+    The body of the request must have been read.
+    """
+    at_work = asyncio.ensure_future(work)
+    watching = asyncio.ensure_future(_disconnected(receive))
+    try:
+        await asyncio.wait((at_work, watching), return_when=asyncio.FIRST_COMPLETED)
+        if at_work.done():
+            return at_work.result()
+        raise ClientDisconnected
+    finally:
+        for task in (at_work, watching):
+            task.cancel()
+        await asyncio.gather(at_work, watching, return_exceptions=True)

@@ -1,0 +1,224 @@
+"""The assistant as an MCP server, over stdio and over streamable HTTP at /mcp.
+
+A client cannot confirm a call itself: the user is asked, or the call is refused. Over HTTP every request
+needs a token, whose scopes select the tools; the transport is stateless, so there are no sessions to
+hijack.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from mcp.server import Server, ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp.types import Tool as ListedTool
+from pydantic import Field
+from starlette.requests import HTTPConnection, Request
+from starlette.types import Receive, Scope, Send
+
+from edgevox import __version__
+from edgevox.agents.tool_loop import Confirm
+from edgevox.core.errors import EdgevoxError, ToolError
+from edgevox.core.turn import Turn
+from edgevox.core.types import ToolCall
+from edgevox.dialogue.confirm import Intercom
+from edgevox.server.http.auth import Access
+from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
+from edgevox.tools.executor import ToolExecutor
+from edgevox.tools.mcp.servers import OWNER_PREFIX as MCP
+from edgevox.tools.policy import Caller
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.results import ToolResult
+from edgevox.tools.tool import Tool, tool
+
+PROGRAM = Caller("mcp client", frozenset({"read", "act", "chat"}))
+"""A program that the user connected: it may do what a spoken command may, and confirm nothing."""
+
+_INSTRUCTIONS = (
+    "The voice assistant of a home. Its home tools act in the real house. A call that needs a person's yes "
+    "is asked about in the room, and may take half a minute; a no, or silence, is an error."
+)
+
+
+class ServedTools:
+    """Tools of the home, and the assistant's own, behind one door."""
+
+    def __init__(self, home: ToolExecutor | None, own: Iterable[Tool], confirm: Confirm) -> None:
+        self._home = home
+        self._own = ToolExecutor(ToolRegistry(own))
+        self._confirm = confirm
+
+    def listed(self) -> list[ListedTool]:
+        """What a client is told of. Tools that are themselves of MCP servers are not passed on."""
+        home = self._home.registry if self._home else ()
+        return [_listed(tool) for tool in (*self._own.registry, *home) if self._executor(tool.name)]
+
+    async def call(self, name: str, arguments: dict[str, Any], caller: Caller = PROGRAM) -> ToolResult:
+        """Run one call; where a person has to agree, they are asked. Raises only CancelledError."""
+        turn = Turn()
+        call = ToolCall(turn.id, name, json.dumps(arguments))
+        executor = self._executor(name) or self._own
+        result = await executor.dispatch(call, caller=caller, turn_id=turn.id)
+        if result.confirmation is None:
+            return result
+        agreement = await self._confirm(result.confirmation, turn)
+        if not agreement.granted:
+            return executor.refuse(result.confirmation, agreement.why)
+        return await executor.dispatch_confirmed(
+            result.confirmation.call,
+            result.confirmation.token,
+            by=agreement.by,
+            channel=agreement.channel,
+        )
+
+    def _executor(self, name: str) -> ToolExecutor | None:
+        """Who runs the tool of that name; None where a client may not use it."""
+        if name in self._own.registry:
+            return self._own
+        home = self._home
+        is_ours = home is not None and name in home.registry and not home.registry.owner(name).startswith(MCP)
+        return home if is_ours else None
+
+
+def create_mcp_server(
+    tools: ServedTools, caller_of: Callable[[object], Caller] = lambda _request: PROGRAM
+) -> Server[Any]:
+    """The server, for any transport of the SDK's. `caller_of` says who sent an HTTP request."""
+
+    async def on_list_tools(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=tools.listed())
+
+    async def on_call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        result = await tools.call(params.name, params.arguments or {}, caller_of(context.request))
+        # What is said to the person ("All right.") tells a program too little of what went wrong.
+        text = result.content if result.is_error else result.speech or result.content
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=result.is_error)
+
+    return Server(
+        "edgevox",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=on_list_tools,
+        on_call_tool=on_call_tool,
+    )
+
+
+def _listed(tool: Tool) -> ListedTool:
+    function = tool.openai_schema["function"]
+    return ListedTool(
+        name=tool.name,
+        description=function["description"],
+        input_schema=dict(function["parameters"]),
+        annotations=ToolAnnotations(
+            read_only_hint=not tool.side_effects,
+            destructive_hint=tool.confirm == "screen" if tool.side_effects else False,
+        ),
+    )
+
+
+Ask: TypeAlias = Callable[[str], Awaitable[str]]
+"""Answers a question, with whatever tools that takes. Raises EdgevoxError."""
+
+_MAX_CHARS = 2_000
+_TALK_TIMEOUT_S = 180.0
+_MAX_WAIT_S = 60.0
+
+_Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=_MAX_CHARS)]
+
+
+def ask_tool(ask: Ask) -> Tool:
+    @tool(name="ask", side_effects=True, timeout_s=_TALK_TIMEOUT_S)
+    async def ask_assistant(question: _Text) -> str:
+        """Ask the voice assistant of this home, which answers in words and can use its own tools.
+
+        Args:
+            question: what to ask, as a person would say it
+        """
+        try:
+            return await ask(question)
+        except ToolError:
+            raise
+        except EdgevoxError as error:
+            raise ToolError(error.message) from error
+
+    return ask_assistant
+
+
+def room_tools(intercom: Intercom) -> tuple[Tool, ...]:
+    """Speaking and listening in the room. Nobody is listened to who was not told so."""
+
+    @tool(side_effects=True, timeout_s=_TALK_TIMEOUT_S)
+    async def say(text: _Text) -> str:
+        """Say something aloud in the room, through the assistant's loudspeaker.
+
+        Args:
+            text: what to say
+        """
+        await _in_the_room(intercom.say(text))
+        return "said"
+
+    @tool(side_effects=True, timeout_s=_TALK_TIMEOUT_S)
+    async def listen(
+        prompt: _Text = "I am listening.", within_s: Annotated[float, Field(gt=0, le=_MAX_WAIT_S)] = 10.0
+    ) -> str:
+        """Say something aloud, and write down what a person in the room says next.
+
+        Args:
+            prompt: what to say first, such as a question
+            within_s: how long to wait for somebody to begin
+        """
+        await _in_the_room(intercom.say(prompt))
+        heard = await _in_the_room(intercom.listen(within_s))
+        return heard or "nobody said anything"
+
+    return say, listen
+
+
+def file_tool(transcribe: Transcribe, folders: Sequence[Path]) -> Tool:
+    """`transcribe`: as `transcribe_audio`, and from the same folders only."""
+    return replace(transcribe_tool(transcribe, folders), name="transcribe", examples=())
+
+
+async def _in_the_room(doing: Awaitable[str | None]) -> str | None:
+    try:
+        return await doing
+    except EdgevoxError as error:
+        raise ToolError(error.message) from error
+
+
+_SCOPE = "read"
+
+
+class McpRoute:
+    """An ASGI application; it answers inside `running()`."""
+
+    def __init__(self, executor: ToolExecutor | None, confirm: Confirm, access: Access) -> None:
+        self._access = access
+        server = create_mcp_server(ServedTools(executor, (), confirm), self._caller)
+        # Host and Origin are checked before it (http/middleware.py), by this server's own rule.
+        self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        return self._manager.run()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises ApiError for who has no token."""
+        self._access.require_token(HTTPConnection(scope), _SCOPE)
+        await self._manager.handle_request(scope, receive, send)
+
+    def _caller(self, request: object) -> Caller:
+        assert isinstance(request, Request)
+        return self._access.require_token(request, _SCOPE)

@@ -1,0 +1,326 @@
+"""OpenAI's /v1/chat/completions: request body, response and stream chunks."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal, TypeAlias, assert_never
+
+from pydantic import Field
+
+from edgevox.config import ServerSettings
+from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
+from edgevox.server.chat.input import (
+    ChatInput,
+    ReplyEnd,
+    ReplyPart,
+    ReplyText,
+    ReplyToolCall,
+    Usage,
+    checked_count,
+    in_order,
+)
+from edgevox.server.http.errors import ApiError, invalid
+from edgevox.server.http.wire import RequestBody, sse_event
+
+_Name: TypeAlias = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+_Stop: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+_MAX_SEED = 2**32 - 1
+_FUNCTION_ID = "function"
+_NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
+
+
+class _Part(RequestBody):
+    type: Literal["text", "refusal"]
+    text: str = ""
+
+
+class _CalledFunction(RequestBody):
+    name: _Name
+    arguments: str = "{}"
+
+
+class _Call(RequestBody):
+    id: str
+    type: Literal["function"] = "function"
+    function: _CalledFunction
+
+
+class _Said(RequestBody):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[_Part] | None = None
+    tool_calls: list[_Call] | None = None
+    function_call: _CalledFunction | None = None
+    tool_call_id: str | None = None
+
+    def message(self) -> Message:
+        role: Role
+        match self.role:
+            case "system" | "developer":
+                role = "system"
+            case "function":
+                return Message("tool", self._text, tool_call_id=_FUNCTION_ID)
+            case _:
+                role = self.role
+        return Message(role, self._text, tool_calls=self._calls(), tool_call_id=self.tool_call_id)
+
+    def _calls(self) -> tuple[ToolCall, ...]:
+        if self.role != "assistant":
+            return ()
+        if self.function_call is not None:
+            return (ToolCall(_FUNCTION_ID, self.function_call.name, self.function_call.arguments),)
+        return tuple(ToolCall(call.id, call.function.name, call.function.arguments) for call in self.tool_calls or ())
+
+    @property
+    def _text(self) -> str:
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class _Function(RequestBody):
+    name: _Name
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+    def schema_of_tool(self) -> JsonObject:
+        function = {"name": self.name, "parameters": self.parameters or _NO_PARAMETERS}
+        if self.description:
+            function["description"] = self.description
+        return {"type": "function", "function": function}
+
+
+class _Tool(RequestBody):
+    type: Literal["function"]
+    function: _Function
+
+
+class _Named(RequestBody):
+    name: _Name
+
+
+class _NamedFunction(RequestBody):
+    type: Literal["function"]
+    function: _Named
+
+
+class _Schema(RequestBody):
+    name: str | None = None
+    schema_: dict[str, Any] = Field(default_factory=dict, alias="schema")
+
+
+class _Format(RequestBody):
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: _Schema | None = None
+
+
+class _StreamOptions(RequestBody):
+    include_usage: bool | None = None
+
+
+class ChatCompletionBody(RequestBody):
+    """What is understood of a request; what would change the answer and is not possible here is refused."""
+
+    model: str
+    messages: list[_Said] = Field(min_length=1)
+    tools: list[_Tool] | None = None
+    tool_choice: Literal["auto", "none", "required"] | _NamedFunction | None = None
+    parallel_tool_calls: bool | None = None
+    functions: list[_Function] | None = None
+    function_call: Literal["auto", "none"] | _Named | None = None
+    response_format: _Format | None = None
+    guided_json_schema: dict[str, Any] | None = None
+    stop: _Stop | Annotated[list[_Stop], Field(max_length=16)] | None = None
+    seed: int | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int | None = Field(None, ge=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+    stream: bool | None = None
+    stream_options: _StreamOptions | None = None
+    n: int | None = Field(None, ge=1, le=1)
+    logprobs: Literal[False] | None = None
+    frequency_penalty: float | None = Field(None, ge=0, le=0)
+    presence_penalty: float | None = Field(None, ge=0, le=0)
+
+    @property
+    def uses_functions(self) -> bool:
+        """Whether the program speaks the older form, in which there is one call at most."""
+        return self.functions is not None
+
+    @property
+    def wants_usage(self) -> bool:
+        return self.stream_options is not None and bool(self.stream_options.include_usage)
+
+    def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
+        """Raises ApiError. What the request leaves open is as in `base`."""
+        if self.uses_functions and self.tools is not None:
+            raise invalid("functions are the older form of tools: use one of them", "functions")
+        functions = self.functions if self.uses_functions else _functions(self.tools)
+        tools = None if functions is None else tuple(one.schema_of_tool() for one in functions)
+        checked_count(len(self.messages), limits.max_messages, "messages")
+        checked_count(len(tools or ()), limits.max_tools, "tools")
+        names = [tool["function"]["name"] for tool in tools or ()]
+        return ChatInput(
+            in_order([said.message() for said in self.messages], names),
+            tools=tools,
+            tool_choice=self._choice(),
+            parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
+            sampling=self._sampling(base),
+            stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
+            json_schema=self._json_schema(),
+        )
+
+    def _choice(self) -> ToolChoice:
+        match self.function_call if self.uses_functions else self.tool_choice:
+            case None:
+                return "auto"
+            case _NamedFunction(function=_Named(name=name)) | _Named(name=name):
+                return NamedTool(name)
+            case "auto" | "none" | "required" as choice:
+                return choice
+
+    def _sampling(self, base: Sampling) -> Sampling:
+        return dataclasses.replace(
+            base,
+            temperature=base.temperature if self.temperature is None else self.temperature,
+            top_p=self.top_p or base.top_p,
+            max_tokens=self.max_completion_tokens or self.max_tokens or base.max_tokens,
+            seed=base.seed if self.seed is None else self.seed % _MAX_SEED,
+        )
+
+    def _json_schema(self) -> JsonObject | None:
+        if self.guided_json_schema is not None:
+            return self.guided_json_schema
+        match self.response_format:
+            case None | _Format(type="text"):
+                return None
+            case _Format(type="json_schema", json_schema=_Schema() as given):
+                return given.schema_
+            case _Format(type="json_schema"):
+                raise invalid("the format has no schema", "response_format.json_schema")
+            case _Format():
+                return {"type": "object"}
+
+
+def _functions(tools: list[_Tool] | None) -> list[_Function] | None:
+    return None if tools is None else [tool.function for tool in tools]
+
+
+_DONE = sse_event("[DONE]")
+
+
+class Completion:
+    """One answer of `model`. With `as_functions`, a call is told in the older form."""
+
+    def __init__(self, model: str, *, as_functions: bool = False, with_usage: bool = False) -> None:
+        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
+        self._as_functions = as_functions
+        self._with_usage = with_usage
+
+    async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject:
+        text = ""
+        calls: list[ToolCall] = []
+        ended: ReplyEnd | None = None
+        async for part in parts:
+            match part:
+                case ReplyText(piece):
+                    text += piece
+                case ReplyToolCall(call):
+                    calls.append(call)
+                case ReplyEnd():
+                    ended = part
+                case _:
+                    assert_never(part)
+        assert ended is not None
+        message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
+        if calls and self._as_functions:
+            message["function_call"] = _function(calls[0])
+        elif calls:
+            message["tool_calls"] = [_call(call) for call in calls]
+        choice = {
+            "index": 0,
+            "message": message,
+            "logprobs": None,
+            "finish_reason": self._reason(ended),
+        }
+        return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(ended.usage)}
+
+    async def chunks(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+        """The same in server-sent events; closing it closes the parts."""
+        async with aclosing(parts):
+            async for chunk in self._chunks(parts):
+                yield chunk
+
+    async def _chunks(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+        calls = 0
+        has_begun = False
+        async for part in parts:
+            if not has_begun:  # not before there is something: until then it may still fail as a whole
+                has_begun = True
+                yield self._chunk({"role": "assistant", "content": ""})
+            match part:
+                case ReplyText(piece):
+                    yield self._chunk({"content": piece})
+                case ReplyToolCall(call) if self._as_functions:
+                    yield self._chunk({"function_call": _function(call)})
+                case ReplyToolCall(call):
+                    # The name goes first, as from OpenAI; clients put the arguments behind it.
+                    opening = {
+                        **_call(call),
+                        "function": {"name": call.name, "arguments": ""},
+                        "index": calls,
+                    }
+                    yield self._chunk({"tool_calls": [opening]})
+                    rest = {"index": calls, "function": {"arguments": call.arguments}}
+                    yield self._chunk({"tool_calls": [rest]})
+                    calls += 1
+                case ReplyEnd():
+                    yield self._chunk({}, self._reason(part))
+                    if self._with_usage:
+                        yield self._event([], _usage(part.usage))
+                case _:
+                    assert_never(part)
+        yield _DONE
+
+    @staticmethod
+    def tell(error: ApiError) -> bytes:
+        """What went wrong in the middle of the chunks."""
+        return sse_event(error.as_openai())
+
+    def _reason(self, ended: ReplyEnd) -> str:
+        match ended.finish_reason:
+            case "tool_calls" if self._as_functions:
+                return "function_call"
+            case "cancelled":
+                return "stop"
+            case reason:
+                return reason
+
+    def _chunk(self, delta: JsonObject, reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        return self._event([choice], None)
+
+    def _event(self, choices: list[JsonObject], usage: JsonObject | None) -> bytes:
+        data = {**self._head, "object": "chat.completion.chunk", "choices": choices}
+        return sse_event({**data, "usage": usage} if self._with_usage else data)
+
+
+def _function(call: ToolCall) -> JsonObject:
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def _call(call: ToolCall) -> JsonObject:
+    return {"id": call.id, "type": "function", "function": _function(call)}
+
+
+def _usage(usage: Usage) -> JsonObject:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.generated_tokens,
+        "total_tokens": usage.prompt_tokens + usage.generated_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+    }

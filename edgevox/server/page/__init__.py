@@ -1,1 +1,0 @@
-"""The page at `/`: files that a browser gets as they are, and the rules it has to keep with them."""

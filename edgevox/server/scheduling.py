@@ -1,0 +1,208 @@
+"""Fair engine access: round-robin lock, retry reservations after 429, local speaker first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from edgevox.core.events import Event, SpeechDropped, SpeechStarted, TurnEnded, TurnStarted
+
+_MAX_RESERVATIONS = 256
+_MAX_SERVED = 256
+# Nobody comes back to the second.
+_GRACE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClientKey:
+    """Who wants a place, as far as a server can know: where it comes from, and what its request looks like.
+
+    A program that had to wait may come back on another connection, with the same request. Others may ask the
+    same: a request alone stands for who sent it only when that one is due.
+    """
+
+    connection: str
+    request: str
+
+
+@dataclass(slots=True)
+class RetryReservation:
+    client_key: ClientKey
+    due_s: float
+    """When it was told to come back."""
+
+
+class RetryReservations:
+    """In the order in which they were sent away; each holds for a while after it is due."""
+
+    def __init__(self) -> None:
+        self._reservations: list[RetryReservation] = []
+        self._served: dict[str, None] = {}
+        """Connections whose last request was let in: their next one is new, whatever it looks like."""
+
+    def __len__(self) -> int:
+        return len(self._reservations)
+
+    def ahead_of(self, client_key: ClientKey | None, now_s: float) -> int:
+        """How many were sent away before it was; all, for whoever was not."""
+        reservation = self._of(client_key, now_s)
+        return len(self._reservations) if reservation is None else self._reservations.index(reservation)
+
+    def hold(self, client_key: ClientKey, now_s: float, due_s: float) -> None:
+        """Keep its claim; one that is there stays where it is in the order."""
+        if (reservation := self._of(client_key, now_s)) is not None:
+            reservation.client_key, reservation.due_s = client_key, due_s
+        elif len(self._reservations) < _MAX_RESERVATIONS:
+            self._reservations.append(RetryReservation(client_key, due_s))
+        self._served.pop(client_key.connection, None)
+
+    def use(self, client_key: ClientKey, now_s: float) -> None:
+        """It has a place now."""
+        if (reservation := self._of(client_key, now_s)) is not None:
+            self._reservations.remove(reservation)
+        self._served.pop(client_key.connection, None)
+        self._served[client_key.connection] = None
+        if len(self._served) > _MAX_SERVED:
+            del self._served[next(iter(self._served))]
+
+    def drop_expired(self, now_s: float) -> None:
+        self._reservations = [reservation for reservation in self._reservations if reservation.due_s + _GRACE_S > now_s]
+
+    def _of(self, client_key: ClientKey | None, now_s: float) -> RetryReservation | None:
+        if client_key is None:
+            return None
+        for reservation in self._reservations:
+            if reservation.client_key.connection == client_key.connection:
+                return reservation
+        if client_key.connection in self._served:
+            return None
+        alike = (
+            reservation for reservation in self._reservations if reservation.client_key.request == client_key.request
+        )
+        return next((reservation for reservation in alike if reservation.due_s <= now_s), None)
+
+
+class RoundRobinLock:
+    """Of one event loop. Whoever has much to do waits behind whoever has little."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+        self._is_taken = False
+        self._is_held = False
+
+    @property
+    def waiting(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    @asynccontextmanager
+    async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
+        """Wait, then have the place to oneself; whoever `goes_on` has had it before, and is the next."""
+        if self._is_taken or self._is_held or self._waiting:
+            await self._wait(who, is_next=goes_on)
+        while self._is_held:  # since the place was given
+            self._is_taken = False
+            await self._wait(who, is_next=True)
+        self._is_taken = True
+        try:
+            yield
+        finally:
+            self._is_taken = False
+            self._next()
+
+    def hold(self) -> None:
+        """Nobody begins from now on."""
+        self._is_held = True
+
+    def let_go(self) -> None:
+        self._is_held = False
+        self._next()
+
+    async def _wait(self, who: str, *, is_next: bool) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if is_next:
+            own = self._waiting.pop(who, deque())
+            own.appendleft(place)
+            self._waiting = {who: own, **self._waiting}
+        else:
+            self._waiting.setdefault(who, deque()).append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._is_taken = False
+                self._next()  # it had been given the place, and does not take it
+            else:
+                self._leave(who, place)
+            raise
+
+    def _next(self) -> None:
+        if self._is_taken or self._is_held or not self._waiting:
+            return
+        who = next(iter(self._waiting))
+        places = self._waiting.pop(who)
+        place = places.popleft()
+        if places:
+            self._waiting[who] = places  # behind the others
+        self._is_taken = True
+        place.set_result(None)
+
+    def _leave(self, who: str, place: asyncio.Future[None]) -> None:
+        places = self._waiting[who]
+        places.remove(place)
+        if not places:
+            del self._waiting[who]
+
+
+_SPEECH_S = 60.0
+"""Speech of which nothing comes, not even that it was none, counts no longer than this."""
+
+
+class LocalSpeakerPriority:
+    """Listens to the events; calls `began` when the person comes first, and `ended` when nobody does."""
+
+    def __init__(self, began: Callable[[], None], ended: Callable[[], None], *, speech_s: float = _SPEECH_S) -> None:
+        self._began = began
+        self._ended = ended
+        self._speech_s = speech_s
+        self._speech: asyncio.TimerHandle | None = None
+        self._turns: set[str] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        return self._speech is not None or bool(self._turns)
+
+    def hear(self, event: Event) -> None:
+        """Something happened. Call it inside the event loop."""
+        was_busy = self.is_busy
+        match event:
+            case SpeechStarted():
+                self._end_speech()
+                self._speech = asyncio.get_running_loop().call_later(self._speech_s, self._give_up)
+            case SpeechDropped():
+                self._end_speech()
+            case TurnStarted(source=source) if source != "api":
+                self._turns.add(event.turn_id)
+                self._end_speech()
+            case TurnEnded():
+                self._turns.discard(event.turn_id)
+            case _:
+                return
+        self._tell(was_busy)
+
+    def _give_up(self) -> None:
+        self._speech = None
+        self._tell(was_busy=True)
+
+    def _end_speech(self) -> None:
+        if self._speech is not None:
+            self._speech.cancel()
+            self._speech = None
+
+    def _tell(self, was_busy: bool) -> None:
+        if self.is_busy and not was_busy:
+            self._began()
+        elif was_busy and not self.is_busy:
+            self._ended()

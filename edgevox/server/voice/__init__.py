@@ -1,1 +1,0 @@
-"""Speaking with the assistant from elsewhere, over a WebSocket: docs/guide/voice-socket.md says how."""

@@ -1,0 +1,3 @@
+"""Voice sessions over a WebSocket; docs/guide/voice-socket.md is the specification."""
+
+from __future__ import annotations

@@ -1,0 +1,306 @@
+"""A client's microphone and loudspeaker over a WebSocket, and its bounded outgoing queue."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.audio.dsp import Resampler
+from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject
+from edgevox.engines.wyoming import to_pcm
+from edgevox.server.websocket.protocol import CloseCode, CloseConnection, invalid_frame
+
+Send: TypeAlias = Callable[[str | bytes], Awaitable[None]]
+
+READ_WITHIN_S = 10.0
+# Half a minute of speech at the highest rate. No more than a few seconds of it are ever sent ahead.
+MOST_BYTES = 3_000_000
+
+
+class Outbox:
+    """`put` from the loop, at any time; `run` sends. What waits is lost when the connection ends."""
+
+    def __init__(self, *, read_within_s: float = READ_WITHIN_S, most_bytes: int = MOST_BYTES) -> None:
+        self._waiting: deque[str | bytes] = deque()
+        self._bytes = 0
+        self._is_there = asyncio.Event()
+        self._read_within_s = read_within_s
+        self._most_bytes = most_bytes
+
+    @property
+    def waiting_bytes(self) -> int:
+        return self._bytes
+
+    def tell(self, frame: JsonObject) -> None:
+        """Send a frame of text."""
+        self._put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+
+    def sound(self, pcm: bytes) -> None:
+        self._put(pcm)
+
+    def drop_audio(self) -> None:
+        """Do not send what waits of the sound."""
+        self._waiting = deque(one for one in self._waiting if isinstance(one, str))
+        self._bytes = sum(map(len, self._waiting))
+
+    async def run(self, send: Send) -> None:
+        """Send until it is cancelled. Raises CloseConnection when nobody reads."""
+        while True:
+            await self._is_there.wait()
+            while self._waiting:
+                if self._bytes > self._most_bytes:
+                    raise CloseConnection(CloseCode.STALLED, "too much waits to be read")
+                frame = self._waiting.popleft()
+                self._bytes -= len(frame)
+                await self._send(send, frame)
+            self._is_there.clear()
+
+    async def _send(self, send: Send, frame: str | bytes) -> None:
+        try:
+            async with asyncio.timeout(self._read_within_s):
+                await send(frame)
+        except TimeoutError:
+            raise CloseConnection(CloseCode.STALLED, f"nothing was read for {self._read_within_s:g} seconds") from None
+
+    def _put(self, frame: str | bytes) -> None:
+        if self._bytes > self._most_bytes:
+            return  # it is being closed: nothing more is kept for it
+        self._waiting.append(frame)
+        self._bytes += len(frame)
+        self._is_there.set()
+
+
+_SAMPLE_BYTES = 2
+_LOUDEST = 32_768
+# The loop takes blocks as they come; where it cannot for so long, what is oldest is let go.
+_MOST_BLOCKS = 10_000 // BLOCK_MS
+
+
+class WebSocketAudioSource:
+    """`feed` it what the client sends. After a silence of `longest_pause_s` everything has ended."""
+
+    live = True
+
+    def __init__(self, rate_hz: int, *, longest_pause_s: float) -> None:
+        self.dropped_samples = 0
+        self._rate_hz = rate_hz
+        self._resampler = Resampler(rate_hz, SAMPLE_RATE_HZ)
+        self._pause = np.zeros(round(longest_pause_s * SAMPLE_RATE_HZ), dtype=np.float32)
+        self._rest = np.zeros(0, dtype=np.float32)
+        self._blocks: deque[Audio] = deque()
+        self._is_there = asyncio.Event()
+        self._is_silent = True
+        """Whether nothing was recorded since the microphone was off."""
+
+    @property
+    def delay_s(self) -> float:
+        """How old the end of the last block is: what came after it waits here."""
+        return len(self._blocks) * BLOCK_MS / 1000
+
+    def feed(self, pcm: bytes) -> float:
+        """Take a frame of sound; how many seconds it is. Raises CloseConnection."""
+        if len(pcm) % _SAMPLE_BYTES:
+            raise invalid_frame("sound of 16 bits has an even number of bytes")
+        self._is_silent = self._is_silent and not pcm
+        samples = np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(_LOUDEST)
+        self._take(self._resampler.feed(samples))
+        return len(samples) / self._rate_hz
+
+    def end_speech(self) -> None:
+        """The microphone is off: the silence that nobody records comes now."""
+        if self._is_silent:
+            return
+        self._is_silent = True
+        self._take(np.concatenate((self._resampler.finish(), self._pause)))
+        self._resampler = Resampler(self._rate_hz, SAMPLE_RATE_HZ)
+
+    async def frames(self) -> AsyncGenerator[Audio, None]:
+        while True:
+            while self._blocks:
+                yield self._blocks.popleft()
+                await asyncio.sleep(0)  # what comes all at once must not hold up the room
+            self._is_there.clear()
+            await self._is_there.wait()
+
+    def _take(self, samples: NDArray[np.float32]) -> None:
+        samples = np.concatenate((self._rest, samples))
+        whole = len(samples) - len(samples) % BLOCK_SAMPLES
+        for start in range(0, whole, BLOCK_SAMPLES):
+            self._blocks.append(Audio(samples[start : start + BLOCK_SAMPLES], SAMPLE_RATE_HZ))
+        self._rest = samples[whole:]
+        while len(self._blocks) > _MOST_BLOCKS:
+            self.dropped_samples += len(self._blocks.popleft().samples)
+        self._is_there.set()
+
+
+AHEAD_S = 3.0
+"""So much is sent ahead of what was heard: enough for a network that is busy for a moment."""
+GONE_AFTER_S = 5.0
+
+_PIECE_S = 0.1
+# Browsers play in blocks of 128 samples, and may leave the last one out of their count.
+_INEXACT_S = 0.02
+# How much was heard, after it was told to stop: a client that does not say so has told it before.
+_LAST_WORD_S = 0.3
+
+
+class _Passage:
+    """A piece of speech without a gap."""
+
+    def __init__(self, number: int, rate_hz: int) -> None:
+        self.number = number
+        self.rate_hz = rate_hz
+        self.sent = 0
+        self.played = 0
+        self.is_begun = False
+        self.is_stopped = False
+        self.has_last_word = False
+        self.changed = asyncio.Event()
+
+    def room(self) -> bool:
+        return (self.sent - self.played) / self.rate_hz < AHEAD_S
+
+    def is_heard(self) -> bool:
+        return self.sent - self.played <= _INEXACT_S * self.rate_hz
+
+    def note(self, samples: int) -> None:
+        self.has_last_word = self.is_stopped
+        self.played = max(self.played, samples)
+        self.changed.set()
+
+
+class WebSocketLoudspeaker:
+    """One passage at a time. `turn_id` names the turn that is under way."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        rate_hz: int,
+        turn_id: Callable[[], str | None],
+    ) -> None:
+        self.heard_s = 0.0
+        self._outbox = outbox
+        self._rate_hz = rate_hz
+        self._turn_id = turn_id
+        self._passage: _Passage | None = None
+        self._passages = 0
+
+    def note_played(self, number: int, samples: int) -> None:
+        """Note how much of a passage was played. Raises CloseConnection for an impossible count."""
+        passage = self._passage
+        if number > self._passages:
+            raise invalid_frame(f"there was no passage {number}")
+        if passage is None or passage.number != number:
+            return  # it is over
+        if samples > passage.sent:
+            raise invalid_frame(f"passage {number} has {passage.sent} samples by now, not {samples}")
+        passage.note(samples)
+
+    def duck(self, is_ducked: bool) -> None:
+        if self._passage is not None and self._passage.is_begun:
+            self._tell("audio_duck", is_ducked=is_ducked)
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        """Send every chunk as it comes; returns when the client has played the last, or `cancel` is set.
+
+        Raises DeviceUnavailable when the client plays nothing, and what `chunks` raises.
+        """
+        passage = _Passage(self._passages + 1, self._rate_hz)
+        self._passage = passage
+        self.heard_s = 0.0
+        loop = asyncio.get_running_loop()
+        playing = asyncio.create_task(self._play(passage, chunks, on_start))
+
+        def stop() -> None:  # from any thread
+            loop.call_soon_threadsafe(self._stop, passage, playing)
+
+        cancel.add_listener(stop)
+        try:
+            await asyncio.wait((playing,))
+            if passage.is_stopped and passage.is_begun:
+                await self._last_word(passage)
+            if not playing.cancelled():
+                playing.result()
+        finally:
+            cancel.remove_listener(stop)
+            self._stop(passage, playing)
+            await asyncio.gather(playing, return_exceptions=True)
+            self.heard_s = passage.played / passage.rate_hz
+            self._passage = None
+
+    async def _play(self, passage: _Passage, chunks: AsyncIterator[Audio], on_start: Callable[[], None]) -> None:
+        resampler: Resampler | None = None
+        async for chunk in chunks:
+            if resampler is not None and resampler.from_hz != chunk.rate_hz:
+                await self._send(passage, resampler.finish(), on_start)
+                resampler = None
+            resampler = resampler or Resampler(chunk.rate_hz, passage.rate_hz)
+            await self._send(passage, resampler.feed(chunk.samples), on_start)
+        if resampler is not None:
+            await self._send(passage, resampler.finish(), on_start)
+        if passage.is_begun:
+            self._tell("audio_end", samples=passage.sent)
+            await self._until(passage, passage.is_heard)
+
+    async def _send(self, passage: _Passage, samples: NDArray[np.float32], on_start: Callable[[], None]) -> None:
+        for piece in _pieces(samples, round(_PIECE_S * passage.rate_hz)):
+            await self._until(passage, passage.room)
+            if not passage.is_begun:
+                passage.is_begun = True
+                self._passages = passage.number
+                self._tell("audio_begin", turn_id=self._turn_id(), rate_hz=passage.rate_hz)
+                on_start()
+            self._outbox.sound(to_pcm(piece))
+            passage.sent += len(piece)
+
+    async def _until(self, passage: _Passage, is_so: Callable[[], bool]) -> None:
+        while not is_so():
+            passage.changed.clear()
+            try:
+                async with asyncio.timeout(GONE_AFTER_S):
+                    await passage.changed.wait()
+            except TimeoutError:
+                raise DeviceUnavailable(
+                    "the client does not play what it is sent",
+                    hint="touch the page, so that the browser lets it sound",
+                ) from None
+
+    async def _last_word(self, passage: _Passage) -> None:
+        try:
+            async with asyncio.timeout(_LAST_WORD_S):
+                while not passage.has_last_word:
+                    passage.changed.clear()
+                    await passage.changed.wait()
+        except TimeoutError:
+            return
+
+    def _stop(self, passage: _Passage, playing: asyncio.Task[None]) -> None:
+        """Be silent, unless all was heard."""
+        is_whole = playing.done() and not playing.cancelled() and playing.exception() is None
+        if passage.is_stopped or is_whole:
+            return
+        passage.is_stopped = True
+        playing.cancel()
+        if passage.is_begun:
+            self._outbox.drop_audio()
+            self._tell("audio_stop")
+
+    def _tell(self, kind: str, **facts: object) -> None:
+        assert self._passage is not None
+        self._outbox.tell({"type": kind, "passage": self._passage.number, **facts})
+
+
+def _pieces(samples: NDArray[np.float32], length: int) -> Iterator[NDArray[np.float32]]:
+    for start in range(0, len(samples), length):
+        yield samples[start : start + length]

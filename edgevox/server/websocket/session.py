@@ -1,0 +1,302 @@
+"""One client's voice session: rate limits, frame handling and the slots for concurrent clients."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, assert_never
+
+from edgevox.agents.tool_loop import Agreement, Confirm
+from edgevox.core.errors import EdgevoxError, ToolDenied
+from edgevox.core.events import Event, SpeechDropped
+from edgevox.core.turn import Turn
+from edgevox.core.types import JsonObject
+from edgevox.dialogue import Pipeline
+from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.websocket.audio import AHEAD_S, Outbox, Send, WebSocketAudioSource, WebSocketLoudspeaker
+from edgevox.server.websocket.protocol import (
+    FRAME_BYTES,
+    TEXT_CHARS,
+    VERSION,
+    Answered,
+    AudioEnd,
+    ClientFrame,
+    CloseCode,
+    CloseConnection,
+    Hello,
+    Ping,
+    Played,
+    SessionObserver,
+    Stop,
+    Typed,
+    invalid_frame,
+    read_frame,
+    shared_frame_of,
+)
+from edgevox.tools.policy import CONFIRM, Caller
+
+
+class TokenBucket:
+    """Fills with `per_s` each second, up to `burst`."""
+
+    def __init__(self, *, per_s: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._per_s = per_s
+        self._burst = burst
+        self._clock = clock
+        self._left = burst
+        self._at_s = clock()
+
+    def take(self, amount: float) -> bool:
+        """Use some of it; False where there is not enough."""
+        now_s = self._clock()
+        self._left = min(self._burst, self._left + (now_s - self._at_s) * self._per_s)
+        self._at_s = now_s
+        self._left -= amount
+        return self._left >= 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClientSlot:
+    """That of one client. It has to go when `is_lost` is set."""
+
+    name: str
+    caller: str
+    is_lost: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def lost(self) -> None:
+        """Raises CloseConnection when another client has it."""
+        await self.is_lost.wait()
+        raise CloseConnection(CloseCode.REPLACED, "another client of the same token has taken the place")
+
+
+class Clients:
+    """At most `most` places. Of one event loop."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._places: list[ClientSlot] = []
+        self._numbers = itertools.count(1)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @contextmanager
+    def place(self, caller: str) -> Iterator[ClientSlot]:
+        """A place inside the block. Raises CloseConnection where there is none.
+
+        A phone whose network was away is not known to be gone for a while: it takes the place that it had.
+        """
+        if len(self._places) >= self.most:
+            own = next((old for old in self._places if old.caller == caller and not old.is_lost.is_set()), None)
+            if own is None:
+                raise CloseConnection(CloseCode.NO_PLACE, f"{len(self._places)} clients are speaking already")
+            own.is_lost.set()
+        place = ClientSlot(f"c{next(self._numbers)}", caller)
+        self._places.append(place)
+        try:
+            yield place
+        finally:
+            self._places.remove(place)
+
+
+Incoming: TypeAlias = AsyncGenerator[str | bytes, None]
+
+BURST_S = 5.0
+# A clock there may be faster than ours.
+_SOUND_PER_S = 1.05
+_TEXTS_PER_S, _TEXTS_AT_ONCE = 50, 200
+_FRAMES_PER_S, _FRAMES_AT_ONCE = 400, 2_000
+_MOST_TYPED = 3
+
+
+class ClientSession:
+    """One client, whose `caller` is known. `confirm` asks somebody else, where the client may not agree."""
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        factory: VoiceSessionFactory,
+        queues: EngineQueues,
+        confirm: Confirm,
+        *,
+        caller: Caller,
+        place: ClientSlot,
+        hello: Hello,
+    ) -> None:
+        self._assistant = assistant
+        self._factory = factory
+        self._queues = queues
+        self._caller = caller
+        self._place = place
+        self._hello = hello
+        self._may_confirm = caller.may(CONFIRM)
+        self._outbox = Outbox()
+        self._audio_source = WebSocketAudioSource(hello.rate_hz, longest_pause_s=factory.longest_pause_s)
+        self._observer = SessionObserver(self._outbox.tell, assistant.keep, may_answer=self._may_confirm)
+        self._loudspeaker: WebSocketLoudspeaker | None = None
+        if factory.speaks and hello.speak:
+            self._loudspeaker = WebSocketLoudspeaker(self._outbox, hello.play_rate_hz, lambda: self._observer.turn_id)
+        self._line = VoiceSession(
+            self._audio_source,
+            self._loudspeaker,
+            caller,
+            self._publish,
+            None if self._may_confirm else confirm,
+            self._observer.heard,
+            duplex="half" if hello.hears_itself else "device",
+        )
+        self._typed: asyncio.Queue[str] = asyncio.Queue(_MOST_TYPED)
+        self._sound = TokenBucket(per_s=_SOUND_PER_S, burst=BURST_S)
+        self._texts = TokenBucket(per_s=_TEXTS_PER_S, burst=_TEXTS_AT_ONCE)
+        self._frames = TokenBucket(per_s=_FRAMES_PER_S, burst=_FRAMES_AT_ONCE)
+
+    async def run(self, incoming: Incoming, send: Send) -> None:
+        """Until `incoming` ends. Raises CloseConnection, and what `send` raises."""
+        async with self._factory.open(self._line) as loop:
+            with ExitStack() as during:
+                during.enter_context(self._factory.bus.listening(self._tell_shared))
+                if self._may_confirm:
+                    during.enter_context(loop.pipeline.confirmation.answerable("keyboard"))
+                self._outbox.tell(self._greeting())
+                self._observer.begin()
+                try:
+                    await _until_first(
+                        self._read(incoming, loop.pipeline),
+                        self._outbox.run(send),
+                        loop.run() if self._factory.listens else _rest(loop.pipeline),
+                        self._answer_typed(loop.pipeline),
+                        self._place.lost(),
+                    )
+                finally:
+                    # Whoever was speaking will not go on: programs need not wait for them.
+                    self._queues.hear(SpeechDropped(reason="gone"))
+
+    def _greeting(self) -> JsonObject:
+        return {
+            "type": "hello",
+            "version": VERSION,
+            "client": self._place.name,
+            "preset": self._assistant.name,
+            "listens": self._factory.listens,
+            "speaks": self._loudspeaker is not None,
+            "rate_hz": self._hello.rate_hz,
+            "play_rate_hz": self._hello.play_rate_hz,
+            "may_confirm": self._may_confirm,
+            "limits": {
+                "frame_bytes": FRAME_BYTES,
+                "burst_s": BURST_S,
+                "ahead_s": AHEAD_S,
+                "text_chars": TEXT_CHARS,
+            },
+        }
+
+    def _publish(self, event: Event) -> None:
+        self._observer(event)
+        self._queues.hear(event)
+
+    def _tell_shared(self, event: Event) -> None:
+        if frame := shared_frame_of(event):
+            self._outbox.tell(frame)
+
+    # --- what the client sends
+
+    async def _read(self, incoming: Incoming, pipeline: Pipeline) -> None:
+        async for frame in incoming:
+            if not self._frames.take(1):
+                raise _flooded("frames")
+            if isinstance(frame, bytes):
+                self._hear(frame)
+            elif self._texts.take(1):
+                self._do(read_frame(frame), pipeline)
+            else:
+                raise _flooded("text frames")
+
+    def _hear(self, pcm: bytes) -> None:
+        if not self._factory.listens:
+            raise invalid_frame("nobody listens here: this server was started without audio")
+        if not self._sound.take(self._audio_source.feed(pcm)):
+            raise _flooded("sound")
+
+    def _do(self, frame: ClientFrame, pipeline: Pipeline) -> None:
+        match frame:
+            case Hello():
+                raise invalid_frame("hello comes first, and once")
+            case Typed(text=text):
+                self._type(text, pipeline)
+            case Answered():
+                self._confirm(frame, pipeline)
+            case Stop():
+                pipeline.act_on("stop")
+            case Played(passage=passage, samples=samples):
+                if self._loudspeaker is None:
+                    raise invalid_frame("nothing was sent that could be played")
+                self._loudspeaker.note_played(passage, samples)
+            case AudioEnd():
+                self._audio_source.end_speech()
+            case Ping(id=number):
+                self._outbox.tell({"type": "pong", "id": number})
+            case _:
+                assert_never(frame)
+
+    def _type(self, text: str, pipeline: Pipeline) -> None:
+        if not text.strip():
+            self._complain("empty", "there is nothing in that text")
+        elif not pipeline.act_on(text):
+            try:
+                self._typed.put_nowait(text.strip())
+            except asyncio.QueueFull:
+                self._complain("busy", f"{_MOST_TYPED} turns wait already")
+
+    def _confirm(self, answer: Answered, pipeline: Pipeline) -> None:
+        question = pipeline.confirmation.open
+        if not self._may_confirm:
+            self._complain("token_scope_insufficient", f"the token of {self._caller.name} lacks {CONFIRM}")
+            return
+        said = "yes" if answer.granted else "no"
+        agreement = Agreement(answer.granted, self._caller, "keyboard", f"{self._caller.name} chose {said}")
+        try:
+            is_taken = question is not None and question.pending.token == answer.token and question.answer(agreement)
+        except ToolDenied as error:
+            self._complain(error.code, error.message)
+            return
+        if not is_taken:
+            self._complain("confirmation_not_found", "nothing waits for this answer: it came too late")
+
+    async def _answer_typed(self, pipeline: Pipeline) -> None:
+        while True:
+            text = await self._typed.get()
+            try:
+                await pipeline.answer(text, Turn())
+            except EdgevoxError:
+                continue  # its `done` has said what happened
+
+    def _complain(self, code: str, message: str) -> None:
+        self._outbox.tell({"type": "error", "code": code, "message": message})
+
+
+async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
+    """Returns, or raises, when the first of them does; nothing of the others is left then."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+async def _rest(pipeline: Pipeline) -> None:
+    """Only prepare for the next typed turn."""
+    pipeline.rest()
+    await asyncio.Event().wait()
+
+
+def _flooded(what: str) -> CloseConnection:
+    return CloseConnection(CloseCode.FLOODED, f"more {what} than one who speaks and plays can send")

@@ -1,0 +1,398 @@
+"""EdgeVox as a Wyoming server: STT, TTS and intent handling for Home Assistant.
+
+Only this machine and the networks in the settings may connect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from functools import cached_property
+
+import numpy as np
+from wyoming.asr import Transcribe, Transcript
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.error import Error
+from wyoming.event import Event, Eventable
+from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, NotHandled
+from wyoming.info import (
+    AsrModel,
+    AsrProgram,
+    Attribution,
+    Describe,
+    HandleModel,
+    HandleProgram,
+    Info,
+    TtsProgram,
+    TtsVoice,
+)
+from wyoming.ping import Ping, Pong
+from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeStopped
+
+from edgevox import __version__
+from edgevox.agents.tool_loop import deny_confirmation
+from edgevox.audio.dsp import Resampler
+from edgevox.config import ServerSettings
+from edgevox.core.errors import AudioError, ConfigError, EdgevoxError
+from edgevox.core.languages import ENGLISH, LANGUAGES
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Message
+from edgevox.engines.wyoming import (
+    CHANNELS,
+    MAX_LINE_BYTES,
+    WIDTH,
+    PcmReader,
+    UnsupportedPcm,
+    WyomingProtocolError,
+    read_event,
+    to_pcm,
+    write_event,
+)
+from edgevox.server.assistant import Assistant
+from edgevox.server.audio.streams import synthesize_in_turns, transcribe_in_turns
+from edgevox.server.chat.input import ChatInput, ReplyText
+from edgevox.server.chat.service import ChatService
+from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.http.errors import ApiError, as_api_error, invalid
+from edgevox.tools.policy import Caller
+from edgevox.tts.sentences import SentenceSplitter
+
+_NAME = "edgevox"
+_US = Attribution("The EdgeVox developers", "")
+_ACT = "act"
+
+
+def describe(assistant: Assistant, scopes: tuple[str, ...]) -> Info:
+    """Its ear and its voice, as far as it has them; its tools, where `scopes` let them do something."""
+    return Info(
+        asr=[_ear(assistant)] if assistant.transcriber else [],
+        tts=[_voice(assistant)] if assistant.voice else [],
+        handle=[_tools(assistant, scopes)] if assistant.make_agent and scopes else [],
+    )
+
+
+def _ear(assistant: Assistant) -> AsrProgram:
+    name = assistant.stt_model_name
+    languages = [ENGLISH] if name.endswith(".en") else list(LANGUAGES)
+    model = AsrModel(name, _US, True, "recognises speech", None, languages)
+    return AsrProgram(_NAME, _US, True, "EdgeVox's ear", __version__, [model])
+
+
+def _voice(assistant: Assistant) -> TtsProgram:
+    voice = TtsVoice(assistant.voice_name, _US, True, "speaks", None, [assistant.voice_language])
+    return TtsProgram(_NAME, _US, True, "EdgeVox's voice", __version__, [voice], supports_synthesize_streaming=True)
+
+
+def _tools(assistant: Assistant, scopes: tuple[str, ...]) -> HandleProgram:
+    model = HandleModel(assistant.name, _US, True, "answers with its tools", None, list(LANGUAGES))
+    return HandleProgram(
+        _NAME,
+        _US,
+        True,
+        "EdgeVox and its tools",
+        __version__,
+        [model],
+        supports_handled_streaming=True,
+        supports_home_control=_ACT in scopes or "*" in scopes,
+    )
+
+
+class WyomingService:
+    """Wyoming knows no tokens: whoever may connect is one and the same caller."""
+
+    def __init__(self, assistant: Assistant, queues: EngineQueues, settings: ServerSettings) -> None:
+        self.assistant = assistant
+        self.queues = queues
+        # Nor has it a way to ask back: what needs a yes is refused, with a sentence that says so.
+        self.answering = ChatService(assistant, queues.model, deny_confirmation)
+        self.caller = Caller("wyoming", frozenset(settings.wyoming_scopes))
+        self.max_audio_s = settings.max_audio_s
+        self._scopes = settings.wyoming_scopes
+
+    @cached_property
+    def info(self) -> Info:
+        return describe(self.assistant, self._scopes)
+
+
+class Recording:
+    """At most `max_s` of it are kept: what is longer is refused."""
+
+    def __init__(self, max_s: float) -> None:
+        self._max_s = max_s
+        self._reader = PcmReader()
+        self._resampler: Resampler | None = None
+        self._pieces: list[np.typing.NDArray[np.float32]] = []
+        self._seconds = 0.0
+
+    def feed(self, chunk: AudioChunk) -> None:
+        """Raises AudioError."""
+        try:
+            sound = self._reader.feed(chunk)
+        except UnsupportedPcm as error:
+            raise AudioError(str(error), hint="send 16 bits") from None
+        if self._resampler is None:
+            self._resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
+        elif self._resampler.from_hz != sound.rate_hz:
+            raise AudioError("the sound changes its rate", hint="send it in one rate")
+        self._seconds += sound.duration_s
+        if self._seconds > self._max_s:
+            raise AudioError(f"the sound is longer than {self._max_s:g} s", hint="send it in parts")
+        self._pieces.append(self._resampler.feed(sound.samples))
+
+    def finish(self) -> Audio:
+        """All of it, as the recogniser wants it."""
+        if self._resampler is not None:
+            self._pieces.append(self._resampler.finish())
+        samples = np.concatenate([np.zeros(0, dtype=np.float32), *self._pieces])
+        return Audio(samples, SAMPLE_RATE_HZ)
+
+
+_IDLE_S = 300.0
+_AHEAD_EVENTS = 64
+_MAX_TEXT_CHARS = 20_000
+
+
+class WyomingConnection:
+    """What one client has asked for, and what it has sent of that so far."""
+
+    def __init__(self, service: WyomingService, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._service = service
+        self._reader = reader
+        self._writer = writer
+        self._language: str | None = None
+        self._recording: Recording | None = None
+        self._splitter: SentenceSplitter | None = None
+        self._text_chars = 0
+
+    async def run(self) -> None:
+        """Serve it until it goes away, says what is no Wyoming, or is silent for minutes."""
+        events: asyncio.Queue[Event] = asyncio.Queue(_AHEAD_EVENTS)
+        tasks = [asyncio.create_task(self._read(events)), asyncio.create_task(self._work(events))]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._writer.close()  # first: the server may be closing, and not wait for what follows
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self, events: asyncio.Queue[Event]) -> None:
+        with suppress(WyomingProtocolError, OSError):  # the silence, too, is one of these
+            while True:
+                async with asyncio.timeout(_IDLE_S):
+                    event = await read_event(self._reader)
+                if event is None:
+                    return
+                await events.put(event)
+
+    async def _work(self, events: asyncio.Queue[Event]) -> None:
+        """Until something goes wrong. Then it ends: some clients know no errors, and would wait for ever."""
+        with suppress(OSError):  # it has gone
+            while True:
+                event = await events.get()
+                try:
+                    await self._take(event)
+                except ApiError as error:
+                    return await self._tell(Error(error.message, error.code))
+                except EdgevoxError as error:
+                    told = as_api_error(error)
+                    return await self._tell(Error(told.message, told.code))
+                except (KeyError, TypeError, ValueError, AttributeError):
+                    problem = f"{event.type[:40]} cannot be understood"
+                    return await self._tell(Error(problem, "invalid_event"))
+
+    async def _take(self, event: Event) -> None:
+        """Do what an event says; those that are not known are passed over, as the protocol has it."""
+        kind = event.type
+        if Describe.is_type(kind):
+            await self._tell(self._service.info)
+        elif Ping.is_type(kind):
+            await self._tell(Pong(Ping.from_event(event).text))
+        elif Transcribe.is_type(kind):
+            self._language = _language(Transcribe.from_event(event).language)
+        elif AudioStart.is_type(kind):
+            self._recording = Recording(self._service.max_audio_s)
+        elif AudioChunk.is_type(kind):
+            self._recording = self._recording or Recording(self._service.max_audio_s)
+            self._recording.feed(AudioChunk.from_event(event))
+        elif AudioStop.is_type(kind):
+            await self._transcribe()
+        elif Synthesize.is_type(kind) and self._splitter is None:  # else its text has come in chunks
+            await self._speak_all(Synthesize.from_event(event).text)
+        elif SynthesizeStart.is_type(kind):
+            self._splitter, self._text_chars = SentenceSplitter(), 0
+        elif SynthesizeChunk.is_type(kind):
+            await self._speak_more(SynthesizeChunk.from_event(event).text)
+        elif SynthesizeStop.is_type(kind):
+            await self._speak_rest()
+        elif Transcript.is_type(kind):
+            await self._handle(Transcript.from_event(event).text)
+
+    async def _tell(self, event: Eventable) -> None:
+        await write_event(self._writer, event)
+
+    # --- speech to text
+
+    async def _transcribe(self) -> None:
+        recording, self._recording = self._recording, None
+        if recording is None:
+            return
+        if self._service.assistant.transcriber is None:
+            raise ApiError(404, "audio_not_served", "this server does not recognise speech")
+        transcriber = self._service.assistant.transcriber(self._language)
+        queue = self._service.queues.transcriber
+        with queue.place():
+            heard = await transcribe_in_turns(recording.finish(), transcriber, queue, self._service.caller.name)
+        text = " ".join(filter(None, (one.text.strip() for one in heard)))
+        language = next((one.language for one in heard if one.language), self._language)
+        await self._tell(Transcript(text, language=language))
+
+    # --- text to speech
+
+    async def _speak_all(self, text: str) -> None:
+        splitter = SentenceSplitter()
+        _check_length(len(text))
+        if not await self._speak((*splitter.feed(text), *splitter.finish())):
+            raise invalid("there is nothing to say in that text")
+
+    async def _speak_more(self, text: str) -> None:
+        if self._splitter is None:
+            return
+        self._text_chars += len(text)
+        _check_length(self._text_chars)
+        for sentence in self._splitter.feed(text):
+            await self._speak((sentence,))
+
+    async def _speak_rest(self) -> None:
+        splitter, self._splitter = self._splitter, None
+        if splitter is None:
+            return
+        for sentence in splitter.finish():
+            await self._speak((sentence,))
+        await self._tell(SynthesizeStopped())
+
+    async def _speak(self, sentences: tuple[str, ...]) -> bool:
+        """One sound with its beginning and its end, sentence by sentence; False where there is none."""
+        is_begun = False
+        async with aclosing(self._sounds(sentences)) as sounds:
+            async for rate_hz, sound in sounds:
+                if not is_begun:
+                    await self._tell(AudioStart(rate_hz, WIDTH, CHANNELS))
+                    is_begun = True
+                await self._tell(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
+        if is_begun:
+            await self._tell(AudioStop())
+        return is_begun
+
+    async def _sounds(self, sentences: tuple[str, ...]) -> AsyncGenerator[tuple[int, bytes], None]:
+        assistant, queue, who = (
+            self._service.assistant,
+            self._service.queues.speaking,
+            self._service.caller.name,
+        )
+        if assistant.voice is None:
+            raise ApiError(404, "audio_not_served", "this server does not speak")
+        voice, cancel = assistant.voice(1.0), CancelFlag()
+        try:
+            with queue.place():
+                for sentence in sentences:
+                    sounds = synthesize_in_turns(sentence, voice, assistant.voice_language, queue, who, cancel)
+                    async with aclosing(sounds):
+                        async for sound in sounds:
+                            yield sound.rate_hz, to_pcm(sound.samples)
+        finally:
+            cancel.set()
+
+    # --- the assistant and its tools
+
+    async def _handle(self, text: str) -> None:
+        if not self._service.info.handle:
+            raise ApiError(403, "not_allowed", "server.wyoming_scopes does not let anybody ask here")
+        _check_length(len(text))
+        question = ChatInput((Message("user", text),))
+        said = ""
+        try:
+            async with aclosing(self._service.answering.parts(question, self._service.caller)) as parts:
+                async for part in parts:
+                    if not isinstance(part, ReplyText):
+                        continue
+                    if not said:
+                        await self._tell(HandledStart())
+                    said += part.text
+                    await self._tell(HandledChunk(part.text))
+        except (ApiError, EdgevoxError) as error:
+            told = error if isinstance(error, ApiError) else as_api_error(error)
+            await self._tell(NotHandled(told.message))
+            return
+        await self._tell(Handled(said))
+        if said:
+            await self._tell(HandledStop())
+
+
+def _language(written: str | None) -> str | None:
+    """Its code, without the country; None where it is none that is known."""
+    code = (written or "").replace("_", "-").partition("-")[0].casefold()
+    return code if code in LANGUAGES else None
+
+
+def _check_length(chars: int) -> None:
+    if chars > _MAX_TEXT_CHARS:
+        raise invalid(f"there may be {_MAX_TEXT_CHARS:,} characters at most")
+
+
+_log = logging.getLogger(__name__)
+
+_MAX_CLIENTS = 16
+
+
+@asynccontextmanager
+async def wyoming_listener(
+    service: WyomingService, host: str, port: int, peers: Sequence[str] = ()
+) -> AsyncIterator[str]:
+    """Serve inside the block; the address is given. Raises ConfigError when it cannot be listened on."""
+    clients: set[asyncio.Task[None]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = writer.get_extra_info("peername")  # None where it has gone already
+        if peer is not None and not may_connect(peer[0], peers):
+            _log.warning("%s may not use Wyoming here: server.wyoming_peers does not name it", peer[0])
+            peer = None
+        if peer is None or len(clients) >= _MAX_CLIENTS:
+            writer.close()
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        clients.add(task)
+        try:
+            await WyomingConnection(service, reader, writer).run()
+        except asyncio.CancelledError:
+            pass  # the server is being closed; asyncio would complain about a task that it was
+        finally:
+            clients.discard(task)
+
+    try:
+        server = await asyncio.start_server(serve, host, port, limit=MAX_LINE_BYTES)
+    except OSError as error:
+        raise ConfigError(
+            f"the Wyoming server cannot listen on {host}, port {port}: {error.strerror or error}",
+            hint="another program may have the port: set server.wyoming_port, or end it",
+        ) from error
+    try:
+        shown = f"[{host}]" if ":" in host else host
+        yield f"tcp://{shown}:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for task in clients:
+            task.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+
+
+def may_connect(address: str, peers: Sequence[str]) -> bool:
+    """Whether a client with that address is on this machine, or one of the peers."""
+    client = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped is not None:
+        client = client.ipv4_mapped
+    return client.is_loopback or any(client in ipaddress.ip_network(peer) for peer in peers)

@@ -1,1 +1,0 @@
-"""EdgeVox as a Wyoming server: ear, voice and tools for Home Assistant."""

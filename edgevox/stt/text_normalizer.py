@@ -1,0 +1,73 @@
+"""Normalises transcripts to comparable words: lower case, numbers in words, one spelling."""
+
+from __future__ import annotations
+
+import re
+
+# fmt: off
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+    "seventeen", "eighteen", "nineteen",
+)
+_TENS = ("zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+# fmt: on
+_NUMBER_WORDS = frozenset({*_ONES, *_TENS, "hundred", "thousand"})
+_SAME_WORD = {
+    "ok": "okay",
+    "tv": "television",
+    "t.v.": "television",
+    "mum": "mom",
+    "centre": "center",
+    "colour": "color",
+    "grey": "gray",
+    "kilometre": "kilometer",
+    "kilometres": "kilometers",
+    "favourite": "favorite",
+    "i'm": "i am",
+    "what's": "what is",
+    "it's": "it is",
+    "that's": "that is",
+    "who's": "who is",
+    "i'll": "i will",
+    "nevermind": "never mind",
+    "audiobook": "audio book",
+    "bedtime": "bed time",
+    "goodnight": "good night",
+    "oclock": "o'clock",
+}
+
+
+def words_of(text: str) -> list[str]:
+    """Split into lower-case words: no punctuation, numbers in words, one spelling of each word."""
+    text = text.lower().replace("’", "'").replace("%", " percent ").replace("°", " degrees ")
+    text = re.sub(r"(\d{1,2}):(\d{2})", _clock, text)
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    text = re.sub(r"\d+", lambda number: f" {_number_in_words(int(number.group()))} ", text)
+    words = (word.strip("'") for word in re.findall(r"[\w']+", text.replace("-", " ").replace("t.v.", "tv")))
+    return [part for word in words if word for part in _SAME_WORD.get(word, word).split()]
+
+
+def is_number_word(word: str) -> bool:
+    """Whether `words_of` writes a number with this word."""
+    return word in _NUMBER_WORDS
+
+
+def _clock(time: re.Match[str]) -> str:
+    hours, minutes = int(time.group(1)), int(time.group(2))
+    return f"{hours} o'clock" if minutes == 0 else f"{hours} {minutes}"
+
+
+def _number_in_words(number: int) -> str:
+    if number < 20:
+        return _ONES[number]
+    if number < 100:
+        tens, ones = divmod(number, 10)
+        return _TENS[tens] + (f" {_ONES[ones]}" if ones else "")
+    if number < 1000:
+        hundreds, rest = divmod(number, 100)
+        return f"{_ONES[hundreds]} hundred" + (f" {_number_in_words(rest)}" if rest else "")
+    if number < 1_000_000:
+        thousands, rest = divmod(number, 1000)
+        return f"{_number_in_words(thousands)} thousand" + (f" {_number_in_words(rest)}" if rest else "")
+    return str(number)

@@ -1,0 +1,72 @@
+"""A scripted chat model, a synthesizer of tones, and a speaker that records in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+
+import numpy as np
+
+from edgevox.core.errors import EdgevoxError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio, ChatDelta, ChatDone, ChatReply, ChatRequest, SynthesisRequest
+
+
+class ScriptedModel:
+    """A chat model that says its lines, one per request, in small pieces; an error among them is raised."""
+
+    def __init__(self, lines: Sequence[str | EdgevoxError], *, piece_chars: int = 3) -> None:
+        self._lines = iter(lines)
+        self._piece_chars = piece_chars
+        self.requests: list[ChatRequest] = []
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        self.requests.append(request)
+        line = next(self._lines)
+        if isinstance(line, EdgevoxError):
+            raise line
+        for start in range(0, len(line), self._piece_chars):
+            if cancel.is_set():
+                return
+            yield ChatDelta(line[start : start + self._piece_chars])
+            await asyncio.sleep(0)  # others run between two words of a real model too
+        yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=len(line))
+
+
+class ToneSynthesizer:
+    """A synthesizer that hums for a hundredth of a second per character, and remembers what it was given."""
+
+    def __init__(self, rate_hz: int = 16_000) -> None:
+        self._rate_hz = rate_hz
+        self.spoken: list[str] = []
+
+    async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        self.spoken.append(request.text)
+        seconds = np.arange(len(request.text) * self._rate_hz // 100) / self._rate_hz
+        yield Audio(np.sin(2 * np.pi * 220 * seconds).astype(np.float32), self._rate_hz)
+
+
+class MemorySpeaker:
+    """A loudspeaker that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.played: list[Audio] = []
+        self.is_ducked = False
+        self.heard_s = 0.0
+
+    def duck(self, is_ducked: bool) -> None:
+        self.is_ducked = is_ducked
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        is_started = self.is_ducked = False
+        self.heard_s = 0.0
+        async for chunk in chunks:
+            if not is_started:
+                on_start()
+                is_started = True
+            self.played.append(chunk)
+            self.heard_s += chunk.duration_s
+            if cancel.is_set():
+                return

@@ -1,0 +1,342 @@
+"""Virtual audio devices (PulseAudio null sinks), and a conversation over them with an acoustic echo."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edgevox.agents import LLMAgent
+from edgevox.agents.conversation import Conversation
+from edgevox.audio.aec.canceller import EchoCanceller
+from edgevox.audio.aec.reference import Hole
+from edgevox.audio.endpointing import Endpointer
+from edgevox.audio.files import write_wav
+from edgevox.audio.io.devices import rescan_devices
+from edgevox.audio.io.duplex import cancel_echo
+from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.speaker import Speaker
+from edgevox.config import AudioSettings
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.events import Event
+from edgevox.core.platform import suspended
+from edgevox.core.types import Audio, SttService, TtsService
+from edgevox.dialogue import BargeInDetector, BuiltinCommands, Pipeline, Synthesizer, Transcriber, VoiceLoop
+from edgevox.testing.fakes import ScriptedModel
+
+_COMMAND_S = 60.0
+_WAIT_S = 10.0
+_POLL_S = 0.02
+_RECORD_HZ = 44_100
+# Where PulseAudio else keeps the socket, state and cookie of the user's own server.
+_PULSE_PATH_VARIABLES = (
+    "HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "PULSE_RUNTIME_PATH",
+    "PULSE_STATE_PATH",
+)
+
+# PortAudio finds its devices here: this server and nothing of the machine's own.
+_ALSA = """\
+pcm.!default { type pulse }
+ctl.!default { type pulse }
+pcm.pulse { type pulse }
+ctl.pulse { type pulse }
+"""
+
+
+class NullSinks:
+    """`with NullSinks() as room:` the sink `spk` is the loudspeaker, what is played into `micsink` is heard
+    by the source `mic`; both are the defaults of a process that has `room.environment`.
+
+    A developer's own sound server is neither used nor disturbed. Raises DeviceUnavailable where PulseAudio
+    is not installed or does not start.
+    """
+
+    def __init__(self) -> None:
+        self._programs = {name: _program(name) for name in ("pulseaudio", "pactl", "paplay", "parec")}
+        self._server: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables, beside one's own, with which PortAudio and PulseAudio's tools use these sinks."""
+        return {
+            "PULSE_SERVER": f"unix:{self._folder / 'native'}",
+            "PULSE_COOKIE": str(self._folder / "cookie"),
+            "ALSA_CONFIG_PATH": str(self._folder / "asound.conf"),
+        }
+
+    def __enter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="edgevox-sinks-"))
+        (self._folder / "asound.conf").write_text(_ALSA)
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._server is not None:
+            _end(self._server)
+            self._server = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def speak(self, wav: Path, sink: str = "micsink") -> None:
+        """Play a WAV file to the microphone; returns when it is over."""
+        self._run("paplay", f"--device={sink}", str(wav))
+
+    def add_devices(self, name: str) -> None:
+        """Another loudspeaker `NAME_spk`, and a source `NAME_mic` that hears what `NAME_micsink` plays."""
+        for words in _devices(f"{name}_"):
+            self.control("load-module", *words.split())
+
+    def starve(self, seconds: float) -> None:
+        """Let the server stand still, as on a machine with too much to do: sound is lost."""
+        assert self._server is not None
+        with suspended(self._server):
+            time.sleep(seconds)
+
+    @contextmanager
+    def record(self, wav: Path) -> Iterator[None]:
+        """Write what the loudspeaker plays inside the block, silence included, to a WAV file."""
+        raw = self._folder / f"{wav.stem}.raw"
+        command = [self._programs["parec"], "--device=spk.monitor", "--raw", "--latency-msec=10"]
+        command += ["--format=s16le", "--channels=1", f"--rate={_RECORD_HZ}"]
+        with raw.open("wb") as file, subprocess.Popen(command, stdout=file, env=self._variables) as parec:
+            try:
+                _wait_until(lambda: _recorded_s(raw) > 0, "parec records nothing")
+                begun_s = time.monotonic() - _recorded_s(raw)
+                yield
+                heard_s = time.monotonic() - begun_s
+                _wait_until(lambda: _recorded_s(raw) >= heard_s, "parec has stopped recording")
+            finally:
+                _end(parec)
+        samples = np.fromfile(raw, dtype="<i2").astype(np.float32) / np.float32(32_768)
+        write_wav(wav, [Audio(samples, _RECORD_HZ)])
+
+    @contextmanager
+    def echo(self, *, delay_ms: int = 40) -> Iterator[None]:
+        """Inside the block the microphone hears the loudspeaker, as loud as it is."""
+        module = self.control(
+            "load-module",
+            "module-loopback",
+            "source=spk.monitor",
+            "sink=micsink",
+            f"latency_msec={delay_ms}",
+            "adjust_time=0",
+        )
+        yield
+        self.control("unload-module", module.strip())
+
+    def control(self, *words: str) -> str:
+        """What `pactl` answers: `control("unload-module", "module-remap-source")` unplugs the microphone."""
+        return self._run("pactl", *words)
+
+    def kill_server(self) -> None:
+        """Let the sound server die, as in a crash."""
+        assert self._server is not None
+        self._server.kill()
+        self._server.wait()
+
+    def start_server(self) -> None:
+        """Have the sound server back. Raises DeviceUnavailable."""
+        self._start()
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        return dict(os.environ) | self.environment
+
+    def _run(self, program: str, *words: str) -> str:
+        command = [self._programs[program], *words]
+        done = subprocess.run(
+            command, env=self._variables, capture_output=True, text=True, timeout=_COMMAND_S, check=True
+        )
+        return done.stdout
+
+    def _start(self) -> None:
+        own = {name: str(self._folder) for name in _PULSE_PATH_VARIABLES}
+        command = [self._programs["pulseaudio"], "-n", "--daemonize=no", "--use-pid-file=no"]
+        command += ["--exit-idle-time=-1", "--disable-shm=yes", "--log-target=stderr"]
+        for module in (
+            # Without the cookie, which is the user's: the folder is closed to everybody else.
+            f"module-native-protocol-unix auth-anonymous=1 socket={self._folder / 'native'}",
+            *_devices(""),
+        ):
+            command += ["-L", module]
+        log = self._folder / "pulseaudio.log"
+        with log.open("wb") as file:
+            self._server = subprocess.Popen(command, env=dict(os.environ) | own, stdout=file, stderr=file)
+        try:
+            _wait_until(self._answers, f"PulseAudio does not start: {log}")
+        except TimeoutError as error:
+            raise DeviceUnavailable(
+                "PulseAudio does not start", hint=log.read_text(errors="replace").strip()[-500:]
+            ) from error
+        self.control("set-default-sink", "spk")
+        self.control("set-default-source", "mic")
+
+    def _answers(self) -> bool:
+        try:
+            return "mic" in self.control("list", "short", "sources")
+        except subprocess.CalledProcessError:
+            return False
+
+
+def _devices(prefix: str) -> tuple[str, ...]:
+    # A sink that may rewind plays up to two seconds ahead, and its monitor hears that in bursts.
+    return (
+        f"module-null-sink sink_name={prefix}spk norewinds=1",
+        f"module-null-sink sink_name={prefix}micsink norewinds=1",
+        f"module-remap-source source_name={prefix}mic master={prefix}micsink.monitor",
+    )
+
+
+def _recorded_s(raw: Path) -> float:
+    return raw.stat().st_size / 2 / _RECORD_HZ
+
+
+def _wait_until(is_so: Callable[[], bool], complaint: str) -> None:
+    give_up_s = time.monotonic() + _WAIT_S
+    while not is_so():
+        if time.monotonic() > give_up_s:
+            raise TimeoutError(complaint)
+        time.sleep(_POLL_S)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_WAIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise DeviceUnavailable(
+            f"{name} is not installed",
+            hint="sudo apt-get install pulseaudio pulseaudio-utils libasound2-plugins libportaudio2",
+        )
+    return path
+
+
+# -60 dBFS: what is quieter nobody hears beside a voice.
+_AUDIBLE = 0.001
+# A busy machine lets a shorter loop run dry, and the echo then comes later, which no loudspeaker's does.
+_DELAY_MS = 120
+
+
+@contextmanager
+def echo_sinks() -> Iterator[NullSinks]:
+    """Null sinks that this process uses, and whose microphone hears the loudspeaker."""
+    before = dict(os.environ)
+    try:
+        with NullSinks() as sinks:
+            os.environ.update(sinks.environment)
+            rescan_devices()
+            with sinks.echo(delay_ms=_DELAY_MS):
+                yield sinks
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        rescan_devices()
+
+
+@dataclass
+class EchoConversation:
+    """What is said and what happens in it."""
+
+    pipeline: Pipeline
+    conversation: Conversation
+    speaker: Speaker
+    events: list[Event] = field(default_factory=list)
+    audible_until_s: float = 0.0
+    """When the last sample that is not silence was, or will be, in the air (monotonic)."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note(self, event: Event) -> None:
+        self.events.append(event)
+        self._changed.set()
+
+    def hear(self, samples: NDArray[np.float32], heard_at_s: float) -> None:
+        """The loudspeaker's tap."""
+        (loud,) = np.nonzero(np.abs(samples) > _AUDIBLE)
+        if len(loud):
+            self.audible_until_s = heard_at_s + float(loud[-1]) / self.speaker.device.rate_hz
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def until(self, kind: type[Event], count: int = 1) -> None:
+        """Returns when `count` events of this kind have happened."""
+        while len(self.of(kind)) < count:
+            self._changed.clear()
+            await self._changed.wait()
+
+
+@asynccontextmanager
+async def echo_conversation(
+    stt: SttService, synthesizer: TtsService, replies: list[str]
+) -> AsyncIterator[EchoConversation]:
+    """The loop at work, with a model that gives these replies."""
+    speaker, microphone = Speaker(lead_in_ms=100), Microphone()
+    canceller = cancel_echo("on", microphone, speaker)
+    assert isinstance(canceller, EchoCanceller)
+
+    def publish(event: Event) -> None:
+        talk.note(event)
+
+    conversation = Conversation()
+    pipeline = Pipeline(
+        LLMAgent("test", model=ScriptedModel(replies), conversation=conversation, publish=publish),
+        preset="p",
+        publish=publish,
+        transcriber=Transcriber(stt, language="en"),
+        voice=Synthesizer(synthesizer),
+        loudspeaker=speaker,
+        words=BuiltinCommands(()),
+    )
+    talk = EchoConversation(pipeline, conversation, speaker)
+    cancelled = speaker.tap
+    assert cancelled is not None
+
+    def tap(samples: NDArray[np.float32], heard_at_s: float, hole: Hole | None) -> None:
+        cancelled(samples, heard_at_s, hole)
+        talk.hear(samples, heard_at_s)
+
+    speaker.tap = tap
+    barge_in = BargeInDetector(
+        lambda: canceller.level,
+        warmup_replay=lambda: canceller.warmup_replay,
+        hears_itself=canceller.hears_itself,
+    )
+    async with microphone:
+        loop = VoiceLoop(
+            microphone,
+            Endpointer(AudioSettings()),
+            pipeline,
+            publish,
+            barge_in=lambda: barge_in,
+        )
+        running = asyncio.create_task(loop.run())
+        try:
+            yield talk
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            await pipeline.close()

@@ -1,0 +1,1 @@
+"""Tools that ship with EdgeVox and do not need a home."""

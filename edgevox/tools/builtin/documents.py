@@ -1,0 +1,420 @@
+"""`search_corpus` and `list_corpora`: full-text search in the user's documents.
+
+Documents are read as plain text in passages. The index is a SQLite FTS file that follows the folder and
+can be rebuilt at any time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from edgevox.core.errors import StateError, ToolError
+from edgevox.core.platform import open_no_follow
+from edgevox.tools.tool import Tool, tool
+
+MAX_FILE_BYTES = 2_000_000
+MAX_FILES = 20_000
+_PASSAGE_CHARS = 1_000
+_HTML = frozenset({".html", ".htm"})
+_TEXT = frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".org"})
+_BREAKS = frozenset(
+    {
+        *("p", "div", "br", "li", "ul", "ol", "tr", "table", "section", "article", "pre", "blockquote"),
+        *("title", "h1", "h2", "h3", "h4", "h5", "h6"),
+    }
+)
+_TAG = re.compile(r"<(?P<slash>/?)(?P<name>!--|[!?]|[A-Za-z][A-Za-z0-9]*)")
+_UNREAD = frozenset({"script", "style", "template", "svg"})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file below the folder of documents: `path` is relative to it, and its first part the corpus."""
+
+    path: str
+    size_bytes: int
+    mtime_ns: int
+
+    @property
+    def corpus(self) -> str:
+        first, slash, _ = self.path.partition("/")
+        return first if slash else ""
+
+
+def find_documents(folder: Path) -> Iterator[Document]:
+    """Every readable document below the folder, in order; links and hidden files are not followed."""
+    found = 0
+    for parent, names, files in os.walk(folder):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(parent, name)
+            if name.startswith(".") or path.suffix.lower() not in _TEXT | _HTML:
+                continue
+            try:
+                facts = path.lstat()
+            except OSError:
+                continue  # it went away meanwhile
+            if not stat.S_ISREG(facts.st_mode) or not 0 < facts.st_size <= MAX_FILE_BYTES:
+                continue
+            yield Document(path.relative_to(folder).as_posix(), facts.st_size, facts.st_mtime_ns)
+            found += 1
+            if found >= MAX_FILES:
+                return
+
+
+def read_passages(folder: Path, document: Document) -> list[str]:
+    """The text of a document in pieces of a paragraph or a few; none when it is no text or has gone."""
+    try:
+        # What was a file when it was found may be a link or a pipe by now.
+        with os.fdopen(open_no_follow(folder / document.path), "rb") as file:
+            data = file.read(MAX_FILE_BYTES)
+    except OSError:
+        return []
+    if b"\0" in data:
+        return []
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", errors="replace")
+    if Path(document.path).suffix.lower() in _HTML:
+        text = html_text(text)
+    return list(_passages(text))
+
+
+def html_text(page: str) -> str:
+    """What a reader sees of a page, with blank lines between its blocks."""
+    try:
+        return unescape("".join(_shown(page)))
+    except ValueError:  # a character whose number has thousands of digits
+        return "".join(_shown(page))
+
+
+def _shown(page: str) -> Iterator[str]:
+    # One way through, in linear time: html.parser needs minutes for a file of nothing but "<".
+    at = 0
+    while (start := page.find("<", at)) >= 0:
+        yield page[at:start]
+        tag = _TAG.match(page, start)
+        if tag is None:
+            yield "<"
+            at = start + 1
+            continue
+        name = tag["name"].lower()
+        at = _end(page, "-->" if name == "!--" else ">", tag.end())
+        if name in _UNREAD and not tag["slash"]:
+            closing = re.compile(f"</{name}", re.IGNORECASE).search(page, at)
+            at = closing.start() if closing else len(page)
+        elif name in _BREAKS:
+            yield "\n\n"
+    yield page[at:]
+
+
+def _end(page: str, mark: str, at: int) -> int:
+    found = page.find(mark, at)
+    return len(page) if found < 0 else found + len(mark)
+
+
+def _passages(text: str) -> Iterator[str]:
+    """Paragraphs, put together while they are short and cut at a word where they are long."""
+    passage = ""
+    for paragraph in re.split(r"\n[ \t\r]*\n", text):
+        words = " ".join(paragraph.split())
+        if passage and len(passage) + len(words) > _PASSAGE_CHARS:
+            yield passage
+            passage = ""
+        passage = f"{passage}\n{words}" if passage and words else passage or words
+        while len(passage) > _PASSAGE_CHARS:
+            cut = passage.rfind(" ", 0, _PASSAGE_CHARS)
+            cut = cut if cut > 0 else _PASSAGE_CHARS
+            yield passage[:cut]
+            passage = passage[cut:].lstrip()
+    if passage:
+        yield passage
+
+
+DOCUMENTS_FILE = "documents.sqlite3"
+# How long a search may work on the index before it answers with what is there.
+UPDATE_BUDGET_S = 5.0
+_LOCK_WITHIN_S = 5.0
+_BATCH = 50
+_MAX_WORDS = 24
+_SNIPPET_TOKENS = 48
+_VERSION = 1
+_SCHEMA = (
+    "drop table if exists about",
+    "drop table if exists files",
+    "drop table if exists passages",
+    "create table about (folder text not null)",
+    # The passages of a file have row numbers that follow each other: so they are found without a search.
+    "create table files (path text primary key, corpus text not null, size_bytes integer not null,"
+    " mtime_ns integer not null, first_row integer not null, row_count integer not null)",
+    "create virtual table passages using fts5(text, corpus unindexed, path unindexed,"
+    " tokenize = 'porter unicode61 remove_diacritics 2')",
+)
+_SEARCH = (
+    "select corpus, path, snippet(passages, 0, '', '', '…', ?) from passages"
+    " where passages match ? and (? is null or corpus = ?) order by rank limit ?"
+)
+# What spoken questions are made of, whatever they are about.
+_EMPTY_WORDS = frozenset(
+    {
+        *("a", "an", "the", "this", "that", "it", "i", "me", "my", "we", "our", "you", "your"),
+        *("and", "or", "of", "in", "on", "at", "by", "to", "for", "from", "with", "about", "as"),
+        *("is", "are", "was", "be", "do", "does", "can", "will", "have", "say", "says", "tell", "please"),
+        *("what", "when", "where", "which", "who", "why", "how", "there"),
+    }
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document that fits a search; `file` is relative to the folder of documents."""
+
+    corpus: str
+    file: str
+    text: str
+
+
+class DocumentIndex:
+    """Searches the documents below `folder`. Any thread may call it; methods block, and raise StateError."""
+
+    def __init__(
+        self,
+        folder: Path,
+        database: Path,
+        *,
+        budget_s: float = UPDATE_BUDGET_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._folder = folder
+        self._database = database
+        self._budget_s = budget_s
+        self._clock = clock
+
+    def corpora(self) -> dict[str, int]:
+        """The number of documents in each corpus; those that lie in no sub-folder are in the corpus ""."""
+        with self._open() as connection:
+            self._update(connection)
+            rows = connection.execute(
+                "select corpus, count(*) from files where row_count > 0 group by corpus order by corpus"
+            )
+            return {str(corpus): int(count) for corpus, count in rows}
+
+    def search(self, query: str, *, corpus: str | None = None, limit: int = 3) -> tuple[Passage, ...]:
+        """The passages that fit best: one need not have all of the words, and rare words count for more."""
+        words = _words(query)
+        if not words:
+            return ()
+        wanted = " OR ".join(f'"{word}"' for word in words)
+        with self._open() as connection:
+            self._update(connection)
+            rows = connection.execute(_SEARCH, (_SNIPPET_TOKENS, wanted, corpus, corpus, limit))
+            return tuple(Passage(*row) for row in rows)
+
+    # --- keeping up
+
+    def _update(self, connection: sqlite3.Connection) -> None:
+        """Bring the index up to date, or as far as the time allows: the next search goes on from there."""
+        if not self._folder.is_dir():
+            # Not emptied: it may be a disk that is away for a while.
+            raise StateError(
+                f"there is no folder {self._folder}",
+                hint="make it, or change tools.documents in the settings",
+            )
+        end_s = self._clock() + self._budget_s
+        known = {
+            path: (size, mtime)
+            for path, size, mtime in connection.execute("select path, size_bytes, mtime_ns from files")
+        }
+        there: set[str] = set()
+        changed: list[Document] = []
+        for document in find_documents(self._folder):
+            there.add(document.path)
+            if known.get(document.path) != (document.size_bytes, document.mtime_ns):
+                changed.append(document)
+        try:
+            if gone := known.keys() - there:
+                with _writing(connection):
+                    for path in gone:
+                        _forget(connection, path)
+            for start in range(0, len(changed), _BATCH):
+                with _writing(connection):
+                    for document in changed[start : start + _BATCH]:
+                        _forget(connection, document.path)
+                        _learn(connection, document, read_passages(self._folder, document))
+                if self._clock() > end_s:
+                    _log.info("the index of %s is not complete yet", self._folder)
+                    break
+        except sqlite3.OperationalError as error:
+            # Somebody else is at it: what is there can be searched all the same.
+            _log.info("the index of %s was not brought up to date: %s", self._folder, error)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(self._connected()) as connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise StateError(
+                f"the index of the documents cannot be used: {error}",
+                hint=f"delete {self._database}: it is made again",
+            ) from error
+        except OSError as error:
+            raise StateError(
+                f"{self._database} cannot be written: {error.strerror}",
+                hint="make that folder writable, or set EDGEVOX_STATE_DIR to another folder",
+            ) from error
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.OperationalError:
+            raise  # it is locked, or the disk is full: nothing that another file would mend
+        except sqlite3.DatabaseError:
+            _log.warning("%s is broken; it is made again", self._database)
+            self._database.unlink()
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        self._database.parent.mkdir(parents=True, exist_ok=True)
+        # Made here, because SQLite would let everybody read it.
+        os.close(os.open(self._database, os.O_CREAT | os.O_RDWR, 0o600))
+        connection = sqlite3.connect(self._database, timeout=_LOCK_WITHIN_S, isolation_level=None)
+        try:
+            if not _is_for(connection, self._folder):
+                with _writing(connection):
+                    self._begin_afresh(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _begin_afresh(self, connection: sqlite3.Connection) -> None:
+        if _is_for(connection, self._folder):
+            return  # another process was faster
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        connection.execute("insert into about values (?)", (str(self._folder),))
+        connection.execute(f"pragma user_version = {_VERSION}")
+
+
+def _is_for(connection: sqlite3.Connection, folder: Path) -> bool:
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version != _VERSION:
+        return False
+    row = connection.execute("select folder from about").fetchone()
+    return row is not None and row[0] == str(folder)
+
+
+@contextmanager
+def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("begin immediate")
+    try:
+        yield
+    except BaseException:
+        connection.execute("rollback")
+        raise
+    connection.execute("commit")
+
+
+def _forget(connection: sqlite3.Connection, path: str) -> None:
+    row = connection.execute("select first_row, row_count from files where path = ?", (path,)).fetchone()
+    if row is not None:
+        first, count = row
+        connection.execute("delete from passages where rowid >= ? and rowid < ?", (first, first + count))
+        connection.execute("delete from files where path = ?", (path,))
+
+
+def _learn(connection: sqlite3.Connection, document: Document, passages: list[str]) -> None:
+    """Also a document without passages is noted: it is not read again before it changes."""
+    row = connection.execute("select rowid from passages order by rowid desc limit 1").fetchone()
+    first = row[0] + 1 if row else 1
+    connection.executemany(
+        "insert into passages(rowid, text, corpus, path) values (?, ?, ?, ?)",
+        ((number, text, document.corpus, document.path) for number, text in enumerate(passages, start=first)),
+    )
+    connection.execute(
+        "insert into files values (?, ?, ?, ?, ?, ?)",
+        (document.path, document.corpus, document.size_bytes, document.mtime_ns, first, len(passages)),
+    )
+
+
+def _words(query: str) -> list[str]:
+    """The words to look for; only letters and digits, so nothing in them is syntax."""
+    # lower, not casefold: the index keeps the ß as it is.
+    words = list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
+    telling = [word for word in words if word not in _EMPTY_WORDS]
+    return (telling or words)[:_MAX_WORDS]
+
+
+TOOL_NAMES = ("search_corpus", "list_corpora")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """What a search gives the model to read."""
+
+    file: str
+    text: str
+
+
+def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
+    """The tools over the documents in `folder`, each of whose sub-folders is a corpus."""
+    index = DocumentIndex(folder, database)
+
+    @tool(
+        examples=[
+            "what does the dishwasher manual say about error seven",
+            "look in my recipes for something with leeks",
+        ]
+    )
+    def search_corpus(
+        query: Annotated[str, Field(min_length=1, max_length=300)], corpus: str | None = None
+    ) -> tuple[SearchHit, ...] | str:
+        """Search the user's own documents.
+
+        Args:
+            query: the words to look for
+            corpus: search only this collection of documents
+        """
+        try:
+            name = None if corpus is None else _matching(corpus, index.corpora(), folder.name)
+            passages = index.search(query, corpus=name)
+        except StateError as error:
+            raise ToolError(error.message) from error
+        return tuple(SearchHit(passage.file, passage.text) for passage in passages) or "Nothing fits."
+
+    @tool(examples=["which documents can you search"])
+    def list_corpora() -> dict[str, int] | str:
+        """List the collections of the user's own documents, with how many each has."""
+        try:
+            corpora = index.corpora()
+        except StateError as error:
+            raise ToolError(error.message) from error
+        return {name or folder.name: count for name, count in corpora.items()} or "There are no documents yet."
+
+    return search_corpus, list_corpora
+
+
+def _matching(wanted: str, corpora: Iterable[str], whole: str) -> str:
+    """The corpus that is called so; loose files go by the name of the whole folder. Raises ToolError."""
+    names = {(corpus or whole).casefold(): corpus for corpus in corpora}
+    if wanted.strip().casefold() not in names:
+        there = ", ".join(corpus or whole for corpus in names.values()) or "none"
+        raise ToolError(f"there is no corpus called {wanted}; there are: {there}")
+    return names[wanted.strip().casefold()]

@@ -1,0 +1,169 @@
+"""One session with one MCP server through the SDK: lists its tools and calls them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, assert_never
+
+import anyio
+from mcp import Client, MCPError
+from mcp.client.session import IncomingMessage
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.types import (
+    CONNECTION_CLOSED,
+    AudioContent,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    Implementation,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolListChangedNotification,
+)
+from pydantic import ValidationError
+
+from edgevox import __version__
+from edgevox.core.errors import ToolError
+from edgevox.tools.mcp.config import ServerSpec
+from edgevox.tools.mcp.tools import Definition
+from edgevox.tools.mcp.transports import (
+    Process,
+    open_transport,
+)
+
+MAX_TOOLS = 500
+_MAX_PAGES = 50
+
+
+class SessionLost(ConnectionError):
+    """The server does not answer as a server should; the connection is of no more use."""
+
+
+class McpSession:
+    """A server that has answered. `on_change` is called when it says that its tools are others now."""
+
+    def __init__(self, client: Client, process: Process) -> None:
+        self._client = client
+        self._process = process
+
+    @property
+    def problem(self) -> str:
+        return self._process.problem or self._process.last_words
+
+    async def tools(self) -> tuple[Definition, ...]:
+        """What it offers now. Raises SessionLost."""
+        found: list[Definition] = []
+        cursor: str | None = None
+        for _page in range(_MAX_PAGES):
+            try:
+                page = await self._client.list_tools(cursor=cursor)
+            except ValidationError as error:
+                raise SessionLost("what it says of its tools cannot be read") from error
+            except (MCPError, ValueError, RuntimeError, OSError, anyio.ClosedResourceError) as error:
+                raise SessionLost(f"its tools cannot be read: {_words(error)}") from error
+            found += (_definition(tool) for tool in page.tools)
+            cursor = page.next_cursor
+            if cursor is None or len(found) >= MAX_TOOLS:
+                break
+        return tuple(found[:MAX_TOOLS])
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> object:
+        """What a tool answers. Raises ToolError when it fails, and SessionLost."""
+        try:
+            result = await self._client.call_tool(name, dict(arguments))
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                raise SessionLost("it has ended") from error
+            raise ToolError(error.message) from error
+        except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            raise SessionLost(_words(error)) from error
+        except (ValueError, RuntimeError) as error:
+            raise ToolError("the server answered with what cannot be read") from error
+        return _answer(result)
+
+    async def changes(self, on_change: Callable[[], None]) -> None:
+        """Pass on that the tools have changed, for as long as the server tells it in the newer way."""
+        with contextlib.suppress(
+            ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, RuntimeError, OSError
+        ):
+            async with self._client.listen(tools_list_changed=True) as events:
+                async for _event in events:
+                    on_change()
+
+
+@asynccontextmanager
+async def connected(
+    spec: ServerSpec, *, on_change: Callable[[], None], on_end: Callable[[], None]
+) -> AsyncGenerator[McpSession, None]:
+    """A server that has answered, inside the block. Raises ConfigError, SessionLost, and what the SDK raises.
+
+    `on_change` is called when its tools change, `on_end` when it says no more.
+    """
+    process = Process()
+
+    async def hear(message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            on_change()
+
+    client = Client(
+        open_transport(spec, process, on_end),
+        message_handler=hear,
+        client_info=Implementation(name="edgevox", version=__version__),
+        cache=None,
+    )
+    try:
+        async with client:
+            yield McpSession(client, process)
+    except (MCPError, BaseExceptionGroup) as error:
+        # What the SDK says of a server that died is that the connection was closed; it may have said why.
+        if why := process.problem or process.last_words:
+            raise SessionLost(why) from error
+        raise
+
+
+def _definition(tool: Tool) -> Definition:
+    hints = tool.annotations
+    return Definition(
+        name=tool.name,
+        description=tool.description or "",
+        input_schema=tool.input_schema,
+        read_only=hints.read_only_hint if hints else None,
+        destructive=hints.destructive_hint if hints else None,
+    )
+
+
+def _answer(result: CallToolResult) -> object:
+    """What a model is told. Raises ToolError for a result that says that it is an error."""
+    texts: list[str] = []
+    for block in result.content:
+        match block:
+            case TextContent():
+                texts.append(block.text)
+            case ImageContent():
+                texts.append("(a picture, which cannot be shown here)")
+            case AudioContent():
+                texts.append("(a sound, which cannot be played here)")
+            case ResourceLink():
+                texts.append(f"(see {block.uri})")
+            case EmbeddedResource(resource=TextResourceContents(text=text)):
+                texts.append(text)
+            case EmbeddedResource():
+                texts.append("(a file, which cannot be shown here)")
+            case _:
+                assert_never(block)
+    text = "\n".join(texts)
+    if result.is_error:
+        raise ToolError(text or "it failed")
+    if not text and result.structured_content is not None:
+        return json.dumps(result.structured_content)
+    return text or None
+
+
+def _words(error: BaseException) -> str:
+    text = " ".join(str(error).split())[:200]
+    return text or type(error).__name__

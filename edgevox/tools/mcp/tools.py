@@ -1,0 +1,228 @@
+"""Turns MCP tool definitions into tools, and selects those that fit an utterance.
+
+Only two hints of a definition are used, and they were approved with it: a tool that does not declare itself
+read-only has side effects, and a destructive one needs more than a spoken yes. Selection weighs the words of
+the utterance by how rare they are among the tools' names and descriptions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from edgevox.core.errors import ConfigError
+from edgevox.core.words import normalized_words, word_set
+from edgevox.tools.tool import ConfirmLevel, Tool
+
+Call: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[object]]
+"""Calls a server's tool by the name that the server knows."""
+
+MAX_SCHEMA_CHARS = 16_000
+_MAX_DESCRIPTION_CHARS = 1_000
+_MAX_DEPTH = 24
+_MAX_NAME_CHARS = 64
+# A stranger's regular expression can take for ever to match; the server checks its arguments anyway.
+_LEFT_TO_THE_SERVER = frozenset({"pattern", "patternProperties", "$schema", "$id", "$anchor"})
+# Below these, keys are names of the author's own.
+_BY_NAME = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
+
+
+class Definition(BaseModel):
+    """What a server says of a tool. This is what a person approves."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    description: str = ""
+    input_schema: dict[str, Any] = {}
+    read_only: bool | None = None
+    destructive: bool | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        text = json.dumps(self.model_dump(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def only_reads(self) -> bool:
+        return self.read_only is True and self.destructive is not True
+
+    @property
+    def confirm(self) -> ConfirmLevel:
+        """What a call needs before it runs. No hint is the hint that something happens."""
+        if self.only_reads:
+            return "never"
+        return "screen" if self.destructive else "voice"
+
+
+def offered_name(name: str, prefix: str = "") -> str:
+    """A name that models and grammars can write; two names of a server may come to the same."""
+    plain = re.sub(r"[^A-Za-z0-9_]", "_", f"{prefix}{name}")
+    if not re.match(r"[A-Za-z_]", plain):
+        plain = f"_{plain}"
+    if len(plain) <= _MAX_NAME_CHARS:
+        return plain
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{plain[: _MAX_NAME_CHARS - 9]}_{digest}"
+
+
+def as_tool(definition: Definition, name: str, call: Call, *, server_id: str) -> Tool:
+    """The tool that is offered. Raises ConfigError for a description that is of no use."""
+
+    async def run(**arguments: object) -> object:
+        return await call(definition.name, arguments)
+
+    description = " ".join(definition.description.split())[:_MAX_DESCRIPTION_CHARS]
+    return Tool(
+        name=name,
+        description=description or f"{definition.name} of {server_id}",
+        parameters=_checked_schema(definition),
+        run=run,
+        side_effects=not definition.only_reads,
+        confirm=definition.confirm,
+        acts_elsewhere=True,
+    )
+
+
+def _checked_schema(definition: Definition) -> dict[str, Any]:
+    schema = definition.input_schema or {"type": "object", "properties": {}}
+    if len(json.dumps(schema)) > MAX_SCHEMA_CHARS:
+        raise ConfigError(
+            f"the parameters of {definition.name} are described in more than {MAX_SCHEMA_CHARS:,} characters",
+            hint="no model on this machine could read that",
+        )
+    if schema.get("type", "object") != "object":
+        raise ConfigError(f"the arguments of {definition.name} are not an object", hint="MCP wants them to be one")
+    plain: dict[str, Any] = _plain(schema, definition.name, 0)
+    return {"type": "object", "properties": {}, **plain}
+
+
+def _plain(schema: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
+    """The schema without what could harm whoever checks it. Raises ConfigError."""
+    if depth > _MAX_DEPTH:
+        raise ConfigError(f"the parameters of {tool} are nested too deeply", hint="its author can mend that")
+    match schema:
+        case list():
+            return [_plain(member, tool, depth + 1) for member in schema]
+        case {"$ref": str(reference)} if not reference.startswith("#"):
+            raise ConfigError(
+                f"the parameters of {tool} refer to {reference[:80]}", hint="nothing is fetched for a schema"
+            )
+        case Mapping():
+            return {
+                key: _named(member, tool, depth) if key in _BY_NAME else _plain(member, tool, depth + 1)
+                for key, member in schema.items()
+                if key not in _LEFT_TO_THE_SERVER
+            }
+        case _:
+            return schema
+
+
+def _named(members: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
+    if not isinstance(members, Mapping):
+        return members
+    return {name: _plain(member, tool, depth + 1) for name, member in members.items()}
+
+
+MAX_CHARS = 12_000
+"""No more of a prompt than this is taken by the tools of servers, however few they are."""
+
+_NAME_WEIGHT = 3.0
+_SLOT_WEIGHT = 0.5
+_ENOUGH = 1.0
+_MAX_WORDS = 60
+_COMMON = word_set(
+    """
+    a about all am an and any are as at be been but by can could did do does for from get give had has have
+    he her him his how i if in into is it its just know let like make many may me might much my need no not
+    now of on one or our out please say she should show so some tell that the their them there these they
+    thing this those to up us use using want was we were what when where which who why will with would you
+    your
+    """
+)
+
+
+class RelevantTools:
+    """The tools that may be offered, looked through once; make a new one when they change."""
+
+    def __init__(self, tools: Sequence[Tool], *, max_tools: int, max_chars: int = MAX_CHARS) -> None:
+        self._entries = [_IndexedTool(tool, place) for place, tool in enumerate(tools)]
+        self._max_tools = max_tools
+        self._max_chars = max_chars
+
+    @property
+    def are_few(self) -> bool:
+        """Whether a model can be told of all of them, whatever it is asked."""
+        size = sum(entry.chars for entry in self._entries)
+        return len(self._entries) <= self._max_tools and size <= self._max_chars
+
+    def names(self, sentence: str) -> tuple[str, ...]:
+        """Those to offer, in their order; with "" those that are offered whatever is asked."""
+        if self.are_few:
+            return tuple(entry.tool.name for entry in self._entries)
+        asked = Counter(_stems(sentence))
+        if not asked:
+            return ()
+        scored = [(self._score(entry, asked), -entry.place, entry) for entry in self._entries]
+        best = sorted((one for one in scored if one[0] >= _ENOUGH), key=lambda one: one[:2], reverse=True)
+        chosen: list[_IndexedTool] = []
+        room = self._max_chars
+        for _score, _place, entry in best[: self._max_tools]:
+            if entry.chars <= room:
+                chosen.append(entry)
+                room -= entry.chars
+        return tuple(entry.tool.name for entry in sorted(chosen, key=lambda entry: entry.place))
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        """How much a word tells: more the fewer tools have it."""
+        seen = Counter(word for entry in self._entries for word in entry.weights)
+        return {word: math.log(1 + len(self._entries) / count) for word, count in seen.items()}
+
+    def _score(self, entry: _IndexedTool, asked: Counter[str]) -> float:
+        return sum(entry.weights[word] * self._rarity[word] for word in asked if word in entry.weights)
+
+
+@dataclass(frozen=True)
+class _IndexedTool:
+    tool: Tool
+    place: int
+
+    @cached_property
+    def chars(self) -> int:
+        return len(json.dumps(self.tool.openai_schema))
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """What each word of the tool is worth; a long description does not win by its length."""
+        described = Counter(_stems(self.tool.description))
+        of_length = 1.0 + 0.5 * math.log(1 + len(described) / 8)
+        weights = dict.fromkeys(described, 1.0 / of_length)
+        for word in _stems(" ".join(self.tool.parameters.get("properties", {}))):
+            weights[word] = max(weights.get(word, 0.0), _SLOT_WEIGHT)
+        for word in _stems(self.tool.name):
+            weights[word] = _NAME_WEIGHT
+        return weights
+
+
+def _stems(text: str) -> list[str]:
+    """The words that tell something, without the endings that grammar gives them."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|[_./-]", " ", text)
+    found = [word for part in parted.split() for word in normalized_words(part)]
+    return [_stem(word) for word in found[:_MAX_WORDS] if word not in _COMMON]
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word

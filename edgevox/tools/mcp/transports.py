@@ -1,0 +1,287 @@
+"""MCP transports (stdio and streamable HTTP) with limits on message size and rate.
+
+The SDK's stdio transport has no limit on a line and passes the server's stderr to our terminal; this one
+bounds both. The process has a session of its own, so that its children end with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any, assert_never
+
+import anyio
+import httpx2
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    jsonrpc_message_adapter,
+)
+
+from edgevox.core.errors import ConfigError
+from edgevox.core.platform import signal_group
+from edgevox.tools.mcp.config import HttpServer, ServerSpec, StdioServer, expand_variables
+
+MAX_MESSAGE_BYTES = 4_000_000
+MAX_MESSAGES_PER_S = 500
+MAX_BYTES_PER_S = 16_000_000
+MAX_INVALID_MESSAGES = 20
+
+
+class RateLimitExceeded(ConnectionError):
+    """The server says more than anybody can listen to."""
+
+
+class TooManyInvalidMessages(ConnectionError):
+    """The server says what is no message, again and again."""
+
+
+class RateLimit:
+    """Counts what one server says, second by second."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began_s = clock()
+        self._messages = 0
+        self._bytes = 0
+        self._nonsense = 0
+
+    def count(self, size: int, *, is_message: bool = True) -> None:
+        """Raises Flood, and Nonsense when too many in a row were no messages."""
+        if (now_s := self._clock()) - self._began_s >= 1.0:
+            self._began_s, self._messages, self._bytes = now_s, 0, 0
+        self._messages += 1
+        self._bytes += size
+        if self._messages > MAX_MESSAGES_PER_S or self._bytes > MAX_BYTES_PER_S:
+            raise RateLimitExceeded("it floods us with messages")
+        self._nonsense = 0 if is_message else self._nonsense + 1
+        if self._nonsense > MAX_INVALID_MESSAGES:
+            raise TooManyInvalidMessages("what it writes are no messages")
+
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_log = logging.getLogger(__name__)
+
+_LAST_WORDS_BYTES = 2_000
+_CHUNK_BYTES = 65_536
+# A server that floods its error output is read no faster than this allows.
+_CHUNK_PAUSE_S = 0.01
+_END_S = 1.0
+
+
+class Process:
+    """What is known of a server's process once it runs."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self._errors = b""
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it wrote to its error output."""
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip()[:200] if lines else ""
+
+    def add_errors(self, chunk: bytes) -> None:
+        self._errors = (self._errors + chunk)[-_LAST_WORDS_BYTES:]
+
+
+@asynccontextmanager
+async def stdio_transport(
+    spec: StdioServer, process: Process, on_end: Callable[[], None]
+) -> AsyncGenerator[TransportStreams, None]:
+    """Start the server and speak to it inside the block. `on_end` is called when it says no more.
+
+    Raises ConfigError when the program cannot be started.
+    """
+    child = await _started(spec)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    assert child.stdin is not None
+    inbox, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outbox, to_send = anyio.create_memory_object_stream[SessionMessage](0)
+    tasks = [
+        asyncio.create_task(_read(child.stdout, inbox, process, on_end)),
+        asyncio.create_task(_write(child.stdin, to_send)),
+        asyncio.create_task(_read_errors(child.stderr, process)),
+    ]
+    try:
+        yield received, outbox
+    finally:
+        for stream in (inbox, received, outbox, to_send):
+            stream.close()
+        # Shielded: whoever gives up waiting must not leave a process behind.
+        await asyncio.shield(_ended(child, tasks))
+
+
+async def _started(spec: StdioServer) -> asyncio.subprocess.Process:
+    environment = get_default_environment() | expand_variables(spec.env)
+    try:
+        return await asyncio.create_subprocess_exec(
+            spec.command,
+            *spec.args,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment,
+            cwd=spec.cwd,
+            start_new_session=True,
+            limit=MAX_MESSAGE_BYTES,
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{spec.command} cannot be started: {reason}", hint="is it installed, and in the PATH?"
+        ) from error
+
+
+async def _read(
+    output: asyncio.StreamReader,
+    inbox: MemoryObjectSendStream[SessionMessage | Exception],
+    process: Process,
+    on_end: Callable[[], None],
+) -> None:
+    flow = RateLimit()
+    try:
+        while line := await output.readline():
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                flow.count(len(line), is_message=False)
+                _log.debug("no message: %r", line[:200])
+                continue
+            flow.count(len(line))
+            await inbox.send(SessionMessage(message))
+    except (RateLimitExceeded, TooManyInvalidMessages) as error:
+        process.problem = str(error)
+    except ValueError:  # the line is longer than the limit
+        process.problem = f"one of its messages has more than {MAX_MESSAGE_BYTES:,} bytes"
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        pass  # nobody listens any more
+    finally:
+        inbox.close()
+        on_end()
+
+
+async def _write(input_: asyncio.StreamWriter, to_send: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    # Where the process has ended, its output has too, and who reads that knows.
+    with contextlib.suppress(ConnectionError):
+        async for message in to_send:
+            text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            input_.write(f"{text}\n".encode())
+            await input_.drain()
+
+
+async def _read_errors(errors: asyncio.StreamReader, process: Process) -> None:
+    while chunk := await errors.read(_CHUNK_BYTES):
+        process.add_errors(chunk)
+        await asyncio.sleep(_CHUNK_PAUSE_S)
+
+
+async def _ended(child: asyncio.subprocess.Process, tasks: list[asyncio.Task[None]]) -> None:
+    """Let it end by itself, then make it; with it whatever it started."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert child.stdin is not None
+    child.stdin.close()
+    if not await _is_over(child):
+        signal_group(child.pid, "SIGTERM")
+        await _is_over(child)
+    signal_group(child.pid, "SIGKILL")  # also those that it left behind
+    await _is_over(child)
+    # A grandchild that fled its session may hold the pipes open: without this, Python warns of them.
+    child._transport.close()  # type: ignore[attr-defined]  # nothing public closes it
+
+
+async def _is_over(child: asyncio.subprocess.Process) -> bool:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_S):
+            await child.wait()
+    return child.returncode is not None
+
+
+# A stream of events may be silent for long; everything else answers soon.
+_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+
+
+def open_transport(
+    spec: ServerSpec, process: Process, on_end: Callable[[], None]
+) -> AbstractAsyncContextManager[TransportStreams]:
+    match spec:
+        case StdioServer():
+            return stdio_transport(spec, process, on_end)
+        case HttpServer():
+            return _http_transport(spec, process, on_end)
+        case _:
+            assert_never(spec)
+
+
+@asynccontextmanager
+async def _http_transport(
+    spec: HttpServer, process: Process, on_end: Callable[[], None]
+) -> AsyncGenerator[TransportStreams, None]:
+    async with (
+        httpx2.AsyncClient(
+            headers=expand_variables(spec.headers),
+            timeout=_TIMEOUT,
+            event_hooks={"response": [_bound]},
+        ) as http,
+        streamable_http_client(spec.url, http_client=http) as (received, outbox),
+    ):
+        inbox, counted = anyio.create_memory_object_stream[Any](0)
+
+        async def count() -> None:
+            flow = RateLimit()
+            try:
+                async for message in received:
+                    flow.count(0)
+                    await inbox.send(message)
+            except RateLimitExceeded as error:
+                process.problem = str(error)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass  # nobody listens any more
+            finally:
+                inbox.close()
+                on_end()
+
+        counting = asyncio.create_task(count())
+        try:
+            yield counted, outbox
+        finally:
+            counting.cancel()
+            await asyncio.gather(counting, return_exceptions=True)
+            counted.close()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """The body of an answer, up to the size that a message may have."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > MAX_MESSAGE_BYTES:
+                raise httpx2.ReadError(f"its answer has more than {MAX_MESSAGE_BYTES:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    # A stream of events has no end, and the SDK bounds each of them.
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)

@@ -1,0 +1,314 @@
+"""Loads, starts and stops plugins; one that fails is disabled alone.
+
+    def register(host):
+        host.add_tool(set_light)
+
+Whatever a plugin's own code raises is caught here and nowhere else; the reason is kept for `edgevox doctor`,
+also for a start that failed in another process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import time
+import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, assert_never
+
+from edgevox.config import PluginTables
+from edgevox.core.errors import ConfigError, EdgevoxError
+from edgevox.core.files import write_atomic
+from edgevox.core.hooks import Hook
+from edgevox.tools.plugins import API_VERSION, Contribution, PluginHost, Step
+from edgevox.tools.plugins.sources import PluginSource, check_name
+from edgevox.tools.registry import ToolRegistry
+from edgevox.tools.runner import Raised, Returned, Runner, Stopped
+from edgevox.tools.tool import Tool
+
+__all__ = [
+    "API_VERSION",
+    "PluginHost",
+    "PluginReport",
+    "PluginSource",
+    "PluginStartErrors",
+    "PluginStatus",
+    "Plugins",
+]
+
+
+START_ERRORS_FILE = "plugins.json"
+
+_log = logging.getLogger(__name__)
+
+
+class PluginStartErrors:
+    """A sentence for each plugin whose last start failed, in one small file; without one, nothing is kept."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+
+    def read(self) -> dict[str, str]:
+        """The troubles by the plugin's name; none where the file cannot be read."""
+        if self._path is None:
+            return {}
+        try:
+            written = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return {name: str(text) for name, text in written.items()} if isinstance(written, dict) else {}
+
+    def note(self, starts: dict[str, str]) -> None:
+        """Keep what came of these starts; an empty reason means that all is well."""
+        before = self.read()
+        at = f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"
+        failed = {name: f"{reason} ({at})" for name, reason in starts.items() if reason}
+        after = {name: text for name, text in before.items() if name not in starts} | failed
+        if self._path is None or after == before:
+            return
+        try:
+            write_atomic(self._path, json.dumps(after, indent=1))
+        except OSError as error:
+            _log.warning("%s cannot be written: %s", self._path, error.strerror)
+
+
+PluginStatus: TypeAlias = Literal["on", "off", "disabled"]
+"""At work, switched off by the user, or disabled because it failed."""
+
+START_TIMEOUT_S = 10.0
+STOP_TIMEOUT_S = 5.0
+_MAX_REASON_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PluginReport:
+    """One plugin as a person wants to see it. `trouble` is why it did not start when it was last tried."""
+
+    name: str
+    place: str
+    status: PluginStatus
+    tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    reason: str = ""
+    fix: str = ""
+    trouble: str = ""
+
+
+@dataclass(slots=True)
+class _Plugin:
+    source: PluginSource
+    status: PluginStatus = "on"
+    reason: str = ""
+    fix: str = ""
+    given: Contribution = field(default_factory=Contribution)
+    has_begun: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def owner(self) -> str:
+        """Whose its tools are. No plugin's name can make it `edgevox` itself."""
+        return f"plugin {self.name}"
+
+
+class Plugins:
+    """The plugins of `sources`, loaded in their order. Their tools are in `registry`, as `adjust` wants them.
+
+    `adjust` gives the tool as the user's settings want it, or None when it is switched off.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        sources: Iterable[PluginSource],
+        settings: PluginTables | None = None,
+        *,
+        adjust: Callable[[Tool], Tool | None] = lambda tool: tool,
+        start_timeout_s: float = START_TIMEOUT_S,
+        stop_timeout_s: float = STOP_TIMEOUT_S,
+        troubles: PluginStartErrors | None = None,
+    ) -> None:
+        self._registry = registry
+        self._settings = settings or PluginTables()
+        self._adjust = adjust
+        self._start_timeout_s = start_timeout_s
+        self._stop_timeout_s = stop_timeout_s
+        self._troubles = troubles or PluginStartErrors()
+        self._runner = Runner()
+        self._plugins: list[_Plugin] = []
+        for source in sources:
+            self._load(source)
+
+    @property
+    def hooks(self) -> tuple[Hook, ...]:
+        """The hooks of the plugins that are at work."""
+        return tuple(hook for plugin in self._plugins for hook in plugin.given.hooks)
+
+    def reports(self) -> tuple[PluginReport, ...]:
+        troubles = self._troubles.read()
+        return tuple(self._report(plugin, troubles.get(plugin.name, "")) for plugin in self._plugins)
+
+    def _report(self, plugin: _Plugin, trouble: str) -> PluginReport:
+        is_on, names = plugin.status == "on", self._registry.names
+        trouble = trouble if is_on else ""
+        return PluginReport(
+            plugin.name,
+            plugin.source.place,
+            plugin.status,
+            tools=tuple(name for name in names if is_on and self._registry.owner(name) == plugin.owner),
+            hooks=tuple(hook.name for hook in plugin.given.hooks),
+            reason=plugin.reason,
+            fix=plugin.fix or (_switch_off(plugin.name) if trouble else ""),
+            trouble=trouble,
+        )
+
+    def unknown_tables(self) -> tuple[str, ...]:
+        """The names in [plugins.NAME] that no plugin has."""
+        names = {plugin.name for plugin in self._plugins}
+        return tuple(name for name in self._settings.names() if name not in names)
+
+    # --- loading
+
+    def _load(self, source: PluginSource) -> None:
+        plugin = _Plugin(source)
+        namesake = next((other for other in self._plugins if other.name == source.name), None)
+        self._plugins.append(plugin)
+        if namesake is not None:
+            # Not by `_disable`: the tools of this name are the other's.
+            plugin.status = "disabled"
+            plugin.reason = f"{namesake.source.place} is a plugin of the same name"
+            plugin.fix = "remove one of them, or rename the file"
+            return
+        if not self._settings.is_enabled(source.name):
+            plugin.status = "off"
+            return
+        try:
+            self._register(plugin)
+        except EdgevoxError as error:
+            self._disable(plugin, error.message, error.hint)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin fails alone, even by sys.exit()
+            _log.debug("the plugin %s failed", source.name, exc_info=error)
+            self._disable(plugin, _reason(error), _fix(error, source.name))
+
+    def _register(self, plugin: _Plugin) -> None:
+        check_name(plugin.name)
+        loaded = plugin.source.load()
+        if loaded.api_version != API_VERSION:
+            raise ConfigError(
+                f"it was written for version {loaded.api_version!r} of the plugin API; this is {API_VERSION}",
+                hint="update the plugin, or EdgeVox",
+            )
+        host = PluginHost(plugin.name, self._table(plugin.name), plugin.given, lambda tool: self._offer(plugin, tool))
+        returned = loaded.register(host)
+        if inspect.iscoroutine(returned):
+            returned.close()
+            raise ConfigError(
+                "its register is async, and nobody waits for it",
+                hint="write `def register(host):`; what has to wait goes into host.on_start(...)",
+            )
+
+    def _table(self, name: str) -> Mapping[str, Any]:
+        table = self._settings.table(name)
+        return MappingProxyType({key: value for key, value in table.items() if key != "enabled"})
+
+    def _offer(self, plugin: _Plugin, tool: Tool) -> None:
+        adjusted = self._adjust(tool)
+        if adjusted is not None:
+            self._registry.add(adjusted, owner=plugin.owner)
+
+    def _disable(self, plugin: _Plugin, reason: str, fix: str = "") -> None:
+        plugin.status = "disabled"
+        plugin.reason = reason
+        plugin.fix = fix or _switch_off(plugin.name)
+        self._close(plugin)
+
+    def _close(self, plugin: _Plugin) -> None:
+        plugin.given.is_open = False
+        plugin.given.hooks.clear()
+        self._registry.remove_owner(plugin.owner)
+
+    # --- starting and stopping
+
+    async def start(self, names: Collection[str] | None = None) -> None:
+        """Start every plugin, or those of `names`, side by side. One that cannot start is disabled."""
+        wanted = [plugin for plugin in self._plugins if names is None or plugin.name in names]
+        chosen = [plugin for plugin in wanted if plugin.status == "on" and not plugin.has_begun]
+        async with asyncio.TaskGroup() as group:
+            for plugin in chosen:
+                plugin.has_begun = True
+                group.create_task(self._start(plugin))
+        for plugin in wanted:
+            if plugin.status == "disabled":
+                _log.warning("the plugin %s is disabled: %s", plugin.name, plugin.reason)
+        self._troubles.note({plugin.name: plugin.reason for plugin in chosen})
+
+    async def stop(self) -> None:
+        """Stop what was started, side by side and in bounded time, and take its tools and hooks away."""
+        async with asyncio.TaskGroup() as group:
+            for plugin in self._plugins:
+                if plugin.has_begun and plugin.given.is_open:
+                    group.create_task(self._stop(plugin))
+
+    async def _start(self, plugin: _Plugin) -> None:
+        problem = await self._run_all(plugin, plugin.given.starts, self._start_timeout_s)
+        if problem:
+            self._disable(plugin, f"its start {problem}")
+            await self._stop(plugin)
+
+    async def _stop(self, plugin: _Plugin) -> None:
+        self._close(plugin)
+        problem = await self._run_all(plugin, plugin.given.stops, self._stop_timeout_s)
+        if problem:
+            _log.warning("the plugin %s did not stop well: its stop %s", plugin.name, problem)
+
+    async def _run_all(self, plugin: _Plugin, steps: Iterable[Step], timeout_s: float) -> str:
+        """Call one after the other, all within the time; what went wrong, or nothing."""
+        end_s = time.monotonic() + timeout_s
+        for step in tuple(steps):
+            outcome = await self._runner.run(
+                plugin.owner,
+                step,
+                is_async=inspect.iscoroutinefunction(step),
+                timeout_s=max(0.0, end_s - time.monotonic()),
+                cancel=None,
+            )
+            match outcome:
+                case Returned():
+                    pass
+                case Raised(kind, message, is_tool_error):
+                    return f"failed: {message if is_tool_error else f'{kind}: {message}'}"
+                case Stopped():
+                    return f"took longer than {timeout_s:g} s"
+                case _:
+                    assert_never(outcome)
+        return ""
+
+
+def _reason(error: BaseException) -> str:
+    """What was raised, and in which line of which file."""
+    if isinstance(error, SyntaxError):
+        return f"SyntaxError: {error}"
+    # Not str(error): an exception may be unable to say what it is.
+    words = " ".join(traceback.format_exception_only(error)[0].split())[:_MAX_REASON_CHARS]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith("<"):
+            return f"{words} ({Path(frame.filename).name}, line {frame.lineno})"
+    return words
+
+
+def _fix(error: BaseException, name: str) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"install {error.name.partition('.')[0]} into the Python environment of EdgeVox"
+    return _switch_off(name)
+
+
+def _switch_off(name: str) -> str:
+    return f"mend it, or switch it off: enabled = false under [plugins.{name}]"

@@ -1,0 +1,384 @@
+"""Reads an ONNX file and cuts a VITS graph where it can be run window by window.
+
+Parsed by hand: the `onnx` package would be a large dependency that copies every weight. Field numbers are
+those of onnx.proto. A voice has a front (text encoder and noise), a flow and a HiFi-GAN decoder; flow and
+decoder are convolutions with a known receptive field (docs/adr/0015-voices-in-three-parts.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+_MODEL_GRAPH = 7
+_GRAPH_NODE, _GRAPH_NAME, _GRAPH_WEIGHT, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 2, 5, 11, 12
+_NODE_INPUT, _NODE_OUTPUT, _NODE_OP, _NODE_ATTRIBUTE = 1, 2, 4, 5
+_ATTRIBUTE_NAME, _ATTRIBUTE_INTS = 1, 8
+_WEIGHT_NAME = 8
+_VALUE_NAME, _VALUE_TYPE = 1, 2
+_FLOAT_TENSOR = b"\x0a\x02\x08\x01"  # TypeProto{tensor_type{elem_type: FLOAT}}, of any shape
+
+_VARINT, _BYTES = 0, 2
+_FIXED_BYTES = {1: 8, 5: 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation; `field` is the node as it stands in its graph."""
+
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    field: memoryview
+    _attributes: tuple[memoryview, ...] = ()
+
+    def ints(self, name: str) -> tuple[int, ...]:
+        """An attribute that is a list of numbers; empty when there is none of that name."""
+        for attribute in self._attributes:
+            if _name(attribute, _ATTRIBUTE_NAME) == name:
+                values = (value for number, value, _ in _fields(attribute) if number == _ATTRIBUTE_INTS)
+                return tuple(_ints(values))
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A model's nodes, in an order in which they can be run, and everything else by its name."""
+
+    nodes: tuple[Node, ...]
+    weights: dict[str, memoryview]
+    inputs: dict[str, memoryview]
+    outputs: dict[str, memoryview]
+    _head: tuple[memoryview, ...]
+
+    @classmethod
+    def parse(cls, model: memoryview) -> Graph:
+        """Read a file's bytes. Raises ValueError when they are no ONNX model."""
+        head: list[memoryview] = []
+        graph = memoryview(b"")
+        for number, value, field in _fields(model):
+            if number == _MODEL_GRAPH and isinstance(value, memoryview):
+                graph = value
+            else:
+                head.append(field)
+        nodes: list[Node] = []
+        named: dict[int, dict[str, memoryview]] = {_GRAPH_WEIGHT: {}, _GRAPH_INPUT: {}, _GRAPH_OUTPUT: {}}
+        for number, value, field in _fields(graph):
+            if not isinstance(value, memoryview):
+                continue
+            if number == _GRAPH_NODE:
+                nodes.append(_node(value, field))
+            elif number in named:
+                named[number][_name(value, _WEIGHT_NAME if number == _GRAPH_WEIGHT else _VALUE_NAME)] = field
+        return cls(tuple(nodes), named[_GRAPH_WEIGHT], named[_GRAPH_INPUT], named[_GRAPH_OUTPUT], tuple(head))
+
+    def part(self, nodes: Sequence[Node], inputs: Iterable[str], outputs: Iterable[str]) -> list[memoryview]:
+        """A model of some of the nodes, as the pieces of its file.
+
+        Inputs and outputs that the whole has not are taken for numbers with a fraction, of any shape.
+        """
+        needed = {name for node in nodes for name in node.inputs}
+        pieces = [node.field for node in nodes]
+        pieces += [field for name, field in self.weights.items() if name in needed]
+        pieces += [self.inputs.get(name) or _value(_GRAPH_INPUT, name) for name in inputs]
+        pieces += [self.outputs.get(name) or _value(_GRAPH_OUTPUT, name) for name in outputs]
+        pieces.append(_field(_GRAPH_NAME, b"part"))
+        size = sum(len(piece) for piece in pieces)
+        return [*self._head, memoryview(_tag(_MODEL_GRAPH, size)), *pieces]
+
+
+def _node(encoded: memoryview, field: memoryview) -> Node:
+    inputs: list[str] = []
+    outputs: list[str] = []
+    attributes: list[memoryview] = []
+    op = ""
+    for number, value, _ in _fields(encoded):
+        if not isinstance(value, memoryview):
+            continue
+        if number == _NODE_INPUT:
+            inputs.append(str(value, "utf-8"))
+        elif number == _NODE_OUTPUT:
+            outputs.append(str(value, "utf-8"))
+        elif number == _NODE_OP:
+            op = str(value, "utf-8")
+        elif number == _NODE_ATTRIBUTE:
+            attributes.append(value)
+    return Node(op, tuple(inputs), tuple(outputs), field, tuple(attributes))
+
+
+def _name(encoded: memoryview, name_field: int) -> str:
+    for number, value, _ in _fields(encoded):
+        if number == name_field and isinstance(value, memoryview):
+            return str(value, "utf-8")
+    return ""
+
+
+def _ints(values: Iterable[int | memoryview]) -> Iterator[int]:
+    """A list of numbers, written one by one or packed."""
+    for value in values:
+        if isinstance(value, int):
+            yield value
+            continue
+        position = 0
+        while position < len(value):
+            number, position = _varint(value, position)
+            yield number
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview, memoryview]]:
+    """A message's fields: number, value, and the bytes of both. Raises ValueError."""
+    position, size = 0, len(message)
+    while position < size:
+        start = position
+        tag, position = _varint(message, position)
+        kind = tag & 7
+        value: int | memoryview
+        if kind == _VARINT:
+            value, position = _varint(message, position)
+        else:
+            if kind == _BYTES:
+                length, position = _varint(message, position)
+            elif kind in _FIXED_BYTES:
+                length = _FIXED_BYTES[kind]
+            else:
+                raise ValueError(f"there is no protocol buffer field of kind {kind}")
+            value = message[position : position + length]
+            position += length
+        if position > size:
+            raise ValueError("the file ends inside a field")
+        yield tag >> 3, value, message[start:position]
+
+
+def _varint(message: memoryview, position: int) -> tuple[int, int]:
+    # Nearly all of them are this short, and there are tens of thousands in a voice.
+    if position < len(message) and message[position] < 0x80:
+        return message[position], position + 1
+    value = 0
+    for length, byte in enumerate(message[position : position + 10]):
+        value |= (byte & 0x7F) << 7 * length
+        if byte < 0x80:
+            return value, position + length + 1
+    raise ValueError("the file ends inside a number")
+
+
+def _tag(number: int, size: int) -> bytes:
+    return _encoded_varint(number << 3 | 2) + _encoded_varint(size)
+
+
+def _encoded_varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def _field(number: int, content: bytes) -> memoryview:
+    return memoryview(_tag(number, len(content)) + content)
+
+
+def _value(number: int, name: str) -> memoryview:
+    content = bytes(_field(_VALUE_NAME, name.encode())) + bytes(_field(_VALUE_TYPE, _FLOAT_TENSOR))
+    return _field(number, content)
+
+
+_NOISE_OPS = ("RandomNormalLike", "RandomNormal")
+_SCALING_OPS = ("Mul", "Add")
+# Operations on each frame by itself. Those on an axis are meant for the channels; a voice is tried before it
+# is trusted (edgevox/tts/vits.py).
+_FRAMEWISE_OPS = {
+    *("Add", "Sub", "Mul", "Div", "Neg", "Exp", "Tanh", "Sigmoid", "Relu", "LeakyRelu", "Cast", "Identity"),
+    *("Slice", "Split", "Concat", "Unsqueeze", "Squeeze", "Shape", "ConstantOfShape", "Expand"),
+}
+
+
+class GraphNotUnderstood(ValueError):
+    """The graph is not built like a voice that can be cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The part that is run once for a sentence; `outputs` is what the others need, the frames first."""
+
+    model: list[memoryview]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How a part is run window by window: on frames of `stream`, with the tensors `beside` it.
+
+    What it makes of a frame depends on `reach_frames` frames to either side, and is `growth` values long.
+    """
+
+    stream: str
+    beside: tuple[str, ...]
+    reach_frames: int
+    growth: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowedPart:
+    """A part that can be run window by window."""
+
+    model: list[memoryview]
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceParts:
+    """A voice, cut. Each windowed part reads what the one before it makes."""
+
+    front: Front
+    windowed: tuple[WindowedPart, ...]
+
+
+def cut_voice(graph: Graph) -> VoiceParts:
+    """The parts of a voice. Raises GraphNotUnderstood."""
+    if not graph.outputs:
+        raise GraphNotUnderstood("the graph has no output")
+    sound = next(iter(graph.outputs))
+    latent = _decoder_entry(graph, sound)
+    entry = _flow_entry(graph, latent)
+    cuts = [(entry, latent), (latent, sound)] if entry else [(latent, sound)]
+    spans = [_Span.between(graph, *cut) for cut in cuts]
+    inside = {name for span in spans for node in span.nodes for name in node.outputs}
+    outputs = [cuts[0][0]]
+    for span in spans:
+        outputs += [name for name in span.beside if name not in outputs]
+    if inside & set(outputs):
+        raise GraphNotUnderstood("a part needs more than one result of the part before it")
+    nodes = _before(graph.nodes, outputs)
+    front = Front(graph.part(nodes, graph.inputs, outputs), tuple(outputs))
+    return VoiceParts(front, tuple(span.part(graph) for span in spans))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The nodes from one tensor to another; `beside` is what else they need."""
+
+    start: str
+    end: str
+    nodes: tuple[Node, ...]
+    constants: tuple[Node, ...]
+    beside: tuple[str, ...]
+
+    @classmethod
+    def between(cls, graph: Graph, start: str, end: str) -> _Span:
+        nodes = _before(_behind(graph.nodes, start), [end])
+        needed = {name for node in nodes for name in node.inputs if name}
+        made = {name for node in nodes for name in node.outputs}
+        foreign = needed - made - graph.weights.keys() - {start}
+        constants = tuple(
+            node for node in graph.nodes if node.op == "Constant" and not foreign.isdisjoint(node.outputs)
+        )
+        foreign -= {name for node in constants for name in node.outputs}
+        return cls(start, end, tuple(nodes), constants, tuple(sorted(foreign)))
+
+    def part(self, graph: Graph) -> WindowedPart:
+        reach, growth = _reach(self.nodes, self.start, self.end)
+        model = graph.part((*self.constants, *self.nodes), (self.start, *self.beside), [self.end])
+        return WindowedPart(model, Window(self.start, self.beside, math.ceil(reach), growth))
+
+
+def _decoder_entry(graph: Graph, sound: str) -> str:
+    """What the decoder reads: the input of the convolution before the first one that makes frames longer."""
+    nodes = _before(graph.nodes, [sound])
+    made_by = {name: node for node in nodes for name in node.outputs}
+    first = next((node for node in nodes if node.op == "ConvTranspose"), None)
+    if first is None:
+        raise GraphNotUnderstood("there is no decoder that makes frames longer")
+    found: list[Node] = []
+    ahead = [first.inputs[0]]
+    while ahead:
+        node = made_by.get(ahead.pop())
+        if node is None:
+            continue
+        if node.op != "Conv":
+            if node.op not in _FRAMEWISE_OPS:
+                raise GraphNotUnderstood(f"there is a {node.op} before the decoder's first step")
+            ahead += node.inputs
+        # The other convolution there is the speaker's, which is as wide as one frame.
+        elif math.prod(node.ints("kernel_shape")) > 1:
+            found.append(node)
+    if len(found) != 1:
+        raise GraphNotUnderstood(f"{len(found)} convolutions may be the decoder's first one")
+    return found[0].inputs[0]
+
+
+def _flow_entry(graph: Graph, latent: str) -> str | None:
+    """What the flow reads: the last noise that is drawn, scaled and added. None when there is no noise."""
+    nodes = _before(graph.nodes, [latent])
+    noise = [node for node in nodes if node.op in _NOISE_OPS]
+    if not noise:
+        return None
+    name = noise[-1].outputs[0]
+    while True:
+        readers = [node for node in nodes if name in node.inputs]
+        if len(readers) != 1 or readers[0].op not in _SCALING_OPS:
+            return name
+        name = readers[0].outputs[0]
+        if name == latent:
+            return None
+
+
+def _reach(nodes: Sequence[Node], start: str, end: str) -> tuple[Fraction, int]:
+    """How many frames to either side `end` depends on, and how many values it has for each."""
+    reach, growth = {start: Fraction(0)}, {start: 1}
+    for node in nodes:
+        known = [name for name in node.inputs if name in reach]
+        seen, rate = max(reach[name] for name in known), max(growth[name] for name in known)
+        match node.op:
+            case "Conv":
+                left, right, _ = _extent(node)
+                seen += Fraction(max(left, right), rate)
+            case "ConvTranspose":
+                left, right, stride = _extent(node)
+                seen += Fraction(max(left, right), stride * rate)
+                rate *= stride
+            case op if op not in _FRAMEWISE_OPS:
+                raise GraphNotUnderstood(f"there is a {op} among the convolutions")
+        for name in node.outputs:
+            reach[name], growth[name] = seen, rate
+    return reach[end], growth[end]
+
+
+def _extent(node: Node) -> tuple[int, int, int]:
+    """Over how many values a convolution reaches to the left and to the right, and its stride."""
+    kernel, pads = node.ints("kernel_shape"), node.ints("pads")
+    if len(kernel) != 1 or len(pads) != 2:
+        raise GraphNotUnderstood("a convolution is not along time alone")
+    (stride,), (dilation,) = node.ints("strides") or (1,), node.ints("dilations") or (1,)
+    width = (kernel[0] - 1) * dilation
+    if node.op == "Conv":
+        keeps_length = stride == 1 and sum(pads) == width
+    else:
+        keeps_length = width + 1 + sum(node.ints("output_padding")) - sum(pads) == stride
+    if not keeps_length:
+        raise GraphNotUnderstood("a convolution changes the number of frames")
+    return width - pads[0], pads[0], stride
+
+
+def _before(nodes: Sequence[Node], names: Iterable[str]) -> list[Node]:
+    """Those nodes that are needed for these tensors."""
+    needed = set(names)
+    found: list[Node] = []
+    for node in reversed(nodes):
+        if not needed.isdisjoint(node.outputs):
+            needed.update(node.inputs)
+            found.append(node)
+    return found[::-1]
+
+
+def _behind(nodes: Sequence[Node], name: str) -> list[Node]:
+    """Those nodes that depend on this tensor."""
+    reached = {name}
+    found: list[Node] = []
+    for node in nodes:
+        if not reached.isdisjoint(node.inputs):
+            reached.update(node.outputs)
+            found.append(node)
+    return found

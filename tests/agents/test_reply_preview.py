@@ -1,0 +1,54 @@
+"""What will probably be said, read out of a call that is still being written."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.agents.model_profile import ReplyPreview
+
+MESSAGE = "It's Paris. It lies on the Seine."
+NOTATIONS = {
+    "list": f'[respond(message="{MESSAGE}")]',
+    "json": f'{{"name": "respond", "arguments": {{"text": "{MESSAGE}"}}}}',
+    "tagged": f'<tool_call>\n{{"name": "respond", "arguments": {{"message": "{MESSAGE}"}}}}\n</tool_call>',
+    "spaced": f'respond( message = "{MESSAGE}" )',
+}
+
+
+def foreseen(written: str, size: int = 1) -> list[str]:
+    foresight = ReplyPreview()
+    pieces = [written[at : at + size] for at in range(0, len(written), size)]
+    return [told for piece in pieces if (told := foresight.feed(piece))]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize("written", NOTATIONS.values(), ids=NOTATIONS)
+def test_the_words_are_told_as_they_grow(written: str, size: int) -> None:
+    told = foreseen(written, size)
+    assert told[-1] == MESSAGE
+    assert all(MESSAGE.startswith(words) for words in told)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '[turn_on(name="lamp")]',
+        "To respond is human.",
+        '[turn_on(name="the lamp in the corner of the living room", area="living room", floor="ground"), '
+        'respond(message="Done.")]',
+        '[responder(message="no")]',
+        "",
+    ],
+)
+def test_what_is_no_talk_is_not_foreseen(written: str) -> None:
+    assert foreseen(written) == []
+
+
+def test_it_ends_where_a_character_is_written_otherwise_than_it_is_said() -> None:
+    assert foreseen(r'[respond(message="Say \"hello\" to them.")]')[-1] == "Say "
+
+
+def test_nothing_is_told_behind_the_end() -> None:
+    foresight = ReplyPreview()
+    assert foresight.feed('[respond(message="Yes.")') == "Yes."
+    assert foresight.feed(']respond(message="No.")') == ""

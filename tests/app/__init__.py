@@ -1,0 +1,3 @@
+"""Tests of edgevox.app."""
+
+from __future__ import annotations

@@ -1,0 +1,87 @@
+"""The voices of the settings: which have to be there, which language replies are in, and that they speak."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.errors import ModelMissing
+from edgevox.core.events import EngineName
+from edgevox.core.files import Folders
+from edgevox.models import ModelStore, load_manifest
+
+BOUND_S = 120
+ENGLISH = "piper-en_US-joe-medium"
+GERMAN = "piper-de_DE-thorsten-medium"
+
+
+def daemon_with(folders: Folders, *engines: EngineName, **flags: object) -> AssistantRuntime:
+    named = {name.replace("__", "."): value for name, value in flags.items()}
+    settings = load_settings(folders, flags=named, environ={})
+    return AssistantRuntime(settings, folders, ModelStore(folders.models, load_manifest()), engines)
+
+
+def test_every_voice_that_is_named_has_to_be_there(folders: Folders) -> None:
+    runtime = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
+    assert runtime.models.needed() == (ENGLISH, GERMAN)
+    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).models.needed() == (
+        "whisper-base",
+        "edgevox-hearing-base",
+    )
+
+
+async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders: Folders) -> None:
+    runtime = daemon_with(folders, "piper", tts__voice=GERMAN)
+    with pytest.raises(ModelMissing, match=GERMAN) as caught:
+        async with runtime:
+            pass
+    assert caught.value.hint == f"edgevox models pull {GERMAN}"
+
+
+@pytest.mark.parametrize(
+    ("preset", "spoken", "reply"),
+    [("home", "de", "en"), ("home", "en", "en"), ("qwen3", "de", "de"), ("qwen3", "fr", "en")],
+)
+def test_the_preset_and_the_voices_say_which_language_a_reply_is_in(
+    folders: Folders, preset: str, spoken: str, reply: str
+) -> None:
+    flags = {"preset": preset, "stt__language": "auto", "tts__voices": {"de": GERMAN}}
+    assert daemon_with(folders, "llama", "piper", **flags).engines.languages.reply_to(spoken) == reply
+
+
+def test_the_voice_for_the_language_that_is_always_spoken_is_the_usual_one(folders: Folders) -> None:
+    flags: dict[str, object] = {"preset": "qwen3", "stt__language": "de", "tts__voices": {"de": GERMAN}}
+    runtime = daemon_with(folders, "llama", "piper", **flags)
+    assert runtime.engines.voice_languages == ("en", "de")
+    assert runtime.engines.languages.reply_to("") == "de"
+
+
+@pytest.fixture
+def two_voices(folders: Folders, piper_voice_path: Path) -> None:
+    """Both voices in the store: the second has the sounds of the first, and reads by the rules of German."""
+    config = json.loads(Path(f"{piper_voice_path}.json").read_text())
+    german = json.dumps({**config, "espeak": {"voice": "de"}})
+    for voice in (ENGLISH, GERMAN):
+        path = folders.models / voice / f"{voice.removeprefix('piper-')}.onnx"
+        path.parent.mkdir(parents=True)
+        path.symlink_to(piper_voice_path)
+        if voice == GERMAN:
+            Path(f"{path}.json").write_text(german)
+        else:
+            Path(f"{path}.json").symlink_to(f"{piper_voice_path}.json")
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("two_voices")
+async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
+    runtime = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
+    async with asyncio.timeout(BOUND_S), runtime:
+        pid = runtime.engines.pid("piper")
+        for language in ("en", "de", "en"):
+            assert (await runtime.voice().sound_of("777", language)).duration_s > 1
+        assert runtime.engines.pid("piper") == pid

@@ -1,0 +1,20 @@
+"""The table of commands is read from the source: it must be what the modules say when they are imported."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from edgevox.cli import commands
+from edgevox.cli.command import Command, find_commands
+
+
+def test_the_found_commands_are_those_of_the_modules() -> None:
+    listed: list[Command] = []
+    for module in pkgutil.iter_modules(commands.__path__):
+        listed += importlib.import_module(f"{commands.__name__}.{module.name}").COMMANDS
+    found = find_commands()
+    assert sorted(command.name for command in listed) == list(found)
+    for command in listed:
+        assert found[command.name].summary == command.summary
+        assert found[command.name].load() is command

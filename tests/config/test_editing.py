@@ -1,0 +1,66 @@
+"""Single values changed in a file that a person wrote."""
+
+from __future__ import annotations
+
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from edgevox.config import load_settings
+from edgevox.config.editing import write_initial_config
+from edgevox.config.toml_file import update_config_file, with_values
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '[audio]\nspeaker = "HDMI"\n'),
+        ("preset = 'x'\n", "preset = 'x'\n\n[audio]\nspeaker = \"HDMI\"\n"),
+        ('[audio]\nspeaker = "USB"  # mine\n', '[audio]\nspeaker = "HDMI"\n'),
+        ('[audio]\n#speaker = "USB"\n[llm]\n', '[audio]\nspeaker = "HDMI"\n[llm]\n'),
+        (
+            "[audio]\n# the speaker\n[llm]\nspeaker = 1\n",
+            '[audio]\nspeaker = "HDMI"\n# the speaker\n[llm]\nspeaker = 1\n',
+        ),
+    ],
+)
+def test_a_value_takes_the_place_that_it_has_in_the_file(before: str, after: str) -> None:
+    assert with_values(before, "audio", {"speaker": "HDMI"}) == after
+
+
+def test_the_file_of_config_init_keeps_its_explanations(folders: Folders) -> None:
+    path = write_initial_config(folders)
+    before = path.read_text().splitlines()
+    update_config_file(path, "audio", {"microphone": 'the "good" one', "speaker": "HDMI"})
+    changed = set(path.read_text().splitlines()) - set(before)
+    assert changed == {'microphone = "the \\"good\\" one"', 'speaker = "HDMI"'}
+    settings = load_settings(folders, environ={}).audio
+    assert (settings.microphone, settings.speaker) == ('the "good" one', "HDMI")
+
+
+@pytest.mark.parametrize(
+    "awkward", ['audio.speaker = "x"\n', 'audio = { speaker = "x" }\n', 'text = """\n[audio]\n"""\n']
+)
+def test_a_file_that_would_be_damaged_is_left_alone(awkward: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(awkward)
+    with pytest.raises(ConfigError, match="cannot be changed safely") as caught:
+        update_config_file(path, "audio", {"speaker": "HDMI"})
+    assert 'speaker = "HDMI"' in caught.value.hint
+    assert path.read_text() == awkward
+
+
+def test_a_link_and_the_permissions_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "dotfiles.toml", tmp_path / "config" / "config.toml"
+    target.write_text("[tts]\nspeed = 1.2\n")
+    target.chmod(0o640)
+    link.parent.mkdir()
+    link.symlink_to(target)
+    update_config_file(link, "audio", {"speaker": "HDMI"})
+    assert link.is_symlink()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert tomllib.loads(target.read_text()) == {"tts": {"speed": 1.2}, "audio": {"speaker": "HDMI"}}

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import asyncio
+
+from edgevox.core.events import Bus, EngineChanged, Event
+
+
+def event(name: str) -> EngineChanged:
+    return EngineChanged(engine=name, state="ready")
+
+
+def test_every_listener_hears_every_event_while_it_listens() -> None:
+    bus = Bus()
+    heard: list[Event] = []
+    bus.publish(event("before"))
+    with bus.listening(heard.append):
+        bus.publish(event("during"))
+    bus.publish(event("after"))
+    assert [e.engine for e in heard if isinstance(e, EngineChanged)] == ["during"]
+
+
+async def test_a_slow_reader_loses_the_oldest_events_and_knows_how_many() -> None:
+    bus = Bus()
+    with bus.subscription(capacity=2) as events:
+        for name in "abcd":
+            bus.publish(event(name))
+        assert events.lost == 2
+        async with asyncio.timeout(5):
+            stream = aiter(events)
+            kept = [await anext(stream), await anext(stream)]
+    assert [e.engine for e in kept if isinstance(e, EngineChanged)] == ["c", "d"]

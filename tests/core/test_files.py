@@ -1,0 +1,77 @@
+"""A file is there whole or as it was, and stays what and whose it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from edgevox.core.files import leftover_partials, write_atomic
+
+ENDED_WHILE_IT_WRITES = """
+import os, signal, sys
+from pathlib import Path
+from edgevox.core.files import write_atomic
+os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+write_atomic(Path(sys.argv[1]), "half")
+"""
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_parts_stand_behind_each_other_in_a_folder_that_was_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file"
+    write_atomic(path, "grün ", b"\x00\xff", " end\n")
+    assert path.read_bytes() == "grün ".encode() + b"\x00\xff end\n"
+
+
+def test_a_disk_that_fails_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def fails(handle: int) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="full"):
+        write_atomic(path, "new")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "old")]
+
+
+def test_a_new_file_is_for_its_owner_and_an_old_one_for_whom_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomic(path, "1")
+    assert mode_of(path) == 0o600
+    path.chmod(0o644)
+    write_atomic(path, "2")
+    assert mode_of(path) == 0o644
+    write_atomic(path, "3", owner_only=True)
+    assert (mode_of(path), path.read_text()) == (0o600, "3")
+
+
+def test_a_link_stays_a_link_to_the_file(tmp_path: Path) -> None:
+    kept, link = tmp_path / "dotfiles" / "file", tmp_path / "file"
+    kept.parent.mkdir()
+    link.symlink_to(kept)
+    write_atomic(link, "through the link")
+    assert link.is_symlink()
+    assert kept.read_text() == "through the link"
+
+
+def test_what_a_process_left_that_ended_while_it_wrote_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomic(path, "old")
+    write_atomic(tmp_path / "other", "of no concern")
+    ended = subprocess.run([sys.executable, "-c", ENDED_WHILE_IT_WRITES, str(path)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+    assert [left.read_text() for left in leftover_partials(path)] == ["half"]

@@ -1,0 +1,31 @@
+"""The languages: all of Whisper's, and what somebody is told who writes another."""
+
+from __future__ import annotations
+
+import pytest
+from faster_whisper.tokenizer import _LANGUAGE_CODES
+
+from edgevox.core.languages import LANGUAGES, checked_language
+
+
+def test_they_are_those_of_whisper() -> None:
+    assert set(LANGUAGES) == set(_LANGUAGE_CODES)
+    assert all(LANGUAGES.values())
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        *(("DE", "de"), ("German", "de"), ("ger", "de"), ("deu", "de"), ("de-AT", "de"), ("germna", "de")),
+        *(("en_US", "en"), ("eng", "en"), ("spa", "es"), ("fra", "fr"), ("Haitian", "ht")),
+    ],
+)
+def test_the_nearest_language_is_named(written: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"did you mean {meant} "):
+        checked_language(written)
+
+
+@pytest.mark.parametrize("written", ["xx", "klingon", "", "…"])
+def test_where_none_is_near_none_is_named(written: str) -> None:
+    with pytest.raises(ValueError, match="use a code such as"):
+        checked_language(written)

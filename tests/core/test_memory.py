@@ -1,0 +1,60 @@
+"""How much memory there is, the machine's or a container's, and that a process of days does not grow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from edgevox.core.platform import total_memory_bytes
+
+
+def test_a_machine_has_memory(tmp_path: Path) -> None:
+    assert total_memory_bytes(tmp_path / "no-container") > 100_000_000
+
+
+def test_a_containers_limit_counts(tmp_path: Path) -> None:
+    limit = tmp_path / "memory.max"
+    limit.write_text("50000000\n", encoding="ascii")
+    assert total_memory_bytes(limit) == 50_000_000
+
+
+@pytest.mark.parametrize("limit", ["max", str(2**62)])
+def test_a_container_without_a_limit_has_the_machines_memory(tmp_path: Path, limit: str) -> None:
+    file = tmp_path / "memory.max"
+    file.write_text(f"{limit}\n", encoding="ascii")
+    assert total_memory_bytes(file) == total_memory_bytes(tmp_path / "no-container")
+
+
+# As much as the libraries hold, then the cycles of many turns, each for as long as a turn takes: how many are
+# there at once?
+_MOST_GARBAGE = """
+import collections, sys, weakref
+from edgevox.core.platform import freeze_gc
+
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+libraries = [[number] for number in range(1_000_000)]
+if sys.argv[1] == "kept":
+    freeze_gc()
+recent = collections.deque(maxlen=10_000)
+alive, most = weakref.WeakSet(), 0
+for _ in range(400_000):
+    recent.append(Cycle())
+    alive.add(recent[-1])
+    most = max(most, len(alive))
+print(most)
+"""
+
+
+def most_garbage(libraries: str) -> int:
+    done = subprocess.run([sys.executable, "-c", _MOST_GARBAGE, libraries], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_garbage_is_collected_soon_however_much_is_kept() -> None:
+    assert most_garbage("kept") < most_garbage("looked at") / 2

@@ -1,0 +1,193 @@
+"""Who is taken for somebody that speaks over the assistant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from edgevox.audio.aec.canceller import AecWarmupReplay, EchoLevel
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.dialogue.barge_in import BargeInDetector, Verdict
+from tests.audio.echo_room import BLOCK, Late, talking
+from tests.dialogue.sounds import silent
+
+NOISE_FLOOR = 1e-4
+RNG = np.random.default_rng(7)
+
+
+def room(duration_s: float) -> np.ndarray:
+    return RNG.normal(0, NOISE_FLOOR, round(duration_s * SAMPLE_RATE_HZ)).astype(np.float32)
+
+
+def blocks(sound: np.ndarray) -> Iterator[Audio]:
+    for first in range(0, len(sound) - BLOCK + 1, BLOCK):
+        yield Audio(sound[first : first + BLOCK], SAMPLE_RATE_HZ)
+
+
+def verdicts(sound: np.ndarray, barge_in: BargeInDetector | None = None) -> list[tuple[float, Verdict]]:
+    """What is decided, and after how many seconds, up to the first stop."""
+    barge_in = barge_in or BargeInDetector()
+    told: list[tuple[float, Verdict]] = []
+    for number, block in enumerate(blocks(sound), start=1):
+        if verdict := barge_in.feed(block):
+            told.append((number * BLOCK / SAMPLE_RATE_HZ, verdict))
+        if verdict == "stop":
+            break
+    return told
+
+
+def cough(duration_s: float, level: float = 0.15) -> np.ndarray:
+    """A burst of hiss that dies away."""
+    at_s = np.arange(round(duration_s * SAMPLE_RATE_HZ)) / SAMPLE_RATE_HZ
+    hiss = np.convolve(RNG.standard_normal(len(at_s)), np.hanning(8), "same")
+    loudness = np.minimum(1, at_s / 0.01) * np.exp(-3 * at_s / duration_s)
+    return (level * loudness * hiss / np.std(hiss)).astype(np.float32)
+
+
+def click() -> np.ndarray:
+    sound = silent(0.01)
+    sound[:40] = 0.8 * np.hanning(40)
+    return sound
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("pitch_hz", [95, 130, 210, 280])
+def test_a_person_is_noticed_at_once_and_given_the_floor_soon(seed: int, pitch_hz: float) -> None:
+    person = talking(2.0, seed, pitch_hz)
+    told = verdicts(np.concatenate([room(1.0), person]))
+    assert [verdict for _, verdict in told][-1] == "stop"
+    first_loud = next(at for at, block in enumerate(blocks(person)) if np.sqrt(np.mean(block.samples**2)) > 0.02)
+    began_s = 1.0 + first_loud * BLOCK / SAMPLE_RATE_HZ
+    assert told[0][1] == "duck"
+    assert told[0][0] - began_s < 0.4
+    assert told[-1][0] - began_s < 1.2
+
+
+@pytest.mark.parametrize("duration_s", [0.15, 0.3, 0.45, 0.6])
+def test_a_cough_makes_it_quiet_for_a_moment_and_does_not_stop_it(duration_s: float) -> None:
+    sound = np.concatenate([room(1.0), cough(duration_s), room(0.2), cough(duration_s), room(1.0)])
+    decided = [verdict for _, verdict in verdicts(sound)]
+    assert "stop" not in decided
+    assert decided[-1:] == ["resume"]
+
+
+def test_a_click_is_nothing() -> None:
+    clicks = [np.concatenate([room(0.7), click()]) for _ in range(5)]
+    assert verdicts(np.concatenate([*clicks, room(1.0)])) == []
+
+
+def test_what_is_heard_begins_before_the_first_syllable() -> None:
+    barge_in = BargeInDetector()
+    person = talking(1.5, 3)
+    verdicts(np.concatenate([room(1.0), person]), barge_in)
+    heard = np.concatenate([block.samples for block in barge_in.heard()])
+    assert np.max(np.abs(heard[: round(0.1 * SAMPLE_RATE_HZ)])) < 10 * NOISE_FLOOR
+    assert len(heard) / SAMPLE_RATE_HZ < 2.0
+
+
+def test_a_short_word_is_told_from_a_cough() -> None:
+    vowel = talking(0.6, 5)[: round(0.2 * SAMPLE_RATE_HZ)]
+    word, hiss = BargeInDetector(), BargeInDetector()
+    verdicts(np.concatenate([room(1.0), vowel, room(1.0)]), word)
+    verdicts(np.concatenate([room(1.0), cough(0.3), room(1.0)]), hiss)
+    assert word.was_word
+    assert not hiss.was_word
+
+
+def level(*, residual_dbfs: float, residual_floor_dbfs: float, converged_for_s: float, heard_dbfs: float) -> EchoLevel:
+    return EchoLevel(
+        heard_dbfs=heard_dbfs,
+        residual_dbfs=residual_dbfs,
+        erle_db=30.0,
+        residual_floor_dbfs=residual_floor_dbfs,
+        converged_for_s=converged_for_s,
+    )
+
+
+def test_what_the_canceller_usually_leaves_of_the_echo_is_nobody() -> None:
+    usual = level(residual_dbfs=-40.0, residual_floor_dbfs=-42.0, converged_for_s=3.0, heard_dbfs=-20.0)
+    assert verdicts(np.concatenate([room(1.0), talking(4.0, 1)]), BargeInDetector(lambda: usual)) == []
+
+
+def test_in_the_first_second_who_is_hardly_weakened_is_a_person() -> None:
+    echo = level(residual_dbfs=-45.0, residual_floor_dbfs=-20.0, converged_for_s=0.3, heard_dbfs=-20.0)
+    person = level(residual_dbfs=-22.0, residual_floor_dbfs=-20.0, converged_for_s=0.3, heard_dbfs=-20.0)
+    sound = np.concatenate([room(1.0), talking(2.0, 2)])
+    assert verdicts(sound, BargeInDetector(lambda: echo)) == []
+    assert [verdict for _, verdict in verdicts(sound, BargeInDetector(lambda: person))][-1] == "stop"
+
+
+# --- the beginning of a reply, heard once more
+
+
+def replay(sound: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(block.samples, block.samples) for block in blocks(sound)]
+
+
+def doubting() -> BargeInDetector:
+    """It has heard a whole beginning, and nobody in it."""
+    warmup_replay = AecWarmupReplay(Late)
+    barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay)
+    for block in blocks(room(2.0)):
+        assert barge_in.feed(block) is None
+        assert barge_in.doubts() is None
+        warmup_replay.add(block.samples, block.samples)
+    assert barge_in.doubts() is warmup_replay
+    return barge_in
+
+
+def test_a_reply_is_doubted_once() -> None:
+    assert doubting().doubts() is None
+
+
+def test_the_beginning_of_the_reply_before_is_not_doubted_in_the_next() -> None:
+    barge_in = doubting()
+    barge_in.reset()
+    assert barge_in.doubts() is None
+
+
+def test_somebody_who_was_missed_is_found_with_all_that_they_said() -> None:
+    barge_in = doubting()
+    for block in blocks(room(0.5)):  # meanwhile
+        barge_in.feed(block)
+    person = talking(1.0, seed=3, pitch_hz=210)
+    assert barge_in.reconsider(replay(np.concatenate([room(0.3), person, room(0.7)])))
+    assert sum(block.duration_s for block in barge_in.heard()) >= 1.0 + 0.7 + 0.5
+
+
+def test_where_nobody_was_nobody_is_found() -> None:
+    barge_in = doubting()
+    assert not barge_in.reconsider(replay(room(2.0)))
+    assert not barge_in.reconsider(replay(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
+
+
+def test_who_hears_itself_is_not_interrupted_and_still_hears_a_person() -> None:
+    is_echo = True
+    barge_in = BargeInDetector(hears_itself=lambda: is_echo)
+    echo = np.concatenate([room(0.5), talking(1.5, seed=3), room(0.5)])
+    assert "stop" not in [verdict for _, verdict in verdicts(echo, barge_in)]
+    is_echo = False
+    assert verdicts(talking(1.5, seed=4, pitch_hz=210), barge_in)[-1][1] == "stop"
+
+
+def test_an_echo_in_the_beginning_is_nobody_who_was_missed() -> None:
+    warmup_replay = AecWarmupReplay(Late)
+    barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay, hears_itself=lambda: True)
+    person = talking(1.0, seed=3, pitch_hz=210)
+    assert not barge_in.reconsider(replay(np.concatenate([room(0.3), person, room(0.7)])))
+
+
+def test_a_sound_that_came_when_the_room_was_known_was_heard_the_first_time() -> None:
+    person = talking(0.5, seed=3, pitch_hz=210)
+    barge_in = doubting()
+    assert not barge_in.reconsider(replay(np.concatenate([room(1.4), person, room(0.1)])))
+
+
+def test_after_lost_sound_nobody_is_believed_until_the_room_is_known_again() -> None:
+    level = EchoLevel(-20.0, -21.0, 0.0, 0.0, 0.3, losses=1)
+    person = np.concatenate([room(0.5), talking(1.5, seed=3)])
+    assert not verdicts(person, BargeInDetector(lambda: level))
+    assert verdicts(person, BargeInDetector(lambda: replace(level, losses=0)))[-1][1] == "stop"

@@ -1,0 +1,95 @@
+"""A phrase at the beginning of what was heard."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.audio.wake_gate import WakeState
+from edgevox.core.errors import ConfigError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import Audio
+from edgevox.dialogue import Transcriber
+from edgevox.dialogue.transcriber import NOT_CALLED, ONLY_CALLED, WakePhrase, WakePhraseFilter
+from tests.dialogue.fake_stt import FakeStt
+from tests.dialogue.sounds import voiced
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "rest"),
+    [
+        ("computer", "Computer, turn on the light.", "turn on the light."),
+        ("computer", "Computer. Turn on the light.", "Turn on the light."),
+        ("computer", "Computer!", ""),
+        ("Computer", " compute her, what time is it?", "what time is it?"),
+        ("computer", "Hey computer, stop", "stop"),
+        ("hey house", "Hey, House: open the door", "open the door"),
+        ("hey jarvis", "Hey Jarves, good morning", "good morning"),
+        ("okay nabu", "OK Nabu, turn on the light", "turn on the light"),
+        ("okay nabu", "Okay, nah boo, turn on the light", "turn on the light"),
+        ("hey jarvis", "Hey Jarvis, I am home", "I am home"),
+        ("okay nabu", "Okay, now turn on the light", None),
+        ("computer", "The computer is slow today", None),
+        ("computer", "I bought a new computer", None),
+        ("computer", "Compare the two", None),
+        ("computer", "", None),
+        ("computer", "…", None),
+    ],
+)
+def test_what_follows_the_phrase_is_the_command(phrase: str, text: str, rest: str | None) -> None:
+    assert WakePhrase(phrase).rest_of(text) == rest
+
+
+def test_the_threshold_says_how_like_it_must_be() -> None:
+    heard = "Hey Jervus, good morning"
+    assert WakePhrase("hey jarvis", "strict").rest_of(heard) is None
+    assert WakePhrase("hey jarvis", "eager").rest_of(heard) == "good morning"
+    assert WakePhrase("hey jarvis", 0.99).rest_of("Hey Jarvis, go") == "go"
+    assert WakePhrase("hey jarvis", 0.99).rest_of(heard) is None
+
+
+def test_a_phrase_has_to_be_one() -> None:
+    with pytest.raises(ConfigError):
+        WakePhrase("…!")
+
+
+SOUND = Audio(voiced(1.0), 16_000)
+
+
+def transcriber(wake_state: WakeState, *lines: str) -> WakePhraseFilter:
+    return WakePhraseFilter(Transcriber(FakeStt(list(lines))), WakePhrase("computer"), wake_state)
+
+
+async def test_nothing_is_heard_of_what_others_say() -> None:
+    wake_state = WakeState("phrase")
+    heard = await transcriber(wake_state, "I told her that it was over.").transcribe(SOUND, CancelFlag())
+    assert (heard.text, heard.dropped) == ("", NOT_CALLED)
+    assert not wake_state.is_awake
+
+
+async def test_the_phrase_wakes_it_and_is_no_part_of_the_command() -> None:
+    wake_state = WakeState("phrase")
+    audio_source = transcriber(wake_state, "Computer, stop.", "and turn off the light")
+    assert (await audio_source.transcribe(SOUND, CancelFlag())).text == "stop."
+    assert wake_state.is_awake
+    assert (await audio_source.transcribe(SOUND, CancelFlag())).text == "and turn off the light"
+
+
+async def test_the_phrase_alone_is_no_command() -> None:
+    wake_state = WakeState("phrase")
+    heard = await transcriber(wake_state, "Computer?").transcribe(SOUND, CancelFlag())
+    assert (heard.text, heard.dropped) == ("", ONLY_CALLED)
+    assert wake_state.is_awake
+
+
+async def test_where_nobody_spoke_nobody_called() -> None:
+    heard = await transcriber(WakeState("phrase"), "").transcribe(SOUND, CancelFlag())
+    assert heard.dropped == "no speech"
+
+
+async def test_muted_it_is_not_woken_by_what_was_said_before() -> None:
+    wake_state = WakeState("phrase")
+    audio_source = transcriber(wake_state, "Computer, stop.")
+    wake_state.mute()
+    await audio_source.transcribe(SOUND, CancelFlag())
+    wake_state.unmute()
+    assert not wake_state.is_awake

@@ -1,0 +1,74 @@
+"""Engines that go on from one daemon to the next: with real processes, whose work is a test's."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.events import EngineChanged, Event
+from edgevox.core.files import Folders
+from edgevox.core.turn import CancelFlag
+from edgevox.engines import EngineLimits, SupervisedEngine
+from edgevox.models import ModelStore, load_manifest
+from tests.engines.engines import Echo, Unloadable
+
+BOUND_S = 60
+
+
+@pytest.fixture
+def daemons(folders: Folders) -> tuple[AssistantRuntime, AssistantRuntime]:
+    """Two, each with an engine that echoes where the language model is, and nothing else."""
+    settings = load_settings(folders, flags={"tools.enabled": False}, environ={})
+    store = ModelStore(folders.models, load_manifest())
+    both = (
+        AssistantRuntime(settings, folders, store, ["llama"]),
+        AssistantRuntime(settings, folders, store, ["llama"]),
+    )
+    for runtime in both:
+        vars(runtime.engines)["llama"] = echo(runtime)
+    return both
+
+
+def echo(runtime: AssistantRuntime) -> SupervisedEngine[str, str]:
+    return SupervisedEngine("llama", Echo(), publish=runtime.bus.publish)
+
+
+def test_engines_are_the_same_when_their_settings_are() -> None:
+    engine = SupervisedEngine[str, str]("a", Echo())
+    assert engine.is_equivalent_to(SupervisedEngine("a", Echo()))
+    assert not engine.is_equivalent_to(SupervisedEngine("a", Unloadable()))
+    assert not engine.is_equivalent_to(SupervisedEngine("a", Echo(), limits=EngineLimits(start_s=1)))
+
+
+async def test_an_engine_that_is_the_same_goes_on_as_it_runs(
+    daemons: tuple[AssistantRuntime, AssistantRuntime],
+) -> None:
+    before, after = daemons
+    events: list[Event] = []
+    async with asyncio.timeout(BOUND_S):
+        async with before:
+            pid = before.engines.pid("llama")
+            assert pid is not None
+            after.take_over(before)
+        with after.bus.listening(events.append):
+            async with after:
+                assert after.engines.pid("llama") == pid
+                engine = vars(after.engines)["llama"]
+                assert [reply async for reply in engine.stream("hello", CancelFlag())]
+    assert [event.state for event in events if isinstance(event, EngineChanged)] == ["stopped"]
+
+
+async def test_an_engine_that_is_another_is_loaded_anew(
+    daemons: tuple[AssistantRuntime, AssistantRuntime],
+) -> None:
+    before, after = daemons
+    vars(after.engines)["llama"] = SupervisedEngine[str, str]("llama", Echo(), limits=EngineLimits(start_s=30))
+    async with asyncio.timeout(BOUND_S):
+        async with before:
+            pid = before.engines.pid("llama")
+            after.take_over(before)
+        async with after:
+            assert after.engines.pid("llama") not in (None, pid)

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from edgevox.core.errors import EngineFailed, ModelError
+from edgevox.core.events import Bus, EngineChanged, Event, Subscription
+from edgevox.core.turn import CancelFlag
+from edgevox.engines import EngineLimits, SupervisedEngine
+from edgevox.engines.ipc import Reply
+from tests.engines.engines import DiesLoading, Echo, Unloadable
+
+LIMITS = EngineLimits(start_s=30, first_reply_s=30, next_reply_s=30)
+FELT = EngineLimits(start_s=60, first_reply_s=60, next_reply_s=60, heartbeat_s=1.0)
+IMPATIENT = EngineLimits(start_s=30, first_reply_s=0.5, next_reply_s=0.5)
+BOUND_S = 30
+
+
+@asynccontextmanager
+async def echo(
+    limits: EngineLimits = LIMITS, publish: Callable[[Event], None] = lambda _e: None
+) -> AsyncIterator[SupervisedEngine[str, str]]:
+    engine = SupervisedEngine[str, str]("echo", Echo(), limits=limits, publish=publish)
+    await engine.start()
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def take_until_ready(events: Subscription) -> AsyncIterator[EngineChanged]:
+    async for event in events:
+        if isinstance(event, EngineChanged):
+            yield event
+            if event.state == "ready":
+                return
+
+
+async def answer(engine: SupervisedEngine[str, str], text: str) -> list[str]:
+    return [word async for word in engine.stream(text, CancelFlag())]
+
+
+async def test_an_engine_answers_from_another_process() -> None:
+    async with echo() as engine:
+        assert await answer(engine, "one two") == ["one", "two"]
+        (pid,) = await answer(engine, "pid")
+        assert int(pid) == engine.pid != os.getpid()
+        assert os.getsid(int(pid)) == int(pid)  # a scheduling group of its own
+
+
+async def test_an_engine_that_dies_in_mid_answer_ends_that_answer_and_gives_the_next() -> None:
+    states: list[Event] = []
+    async with echo(publish=states.append) as engine:
+        stream = engine.stream("hello die world", CancelFlag())
+        assert await anext(stream) == "hello"
+        with pytest.raises(EngineFailed, match="signal 9") as caught:
+            await anext(stream)
+        assert "restarted" in caught.value.hint
+        assert await answer(engine, "back") == ["back"]
+    names = [e.state for e in states if isinstance(e, EngineChanged)]
+    assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]
+
+
+async def test_an_engine_that_says_it_is_at_work_may_take_its_time() -> None:
+    async with echo(IMPATIENT) as engine:
+        assert await answer(engine, "work work work hello") == ["hello"]
+
+
+async def test_an_engine_that_hangs_is_replaced() -> None:
+    async with echo(IMPATIENT) as engine:
+        first = engine.pid
+        with pytest.raises(EngineFailed, match=r"stopped answering within 0\.5 s"):
+            await answer(engine, "hang")
+        assert await answer(engine, "back") == ["back"]
+        assert engine.pid != first
+
+
+async def test_a_stopped_process_counts_as_hung() -> None:
+    async with echo(IMPATIENT) as engine:
+        assert engine.pid is not None
+        os.kill(engine.pid, signal.SIGSTOP)
+        with pytest.raises(EngineFailed):
+            await answer(engine, "hello")
+        assert await answer(engine, "back") == ["back"]
+
+
+@pytest.mark.parametrize("how", ["hang", "stop"])
+async def test_an_engine_without_a_pulse_is_replaced_long_before_its_limits(how: str) -> None:
+    async with echo(FELT) as engine:
+        assert engine.pid is not None
+        if how == "stop":
+            os.kill(engine.pid, signal.SIGSTOP)
+        with pytest.raises(EngineFailed, match="hung"):
+            await answer(engine, "hang")
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_an_engine_that_works_for_long_has_a_pulse() -> None:
+    async with echo(FELT) as engine:
+        first = engine.pid
+        assert await answer(engine, "spin hello") == ["hello"]
+        assert engine.pid == first
+
+
+async def test_an_idle_engine_that_is_stopped_comes_back_by_itself() -> None:
+    bus = Bus()
+    async with echo(FELT, publish=bus.publish) as engine:
+        assert engine.pid is not None
+        with bus.subscription() as events:
+            os.kill(engine.pid, signal.SIGSTOP)
+            async with asyncio.timeout(BOUND_S):
+                changes = [event async for event in take_until_ready(events)]
+        assert [change.state for change in changes] == ["restarting", "starting", "ready"]
+        assert "hung" in changes[0].detail
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_an_engine_that_finds_no_memory_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.engines.supervisor._TRY_AGAIN_S", (0.05,))
+    spawn = asyncio.create_subprocess_exec
+    refusals = [OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))] * 2
+
+    async def spawn_later(*args: Any, **how: Any) -> Any:
+        if refusals:
+            raise refusals.pop()
+        return await spawn(*args, **how)
+
+    bus = Bus()
+    async with echo(publish=bus.publish) as engine:
+        assert engine.pid is not None
+        monkeypatch.setattr(asyncio, "create_subprocess_exec", spawn_later)
+        with bus.subscription() as events:
+            os.kill(engine.pid, signal.SIGKILL)
+            async with asyncio.timeout(BOUND_S):
+                changes = [event async for event in take_until_ready(events)]
+        assert [change.state for change in changes].count("failed") == 2
+        assert "Cannot allocate memory" in changes[2].detail
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_an_idle_engine_that_dies_comes_back_by_itself() -> None:
+    bus = Bus()
+    async with echo(publish=bus.publish) as engine:
+        assert engine.pid is not None
+        with bus.subscription() as events:
+            os.kill(engine.pid, signal.SIGKILL)
+            async with asyncio.timeout(BOUND_S):
+                states = [event.state async for event in take_until_ready(events)]
+        assert states == ["restarting", "starting", "ready"]
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_a_cancelled_answer_ends_at_once_and_the_next_is_clean() -> None:
+    async with echo() as engine:
+        cancel = CancelFlag()
+        heard = 0
+        async for _word in engine.stream("forever", cancel):
+            heard += 1
+            if heard == 3:
+                cancel.set()
+        assert await answer(engine, "flag next") == ["False", "next"]
+
+
+async def test_a_cancel_from_another_thread_reaches_an_engine_that_says_nothing() -> None:
+    async with echo() as engine:
+        cancel = CancelFlag()
+        asyncio.get_running_loop().call_later(0.1, cancel.set)
+        async with asyncio.timeout(BOUND_S):
+            assert [w async for w in engine.stream("hang", cancel)] == []
+
+
+async def test_a_reader_that_walks_away_stops_the_engine() -> None:
+    async with echo() as engine:
+        stream = engine.stream("forever", CancelFlag())
+        assert await anext(stream) == "again"
+        await stream.aclose()
+        assert await answer(engine, "next") == ["next"]
+
+
+async def test_an_error_of_the_model_arrives_as_it_was_raised_and_costs_no_restart() -> None:
+    async with echo() as engine:
+        pid = engine.pid
+        with pytest.raises(ModelError, match="too long") as caught:
+            await answer(engine, "refuse")
+        assert caught.value.hint == "say less"
+        with pytest.raises(EngineFailed, match="a bug in the engine"):
+            await answer(engine, "raise")
+        assert engine.pid == pid
+
+
+@pytest.mark.parametrize(
+    ("broken", "error", "words"),
+    [(Unloadable(), ModelError, "not a model"), (DiesLoading(), EngineFailed, "signal 6")],
+)
+async def test_an_engine_that_cannot_load_says_why(broken: Any, error: type[Exception], words: str) -> None:
+    engine = SupervisedEngine[str, str]("broken", broken, limits=LIMITS)
+    with pytest.raises(error, match=words):
+        await engine.start()
+    assert engine.pid is None
+    await engine.close()
+
+
+async def test_a_child_ends_when_its_parent_is_gone() -> None:
+    engine = SupervisedEngine[str, str]("echo", Echo(), limits=LIMITS)
+    await engine.start()
+    process = engine._process
+    assert process is not None
+    process._connection.close()  # what the kernel does when a parent dies
+    async with asyncio.timeout(BOUND_S):
+        await process._process.wait()
+    await engine.close()
+
+
+async def test_a_task_that_is_cancelled_as_a_reply_comes_is_cancelled() -> None:
+    async with echo() as engine:
+        process = engine._process
+        assert process is not None
+        receiving = asyncio.create_task(process._receive(BOUND_S, "stopped answering"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        process._inbox.put_nowait(Reply(0, "late"))
+        receiving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await receiving

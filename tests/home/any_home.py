@@ -1,0 +1,24 @@
+"""A home that is exchanged while its tools stay."""
+
+from __future__ import annotations
+
+from edgevox.home import Action, DemoHome, Entity, House, ListItem
+
+
+class AnyHome:
+    """A home that can be exchanged under its tools: to make the tools takes longer than a test of one."""
+
+    def __init__(self, home: DemoHome) -> None:
+        self.home = home
+
+    def house(self) -> House:
+        return self.home.house()
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        return await self.home.apply(action)
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        return await self.home.items(list_id)
+
+    async def announce(self, message: str) -> None:
+        await self.home.announce(message)

@@ -1,0 +1,195 @@
+"""A real Home Assistant with the demo integration, in a folder of its own, on a port of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HASS = Path(__file__).resolve().parents[4] / ".home-assistant" / "bin" / "hass"
+_STARTS_WITHIN_S = 90.0
+_CONFIGURATION = """
+homeassistant:
+  name: Test House
+  latitude: 52.0
+  longitude: 5.0
+  elevation: 0
+  unit_system: metric
+  time_zone: UTC
+http:
+  server_host: 127.0.0.1
+  server_port: {port}
+api:
+websocket_api:
+auth:
+config:
+demo:
+kitchen_sink:
+logger:
+  default: error
+input_boolean:
+  guest_mode:
+    name: Guest Mode
+scene:
+  - name: Movie Night
+    entities:
+      light.bed_light: "on"
+      light.ceiling_lights: "off"
+script:
+  good_night:
+    alias: Good Night
+    sequence:
+      - service: input_boolean.turn_on
+        target:
+          entity_id: input_boolean.guest_mode
+light:
+  - platform: template
+    lights:
+      cellar_light:
+        friendly_name: Cellar Light
+        value_template: "{{{{ false }}}}"
+        turn_on: []
+        turn_off: []
+"""
+
+
+class Server:
+    """Started and killed as often as a test likes; what it was told stays in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = _free_port()
+        self.token = ""
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        configuration = _CONFIGURATION.format(port=self.port)
+        (folder / "configuration.yaml").write_text(configuration, encoding="utf-8")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Returns when it answers; it may not know all its things yet."""
+        with (self.folder / "output.log").open("ab") as output:
+            self._process = subprocess.Popen(
+                [HASS, "--config", self.folder, "--skip-pip"], stdout=output, stderr=subprocess.STDOUT
+            )
+        eventually(self._answers, within_s=_STARTS_WITHIN_S)
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait(timeout=10)
+            self._process = None
+
+    def stop(self) -> None:
+        """In peace: everything is written down before it ends."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(timeout=30)
+            self._process = None
+
+    def pause(self) -> None:
+        """Connections stay, and nobody answers on them."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def sign_up(self) -> None:
+        """Make the first user, and take a token of theirs."""
+        about = {
+            "client_id": self.url,
+            "name": "Test",
+            "username": "test",
+            "password": "test-password",
+            "language": "en",
+        }
+        self.token = self._token(self._post("/api/onboarding/users", about)["auth_code"])
+
+    def sign_in(self, username: str, password: str) -> str:
+        """A token of another user's."""
+        client = {"client_id": self.url, "redirect_uri": self.url}
+        flow = self._post("/auth/login_flow", {**client, "handler": ["homeassistant", None]})
+        answers = {"client_id": self.url, "username": username, "password": password}
+        return self._token(self._post(f"/auth/login_flow/{flow['flow_id']}", answers)["result"])
+
+    def add_integration(self, name: str, answers: dict[str, Any]) -> None:
+        """As in the settings, where a form is filled in."""
+        flows = "/api/config/config_entries/flow"
+        form = self._post(flows, {"handler": name})
+        done = self._post(f"{flows}/{form['flow_id']}", answers)
+        assert done["type"] == "create_entry", done
+
+    def wait_until_running(self) -> None:
+        eventually(lambda: self.get("/api/config")["state"] == "RUNNING", within_s=_STARTS_WITHIN_S)
+
+    def get(self, path: str) -> Any:
+        """The REST API's answer: not what the home under test believes."""
+        return self._request("GET", path, None)
+
+    def state(self, entity_id: str) -> str:
+        return str(self.get(f"/api/states/{entity_id}")["state"])
+
+    def attribute(self, entity_id: str, key: str) -> Any:
+        return self.get(f"/api/states/{entity_id}")["attributes"].get(key)
+
+    def set_state(self, entity_id: str, state: str, **attributes: Any) -> None:
+        self._post(f"/api/states/{entity_id}", {"state": state, "attributes": attributes})
+
+    def remove_state(self, entity_id: str) -> None:
+        self._request("DELETE", f"/api/states/{entity_id}", None)
+
+    def call(self, domain: str, service: str, **data: Any) -> None:
+        self._post(f"/api/services/{domain}/{service}", data)
+
+    def _token(self, code: str) -> str:
+        form = {"client_id": self.url, "grant_type": "authorization_code", "code": code}
+        body = urllib.parse.urlencode(form).encode()
+        answer = self._request("POST", "/auth/token", body, "application/x-www-form-urlencoded")
+        return str(answer["access_token"])
+
+    def _post(self, path: str, content: dict[str, Any]) -> Any:
+        return self._request("POST", path, json.dumps(content).encode())
+
+    def _request(self, method: str, path: str, body: bytes | None, content_type: str = "application/json") -> Any:
+        headers = {"Content-Type": content_type}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        request = urllib.request.Request(f"{self.url}{path}", body, headers, method=method)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def _answers(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, (self.folder / "output.log").read_text(encoding="utf-8")
+        try:
+            with urllib.request.urlopen(f"{self.url}/manifest.json", timeout=5):
+                return True
+        except OSError:
+            return False
+
+
+def eventually(is_so: Callable[[], bool], *, within_s: float) -> None:
+    """Wait until it is so; fails when it takes too long."""
+    until_s = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < until_s, "it took too long"
+        time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,107 @@
+"""Templates: those that devices announce are read, and those that would do harm end at once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from edgevox.home.backends.mqtt.templates import MAX_TEMPLATE_CHARS, BadTemplate, Template
+
+PAYLOAD = '{"state": "ON", "t": 21.57, "update": {"state": "idle"}, "none": null, "contact": true, "l": [1, 2]}'
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("{{ value_json.state }}", "ON"),
+        ("{{value_json['state']}}", "ON"),
+        ('{{ value_json["t"] }}', "21.57"),
+        ("{{ value_json.contact }}", "True"),
+        ("{{ value_json.update.state }}", "idle"),
+        ("{{ value_json['update']['state'] }}", "idle"),
+        ("{{ value_json.l[1] }}", "2"),
+        ("{{ value_json.t | float }}", "21.57"),
+        ("{{ value_json.t | round(1) }}", "21.6"),
+        ("{{ value_json.t | round }}", "22"),
+        ("{{ value_json.t | round(0, 'floor') }}", "21"),
+        ("{{ value_json.t | int }}", "21"),
+        ("{{ (value_json.t * 9 / 5 + 32) | round(1) }}", "70.8"),
+        ("{{ 'ON' if value_json.contact else 'OFF' }}", "ON"),
+        ("{% if value_json.t > 20 %}warm{% else %}cold{% endif %}", "warm"),
+        ("{% set m = {none: none, 'idle': 'off'} %}{{ m[value_json.update.state] }}", "off"),
+        ("{{ value_json.get('state') | lower }}", "on"),
+        ("{{ value_json.t ~ ' °C' }}", "21.57 °C"),
+        ("{{ value_json.gone | default('x') }}", "x"),
+        ("{{ iif(value_json.contact, 'shut', 'open') }}", "shut"),
+        ("{{ (value | from_json).state | replace('N', 'FF') }}", "OFF"),
+        # What the message does not say is not said.
+        ("{{ value_json.gone }}", None),
+        ("{{ value_json.none }}", None),
+        ("{{ value_json.gone.there }}", None),
+        ("{{ value_json.gone | is_defined }}", None),
+        ("{{ value_json.state | float }}", None),
+        ("{{ value_json.state", None),
+    ],
+)
+def test_a_message_is_read(source: str, said: str | None) -> None:
+    assert Template(source).read(PAYLOAD) == said
+
+
+def test_a_message_that_is_no_object_is_read() -> None:
+    assert Template("{{ value | float / 10 }}").read("215") == "21.5"
+    assert Template("{{ value_json.state }}").read("not json") is None
+    assert Template("{{ value_json.state }}").read("[" * 10_000) is None
+    assert Template("{{ value_json[0] }}").read("[7]") == "7"
+
+
+def test_a_command_is_written() -> None:
+    assert Template('{"position": {{ position }} }').write(40, position=40) == '{"position": 40 }'
+    with pytest.raises(BadTemplate):
+        Template("{{ value.__class__.__mro__ }}").write("ON")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}x{% endfor %}{% endfor %}",
+        "{{ 'a' * 1000000000 }}",
+        "{{ [1] * 1000000000 }}",
+        "{{ 9 ** 9 ** 9 ** 9 }}",
+        "{{ '%1000000000d' % 1 }}",
+        "{{ '{:1000000000}'.format(1) }}",
+        "{{ 'a' | center(1000000000) }}",
+        "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
+        "{% set a = value ~ value %}" + "{% set a = a ~ a %}" * 60 + "{{ a }}",
+        "{% set a = value %}" + "{% set a = a + a %}" * 60 + "{{ a }}",
+        "{% set a = [1] %}" + "{% set a = [a, a] %}" * 60 + "{{ a }}",
+        "{% set a = 99 %}" + "{% set a = a * a %}" * 60 + "{{ a }}",
+        "{{ value" + "|replace('a', 'aaaaaaaaaa')" * 50 + " }}",
+        "{{ " + "(" * 400 + "1" + ")" * 400 + " }}",
+        "{{ " + "-" * 1500 + "1 }}",
+        "{{ " + "1 + " * 400 + "x }}",
+        "{{ value.__class__ }}",
+        "{{ value_json.update.keys() }}",
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{% include '/etc/passwd' %}",
+        "{{ cycler.__init__.__globals__ }}",
+    ],
+)
+def test_a_template_that_would_do_harm_ends_at_once(source: str) -> None:
+    template = Template(source)
+    began_s = time.process_time()
+    assert template.read(PAYLOAD) is None
+    assert time.process_time() - began_s < 1.0
+    again_s = time.process_time()
+    assert template.read(PAYLOAD) is None
+    assert time.process_time() - again_s < 0.1, "a bad template is compiled once"
+
+
+def test_rounding_to_very_many_digits_is_cheap() -> None:
+    assert Template("{{ 1.5 | round(1000000000) }}").read("") == "1.5"
+    assert Template("{{ 1.5 | round(1000000000, 'ceil') }}").read("") == "1.5"
+
+
+def test_a_long_template_is_refused() -> None:
+    with pytest.raises(BadTemplate):
+        Template("x" * (MAX_TEMPLATE_CHARS + 1))

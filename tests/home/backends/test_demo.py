@@ -1,0 +1,171 @@
+"""The demo home: remembers, keeps its bounds, and survives a broken file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from edgevox.core.errors import StateError
+from edgevox.home import Action, DemoHome, Entity, HomeError, Verb
+from edgevox.home.backends.demo import FIRST_DAY, FIRST_ITEMS, HOME_FILE, SCENES
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / HOME_FILE
+
+
+def thing(home: DemoHome, entity_id: str) -> Entity:
+    entity = home.house().entity(entity_id)
+    assert entity is not None
+    return entity
+
+
+async def do(home: DemoHome, verb: Verb, *entity_ids: str, **values: object) -> tuple[Entity, ...]:
+    return await home.apply(Action(verb, tuple(thing(home, entity_id) for entity_id in entity_ids), values))
+
+
+def test_the_house_is_whole() -> None:
+    assert len(FIRST_DAY.areas) == 7
+    assert len(FIRST_DAY.floors) == 2
+    ids = [entity.id for entity in FIRST_DAY.entities]
+    assert len(ids) == len(set(ids))
+    for entity in FIRST_DAY.entities:
+        assert entity.id.startswith(f"{entity.domain}.")
+        assert entity.area is None or FIRST_DAY.area(entity.area) is not None
+        assert entity.floor is None or FIRST_DAY.floor(entity.floor) is not None
+    assert SCENES.keys() | FIRST_ITEMS.keys() <= set(ids)
+    assert {entity_id for scene in SCENES.values() for entity_id in scene} <= set(ids)
+
+
+def test_looking_writes_nothing(path: Path) -> None:
+    assert DemoHome(path).house().areas == FIRST_DAY.areas
+    assert not path.parent.exists()
+
+
+async def test_what_was_done_is_there_for_the_next_command(path: Path) -> None:
+    await do(DemoHome(path), "turn_on", "light.kitchen")
+    await do(DemoHome(path), "add_item", "todo.shopping_list", item="eggs")
+    home = DemoHome(path)
+    assert thing(home, "light.kitchen").state == "on"
+    assert thing(home, "todo.shopping_list").state == "3"
+    assert [file.name for file in path.parent.iterdir() if not file.name.startswith(".")] == [HOME_FILE]
+
+
+async def test_a_home_without_a_file_forgets() -> None:
+    await do(DemoHome(), "turn_on", "light.kitchen")
+    assert thing(DemoHome(), "light.kitchen").state == "off"
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", '{"things": 3}', '{"version": 2}', "\x00\x00"])
+def test_a_broken_file_is_set_aside_and_the_home_begins_afresh(
+    broken: str, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path.parent.mkdir()
+    path.write_text(broken, encoding="utf-8")
+    home = DemoHome(path)
+    assert thing(home, "light.hallway").state == "on"
+    assert "could not be read" in caplog.text
+    assert path.with_name(f"{HOME_FILE}.broken").read_text(encoding="utf-8") == broken
+    asyncio.run(do(home, "turn_off", "light.hallway"))
+    assert json.loads(path.read_text(encoding="utf-8"))["things"].keys() == {"light.hallway"}
+
+
+def test_a_thing_of_another_version_s_home_is_ignored(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text('{"version": 1, "things": {"light.gone": {"state": "on"}}}', encoding="utf-8")
+    assert DemoHome(path).house().entity("light.gone") is None
+
+
+async def test_commands_at_the_same_time_lose_nothing(path: Path) -> None:
+    def add(item: str) -> None:
+        home = DemoHome(path)
+        home._apply(Action("add_item", (thing(home, "todo.tasks"),), {"item": item}))
+
+    threads = [threading.Thread(target=add, args=(str(number),)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    items = {item.text for item in await DemoHome(path).items("todo.tasks")}
+    assert {str(number) for number in range(8)} < items
+
+
+async def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    nowhere = DemoHome(tmp_path / "file" / HOME_FILE)
+    with pytest.raises(StateError) as error:
+        await nowhere.apply(Action("turn_on", FIRST_DAY.entities[:1]))
+    assert "EDGEVOX_STATE_DIR" in error.value.hint
+
+
+# --- effects
+
+
+@pytest.mark.parametrize(
+    ("verb", "entity_id", "values", "state", "attributes"),
+    [
+        ("turn_on", "light.kitchen", {}, "on", {"brightness": 100}),
+        ("turn_off", "light.hallway", {}, "off", {"brightness": 0}),
+        ("set_light", "light.desk_lamp", {"brightness": 40}, "on", {"brightness": 40}),
+        ("set_light", "light.desk_lamp", {"brightness": 0}, "off", {"brightness": 0}),
+        ("set_light", "light.desk_lamp", {"color": "Warm White"}, "on", {"color": "warm white"}),
+        ("turn_on", "cover.garage_door", {}, "open", {"position": 100}),
+        ("set_position", "cover.garage_door", {"position": 1}, "open", {"position": 1}),
+        ("set_position", "cover.living_room_blinds", {"position": 0}, "closed", {"position": 0}),
+        ("turn_off", "lock.front_door", {}, "unlocked", {}),
+        ("turn_on", "alarm_control_panel.house", {}, "armed_away", {}),
+        ("set_temperature", "climate.thermostat", {"temperature": 30}, "heat", {"temperature": 30.0}),
+        ("turn_off", "climate.thermostat", {}, "off", {}),
+        ("turn_on", "fan.bedroom", {}, "on", {"percentage": 50}),
+        ("set_speed", "fan.bedroom", {"percentage": 0}, "off", {"percentage": 0}),
+        ("turn_on", "media_player.tv", {}, "playing", {}),
+        ("turn_off", "media_player.tv", {}, "off", {}),
+        ("next", "media_player.tv", {}, "playing", {"track": 2}),
+        ("previous", "media_player.tv", {}, "playing", {"track": 1}),
+        ("mute", "media_player.tv", {}, "playing", {"is_volume_muted": True}),
+        ("play", "media_player.kitchen", {"search_query": "jazz"}, "playing", {"media_title": "jazz"}),
+        ("start", "vacuum.robot", {}, "cleaning", {}),
+        ("clean_area", "vacuum.robot", {"area": "office"}, "cleaning", {"cleaning": "office"}),
+        ("start", "lawn_mower.garden", {}, "mowing", {}),
+        ("dock", "lawn_mower.garden", {}, "docked", {}),
+    ],
+)
+async def test_an_action_has_its_effect(
+    verb: Verb, entity_id: str, values: dict[str, object], state: str, attributes: dict[str, object]
+) -> None:
+    home = DemoHome()
+    (done,) = await do(home, verb, entity_id, **values)
+    assert done == thing(home, entity_id)
+    assert done.state == state
+    assert attributes.items() <= done.attributes.items()
+
+
+@pytest.mark.parametrize(
+    ("verb", "entity_id", "values"),
+    [
+        ("set_temperature", "climate.thermostat", {"temperature": 30.5}),
+        ("set_temperature", "climate.thermostat", {"temperature": -3}),
+        ("set_light", "light.kitchen", {"color": "red"}),
+        ("set_light", "light.desk_lamp", {"color": "heffalump"}),
+        ("pause", "media_player.kitchen", {}),
+        ("unpause", "media_player.kitchen", {}),
+    ],
+)
+async def test_what_a_thing_cannot_do_changes_nothing(verb: Verb, entity_id: str, values: dict[str, object]) -> None:
+    home = DemoHome()
+    before = home.house()
+    with pytest.raises(HomeError):
+        await do(home, verb, entity_id, **values)
+    assert home.house() == before
+
+
+async def test_those_that_can_do_it_do_it() -> None:
+    home = DemoHome()
+    done = await do(home, "set_light", "light.living_room", "light.floor_lamp", color="green")
+    assert [entity.id for entity in done] == ["light.floor_lamp"]
+    assert thing(home, "light.living_room") == FIRST_DAY.entity("light.living_room")

@@ -1,0 +1,187 @@
+"""Who gets in: hosts, pages, tokens, sizes; and every refusal in the form that clients know."""
+
+from __future__ import annotations
+
+import logging
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import pytest
+
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders
+from edgevox.server.http.auth import Tokens, token_file
+from tests.server.harness import OWNER, READER, TALKER, model, served, talking
+
+OPENAI_FIELDS = {"message", "type", "param", "code"}
+
+
+async def asked(
+    url: str,
+    path: str = "/v1/models",
+    *,
+    method: str = "GET",
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> tuple[int, dict[str, Any], Mapping[str, str]]:
+    """Status, body and headers of one request."""
+    async with (
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10)) as session,
+        session.request(method, url + path, headers=headers, **more) as response,
+    ):
+        return response.status, await response.json(), response.headers
+
+
+async def refused(**more: Any) -> tuple[int, str]:
+    """Status and code of a request that is refused."""
+    settings = more.pop("settings", {})
+    async with served(talking(model([])), **settings) as url:
+        status, body, _headers = await asked(url, **more)
+    assert body["error"].keys() == OPENAI_FIELDS
+    return status, body["error"]["code"]
+
+
+# --- hosts and pages
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8790", "127.0.0.1.evil.example", "", "[::1", "10.0.0.7"]
+)
+async def test_a_rebound_name_is_refused(host: str) -> None:
+    assert await refused(headers={"Host": host}) == (403, "host_not_allowed")
+
+
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8790", "LOCALHOST", "house.lan"])
+async def test_our_own_names_are_served(host: str) -> None:
+    async with served(talking(model([])), allowed_hosts=["house.lan"]) as url:
+        token = {"Authorization": f"Bearer {OWNER}"}
+        status, _body, _headers = await asked(url, headers={"Host": host, **token})
+    assert status == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1:1"]
+)
+async def test_a_foreign_page_is_refused(origin: str) -> None:
+    assert await refused(headers={"Origin": origin}) == (403, "origin_not_allowed")
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_a_request_that_a_browser_calls_foreign_is_refused(site: str) -> None:
+    assert await refused(headers={"Sec-Fetch-Site": site}) == (403, "origin_not_allowed")
+
+
+async def test_a_page_of_the_settings_is_served_and_told_so() -> None:
+    page = "http://panel.lan:8080"
+    async with served(talking(model([])), allowed_origins=[page]) as url:
+        status, _body, headers = await asked(url, headers={"Origin": page})
+        other, _body, _headers = await asked(url, headers={"Origin": "http://panel.lan:8081"})
+    assert (status, headers["access-control-allow-origin"], other) == (200, page, 403)
+
+
+# --- tokens
+
+
+async def test_on_this_machine_models_need_no_token() -> None:
+    async with served(talking(model([]))) as url:
+        status, body, _headers = await asked(url, headers={"Authorization": "Bearer EMPTY"})
+    assert (status, [one["id"] for one in body["data"]]) == (200, ["scripted"])
+
+
+@pytest.mark.parametrize(
+    "far", [{"Host": "house.lan"}, {"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}]
+)
+async def test_from_elsewhere_everything_needs_a_token(far: dict[str, str]) -> None:
+    settings = {"allowed_hosts": ["house.lan"]}
+    for path in ("/v1/models", "/healthz"):
+        assert await refused(settings=settings, path=path, headers=far) == (401, "missing_api_key")
+    wrong = {**far, "Authorization": "Bearer nonsense"}
+    assert await refused(settings=settings, headers=wrong) == (401, "invalid_api_key")
+    narrow = {**far, "Authorization": f"Bearer {READER}"}
+    assert await refused(settings=settings, headers=narrow) == (403, "token_scope_insufficient")
+    async with served(talking(model([])), **settings) as url:
+        for known in ({"Authorization": f"bearer {TALKER}"}, {"x-api-key": OWNER}):
+            status, _body, _headers = await asked(url, headers={**far, **known})
+            assert status == 200
+
+
+async def test_a_token_can_be_demanded_on_this_machine_too() -> None:
+    assert await refused(settings={"always_token": True}) == (401, "missing_api_key")
+
+
+def test_the_first_start_makes_a_token_that_only_its_user_can_read(folders: Folders) -> None:
+    Tokens.open(folders)
+    path = token_file(folders)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    token = path.read_text().split('token = "')[1].split('"')[0]
+    again = Tokens.open(folders).caller(token)
+    assert again is not None
+    assert again.may("home.locks")
+    assert Tokens.open(folders).caller(token[:-1]) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]\ntoken = 'short'\nscopes = []",
+        "[a]\nscopes = []",
+        "[a",
+        "a = 1",
+        "[a]\ntoken='0123456789abcdef'\nscopes=[]\n[b]\ntoken='0123456789abcdef'\nscopes=[]",
+    ],
+)
+def test_a_file_of_tokens_that_is_wrong_is_told_without_a_token(folders: Folders, text: str) -> None:
+    folders.config.mkdir()
+    token_file(folders).write_text(text)
+    token_file(folders).chmod(0o600)
+    with pytest.raises(ConfigError) as caught:
+        Tokens.open(folders)
+    assert "0123456789abcdef" not in caught.value.message + caught.value.hint
+
+
+def test_a_file_of_tokens_that_others_can_read_is_refused(folders: Folders) -> None:
+    Tokens.open(folders)
+    token_file(folders).chmod(0o644)
+    with pytest.raises(ConfigError, match="other users"):
+        Tokens.open(folders)
+
+
+async def test_no_token_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with served(talking(model([]))) as url:
+        await asked(url, headers={"Authorization": f"Bearer {OWNER}"})
+        await asked(url, f"/v1/models?api_key={OWNER}", headers={"x-api-key": OWNER})
+        await asked(url, "/nowhere", headers={"Authorization": f"Bearer {OWNER}"})
+    printed = capfd.readouterr()
+    assert OWNER not in caplog.text + printed.out + printed.err
+
+
+# --- sizes and paths
+
+
+async def test_a_body_that_is_too_large_is_refused_before_it_is_read() -> None:
+    settings = {"max_body_bytes": 1000}
+    more: dict[str, Any] = {"settings": settings, "method": "POST", "path": "/v1/chat/completions"}
+    assert await refused(data=b" " * 1001, **more) == (413, "request_too_large")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/nowhere", (404, "unknown_url")),
+        ("POST", "/v1/models", (405, "method_not_allowed")),
+        ("GET", "/v1/models/gpt-99", (404, "model_not_found")),
+        ("GET", "/v1/models/../../../../etc/passwd", (404, "unknown_url")),
+        ("GET", "/v1/models/..%2f..%2fetc%2fpasswd", (404, "model_not_found")),
+        ("GET", "//etc/passwd", (404, "unknown_url")),
+    ],
+)
+async def test_what_is_not_there_is_told_in_openais_form(method: str, path: str, expected: tuple[int, str]) -> None:
+    assert await refused(method=method, path=path) == expected
+
+
+async def test_health_tells_of_the_engines() -> None:
+    async with served(talking(model([]))) as url:
+        assert (await asked(url, "/healthz"))[:2] == (200, {"status": "ok", "engines": {}})

@@ -1,0 +1,133 @@
+"""What a page shows: the home, the tools, the turns of a day, how it is, and settings that it may change."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from typing import Any
+
+import aiohttp
+import pytest
+
+from edgevox.config import Settings, load_settings
+from edgevox.core.files import Folders
+from tests.server.websocket.harness import LIGHT_ON, OWNER, TALKER, connected, lobby
+
+
+async def asked(
+    url: str, path: str, *, method: str = "GET", token: str = OWNER, **more: Any
+) -> tuple[int, dict[str, Any]]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with (
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(20)) as session,
+        session.request(method, url + path, headers=headers, **more) as response,
+    ):
+        return response.status, await response.json()
+
+
+async def test_the_home_is_shown_as_it_is_now(folders: Folders) -> None:
+    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+        await client.send("text", text="turn on the kitchen light")
+        await client.until("done")
+        status, home = await asked(behind.url, "/v1/home")
+    assert status == 200
+    light = next(thing for thing in home["things"] if thing["id"] == "light.kitchen")
+    assert (light["state"], light["phrase"], light["domain"]) == ("on", "on", "light")
+    assert light["area"] in {area["id"] for area in home["areas"]}
+    assert (home["kind"], home["problem"]) == ("demo", "")
+
+
+async def test_tools_are_counted_and_those_not_offered_have_a_reason(folders: Folders) -> None:
+    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+        await client.send("text", text="turn on the kitchen light")
+        await client.until("done")
+        _status, stats = await asked(behind.url, "/v1/tools/stats")
+    by_name = {tool["name"]: tool for tool in stats["data"]}
+    assert (by_name["turn_on"]["chosen"], by_name["turn_off"]["chosen"]) == (1, 0)
+    assert "tools.documents" in stats["not_offered"]["search_corpus"]
+
+
+async def test_the_turns_of_today_have_their_waterfalls_and_a_trend(folders: Folders) -> None:
+    async with lobby(folders, ["Hello."]) as behind, connected(behind.url) as client:
+        await client.send("text", text="hello")
+        done = await client.until("done")
+        _status, turns = await asked(behind.url, "/v1/turns")
+        bad = [await asked(behind.url, f"/v1/turns?day={day}") for day in ("x", "0001-01-01", "9999-12-31")]
+    assert turns["data"][0]["turn_id"] == done["turn_id"]
+    assert turns["data"][0]["stages"] == done["waterfall"]["stages"]
+    assert [(hour["turns"], hour["failed"]) for hour in turns["trend"]] == [(1, 0)]
+    assert turns["trend"][0]["median_ms"]["total"] == done["waterfall"]["total_ms"]
+    assert turns["day"] == dt.datetime.now().astimezone().date().isoformat()
+    assert [status for status, _body in bad] == [400, 400, 400]
+
+
+async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
+    async with lobby(folders) as behind, connected(behind.url):
+        _status, told = await asked(behind.url, "/v1/status", token="")
+    assert told["engines"]["llama"]["state"] == "ready"
+    assert told["voice"] == {"clients": 1, "max_clients": 4}
+    assert told["trouble"] is None
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/turns"),
+        ("GET", "/v1/settings"),
+        ("PATCH", "/v1/settings"),
+        ("GET", "/v1/events"),
+        ("POST", "/v1/voice"),
+    ],
+)
+async def test_what_was_said_and_what_is_set_needs_its_own_scope(folders: Folders, method: str, path: str) -> None:
+    async with lobby(folders) as behind:
+        status, body = await asked(behind.url, path, method=method, token="")
+        assert (status, body["error"]["code"]) == (401, "missing_api_key")
+        status, body = await asked(behind.url, path, method=method, token=TALKER)
+        assert (status, body["error"]["code"]) == (403, "token_scope_insufficient")
+
+
+async def test_a_setting_is_changed_in_the_file(folders: Folders) -> None:
+    reloads: list[None] = []
+    async with lobby(folders, reload=lambda: reloads.append(None)) as behind:
+        status, told = await asked(
+            behind.url, "/v1/settings", method="PATCH", json={"tts.speed": 1.25, "sounds.chimes": False}
+        )
+    assert (status, told) == (200, {"saved": ["sounds.chimes", "tts.speed"], "in_force": "soon"})
+    assert reloads == [None]
+    written = tomllib.loads(folders.config_file.read_text())
+    assert written == {"tts": {"speed": 1.25}, "sounds": {"chimes": False}}
+    assert load_settings(folders, environ={}).tts.speed == 1.25
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tts.speed": 99.0},
+        {"tts.speed": "fast"},
+        {"server.host": "0.0.0.0"},
+        {"tools.confirm_otherwise": "never"},
+        {"tts.speed": 1.1, "nothing": 1},
+        {"tts.speed": None},
+        {},
+        [],
+    ],
+)
+async def test_a_change_that_is_wrong_changes_nothing(folders: Folders, changes: object) -> None:
+    async with lobby(folders) as behind:
+        status, body = await asked(behind.url, "/v1/settings", method="PATCH", json=changes)
+    assert (status, body["error"]["code"]) == (400, "invalid_value")
+    assert not folders.config_file.exists()
+
+
+async def test_settings_say_what_they_are_and_whether_they_can_be_changed(folders: Folders) -> None:
+    settings: Settings = load_settings(folders, environ={"EDGEVOX_TTS__SPEED": "1.5"})
+    async with lobby(folders, settings=settings) as behind:
+        _status, told = await asked(behind.url, "/v1/settings")
+        refused = await asked(behind.url, "/v1/settings", method="PATCH", json={"tts.speed": 1.0})
+    by_name = {setting["name"]: setting for setting in told["data"]}
+    assert (by_name["tts.speed"]["value"], by_name["tts.speed"]["is_changeable"]) == (1.5, False)
+    assert "EDGEVOX_TTS__SPEED" in by_name["tts.speed"]["why_not"]
+    assert by_name["sounds.chimes"]["is_changeable"] is True
+    assert by_name["audio.hangover_ms"]["schema"]["minimum"] == 100
+    assert refused[0] == 400

@@ -1,0 +1,226 @@
+"""Somebody who has the page open: a real Chromium without a window, and a daemon that serves it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+import wave
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+from tests.cli.command import home_environment
+
+BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a busy machine
+TOKEN = "edgevox-token-of-the-visitor"
+_LOOK_EVERY_S = 0.1
+_BEFORE_S, _BEHIND_S = 1, 10
+_NONE: Mapping[str, str] = {}
+_SPEECH = {"model": "default", "voice": "default", "response_format": "wav"}
+
+
+class Household:
+    """`edgevox serve` as a process, with the real engines; it can be ended and started again.
+
+    Or another command that serves.
+    """
+
+    def __init__(self, home: Path, command: Sequence[str] = ("serve",), variables: Mapping[str, str] = _NONE) -> None:
+        self.home = home
+        self.port = _free_port()
+        self._command = command
+        self._variables = variables
+        self.told: list[str] = []
+        self._process: subprocess.Popen[str] | None = None
+        tokens = home / "config" / "server_tokens.toml"
+        tokens.parent.mkdir(parents=True)
+        tokens.touch(0o600)
+        tokens.write_text(f'[owner]\ntoken = "{TOKEN}"\nscopes = ["*"]\n')
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        env = home_environment(self.home, EDGEVOX_SERVER__PORT=str(self.port), **self._variables)
+        words = [sys.executable, "-m", "edgevox", *self._command]
+        self._process = subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True)
+        is_up = threading.Event()
+        threading.Thread(target=self._read, args=(self._process, is_up), daemon=True).start()
+        assert is_up.wait(BOUND_S), "".join(self.told)
+        assert self._process.poll() is None, "".join(self.told)
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(BOUND_S)
+            self._process = None
+
+    def speak(self, text: str, path: Path) -> None:
+        """Have its voice say something into a file, with silence around it."""
+        request = urllib.request.Request(
+            f"{self.url}/v1/audio/speech",
+            data=json.dumps({**_SPEECH, "input": text}).encode(),
+            headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=BOUND_S) as response:
+            path.write_bytes(response.read())
+        with wave.open(str(path)) as said:
+            rate_hz, spoken = said.getframerate(), said.readframes(said.getnframes())
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(rate_hz)
+            file.writeframes(bytes(2 * rate_hz * _BEFORE_S) + spoken + bytes(2 * rate_hz * _BEHIND_S))
+
+    def _read(self, process: subprocess.Popen[str], is_up: threading.Event) -> None:
+        assert process.stderr is not None
+        with process.stderr:
+            for line in process.stderr:
+                self.told.append(line)
+                if "serving" in line:
+                    is_up.set()
+        is_up.set()
+
+
+class Visitor:
+    """Looks at the page, and waits for what must come."""
+
+    def __init__(self, browser: webdriver.Chrome) -> None:
+        self.browser = browser
+
+    def open(self, url: str) -> None:
+        self.browser.get(url)
+
+    def one(self, selector: str) -> WebElement:
+        found: WebElement = self.until(lambda: next(iter(self.browser.find_elements(By.CSS_SELECTOR, selector)), None))
+        return found
+
+    def text(self, selector: str) -> str:
+        """What stands there, also where it is out of view; "" where nothing is.
+
+        In one step: the page may draw a part of itself anew between two.
+        """
+        script = "return [...document.querySelectorAll(arguments[0])].at(-1)?.textContent ?? ''"
+        return str(self.browser.execute_script(script, selector))
+
+    def until(self, has_come: Callable[[], Any], bound_s: float = BOUND_S) -> Any:
+        """What `has_come` says once it says something; a test that waits in vain shows the page."""
+        try:
+            waiting = WebDriverWait(self.browser, bound_s, poll_frequency=_LOOK_EVERY_S)
+            return waiting.until(lambda _browser: has_come())
+        except TimeoutException:
+            pytest.fail(f"it has not come to the page: {' '.join(self.text('main').split())[:2000]}")
+
+    def until_connected(self) -> None:
+        self.until(lambda: self.text("#connection-words") == "Connected")
+
+    def ask(self, text: str) -> WebElement:
+        """Type it, and wait until it has been answered; the turn."""
+        before = len(self.turns())
+        self.one("#words").send_keys(text + "\n")
+        return self.answered(before)
+
+    def answered(self, before: int) -> WebElement:
+        self.until(lambda: len(self.turns()) > before)
+        turn = self.turns()[before]
+        self.until(lambda: turn.get_attribute("data-outcome"))
+        return turn
+
+    def turns(self) -> list[WebElement]:
+        return self.browser.find_elements(By.CSS_SELECTOR, "#turn-list > .turn")
+
+    def state_of(self, thing: str) -> str:
+        script = "return document.querySelector(`[data-thing=\"${arguments[0]}\"]`)?.dataset.state ?? ''"
+        return str(self.browser.execute_script(script, thing))
+
+    def played_s(self) -> float:
+        """How much sound the page says that it has played."""
+        found = re.search(r"played here([\d.]+) s", self.text("#facts"))
+        return float(found[1]) if found else 0.0
+
+    def does(self, script: str, *given: object) -> Any:
+        """What an asynchronous function with this body returns."""
+        return self.browser.execute_async_script(
+            f"const [...given] = arguments; const done = given.pop(); (async () => {{ {script} }})()"
+            ".then(done, (error) => done(`failed: ${error}`));",
+            *given,
+        )
+
+    def command(self, name: str, **given: object) -> Any:
+        """One of Chromium's own commands."""
+        return self.browser.execute_cdp_cmd(name, given)
+
+    def size(self, width: int, height: int, *, is_phone: bool = False, scale: float = 1) -> None:
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=scale,
+            mobile=is_phone,
+        )
+
+    def colours(self, scheme: str) -> None:
+        self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def complaints(self) -> list[str]:
+        """What the browser has said against the page."""
+        entries: list[dict[str, Any]] = self.browser.get_log("browser")  # type: ignore[no-untyped-call]  # it has no types
+        return [str(entry["message"]) for entry in entries]
+
+
+@contextmanager
+def visiting(microphone: Path | None, profile: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Visitor]:
+    """A browser whose microphone hears that file, again and again; else it has the machine's devices."""
+    heard = () if microphone is None else (f"--use-file-for-fake-audio-capture={microphone}",)
+    options = webdriver.ChromeOptions()
+    options.binary_location = _program("chromium")
+    for flag in (
+        "--headless=new",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1280,860",
+        f"--user-data-dir={profile}",
+        "--use-fake-ui-for-media-stream",
+        *(("--use-fake-device-for-media-stream", *heard) if heard else ()),
+        *(["--no-sandbox"] if os.geteuid() == 0 else []),
+    ):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = Service(_program("chromedriver"), env=dict(os.environ) | dict(variables))
+    browser = webdriver.Chrome(options=options, service=service)
+    try:
+        browser.set_script_timeout(BOUND_S)
+        yield Visitor(browser)
+    finally:
+        browser.quit()
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        pytest.fail(f"{name} is missing: script/setup --dev installs it")
+    return path
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

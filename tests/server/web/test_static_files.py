@@ -1,0 +1,104 @@
+"""What a browser gets when it asks for the page: those files, those rules, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import aiohttp
+import pytest
+
+from edgevox.server.web.static_files import START, page_files
+from tests.server.harness import model, served, talking
+
+OUTSIDE = re.compile(r"""(?:https?:)?//(?!www\.w3\.org/2000/svg)[a-z0-9]""")
+
+
+async def got(path: str, **headers: str) -> aiohttp.ClientResponse:
+    """The answer to one request, read to its end."""
+    async with (
+        served(talking(model([])), always_token=True) as url,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10)) as session,
+        session.get(url + path, headers=headers) as response,
+    ):
+        await response.read()
+        return response
+
+
+class Markup(HTMLParser):
+    """What stands in the page's HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.inline: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] in ("script", "style") and data.strip():
+            self.inline.append(data)
+
+
+def markup() -> Markup:
+    return Markup(page_files()[START].body.decode())
+
+
+async def test_the_page_needs_no_token_and_is_held_to_a_strict_policy() -> None:
+    response = await got("/")
+    assert (response.status, response.content_type) == (200, "text/html")
+    policy = dict(rule.split(" ", 1) for rule in response.headers["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == "'none'"
+    assert {policy[kind] for kind in ("script-src", "style-src", "connect-src", "img-src")} == {"'self'"}
+    assert {policy[kind] for kind in ("base-uri", "form-action", "frame-ancestors")} == {"'none'"}
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [("main.js", "text/javascript"), ("page.css", "text/css"), ("icon.svg", "image/svg+xml")],
+)
+async def test_its_parts_have_the_types_that_browsers_insist_on(name: str, content_type: str) -> None:
+    response = await got(f"/page/{name}")
+    assert (response.status, response.content_type) == (200, content_type)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/page/routes.py", "/page/../app.py", "/page/%2e%2e/app.py", "/page/", "/page/a/main.js", "/page"],
+)
+async def test_nothing_else_is_served(path: str) -> None:
+    assert (await got(path)).status == 404
+
+
+async def test_what_has_not_changed_is_not_sent_again() -> None:
+    first = await got("/page/main.js")
+    again = await got("/page/main.js", **{"If-None-Match": first.headers["ETag"]})
+    assert (again.status, again.headers["Cache-Control"]) == (304, "no-cache")
+
+
+async def test_another_page_cannot_take_its_parts() -> None:
+    assert (await got("/page/main.js", **{"Sec-Fetch-Site": "cross-site"})).status == 403
+
+
+def test_nothing_is_inline() -> None:
+    page = markup()
+    assert page.inline == []
+    assert [tag for tag, given in page.tags if tag == "script" and not given.get("src")] == []
+    assert [given for _, given in page.tags if any(key == "style" or key.startswith("on") for key in given)] == []
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    for name, file in page_files().items():
+        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", file.body.decode(), flags=re.MULTILINE)) == [], name
+
+
+def test_every_part_that_is_named_is_there() -> None:
+    known = page_files()
+    for name, file in known.items():
+        for wanted in re.findall(r"""["'](?:/page/|\./)([\w.-]+)["']""", file.body.decode()):
+            assert wanted in known, f"{name} wants {wanted}"
+    assert re.findall(r"/page/", known[START].body.decode())

@@ -1,0 +1,180 @@
+"""MCP tool definitions, and the selection of tools for an utterance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from edgevox.core.errors import ConfigError
+from edgevox.tools.mcp.tools import Definition, RelevantTools, as_tool, offered_name
+from edgevox.tools.tool import Tool
+
+
+async def nothing(_name: str, _arguments: Mapping[str, Any]) -> object:
+    return None
+
+
+def made(**given: Any) -> Tool:
+    return as_tool(Definition(name="do", **given), "do", nothing, server_id="hub")
+
+
+@pytest.mark.parametrize(
+    ("hints", "side_effects", "confirm"),
+    [
+        ({}, True, "voice"),
+        ({"read_only": True}, False, "never"),
+        ({"read_only": False}, True, "voice"),
+        ({"destructive": True}, True, "screen"),
+        ({"destructive": False}, True, "voice"),
+        ({"read_only": True, "destructive": True}, True, "screen"),
+        ({"read_only": True, "destructive": False}, False, "never"),
+    ],
+)
+def test_hints_decide_what_is_asked(hints: dict[str, bool], side_effects: bool, confirm: str) -> None:
+    tool = made(**hints)
+    assert (tool.side_effects, tool.confirm) == (side_effects, confirm)
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix", "offered"),
+    [
+        ("read_file", "", "read_file"),
+        ("read_file", "files_", "files_read_file"),
+        ("issues/create.now", "git_", "git_issues_create_now"),
+        ("2nd", "", "_2nd"),
+        ("löschen", "", "l_schen"),
+    ],
+)
+def test_names_are_made_writable(name: str, prefix: str, offered: str) -> None:
+    assert offered_name(name, prefix) == offered
+
+
+def test_long_names_stay_different() -> None:
+    one, other = offered_name("a" * 100, "hub_"), offered_name("a" * 99 + "b", "hub_")
+    assert one != other
+    assert len(one) == len(other) == 64
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ({"type": "object", "properties": {"a": {"$ref": "https://evil.example/x"}}}, "refer to https"),
+        ({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}, "refer to file"),
+        ({"type": "string"}, "not an object"),
+        ({"type": "object", "properties": {"a": {"enum": ["x" * 20_000]}}}, "more than 16,000"),
+        ({"type": "object", "properties": {"a": {"type": "colour"}}}, "no JSON Schema"),
+    ],
+)
+def test_a_schema_of_no_use_is_refused(schema: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        made(input_schema=schema)
+
+
+def test_a_schema_that_never_ends_is_refused() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(60):
+        schema = {"type": "object", "properties": {"a": schema}}
+    with pytest.raises(ConfigError, match="too deeply"):
+        made(input_schema=schema)
+
+
+def test_a_strangers_regular_expression_is_not_run() -> None:
+    tool = made(
+        input_schema={
+            "type": "object",
+            "properties": {"pattern": {"type": "string", "pattern": "^(a+)+$"}},
+            "patternProperties": {"^(a+)+$": {}},
+        }
+    )
+    assert tool.parameters == {"type": "object", "properties": {"pattern": {"type": "string"}}}
+
+
+def test_a_description_has_an_end_and_is_never_empty() -> None:
+    assert len(made(description="word " * 5_000).description) <= 1_000
+    assert made().description == "do of hub"
+
+
+def test_whatever_changes_changes_the_fingerprint() -> None:
+    one = Definition(name="do", description="Do it.", input_schema={"type": "object"}, read_only=True)
+    changes: list[dict[str, Any]] = [
+        {"description": "Do it now."},
+        {"input_schema": {"type": "object", "properties": {}}},
+        {"read_only": None},
+        {"destructive": True},
+    ]
+    assert len({one.fingerprint, *(one.model_copy(update=change).fingerprint for change in changes)}) == 5
+
+
+TOPICS = (
+    "file:read write list delete move",
+    "issue:create close list search comment",
+    "mail:send read search archive draft",
+    "weather:forecast today alert",
+    "calendar:add remove list event",
+    "song:play pause skip search",
+    "recipe:find save scale",
+    "stock:price history",
+    "train:departures delays ticket",
+    "note:append find tag",
+)
+
+
+def tool(name: str, description: str) -> Tool:
+    return Tool.function(name, description).param("query", "string", "what").build(lambda: None)
+
+
+def many() -> list[Tool]:
+    tools = []
+    for topic in TOPICS:
+        thing, verbs = topic.split(":")
+        tools += [
+            tool(f"hub_{verb}_{thing}", f"{verb.capitalize()} a {thing} for the person.") for verb in verbs.split()
+        ]
+    return tools
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("Send a mail to Mara that I am late", "hub_send_mail"),
+        ("what's the weather forecast for tomorrow", "hub_forecast_weather"),
+        ("are there any delays on my train", "hub_delays_train"),
+        ("please close the issues about the kitchen", "hub_close_issue"),
+        ("find a recipe with leeks", "hub_find_recipe"),
+        ("play the song about the sea", "hub_play_song"),
+    ],
+)
+def test_the_tool_that_a_sentence_is_about_is_offered_among_few(sentence: str, wanted: str) -> None:
+    names = RelevantTools(many(), max_tools=8).names(sentence)
+    assert wanted in names
+    assert len(names) <= 8
+
+
+def test_small_talk_needs_no_tool() -> None:
+    relevant = RelevantTools(many(), max_tools=8)
+    assert relevant.names("how are you?") == relevant.names("") == ()
+
+
+def test_few_tools_are_all_offered_whatever_is_asked() -> None:
+    relevant = RelevantTools(many()[:5], max_tools=8)
+    assert relevant.are_few
+    assert len(relevant.names("")) == 5
+
+
+def test_the_same_sentence_gets_the_same_tools_in_the_order_they_have() -> None:
+    tools = many()
+    names = RelevantTools(tools, max_tools=6).names("search my mail and list the files")
+    assert names == RelevantTools(tools, max_tools=6).names("search my mail and list the files")
+    order = [one.name for one in tools]
+    assert list(names) == sorted(names, key=order.index)
+
+
+def test_the_prompt_is_bounded_however_long_descriptions_are() -> None:
+    tools = [tool(f"mail_{number}", "mail " + "word " * 400) for number in range(50)]
+    relevant = RelevantTools(tools, max_tools=50, max_chars=6_000)
+    by_name = {one.name: one for one in tools}
+    chosen = [by_name[name].openai_schema for name in relevant.names("read my mail")]
+    assert 0 < sum(len(json.dumps(schema)) for schema in chosen) <= 6_000

@@ -1,1 +1,0 @@
-"""Teaching the recogniser the words that are said to a home: a LoRA adapter on Whisper."""

@@ -1,0 +1,1 @@
+"""Words of the home generator: names of places, devices and sensors, list items, values and times."""
