@@ -1,4 +1,4 @@
-"""The entry point: picks the command, imports only what it needs, and turns errors into messages."""
+"""Entry point: dispatches to a command, imports only what that command needs, and prints errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,19 @@ from edgevox.core.errors import EdgevoxError
 
 BROKEN_PIPE = 141
 
+# Order of `edgevox --help`; a command that is not listed here appears under "other".
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "start": ("setup", "run", "demo", "service", "serve", "open", "doctor"),
+    "control the running assistant": ("status", "top", "talk", "stop", "mute", "unmute", "reload"),
+    "single requests": ("ask", "say", "transcribe"),
+    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp"),
+    "past turns": ("history", "last", "stats", "forget"),
+    "evaluate and debug": ("eval", "wake", "parse", "grammar"),
+}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; nothing but SystemExit leaves here."""
+    """Run one command and return its exit code; SystemExit is the only exception that leaves."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         return _run(words)
@@ -29,11 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`| head`) has gone; keep Python from complaining when it flushes at exit.
+        # The reader (`| head`) closed the pipe; avoid a second error when Python flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except Exception as error:  # noqa: BLE001  (the top level: a traceback is for a file, not for a user)
-        _report(EdgevoxError(f"{type(error).__name__}: {error}", hint=_keep_traceback()))
+    except Exception as error:  # noqa: BLE001  (top level: users get a message, the traceback goes to a file)
+        _report(EdgevoxError(f"{type(error).__name__}: {error}", hint=_save_traceback()))
         return EdgevoxError.exit_code
 
 
@@ -48,27 +58,27 @@ def _run(words: list[str]) -> int:
     if name not in commands:
         parser.parse_args(words)  # exits with the list of commands
     command = commands[name].load()
-    # Not at the top: `edgevox --help` must not wait for what it imports.
+    # Imported here to keep `edgevox --help` fast.
     from edgevox.cli.context import Context
 
-    _answer_ctrl_c()
+    _raise_on_ctrl_c()
     command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=command.summary)
     command.add_arguments(command_parser)
     args = command_parser.parse_args(words[1:])
     return command.run(args, Context(flags=_settings_of(args)))
 
 
-def _answer_ctrl_c() -> None:
-    """From here on a command ends in its own way; until now the signal ended the process (`__main__`).
+def _raise_on_ctrl_c() -> None:
+    """Make SIGINT raise KeyboardInterrupt; until now it ended the process (`__main__`).
 
-    Not sooner: there are libraries that catch whatever is raised while they are imported.
+    Not set earlier, because some libraries catch every exception raised while they are imported.
     """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _settings_of(args: argparse.Namespace) -> dict[str, object]:
-    """The options that name a setting: their destination is its dotted name."""
+    """Return the options whose destination is the dotted name of a setting."""
     given = {key: value for key, value in vars(args).items() if value is not None}
     return {key: value for key, value in given.items() if "." in key or key == "preset"}
 
@@ -76,24 +86,35 @@ def _settings_of(args: argparse.Namespace) -> dict[str, object]:
 def _overview(commands: Mapping[str, CommandEntry]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="edgevox",
-        description="A voice assistant that lives on your own machine.",
+        description="A voice assistant that runs on your own machine.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="commands:\n" + "\n".join(f"  {name:<12} {c.summary}" for name, c in commands.items()),
+        epilog=_command_list(commands),
     )
     parser.add_argument("--version", action="version", version=f"edgevox {__version__}")
-    parser.add_argument("command", nargs="?", choices=commands, metavar="command", help="see below")
+    parser.add_argument("command", nargs="?", choices=commands, metavar="COMMAND", help="one of the commands below")
     return parser
 
 
-def _keep_traceback() -> str:
-    """Put the traceback where a developer finds it, and say where that is."""
+def _command_list(commands: Mapping[str, CommandEntry]) -> str:
+    grouped = {name for names in _GROUPS.values() for name in names}
+    groups = {**_GROUPS, "other": tuple(name for name in commands if name not in grouped)}
+    blocks = [
+        "\n".join((f"{title}:", *(f"  {name:<12} {commands[name].summary}" for name in names)))
+        for title, names in groups.items()
+        if names
+    ]
+    return "\n\n".join((*blocks, "`edgevox COMMAND --help` explains a command."))
+
+
+def _save_traceback() -> str:
+    """Write the traceback to a temporary file and return a hint that names it."""
     try:
         handle, name = tempfile.mkstemp(prefix="edgevox-", suffix=".traceback", text=True)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             traceback.print_exc(file=file)
     except OSError:
-        return "this is a fault in EdgeVox: please report it"
-    return f"this is a fault in EdgeVox: please report it, with {name}"
+        return "this is a bug in EdgeVox: please report it"
+    return f"this is a bug in EdgeVox: please report it and attach {name}"
 
 
 def _report(error: EdgevoxError) -> None:

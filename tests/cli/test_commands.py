@@ -1,4 +1,4 @@
-"""The table of commands is read from the source: it must be what the modules say when they are imported."""
+"""Commands are found by reading the source; that must agree with the imported modules."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pkgutil
 
 from edgevox.cli import commands
 from edgevox.cli.command import Command, find_commands
+from edgevox.cli.main import _GROUPS
 
 
 def test_the_found_commands_are_those_of_the_modules() -> None:
@@ -18,3 +19,9 @@ def test_the_found_commands_are_those_of_the_modules() -> None:
     for command in listed:
         assert found[command.name].summary == command.summary
         assert found[command.name].load() is command
+
+
+def test_the_groups_of_the_help_name_each_command_once() -> None:
+    names = [name for group in _GROUPS.values() for name in group]
+    assert len(names) == len(set(names))
+    assert set(names) <= set(find_commands())
