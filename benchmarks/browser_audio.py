@@ -180,7 +180,7 @@ async def _spoken(folder: Path, texts: Sequence[str]) -> list[Path]:
         voice = AssistantVoice(engine)
         for number, text in enumerate(texts):
             quiet = np.zeros(round(QUIET_BEFORE_S * SAMPLE_RATE_HZ), np.float32)
-            samples = np.concatenate((quiet, trimmed(await voice.say(text, 1.0))))
+            samples = np.concatenate((quiet, trimmed(await voice.synthesize(text, 1.0))))
             paths.append(folder / f"{number}.wav")
             write_wav(paths[-1], [Audio(samples, SAMPLE_RATE_HZ)])
     finally:

@@ -163,7 +163,7 @@ class Conversing:
 
 async def spoken(runtime: AssistantRuntime, texts: Sequence[str]) -> list[tuple[str, Audio]]:
     voice = AssistantVoice(runtime.engines.piper)
-    return [(text, Audio(trimmed(await voice.say(text, 1.0)), SAMPLE_RATE_HZ)) for text in texts]
+    return [(text, Audio(trimmed(await voice.synthesize(text, 1.0)), SAMPLE_RATE_HZ)) for text in texts]
 
 
 async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> dict[str, object]:

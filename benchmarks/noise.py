@@ -120,7 +120,7 @@ async def understood(
 
 def in_room(said: Said, noise: Noise, snr_db: float | None) -> Audio:
     key = f"{said.voice} {said.text} {noise_name(snr_db)}"
-    heard = noise.behind(said.audio, snr_db, key, before_s=BEFORE_S, after_s=AFTER_S)
+    heard = noise.mix(said.audio, snr_db, key, before_s=BEFORE_S, after_s=AFTER_S)
     # Nowhere is there no sound at all.
     hiss = np.random.default_rng(5).standard_normal(len(heard.samples)) * 1e-4
     return Audio(heard.samples + hiss.astype(np.float32), heard.rate_hz)
@@ -129,7 +129,7 @@ def in_room(said: Said, noise: Noise, snr_db: float | None) -> Audio:
 async def everything_said(runtime: AssistantRuntime, count: int) -> list[Said]:
     step = max(1, len(SENTENCES) // count)
     piper = AssistantVoice(runtime.engines.piper)
-    said = [Said("piper", text, await piper.say(text, 1.0)) for text in SENTENCES[::step][:count]]
+    said = [Said("piper", text, await piper.synthesize(text, 1.0)) for text in SENTENCES[::step][:count]]
     if espeak_is_here():
         for number, text in enumerate(SENTENCES[step // 2 :: step][:count]):
             voice = ESPEAK_VOICES[number % len(ESPEAK_VOICES)]

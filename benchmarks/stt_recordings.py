@@ -278,7 +278,7 @@ def _sound(path: Path) -> Audio:
 
 def _in_babble(one: Recording, others: Sequence[Recording], snr_db: float) -> Audio:
     noise = Noise("babble", [each.audio() for each in others])
-    return noise.behind(one.audio(), snr_db, one.key)
+    return noise.mix(one.audio(), snr_db, one.key)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tools of agent frameworks as EdgeVox tools, and EdgeVox tools as theirs; one module for each framework.
+"""Converts tools between EdgeVox and agent frameworks, one module per framework.
 
-Each needs its framework, which is an extra: `pip install "edgevox[langchain]"`.
+Each framework is an extra: `pip install "edgevox[langchain]"`.
 """

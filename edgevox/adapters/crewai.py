@@ -1,4 +1,4 @@
-"""CrewAI: its tools as ours, and ours as its."""
+"""Converts tools between EdgeVox and CrewAI."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from edgevox.tools import Tool
 
 
 def from_crewai(tool: BaseTool, *, only_reads: bool = False) -> Tool:
-    """A CrewAI tool for EdgeVox; it asks before it runs unless it `only_reads`. Raises ConfigError."""
+    """Wrap a CrewAI tool; it asks for confirmation unless `only_reads`. Raises ConfigError."""
 
     async def call(_name: str, arguments: Mapping[str, Any]) -> object:
-        # It may block, and CrewAI's tools are made to run on threads.
+        # CrewAI tools may block and are meant to run in threads.
         return await asyncio.to_thread(tool.run, **arguments)
 
-    # CrewAI writes name and arguments into the description: what the author wrote stands behind its label.
+    # CrewAI prepends name and arguments to the description; the author's text follows this label.
     description = tool.description.rpartition("Tool Description:")[2].strip()
     return foreign_tool(
         tool.name,
@@ -32,13 +32,13 @@ def from_crewai(tool: BaseTool, *, only_reads: bool = False) -> Tool:
 
 
 def to_crewai(bridge: Bridge) -> list[BaseTool]:
-    """The bridge's tools for a CrewAI agent."""
-    return [_theirs(tool, bridge) for tool in bridge.registry]
+    """Return the bridge's tools for a CrewAI agent."""
+    return [_to_crewai(tool, bridge) for tool in bridge.registry]
 
 
-def _theirs(tool: Tool, bridge: Bridge) -> BaseTool:
+def _to_crewai(tool: Tool, bridge: Bridge) -> BaseTool:
     class EdgevoxTool(BaseTool):
-        def _run(self, **arguments: Any) -> str:  # noqa: ANN401 - whatever the tool takes
+        def _run(self, **arguments: Any) -> str:  # noqa: ANN401 - arguments of any tool
             return bridge.call(tool.name, arguments)
 
     return EdgevoxTool(

@@ -1,4 +1,4 @@
-"""LangChain: its tools as ours, and ours as its."""
+"""Converts tools between EdgeVox and LangChain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from edgevox.tools import Tool
 
 
 def from_langchain(tool: BaseTool, *, only_reads: bool = False) -> Tool:
-    """A LangChain tool for EdgeVox; it asks before it runs unless it `only_reads`. Raises ConfigError."""
+    """Wrap a LangChain tool; it asks for confirmation unless `only_reads`. Raises ConfigError."""
 
     async def call(_name: str, arguments: Mapping[str, Any]) -> object:
         return await tool.ainvoke(dict(arguments))
@@ -23,7 +23,7 @@ def from_langchain(tool: BaseTool, *, only_reads: bool = False) -> Tool:
 
 
 def to_langchain(bridge: Bridge) -> list[BaseTool]:
-    """The bridge's tools for a LangChain agent."""
+    """Return the bridge's tools for a LangChain agent."""
     return [_structured(tool, bridge) for tool in bridge.registry]
 
 

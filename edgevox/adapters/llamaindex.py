@@ -1,4 +1,4 @@
-"""LlamaIndex: the tools of its specs as ours, and ours as a spec."""
+"""Converts tools between EdgeVox and LlamaIndex."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from edgevox.tools import Tool
 
 
 def from_llamaindex(tools: BaseToolSpec | BaseTool, *, only_reads: bool = False) -> tuple[Tool, ...]:
-    """LlamaIndex tools for EdgeVox; they ask before they run unless they `only_reads`. Raises ConfigError."""
+    """Wrap LlamaIndex tools; they ask for confirmation unless `only_reads`. Raises ConfigError."""
     listed = tools.to_tool_list() if isinstance(tools, BaseToolSpec) else [tools]
-    return tuple(_ours(adapt_to_async_tool(tool), only_reads=only_reads) for tool in listed)
+    return tuple(_from_llamaindex(adapt_to_async_tool(tool), only_reads=only_reads) for tool in listed)
 
 
 class EdgevoxToolSpec(BaseToolSpec):
@@ -27,10 +27,10 @@ class EdgevoxToolSpec(BaseToolSpec):
         self.spec_functions = list(bridge.registry.names)
 
     def to_tool_list(self, *_args: object, **_options: object) -> list[FunctionTool]:
-        return [_theirs(tool, self._bridge) for tool in self._bridge.registry]
+        return [_to_llamaindex(tool, self._bridge) for tool in self._bridge.registry]
 
 
-def _ours(tool: AsyncBaseTool, *, only_reads: bool) -> Tool:
+def _from_llamaindex(tool: AsyncBaseTool, *, only_reads: bool) -> Tool:
     async def call(_name: str, arguments: Mapping[str, Any]) -> object:
         return (await tool.acall(**arguments)).content
 
@@ -45,8 +45,8 @@ def _ours(tool: AsyncBaseTool, *, only_reads: bool) -> Tool:
     )
 
 
-def _theirs(tool: Tool, bridge: Bridge) -> FunctionTool:
-    def run(**arguments: Any) -> str:  # noqa: ANN401 - whatever the tool takes
+def _to_llamaindex(tool: Tool, bridge: Bridge) -> FunctionTool:
+    def run(**arguments: Any) -> str:  # noqa: ANN401 - arguments of any tool
         return bridge.call(tool.name, arguments)
 
     async def arun(**arguments: Any) -> str:  # noqa: ANN401 - as above

@@ -1,4 +1,4 @@
-"""How well a model does: suites of cases, asked as the assistant asks, scored and put in figures."""
+"""Evaluation: suites of cases, run through the agent, scored and summarized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools and the home that a case offers to the model; the tools do nothing."""
+"""The tools and the home that a case offers to the model; the tools have no effect."""
 
 from __future__ import annotations
 
@@ -19,38 +19,37 @@ from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 
 DONE = Speech("Done.")
-"""What every tool answers, so that the turn ends where its calls are known."""
+"""The result of every tool, which ends the turn after its calls."""
 
 TALK = frozenset({"respond", "nevermind"})
-"""Tools whose call does nothing: where no call is wanted, they are none."""
+"""Tools without an effect: where no call is expected, these are allowed."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfferedTools:
-    """Tools and a home that several cases share: each offer is one prompt, and is evaluated once."""
+    """Tools and a home that several cases share; each offer is one prompt, evaluated once."""
 
     own_tools: tuple[Tool, ...]
     has_home_tools: bool
     house: House | None
 
-    def told_home(self, *, max_things: int = MAX_ENTITIES, before: str = "") -> HomePrompt:
-        """What the assistant would tell its models in this home."""
+    def home_prompt(self, *, max_things: int = MAX_ENTITIES, before: str = "") -> HomePrompt:
+        """Return the assistant's prompt for this home."""
         return HomePrompt(self._house, max_things=max_things, before=before)
 
     def _house(self) -> House:
         if self.house is None:
-            raise HomeError("the suite tells of no home")
+            raise HomeError("the suite defines no home")
         return self.house
 
     @cached_property
     def registry(self) -> ToolRegistry:
-        """Every tool that is offered. Raises ConfigError when two of them have one name."""
-        home = map(self._idle, bound_home_tools(DemoHome())) if self.has_home_tools else ()
+        """The offered tools. Raises ConfigError for a duplicate name."""
+        home = map(self._without_effect, bound_home_tools(DemoHome())) if self.has_home_tools else ()
         return ToolRegistry((*home, *self.own_tools))
 
-    def _idle(self, tool: Tool) -> Tool:
-        """The tool as the model sees it, but it does nothing."""
-        if tool.name in TALK:  # it says what the model wants said
+    def _without_effect(self, tool: Tool) -> Tool:
+        if tool.name in TALK:  # returns the text of the model
             return tool
         house = self.house
         return dataclasses.replace(
@@ -62,7 +61,7 @@ class OfferedTools:
         )
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
-        """Runs calls of the tools; those that `results` names answer with that, and the model words it."""
+        """Return an executor; tools in `results` return that value, which the model then phrases."""
         if not results:
             return ToolExecutor(self.registry)
         tools = (
@@ -73,17 +72,17 @@ class OfferedTools:
 
 
 def bound_home_tools(home: DemoHome) -> tuple[Tool, ...]:
-    """The home's tools, working on `home`, with timers and alarms of their own."""
+    """Return the home tools for `home`, with separate timers and alarms."""
     alarms = Alarms(time.time)
     return home_tools(home, Timers(time.time), alarms, now=alarms.now)
 
 
 def tool_of_schema(schema: JsonObject, *, with_examples: bool = True) -> Tool:
-    """A tool in OpenAI's form, with `examples` beside its description. Raises ConfigError."""
+    """Build a tool from OpenAI's format, extended by `examples`. Raises ConfigError."""
     try:
         function = _Function.model_validate(schema.get("function", schema))
     except ValidationError as error:
-        raise ConfigError("a tool is not in OpenAI's form", hint="it needs name, description") from error
+        raise ConfigError("a tool is not in OpenAI format", hint="it needs name and description") from error
     return Tool(
         name=function.name,
         description=function.description,

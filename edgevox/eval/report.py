@@ -1,4 +1,4 @@
-"""Summarizes results: rates, tokens and latencies, as tables for people and as JSON for programs."""
+"""Summarizes results: rates, tokens and latencies, as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`ok` right answers of `of` that were asked for."""
+    """`ok` correct results out of `of`."""
 
     ok: int
     of: int
@@ -31,10 +31,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Tokens are medians; times leave out the first case of each prompt, which has to evaluate it.
+    """Tokens are medians; times exclude the first case of each prompt, which evaluates it.
 
-    `word_errors` are of the words that were said, where they are known. `asked` are the rows that were heard
-    so unsurely that the assistant asks before it acts, `asked_right` those of them that a yes makes right.
+    `word_errors` is relative to the spoken words, where known. `asked` are the rows where the assistant asks
+    for confirmation because of low confidence, `asked_right` those of them that are right after a yes.
     """
 
     rows: int
@@ -57,7 +57,7 @@ class Summary:
 
 
 def summarise(results: Sequence[Result]) -> Summary:
-    """The figures of some results. Calls are counted where calls are wanted, refusals where none is."""
+    """Summarize results. Calls count where calls are expected, refusals where none is."""
     commands = [result for result in results if not result.case.expect.no_call]
     others = [result for result in results if result.case.expect.no_call]
     answered = [result for result in results if result.error is None]
@@ -81,13 +81,13 @@ def summarise(results: Sequence[Result]) -> Summary:
             sum(result.case.spoken.word_errors for result in results if result.case.spoken),
             sum(result.case.spoken.words for result in results if result.case.spoken),
         ),
-        asked=_rate(result.is_asked for result in results),
-        asked_right=_rate(result.score.is_right for result in results if result.is_asked),
+        asked=_rate(result.asks_first for result in results),
+        asked_right=_rate(result.score.is_right for result in results if result.asks_first),
     )
 
 
 def by_group(results: Sequence[Result], group: Callable[[Result], str]) -> dict[str, Summary]:
-    """The figures of each group, in the order of their first results, and of all where there are several."""
+    """Summarize each group, in order of first appearance, and all results if there are several groups."""
     names = dict.fromkeys(map(group, results))
     summaries = {name: summarise([one for one in results if group(one) == name]) for name in names}
     return summaries if len(names) == 1 else {**summaries, ALL: summarise(results)}
@@ -103,25 +103,25 @@ def _median(values: Iterable[float]) -> int:
 
 
 _RATES = ("tool", "exact", "lenient", "valid", "refused", "spoken", "state")
-# What is only known of rows that were heard.
+# Rates of spoken rows only.
 _HEARD_RATES = ("word_errors", "asked", "asked_right")
 
 
 @dataclass(slots=True)
 class ModelResults:
-    """A model and its results, as far as they are there."""
+    """A model and its results so far."""
 
     model: str
     results: list[Result] = field(default_factory=list)
 
     def suites(self) -> dict[str, dict[str, Summary]]:
-        """The figures by suite, and in it by category or, by ear, by voice and noise."""
+        """Summaries by suite, then by category or, for speech, by voice and noise."""
         names = dict.fromkeys(result.case.suite for result in self.results)
         return {name: by_group([one for one in self.results if one.case.suite == name], _group) for name in names}
 
 
 def tables(examined: Sequence[ModelResults]) -> Iterator[Table]:
-    """A table for each suite: every group, and in it every model below the other; shares are in percent."""
+    """Yield a table per suite, with a row per group and model; rates are in percent."""
     by_model = {one.model: one.suites() for one in examined}
     heard = {result.case.suite for one in examined for result in one.results if result.case.spoken}
     for suite in dict.fromkeys(suite for suites in by_model.values() for suite in suites):
@@ -130,7 +130,7 @@ def tables(examined: Sequence[ModelResults]) -> Iterator[Table]:
 
 
 def wrong_recordings(examined: Sequence[ModelResults]) -> Iterator[str]:
-    """Every recording that came to something wrong: what was heard, what was called, and what is right."""
+    """Describe every wrong recording: transcript, calls and expectation."""
     for one in examined:
         recorded = [result for result in one.results if result.case.recording]
         wrong = [result for result in recorded if not result.score.is_right]
@@ -141,7 +141,7 @@ def wrong_recordings(examined: Sequence[ModelResults]) -> Iterator[str]:
 
 
 def figures(examined: Sequence[ModelResults]) -> dict[str, Any]:
-    """Shares as a fraction, with how many they are a share of; by model, suite and group."""
+    """Return the summaries as JSON by model, suite and group; a rate is a share and its count."""
     return {
         one.model: {
             suite: {group: _summary_facts(summary) for group, summary in groups.items()}
@@ -152,7 +152,7 @@ def figures(examined: Sequence[ModelResults]) -> dict[str, Any]:
 
 
 def rows(examined: Sequence[ModelResults]) -> Iterator[dict[str, Any]]:
-    """Every result."""
+    """Yield every result as JSON."""
     for one in examined:
         for result in one.results:
             yield {"model": one.model, **_result_facts(result)}
@@ -173,7 +173,7 @@ def _wrong(result: Result) -> Iterator[str]:
         yield f"    said:   {said}"
     if spoken:
         yield f"    heard:  {case.utterance or 'nothing'}"
-    asked = ' (asks "Did you say …?" first)' if result.is_asked else ""
+    asked = ' (asks "Did you say …?" first)' if result.asks_first else ""
     yield f"    called: {_calls(result.calls)}{asked}"
     right = _calls(case.expect.calls) if case.expect.calls or case.expect.no_call else ""
     state = json.dumps(case.expect.state, ensure_ascii=False) if case.expect.state else ""
@@ -241,7 +241,7 @@ def _result_facts(result: Result) -> dict[str, Any]:
     }
     if result.case.spoken is not None:
         facts["spoken"] = dataclasses.asdict(result.case.spoken)
-        facts["asked"] = result.is_asked
+        facts["asked"] = result.asks_first
     if result.error is not None:
         facts["error"] = result.error
     return facts

@@ -1,4 +1,4 @@
-"""Runs the cases of a suite through the agent, and scores each answer."""
+"""Runs the cases of a suite through the agent and scores each answer."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.tools import ToolRegistry
 from edgevox.tools.arguments import read_arguments
 
-# The template's words around a question are part of it. Two homes share their tools, and are not one prompt.
+# Includes the chat template around the question. Two homes share their tools, but have different prompts.
 _MOST_QUESTION_TOKENS = 128
 _WRONG = Score(False, False, False, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one case. `was_cached`: the prompt's fixed part was known, as it is in daily use.
+    """The result of one case. `was_cached`: the fixed part of the prompt was cached, as in daily use.
 
-    `is_asked`: what was heard is so unsure that "Did you say …?" comes first; None where that is not known.
+    `asks_first`: "Did you say …?" comes first because of low confidence; None where the confidence is unknown.
     """
 
     case: Case
@@ -39,7 +39,7 @@ class Result:
     generated_tokens: int
     was_cached: bool
     error: str | None = None
-    is_asked: bool | None = None
+    asks_first: bool | None = None
 
 
 async def run_cases(
@@ -50,19 +50,18 @@ async def run_cases(
     max_things: int = MAX_ENTITIES,
     normal: NormalizeText = plain_text,
 ) -> AsyncGenerator[Result, None]:
-    """The result of every case; cases with the same prompt come together. Raises EngineFailed.
+    """Yield the result of every case, grouped by prompt. Raises EngineFailed.
 
-    `instructions` are the model's own; those of the home follow them, as they do in the assistant, and tell
-    of `max_things` things of a large home.
-    A case that the model cannot take (its prompt is too long) is a wrong one, with the reason.
+    `instructions` are the model's own; those of the home follow, as in the assistant, and list at most
+    `max_things` entities. A case whose prompt is too long for the model counts as wrong, with the reason.
     """
-    place = {offer: number for number, offer in enumerate(dict.fromkeys(case.offer for case in cases))}
-    for case in sorted(cases, key=lambda case: place[case.offer]):
-        meter = _TokenCounter()
+    order = {offer: number for number, offer in enumerate(dict.fromkeys(case.offer for case in cases))}
+    for case in sorted(cases, key=lambda case: order[case.offer]):
+        counter = _TokenCounter()
         executor = case.offer.executor(case.results)
         agent = LLMAgent(
             "eval",
-            instructions=case.offer.told_home(max_things=max_things, before=instructions),
+            instructions=case.offer.home_prompt(max_things=max_things, before=instructions),
             tools=executor,
             tool_choice_policy=model.policy,
             model=model.model,
@@ -71,7 +70,7 @@ async def run_cases(
             stop=model.stop,
             thinking=model.thinking,
             tools_as=model.tools_as,
-            publish=meter.note,
+            publish=counter.note,
         )
         started_s = time.monotonic()
         try:
@@ -87,14 +86,14 @@ async def run_cases(
             reply=given.reply,
             score=await score(case, given, normal),
             ms=ms,
-            prompt_tokens=meter.prompt_tokens,
-            generated_tokens=meter.generated_tokens,
-            was_cached=meter.was_cached,
+            prompt_tokens=counter.prompt_tokens,
+            generated_tokens=counter.generated_tokens,
+            was_cached=counter.was_cached,
         )
 
 
 class _TokenCounter:
-    """Counts the tokens of a turn: of the first prompt, and of all that was written."""
+    """Counts the tokens of a turn: the first prompt, and everything generated."""
 
     def __init__(self) -> None:
         self.prompt_tokens = 0
@@ -111,7 +110,7 @@ class _TokenCounter:
 
 
 def _answer_of(answer: AgentResult, tools: ToolRegistry) -> ModelAnswer:
-    """What counts of an answer: the calls that were carried out, or, where none was, those that failed."""
+    """Extract what is scored: the successful calls or, without any, the failed ones."""
     made = zip(answer.calls, answer.results, strict=True)
     done = [call for call, result in made if not result.is_error]
     last = answer.results[-1] if answer.results else None
@@ -128,7 +127,7 @@ def _read(call: ToolCall) -> Call:
     try:
         arguments = json.loads(call.arguments or "{}")
     except ValueError:
-        arguments = {"": call.arguments}  # no tool has such a slot
+        arguments = {"": call.arguments}  # matches no parameter of any tool
     return Call(call.name, arguments if isinstance(arguments, dict) else {"": arguments})
 
 

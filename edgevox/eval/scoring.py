@@ -1,6 +1,6 @@
-"""Compares an answer with what its case expects: calls, validity, reply, and the demo home's state.
+"""Compares an answer with the expectation of its case: calls, validity, reply, and state of the demo home.
 
-Texts are equal when their words are, whatever the case and the articles; numbers when their values are.
+Texts are compared by words, ignoring case and articles; numbers by value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tts.sentences import MAX_CHARS, SentenceSplitter
 
 NormalizeText: TypeAlias = Callable[[str], str]
-"""One spelling for all texts that count as the same."""
+"""Maps texts that count as equal to one spelling."""
 
 DOMAIN = "domain"
 ARTICLES = frozenset({"the", "a", "an", "my"})
@@ -28,14 +28,14 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 def plain_text(text: str) -> str:
-    """The words without case, articles and the marks that end a sentence."""
+    """Remove case, articles and final punctuation."""
     words = text.replace("’", "'").casefold().strip(" .,!?").split()
     kept = [word for word in words if word not in ARTICLES]
     return " ".join(kept or words)
 
 
 def same_tools(wanted: Sequence[Call], made: Sequence[Call], *, ordered: bool) -> bool:
-    """Whether the same tools were called, each as often."""
+    """Return whether the same tools were called equally often."""
     names, made_names = [call.name for call in wanted], [call.name for call in made]
     return names == made_names if ordered else sorted(names) == sorted(made_names)
 
@@ -48,9 +48,9 @@ def same_calls(
     lenient_domain: bool = False,
     normal: NormalizeText = plain_text,
 ) -> bool:
-    """Whether the calls are the same, arguments and all.
+    """Return whether calls and arguments are equal.
 
-    With `lenient_domain` that slot counts only where both sides give it.
+    With `lenient_domain` the domain counts only where both sides give it.
     """
     if not same_tools(wanted, made, ordered=ordered):
         return False
@@ -72,7 +72,7 @@ def same_arguments(
     lenient_domain: bool = False,
     normal: NormalizeText = plain_text,
 ) -> bool:
-    """Whether every slot is the same. One that is null was left out."""
+    """Return whether all arguments are equal; null is the same as missing."""
     one = {slot: value for slot, value in wanted.items() if value is not None}
     other = {slot: value for slot, value in made.items() if value is not None}
     if lenient_domain and (DOMAIN not in one or DOMAIN not in other):
@@ -82,7 +82,7 @@ def same_arguments(
 
 
 def same_value(wanted: object, made: object, normal: NormalizeText = plain_text) -> bool:
-    """Whether two JSON values mean the same: "20" is 20 and 20.0, and lists keep their order."""
+    """Return whether two JSON values are equivalent: "20" equals 20 and 20.0; lists are ordered."""
     match wanted, made:
         case Mapping(), Mapping():
             return same_arguments(wanted, made, normal=normal)
@@ -112,7 +112,7 @@ def _plain(value: object) -> float | str:
 
 
 def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
-    """Count the words to insert, delete or replace to get from one to the other."""
+    """Count insertions, deletions and substitutions of words (Levenshtein distance)."""
     row = list(range(len(heard) + 1))
     for i, expected in enumerate(said, start=1):
         diagonal, row[0] = row[0], i
@@ -126,9 +126,9 @@ STATE, ITEMS = "state", "items"
 
 
 async def reaches_demo_state(wanted: Mapping[str, Mapping[str, Any]], calls: Sequence[Call]) -> bool:
-    """Whether a new demo home is as wanted once the calls are made, one after the other.
+    """Run the calls on a new demo home and return whether it reaches the wanted state.
 
-    `wanted` is by entity: `state`, attributes such as `brightness`, and `items` for what a list still holds.
+    `wanted` maps entities to `state`, attributes such as `brightness`, and the open `items` of a list.
     """
     home = DemoHome()
     executor = ToolExecutor(ToolRegistry(bound_home_tools(home)))
@@ -148,13 +148,13 @@ async def reaches_demo_state(wanted: Mapping[str, Mapping[str, Any]], calls: Seq
     return True
 
 
-# Marks of data: nobody says them.
+# Characters of data formats, which cannot be spoken.
 _UNSPEAKABLE = re.compile(r"[\[\]{}<>|`*#_=]")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What a model gave for a case. `is_own_words` says that the reply is its own, and not a tool's."""
+    """The answer to a case. `is_own_words`: the model wrote the reply, not a tool."""
 
     calls: tuple[Call, ...]
     reply: str
@@ -164,11 +164,11 @@ class ModelAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Each part is None where the case does not ask for it.
+    """Each field is None where the case does not test it.
 
-    `tool_ok` and `args_ok` of a case that wants no call say that none was made. `lenient_ok` is `args_ok`
-    with a domain that only one side gives passed over. `valid` is about all calls, also those that were
-    refused and written again.
+    If no call is expected, `tool_ok` and `args_ok` mean that none was made. `lenient_ok` is `args_ok`
+    ignoring a domain that only one side gives. `valid` covers all calls, including rejected ones that the
+    model corrected.
     """
 
     tool_ok: bool | None
@@ -180,12 +180,12 @@ class Score:
 
     @property
     def is_right(self) -> bool:
-        """Whether all that the case asks of calls and their effect was done; a domain may be left out."""
+        """Whether calls and effects are correct; a domain may be left out."""
         return self.lenient_ok is not False and self.state_ok is not False
 
 
 async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_text) -> Score:
-    """Compare an answer with what the case expects."""
+    """Score an answer."""
     expect = case.expect
     tool_ok = args_ok = lenient_ok = None
     if expect.no_call:
@@ -200,16 +200,16 @@ async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_te
         lenient_ok=lenient_ok,
         valid=given.is_valid if given.calls else None,
         spoken_ok=is_spoken_sentence(given.reply) if given.is_own_words else None,
-        state_ok=await reaches_demo_state(expect.state, _doing(given.calls)) if expect.state else None,
+        state_ok=await reaches_demo_state(expect.state, _with_effect(given.calls)) if expect.state else None,
     )
 
 
 def is_spoken_sentence(reply: str) -> bool:
-    """Whether a reply is one sentence that can be read aloud: no JSON, no brackets, no Markdown."""
-    splitter = SentenceSplitter(min_clause_chars=MAX_CHARS)  # it need not be quick: clauses stay together
+    """Return whether a reply is one speakable sentence: no JSON, brackets or Markdown."""
+    splitter = SentenceSplitter(min_clause_chars=MAX_CHARS)  # latency is irrelevant: keep clauses together
     sentences = [*splitter.feed(reply), *splitter.finish()]
     return len(sentences) == 1 and _UNSPEAKABLE.search(reply) is None and re.search(r"\w", reply) is not None
 
 
-def _doing(calls: Sequence[Call]) -> list[Call]:
+def _with_effect(calls: Sequence[Call]) -> list[Call]:
     return [call for call in calls if call.name not in TALK]

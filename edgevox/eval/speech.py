@@ -32,7 +32,7 @@ from edgevox.stt.text_normalizer import words_of
 
 @dataclass(frozen=True, slots=True)
 class CachedTranscript:
-    """What the recogniser wrote, and how sure it was; older notes do not say that."""
+    """A transcript and its confidence, which older cache files lack."""
 
     text: str
     confidence: float | None
@@ -46,44 +46,44 @@ class _CacheLine(BaseModel):
 
 
 class TranscriptCache:
-    """Notes in a file that grows line by line; without a path none are kept. Raises ConfigError."""
+    """Transcripts in an append-only file; without a path only in memory. Raises ConfigError."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._notes: dict[tuple[str, str], CachedTranscript] = {}
+        self._entries: dict[tuple[str, str], CachedTranscript] = {}
         if path is None or not path.exists():
             return
         try:
             for line in path.read_text(encoding="utf-8").splitlines():
-                note = _CacheLine.model_validate_json(line)
-                self._notes[note.key, note.said] = CachedTranscript(note.heard, note.confidence)
+                entry = _CacheLine.model_validate_json(line)
+                self._entries[entry.key, entry.said] = CachedTranscript(entry.heard, entry.confidence)
         except (OSError, ValidationError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path} holds no notes of what was heard", hint="name another file") from error
+            raise ConfigError(f"{path} is not a transcript cache", hint="choose another file") from error
 
-    def heard(self, key: str, said: str) -> CachedTranscript | None:
-        """What was heard when `said` was said under the conditions of `key`, if that is known."""
-        return self._notes.get((key, said))
+    def get(self, key: str, said: str) -> CachedTranscript | None:
+        """Return the cached transcript of `said` under the conditions of `key`."""
+        return self._entries.get((key, said))
 
-    def keep(self, key: str, said: str, heard: CachedTranscript) -> None:
-        """Raises StateError when the file cannot be written."""
-        self._notes[key, said] = heard
+    def put(self, key: str, said: str, transcript: CachedTranscript) -> None:
+        """Store a transcript. Raises StateError when the file cannot be written."""
+        self._entries[key, said] = transcript
         if self._path is None:
             return
-        note = _CacheLine(key=key, said=said, heard=heard.text, confidence=heard.confidence)
+        entry = _CacheLine(key=key, said=said, heard=transcript.text, confidence=transcript.confidence)
         try:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(note.model_dump_json() + "\n")
+                file.write(entry.model_dump_json() + "\n")
         except OSError as error:
             raise StateError(f"{self._path} cannot be written: {error.strerror}", hint="choose another file") from error
 
 
 CLEAN = "clean"
-_TALK_SAMPLES = 24
+_BABBLE_SAMPLES = 24
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechConditions:
-    """How the utterances are said: the speeds take turns, and all noises (None is silence) are for each."""
+    """Speaking rates, used in turn, and noise levels (None is silence), all applied to each utterance."""
 
     speeds: tuple[float, ...] = (0.9, 1.0, 1.15)
     snrs_db: tuple[float | None, ...] = (None, 20.0, 10.0, 5.0)
@@ -91,7 +91,7 @@ class SpeechConditions:
 
 
 class SuiteTranscriber:
-    """A recogniser that is primed with the names of the home that a case is about, as the assistant's is."""
+    """Transcribes cases, with the entity names of each case's home as hotwords, as in the assistant."""
 
     def __init__(
         self,
@@ -100,74 +100,74 @@ class SuiteTranscriber:
         language: str | None = None,
         names: tuple[str, ...] = (),
         max_things: int = MAX_ENTITIES,
-        notes: TranscriptCache | None = None,
+        cache: TranscriptCache | None = None,
     ) -> None:
         self._stt = stt
         self._language = language
         self._names = names
         self._max_things = max_things
-        self._notes = notes or TranscriptCache(None)
+        self._cache = cache or TranscriptCache(None)
 
-    async def hear(
+    async def transcribe_synthesized(
         self, cases: Sequence[Case], voices: Sequence[EvalVoice], conditions: SpeechConditions
     ) -> AsyncGenerator[Case, None]:
-        """Every case as it was heard, in every condition. Raises AudioError and EngineFailed."""
-        talk = [await voice.say(case.utterance, 1.0) for voice in voices for case in cases[:_TALK_SAMPLES]]
-        noise = Noise(conditions.noise, talk)
+        """Yield every case with its transcript under every condition. Raises AudioError and EngineFailed."""
+        babble = [await voice.synthesize(case.utterance, 1.0) for voice in voices for case in cases[:_BABBLE_SAMPLES]]
+        noise = Noise(conditions.noise, babble)
         for voice in voices:
             for number, case in enumerate(cases):
                 speed = conditions.speeds[number % len(conditions.speeds)]
                 sound: Audio | None = None
                 for snr_db in conditions.snrs_db:
                     key = f"{case.id} {voice.name} {speed:g} {conditions.noise} {noise_name(snr_db)}"
-                    heard = self._notes.heard(key, case.utterance)
-                    if heard is None:
-                        sound = sound or await voice.say(case.utterance, speed)
-                        heard = await self._heard(key, noise.behind(sound, snr_db, key), case)
-                    yield _case_as_heard(case, heard, voice.name, speed, noise_name(snr_db))
+                    transcript = self._cache.get(key, case.utterance)
+                    if transcript is None:
+                        sound = sound or await voice.synthesize(case.utterance, speed)
+                        transcript = await self._transcribe(key, noise.mix(sound, snr_db, key), case)
+                    yield _with_transcript(case, transcript, voice.name, speed, noise_name(snr_db))
 
-    async def hear_recordings(
+    async def transcribe_recordings(
         self, cases: Sequence[Case], snrs_db: Sequence[float | None], kind: NoiseKind
     ) -> AsyncGenerator[Case, None]:
-        """Every case with a recording as it was heard, without and with noise that is added to it.
+        """Yield every recorded case with its transcript, at every level of added noise.
 
-        The others of them are the babble. Raises ConfigError and EngineFailed.
+        Babble noise consists of the other recordings. Raises ConfigError and EngineFailed.
         """
         is_babble = kind == "babble" and any(snr_db is not None for snr_db in snrs_db)
-        talk = {case.recording: sound_of(case) for case in cases[: _TALK_SAMPLES + 1] if is_babble}
+        babble = {case.recording: sound_of(case) for case in cases[: _BABBLE_SAMPLES + 1] if is_babble}
         for case in cases:
             assert case.recording is not None
-            others = [sound for recording, sound in talk.items() if recording != case.recording]
+            others = [sound for recording, sound in babble.items() if recording != case.recording]
             if is_babble and not others:
-                raise ConfigError("babble is made of the other recordings, and there is only one", hint="--noise white")
+                raise ConfigError("babble noise needs at least two recordings", hint="use --noise white")
             noise, sound = Noise(kind, others), sound_of(case)
             content = zlib.crc32(sound.samples.tobytes())
             for snr_db in snrs_db:
                 name = AS_RECORDED if snr_db is None else noise_name(snr_db)
                 key = f"{case.id} {content:08x} {kind} {name}"
-                heard = self._notes.heard(key, case.utterance)
-                if heard is None:
-                    # A recording brings the room before and after the words.
-                    mixed = noise.behind(sound, snr_db, key, before_s=0, after_s=0)
-                    heard = await self._heard(key, mixed, case)
-                yield _case_as_heard(case, heard, case.recording.speaker, None, name)
+                transcript = self._cache.get(key, case.utterance)
+                if transcript is None:
+                    # A recording already contains room noise before and after the words.
+                    mixed = noise.mix(sound, snr_db, key, before_s=0, after_s=0)
+                    transcript = await self._transcribe(key, mixed, case)
+                yield _with_transcript(case, transcript, case.recording.speaker, None, name)
 
-    async def _heard(self, key: str, sound: Audio, case: Case) -> CachedTranscript:
-        """What the recogniser wrote. Names are put right later: notes outlive the way in which it is done."""
-        told = case.offer.told_home(max_things=self._max_things)
+    async def _transcribe(self, key: str, sound: Audio, case: Case) -> CachedTranscript:
+        """Transcribe and cache. Entity names are corrected later, so that the cache outlives that algorithm."""
+        home_prompt = case.offer.home_prompt(max_things=self._max_things)
         transcriber = Transcriber(
             self._stt,
             language=self._language,
-            names=lambda: tuple(dict.fromkeys((*self._names, *told.names()))),
+            names=lambda: tuple(dict.fromkeys((*self._names, *home_prompt.names()))),
         )
-        transcript = await transcriber.transcribe(sound, CancelFlag())
-        heard = CachedTranscript(transcript.text, transcript.confidence)
-        self._notes.keep(key, case.utterance, heard)
-        return heard
+        result = await transcriber.transcribe(sound, CancelFlag())
+        transcript = CachedTranscript(result.text, result.confidence)
+        self._cache.put(key, case.utterance, transcript)
+        return transcript
 
 
 def sound_of(case: Case) -> Audio:
-    """The sound of a case's recording. Raises ConfigError that names the row."""
+    """Read the recording of a case. Raises ConfigError that names the row."""
     assert case.recording is not None
     try:
         return read_audio(case.recording.path)
@@ -183,28 +183,28 @@ async def run_heard_cases(
     max_things: int = MAX_ENTITIES,
     ask_below: float = 0.0,
 ) -> AsyncGenerator[Result, None]:
-    """The result of every case that was heard; what was heard alike is asked once. Raises EngineFailed.
+    """Yield the result of every transcribed case; equal transcripts of a case run once. Raises EngineFailed.
 
-    Each says whether the assistant, less sure than `ask_below` of what it heard, would have asked before it
-    acted. The calls are scored as if the answer was yes.
+    `asks_first` says whether the assistant would have asked for confirmation because the confidence of the
+    transcript is below `ask_below`. The calls are scored as if the answer was yes.
     """
-    alike: dict[tuple[OfferedTools, str, str], list[Case]] = {}
+    groups: dict[tuple[OfferedTools, str, str], list[Case]] = {}
     for case in cases:
         if case.utterance:
-            alike.setdefault(_key(case), []).append(case)
+            groups.setdefault(_key(case), []).append(case)
         else:
-            nothing = await score(case, ModelAnswer((), "", is_own_words=False, is_valid=True))
-            yield Result(case, (), "", nothing, 0.0, 0, 0, was_cached=False, is_asked=False)
-    asked = [group[0] for group in alike.values()]
-    results_of_asked = run_cases(model, asked, instructions=instructions, max_things=max_things, normal=spoken_text)
-    async with aclosing(results_of_asked) as results:
+            no_answer = await score(case, ModelAnswer((), "", is_own_words=False, is_valid=True))
+            yield Result(case, (), "", no_answer, 0.0, 0, 0, was_cached=False, asks_first=False)
+    distinct = [group[0] for group in groups.values()]
+    distinct_results = run_cases(model, distinct, instructions=instructions, max_things=max_things, normal=spoken_text)
+    async with aclosing(distinct_results) as results:
         async for result in results:
-            for case in alike[_key(result.case)]:
-                yield dataclasses.replace(result, case=case, is_asked=_is_asked(case, result, ask_below))
+            for case in groups[_key(result.case)]:
+                yield dataclasses.replace(result, case=case, asks_first=_asks_first(case, result, ask_below))
 
 
-def _is_asked(case: Case, result: Result, ask_below: float) -> bool | None:
-    """Whether "Did you say …?" comes before the calls; questions are answered without."""
+def _asks_first(case: Case, result: Result, ask_below: float) -> bool | None:
+    """Return whether "Did you say …?" comes before the calls; read-only calls need no confirmation."""
     if case.spoken is None or case.spoken.confidence is None:
         return None
     tools = case.offer.registry
@@ -217,7 +217,7 @@ def _key(case: Case) -> tuple[OfferedTools, str, str]:
 
 
 def spoken_text(text: str) -> str:
-    """One spelling of what sounds alike: numbers in words, no punctuation, no articles."""
+    """Normalise a transcript: numbers in words, no punctuation, no articles."""
     words = words_of(text)
     return " ".join([word for word in words if word not in ARTICLES] or words)
 
@@ -227,7 +227,7 @@ def noise_name(snr_db: float | None) -> str:
 
 
 def read_snrs(text: str) -> tuple[float | None, ...]:
-    """The noise levels of "clean,20,10". Raises ConfigError."""
+    """Parse noise levels such as "clean,20,10". Raises ConfigError."""
     try:
         return tuple(None if part.strip() == CLEAN else float(part) for part in text.split(","))
     except ValueError as error:
@@ -235,7 +235,7 @@ def read_snrs(text: str) -> tuple[float | None, ...]:
 
 
 def read_speeds(text: str) -> tuple[float, ...]:
-    """The speeds of "0.9,1.0". Raises ConfigError."""
+    """Parse speaking rates such as "0.9,1.0". Raises ConfigError."""
     try:
         speeds = tuple(map(float, text.split(",")))
     except ValueError:
@@ -245,8 +245,8 @@ def read_speeds(text: str) -> tuple[float, ...]:
     return speeds
 
 
-def _case_as_heard(case: Case, heard: CachedTranscript, voice: str, speed: float | None, noise: str) -> Case:
-    text = correct_entity_names(heard.text, case.offer.told_home().all_names())
+def _with_transcript(case: Case, transcript: CachedTranscript, voice: str, speed: float | None, noise: str) -> Case:
+    text = correct_entity_names(transcript.text, case.offer.home_prompt().all_names())
     said = words_of(case.utterance)
     spoken = SpokenInput(
         text=case.utterance,
@@ -255,6 +255,6 @@ def _case_as_heard(case: Case, heard: CachedTranscript, voice: str, speed: float
         noise=noise,
         words=len(said),
         word_errors=word_errors(said, words_of(text)) if said else 0,
-        confidence=heard.confidence,
+        confidence=transcript.confidence,
     )
     return dataclasses.replace(case, utterance=text, spoken=spoken)

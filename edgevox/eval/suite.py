@@ -1,6 +1,6 @@
 """Reads suites: JSON Lines with an utterance, the offered tools and home, and the expected calls.
 
-docs/guide/evaluation.md describes the format. A row may be a recording.
+docs/guide/evaluation.md describes the format. A row may refer to a recording.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Entity(_Named):
 
 
 class HomeSpec(BaseModel):
-    """A home in JSON. A place is named by its own name, in any case of letters."""
+    """A home in JSON. Floors and areas are referred to by name, case-insensitively."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,12 +48,12 @@ class HomeSpec(BaseModel):
     areas: tuple[_Area, ...] = ()
     entities: tuple[_Entity, ...] = ()
 
-    def model_post_init(self, _context: Any, /) -> None:  # noqa: ANN401 - pydantic's own
-        """Raises ValueError for a floor or an area that is not there."""
+    def model_post_init(self, _context: Any, /) -> None:  # noqa: ANN401 - signature of pydantic
+        """Raises ValueError for an unknown floor or area."""
         self.house()
 
     def house(self) -> House:
-        """The home; what it is made of gets ids from the names."""
+        """Build the house, with ids derived from the names."""
         floors = tuple(Floor(_id(floor.name), floor.name, floor.aliases) for floor in self.floors)
         areas = tuple(
             Area(_id(area.name), area.name, area.aliases, _found(area.floor, floors, "floor")) for area in self.areas
@@ -78,13 +78,13 @@ class HomeSpec(BaseModel):
 
 
 def _found(name: str | None, places: Iterable[Place], kind: str) -> str | None:
-    """The id of the place of that name. Raises ValueError."""
+    """Return the id of the place with this name. Raises ValueError."""
     if name is None:
         return None
     for place in places:
         if _id(name) == place.id:
             return place.id
-    raise ValueError(f"there is no {kind} called {name} in this home")
+    raise ValueError(f"unknown {kind} {name}")
 
 
 def _id(name: str) -> str:
@@ -97,7 +97,7 @@ _RECORDED = "recorded"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that was made, or should be."""
+    """A tool call, made or expected."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -105,7 +105,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What is right: these calls (in this order), or none; and how the demo home is afterwards."""
+    """The expected calls (or none), and the expected state of the demo home afterwards."""
 
     calls: tuple[Call, ...] = ()
     no_call: bool = False
@@ -115,7 +115,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A sound file in which a person says the utterance."""
+    """An audio file with the spoken utterance."""
 
     path: Path
     speaker: str
@@ -123,10 +123,10 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class SpokenInput:
-    """How an utterance was said, how many of its words were heard wrong, and how sure the recogniser was.
+    """How an utterance was spoken, its word errors, and the confidence of the transcript.
 
-    `text` and `words` are empty where the words of a recording are not known, `speed` is None in every
-    recording, and `confidence` where it was not noted.
+    `text` and `words` are empty for a recording without a transcript, `speed` is None for every recording,
+    and `confidence` is None if the cache does not have it.
     """
 
     text: str
@@ -140,9 +140,9 @@ class SpokenInput:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row of a suite; where it was `spoken`, the utterance is what was heard.
+    """One row of a suite; if it was `spoken`, the utterance is the transcript.
 
-    The utterance of a `recording` is empty where its words are not known.
+    The utterance of a `recording` without a transcript is empty.
     """
 
     suite: str
@@ -157,9 +157,9 @@ class Case:
 
 
 def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
-    """The cases of a file; without examples, the tools of its plugins lose those they bring.
+    """Read the cases of a file, optionally without the example sentences of plugin tools.
 
-    Raises ConfigError that names the file and the line of a row that is of no use.
+    Raises ConfigError that names the file and line of an invalid row.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -175,12 +175,12 @@ def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
         except _BadRow as fault:
             raise ConfigError(f"{path}:{number}: {fault}", hint=GUIDE) from fault
     if not cases:
-        raise ConfigError(f"{path} holds no rows", hint=GUIDE)
+        raise ConfigError(f"{path} contains no rows", hint=GUIDE)
     return tuple(cases)
 
 
 class _BadRow(Exception):
-    """The row is of no use; the message says why."""
+    """The row is invalid; the message says why."""
 
 
 class _Line(BaseModel):
@@ -212,7 +212,7 @@ class _Row(_Line):
 
 
 class _RecordingRow(_Row):
-    """A row with a sound file, whose name is its id unless it has one. `text` is its utterance too."""
+    """A row with an audio file, whose name is the default id. `text` is an alias of `utterance`."""
 
     file: str = Field(min_length=1)
     speaker: str = Field(default=_RECORDED, min_length=1)
@@ -222,7 +222,7 @@ class _RecordingRow(_Row):
 
 
 class _Suite(BaseModel):
-    """What a suite says of itself, as it likes, and what its rows refer to by name."""
+    """The header of a suite: free-form metadata, and the plugins and homes that rows refer to by name."""
 
     plugins: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
     homes: dict[str, HomeSpec] = Field(default_factory=dict)
@@ -233,7 +233,7 @@ class _Header(_Line):
 
 
 class _Reader:
-    """Reads the lines of one file, in order. Rows that are offered the same share one offer."""
+    """Reads the lines of one file in order. Rows with equal tools and home share one offer."""
 
     def __init__(self, path: Path, with_examples: bool) -> None:
         self._name = path.stem
@@ -245,14 +245,14 @@ class _Reader:
         self._is_first = True
 
     def cases(self, line: str) -> Iterator[Case]:
-        """The case in the line; the first line, and an empty one, may hold none. Raises _BadRow."""
+        """Yield the case of a line; the header and empty lines have none. Raises _BadRow."""
         if not line.strip():
             return
         is_first, self._is_first = self._is_first, False
         try:
             content = json.loads(line)
         except ValueError as error:
-            raise _BadRow(f"not JSON: {error}") from error
+            raise _BadRow(f"not valid JSON: {error}") from error
         if not isinstance(content, dict):
             raise _BadRow("not a JSON object")
         try:
@@ -266,7 +266,7 @@ class _Reader:
         if isinstance(row, _RecordingRow):
             recording, name = Recording(self._folder / row.file, row.speaker), row.id or row.file
         if name in self._ids:
-            raise _BadRow(f"a second row has the id {name}")
+            raise _BadRow(f"duplicate id {name}")
         self._ids.add(name)
         try:
             offer = self._offer(row)
@@ -292,18 +292,18 @@ class _Reader:
             elif tool in self._suite.plugins:
                 yield from self._suite.plugins[tool]
             else:
-                raise _BadRow(f"the first line of the file names no plugin {tool}")
+                raise _BadRow(f"plugin {tool} is not defined in the first line of the file")
 
     def _home(self, row: _Row) -> HomeSpec | Literal["demo", "none"]:
         match row.home:
             case None:
-                # Tools of another program come without a home.
+                # External tools come without a home by default.
                 return "demo" if row.tools is None or row.tools_with_home else "none"
             case "demo" | "none":
                 return row.home
             case str():
                 if row.home not in self._suite.homes:
-                    raise _BadRow(f"the first line of the file names no home {row.home}")
+                    raise _BadRow(f"home {row.home} is not defined in the first line of the file")
                 return self._suite.homes[row.home]
             case home:
                 return home
@@ -323,9 +323,9 @@ def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
     tools = offer.registry
     calls = tuple(Call(call.name, call.arguments) for call in expect.calls)
     if expect.no_call and calls:
-        raise _BadRow("expect has calls, and no_call too")
+        raise _BadRow("expect has both calls and no_call")
     if not (expect.no_call or calls or expect.state):
-        raise _BadRow("expect says nothing: give calls, no_call or state")
+        raise _BadRow("expect is empty: give calls, no_call or state")
     for call in calls:
         _check(call, tools)
     if expect.state and offer.house != DemoHome().house():
@@ -333,7 +333,7 @@ def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
     state = {thing: {"state": wanted} if isinstance(wanted, str) else wanted for thing, wanted in expect.state.items()}
     for thing in state:
         if offer.house is not None and offer.house.entity(thing) is None:
-            raise _BadRow(f"the demo home has no {thing}")
+            raise _BadRow(f"the demo home has no entity {thing}")
     is_talk = bool(calls) and all(call.name == "respond" for call in calls)
     if expect.no_call or is_talk:
         return Expectation(no_call=True, state=state)
@@ -341,15 +341,15 @@ def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
 
 
 def _check(call: Call, tools: ToolRegistry) -> None:
-    """A call that cannot be made should not be expected."""
+    """Raises _BadRow for an expected call that is not offered or not valid."""
     if call.name == "respond":
         return
     if call.name not in tools:
-        raise _BadRow(f"expect names the tool {call.name}, which is not offered")
+        raise _BadRow(f"expect uses the tool {call.name}, which is not offered")
     try:
         read_arguments(tools.get(call.name), json.dumps(call.arguments))
     except InvalidArguments as error:
-        raise _BadRow(f"expect has a call of {call.name} that is not valid: {error.message}") from error
+        raise _BadRow(f"expect has an invalid call of {call.name}: {error.message}") from error
 
 
 def _faults(error: ValidationError) -> str:

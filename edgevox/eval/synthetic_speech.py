@@ -1,4 +1,4 @@
-"""Synthetic test speech: the voices that say a suite's utterances, and noise at a signal-to-noise ratio."""
+"""Synthetic test speech: voices for the utterances of a suite, and noise at a signal-to-noise ratio."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _ESPEAK_TIMEOUT_S = 30.0
 
 
 class EvalVoice(Protocol):
-    """A voice. `name` is for the table."""
+    """A TTS voice; `name` is shown in the table."""
 
     name: str
 
-    async def say(self, text: str, speed: float) -> Audio:
-        """The sound of `text`, at the recogniser's rate. Raises AudioError and EngineFailed."""
+    async def synthesize(self, text: str, speed: float) -> Audio:
+        """Synthesize `text` at the sample rate of STT. Raises AudioError and EngineFailed."""
 
 
 class AssistantVoice:
-    """The voice of the assistant."""
+    """The assistant's TTS engine."""
 
     name = "piper"
 
     def __init__(self, synthesizer: TtsService) -> None:
         self._synthesizer = synthesizer
 
-    async def say(self, text: str, speed: float) -> Audio:
+    async def synthesize(self, text: str, speed: float) -> Audio:
         sound = await Synthesizer(self._synthesizer, speed=speed).sound_of(text)
         resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
         samples = np.concatenate([resampler.feed(sound.samples), resampler.finish()])
@@ -50,17 +50,17 @@ class AssistantVoice:
 
 
 class EspeakVoice:
-    """The program espeak-ng. Raises ConfigError where it is not installed."""
+    """The program espeak-ng. Raises ConfigError if it is not installed."""
 
     name = "espeak"
 
     def __init__(self) -> None:
         found = shutil.which(ESPEAK)
         if found is None:
-            raise ConfigError(f"there is no {ESPEAK} here", hint="install it, or choose --voices piper")
+            raise ConfigError(f"{ESPEAK} is not installed", hint="install it, or use --voices piper")
         self._program = found
 
-    async def say(self, text: str, speed: float) -> Audio:
+    async def synthesize(self, text: str, speed: float) -> Audio:
         pace = str(round(_ESPEAK_WORDS_PER_MINUTE * speed))
         with tempfile.TemporaryDirectory(prefix="edgevox-eval-") as folder:
             path = Path(folder) / "said.wav"
@@ -72,7 +72,7 @@ class EspeakVoice:
                     await process.wait()
             except TimeoutError as error:
                 process.kill()
-                raise AudioError(f"{ESPEAK} does not end", hint="choose --voices piper") from error
+                raise AudioError(f"{ESPEAK} timed out", hint="use --voices piper") from error
             return read_audio(path)
 
 
@@ -80,25 +80,25 @@ NoiseKind: TypeAlias = Literal["babble", "music", "white"]
 NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 
 _TALKERS = 6
-# A band: a chord that decays on every half second, another one every two seconds, a bass and a drum below.
+# Synthetic music: a decaying chord every half second, a new chord every two seconds, bass and drum.
 _BEAT_S = 0.5
 _BEATS_PER_CHORD = 4
 _CHORDS_HZ = ((220.0, 277.2, 329.6), (293.7, 370.0, 440.0), (246.9, 311.1, 370.0), (196.0, 246.9, 293.7))
 _OVERTONES = 6
-# What the segmenter leaves around an utterance: the pre-roll, and the pause that ended it.
+# Silence that the endpointer leaves around an utterance: the pre-roll, and the pause that ended it.
 _BEFORE_S, _AFTER_S = 0.3, 0.5
 _LOUDEST = 0.99
 
 
 class Noise:
-    """Noise of one kind; babble is several of `talk` at once, music a band without a singer."""
+    """Noise of one kind; babble mixes several of `talk`, music is instrumental."""
 
     def __init__(self, kind: NoiseKind, talk: Sequence[Audio], *, seed: int = 0) -> None:
         self._kind = kind
         self._talk = tuple(sound.samples for sound in talk)
         self._seed = seed
 
-    def behind(
+    def mix(
         self,
         sound: Audio,
         snr_db: float | None,
@@ -107,7 +107,7 @@ class Noise:
         before_s: float = _BEFORE_S,
         after_s: float = _AFTER_S,
     ) -> Audio:
-        """The sound in noise, or in silence where `snr_db` is None; equal keys give equal noise."""
+        """Pad the sound and add noise (none if `snr_db` is None); equal keys give equal noise."""
         around = [np.zeros(round(seconds * sound.rate_hz), np.float32) for seconds in (before_s, after_s)]
         clean = np.concatenate([around[0], sound.samples, around[1]])
         if snr_db is None:
@@ -128,7 +128,7 @@ class Noise:
         for _talker in range(_TALKERS):
             voice = self._talk[random.integers(len(self._talk))]
             start = int(random.integers(len(voice)))
-            # It goes on from the beginning: nobody in the background pauses for long.
+            # Wraps around to the start, so that the background has no long pauses.
             noise += np.resize(np.roll(voice, -start), samples)
         return noise
 
@@ -138,7 +138,7 @@ def _music(samples: int, rate_hz: int, random: np.random.Generator) -> NDArray[n
     beat, since_s = np.floor(t_s / _BEAT_S).astype(int), t_s % _BEAT_S
     chords = random.integers(len(_CHORDS_HZ), size=beat[-1] // _BEATS_PER_CHORD + 1)
     played = np.array(_CHORDS_HZ)[chords[beat // _BEATS_PER_CHORD]]
-    # On each beat one of the chord's notes is played an octave higher: that is the tune.
+    # The melody is one note of the chord per beat, an octave higher.
     tune_hz = 2 * played[np.arange(samples), random.integers(3, size=beat[-1] + 1)[beat]]
     music = 0.8 * _tone(tune_hz, since_s) + 0.5 * _tone(played[:, 0] / 2, since_s)
     for note in range(3):
@@ -148,7 +148,7 @@ def _music(samples: int, rate_hz: int, random: np.random.Generator) -> NDArray[n
 
 
 def _tone(hz: NDArray[np.float64], since_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A string that was plucked so long ago."""
+    """A plucked string, `since_s` after the pluck."""
     tone = np.zeros(len(hz))
     for overtone in range(1, _OVERTONES + 1):
         tone += np.sin(2 * np.pi * overtone * hz * since_s) / overtone

@@ -1,4 +1,4 @@
-"""Stand-ins for engines and devices, for tests of EdgeVox and of what is built on it."""
+"""Fakes for engines and devices, for tests of EdgeVox and of programs built on it."""
 
 from edgevox.audio.files import WavMicrophone
 from edgevox.testing.fakes import MemorySpeaker, ScriptedModel, ToneSynthesizer

@@ -1,4 +1,4 @@
-"""A scripted chat model, a synthesizer of tones, and a speaker that records in memory."""
+"""A scripted chat model, a synthesizer of tones, and a loudspeaker that records in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from edgevox.core.types import Audio, ChatDelta, ChatDone, ChatReply, ChatReques
 
 
 class ScriptedModel:
-    """A chat model that says its lines, one per request, in small pieces; an error among them is raised."""
+    """A chat model that streams one line per request in small pieces, or raises it if it is an error."""
 
     def __init__(self, lines: Sequence[str | EdgevoxError], *, piece_chars: int = 3) -> None:
         self._lines = iter(lines)
@@ -29,12 +29,12 @@ class ScriptedModel:
             if cancel.is_set():
                 return
             yield ChatDelta(line[start : start + self._piece_chars])
-            await asyncio.sleep(0)  # others run between two words of a real model too
+            await asyncio.sleep(0)  # let other tasks run between pieces, as with a real model
         yield ChatDone("stop", prompt_tokens=0, cached_tokens=0, generated_tokens=len(line))
 
 
 class ToneSynthesizer:
-    """A synthesizer that hums for a hundredth of a second per character, and remembers what it was given."""
+    """A synthesizer that yields a tone of 10 ms per character and records the texts."""
 
     def __init__(self, rate_hz: int = 16_000) -> None:
         self._rate_hz = rate_hz
@@ -47,7 +47,7 @@ class ToneSynthesizer:
 
 
 class MemorySpeaker:
-    """A loudspeaker that keeps what it is given."""
+    """A loudspeaker that records the audio in `played`."""
 
     def __init__(self) -> None:
         self.played: list[Audio] = []

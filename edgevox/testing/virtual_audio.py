@@ -1,4 +1,4 @@
-"""Virtual audio devices (PulseAudio null sinks), and a conversation over them with an acoustic echo."""
+"""Virtual audio devices (PulseAudio null sinks), and a conversation over them with acoustic echo."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COMMAND_S = 60.0
 _WAIT_S = 10.0
 _POLL_S = 0.02
 _RECORD_HZ = 44_100
-# Where PulseAudio else keeps the socket, state and cookie of the user's own server.
+# Would otherwise point to the socket, state and cookie of the user's own server.
 _PULSE_PATH_VARIABLES = (
     "HOME",
     "XDG_RUNTIME_DIR",
@@ -48,7 +48,7 @@ _PULSE_PATH_VARIABLES = (
     "PULSE_STATE_PATH",
 )
 
-# PortAudio finds its devices here: this server and nothing of the machine's own.
+# Limits PortAudio to the devices of this server.
 _ALSA = """\
 pcm.!default { type pulse }
 ctl.!default { type pulse }
@@ -58,11 +58,10 @@ ctl.pulse { type pulse }
 
 
 class NullSinks:
-    """`with NullSinks() as room:` the sink `spk` is the loudspeaker, what is played into `micsink` is heard
-    by the source `mic`; both are the defaults of a process that has `room.environment`.
+    """A private PulseAudio server: the sink `spk` is the loudspeaker, and the source `mic` records `micsink`.
 
-    A developer's own sound server is neither used nor disturbed. Raises DeviceUnavailable where PulseAudio
-    is not installed or does not start.
+    Both are the default devices of a process with the variables in `environment`. The user's own sound server
+    is not touched. Raises DeviceUnavailable if PulseAudio is not installed or does not start.
     """
 
     def __init__(self) -> None:
@@ -71,7 +70,7 @@ class NullSinks:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables, beside one's own, with which PortAudio and PulseAudio's tools use these sinks."""
+        """Environment variables that make PortAudio and the PulseAudio tools use these sinks."""
         return {
             "PULSE_SERVER": f"unix:{self._folder / 'native'}",
             "PULSE_COOKIE": str(self._folder / "cookie"),
@@ -95,23 +94,23 @@ class NullSinks:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def speak(self, wav: Path, sink: str = "micsink") -> None:
-        """Play a WAV file to the microphone; returns when it is over."""
+        """Play a WAV file to the microphone and wait for its end."""
         self._run("paplay", f"--device={sink}", str(wav))
 
     def add_devices(self, name: str) -> None:
-        """Another loudspeaker `NAME_spk`, and a source `NAME_mic` that hears what `NAME_micsink` plays."""
+        """Add a loudspeaker `NAME_spk` and a source `NAME_mic` that records `NAME_micsink`."""
         for words in _devices(f"{name}_"):
             self.control("load-module", *words.split())
 
     def starve(self, seconds: float) -> None:
-        """Let the server stand still, as on a machine with too much to do: sound is lost."""
+        """Suspend the server, as on an overloaded machine; audio is lost."""
         assert self._server is not None
         with suspended(self._server):
             time.sleep(seconds)
 
     @contextmanager
     def record(self, wav: Path) -> Iterator[None]:
-        """Write what the loudspeaker plays inside the block, silence included, to a WAV file."""
+        """Record the loudspeaker during the block, including silence, to a WAV file."""
         raw = self._folder / f"{wav.stem}.raw"
         command = [self._programs["parec"], "--device=spk.monitor", "--raw", "--latency-msec=10"]
         command += ["--format=s16le", "--channels=1", f"--rate={_RECORD_HZ}"]
@@ -129,7 +128,7 @@ class NullSinks:
 
     @contextmanager
     def echo(self, *, delay_ms: int = 40) -> Iterator[None]:
-        """Inside the block the microphone hears the loudspeaker, as loud as it is."""
+        """Loop the loudspeaker back to the microphone at full level during the block."""
         module = self.control(
             "load-module",
             "module-loopback",
@@ -142,17 +141,17 @@ class NullSinks:
         self.control("unload-module", module.strip())
 
     def control(self, *words: str) -> str:
-        """What `pactl` answers: `control("unload-module", "module-remap-source")` unplugs the microphone."""
+        """Run `pactl`: `control("unload-module", "module-remap-source")` unplugs the microphone."""
         return self._run("pactl", *words)
 
     def kill_server(self) -> None:
-        """Let the sound server die, as in a crash."""
+        """Kill the sound server, as in a crash."""
         assert self._server is not None
         self._server.kill()
         self._server.wait()
 
     def start_server(self) -> None:
-        """Have the sound server back. Raises DeviceUnavailable."""
+        """Restart the sound server. Raises DeviceUnavailable."""
         self._start()
 
     @property
@@ -171,7 +170,7 @@ class NullSinks:
         command = [self._programs["pulseaudio"], "-n", "--daemonize=no", "--use-pid-file=no"]
         command += ["--exit-idle-time=-1", "--disable-shm=yes", "--log-target=stderr"]
         for module in (
-            # Without the cookie, which is the user's: the folder is closed to everybody else.
+            # Anonymous access instead of the user's cookie: the folder is private anyway.
             f"module-native-protocol-unix auth-anonymous=1 socket={self._folder / 'native'}",
             *_devices(""),
         ):
@@ -196,7 +195,7 @@ class NullSinks:
 
 
 def _devices(prefix: str) -> tuple[str, ...]:
-    # A sink that may rewind plays up to two seconds ahead, and its monitor hears that in bursts.
+    # A sink with rewinds plays up to two seconds ahead, and its monitor gets that in bursts.
     return (
         f"module-null-sink sink_name={prefix}spk norewinds=1",
         f"module-null-sink sink_name={prefix}micsink norewinds=1",
@@ -208,11 +207,11 @@ def _recorded_s(raw: Path) -> float:
     return raw.stat().st_size / 2 / _RECORD_HZ
 
 
-def _wait_until(is_so: Callable[[], bool], complaint: str) -> None:
+def _wait_until(condition: Callable[[], bool], message: str) -> None:
     give_up_s = time.monotonic() + _WAIT_S
-    while not is_so():
+    while not condition():
         if time.monotonic() > give_up_s:
-            raise TimeoutError(complaint)
+            raise TimeoutError(message)
         time.sleep(_POLL_S)
 
 
@@ -235,15 +234,15 @@ def _program(name: str) -> str:
     return path
 
 
-# -60 dBFS: what is quieter nobody hears beside a voice.
+# -60 dBFS: anything quieter is inaudible next to speech.
 _AUDIBLE = 0.001
-# A busy machine lets a shorter loop run dry, and the echo then comes later, which no loudspeaker's does.
+# On a busy machine a shorter loopback underruns, and the echo delay jumps, unlike that of a real loudspeaker.
 _DELAY_MS = 120
 
 
 @contextmanager
 def echo_sinks() -> Iterator[NullSinks]:
-    """Null sinks that this process uses, and whose microphone hears the loudspeaker."""
+    """Null sinks for this process, with an echo from loudspeaker to microphone."""
     before = dict(os.environ)
     try:
         with NullSinks() as sinks:
@@ -259,14 +258,14 @@ def echo_sinks() -> Iterator[NullSinks]:
 
 @dataclass
 class EchoConversation:
-    """What is said and what happens in it."""
+    """A running conversation and its events."""
 
     pipeline: Pipeline
     conversation: Conversation
     speaker: Speaker
     events: list[Event] = field(default_factory=list)
     audible_until_s: float = 0.0
-    """When the last sample that is not silence was, or will be, in the air (monotonic)."""
+    """Time (monotonic) at which the last audible sample is or will be played."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, event: Event) -> None:
@@ -274,7 +273,7 @@ class EchoConversation:
         self._changed.set()
 
     def hear(self, samples: NDArray[np.float32], heard_at_s: float) -> None:
-        """The loudspeaker's tap."""
+        """Tap of the loudspeaker."""
         (loud,) = np.nonzero(np.abs(samples) > _AUDIBLE)
         if len(loud):
             self.audible_until_s = heard_at_s + float(loud[-1]) / self.speaker.device.rate_hz
@@ -283,7 +282,7 @@ class EchoConversation:
         return [event for event in self.events if isinstance(event, kind)]
 
     async def until(self, kind: type[Event], count: int = 1) -> None:
-        """Returns when `count` events of this kind have happened."""
+        """Wait for `count` events of this kind."""
         while len(self.of(kind)) < count:
             self._changed.clear()
             await self._changed.wait()
@@ -293,7 +292,7 @@ class EchoConversation:
 async def echo_conversation(
     stt: SttService, synthesizer: TtsService, replies: list[str]
 ) -> AsyncIterator[EchoConversation]:
-    """The loop at work, with a model that gives these replies."""
+    """Run the voice loop with a model that gives these replies."""
     speaker, microphone = Speaker(lead_in_ms=100), Microphone()
     canceller = cancel_echo("on", microphone, speaker)
     assert isinstance(canceller, EchoCanceller)

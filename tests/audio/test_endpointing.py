@@ -326,7 +326,7 @@ def test_a_command_ends_where_others_go_on_talking(command: Samples, babble: Sam
 def test_a_command_ends_where_music_plays(command: Samples, snr_db: int) -> None:
     quiet = np.flatnonzero(np.abs(command) > 0.01)
     said = Audio(command[: quiet[-1]], RATE_HZ)
-    heard = Noise("music", []).behind(said, snr_db, "a song", before_s=3.5, after_s=3.0).samples
+    heard = Noise("music", []).mix(said, snr_db, "a song", before_s=3.5, after_s=3.0).samples
     over_s = 3.5 + said.duration_s
     ends = [e.ended_at_s for e in events(heard) if isinstance(e, SpeechSegment) and e.ended_at_s > over_s - 0.3]
     assert ends

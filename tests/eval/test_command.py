@@ -131,7 +131,7 @@ def test_ctrl_c_shows_what_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--remote", "http://127.0.0.1:1/v1"), "--remote takes a --model"),
+        (("--remote", "http://127.0.0.1:1/v1"), "--remote needs --model"),
         (("--remote", "127.0.0.1:1", "--model", "big"), "is no address"),
         (("--remote", "http://127.0.0.1:1/v1", "--model", "big"), "does not answer"),
         (("--preset", "none-such"), "none-such"),
@@ -149,7 +149,7 @@ def test_a_broken_suite_is_named_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path, row(), row())
     done = edgevox("eval", path, "--remote", "http://127.0.0.1:1", "--model", "x", env=environment(tmp_path))
     assert done.returncode == 2
-    assert f"{path}:2: a second row has the id one" in done.stderr
+    assert f"{path}:2: duplicate id one" in done.stderr
 
 
 _RECORDING = {"file": "1.wav", "expect": {"no_call": True}}
@@ -159,8 +159,8 @@ _RECORDING = {"file": "1.wav", "expect": {"no_call": True}}
     ("words", "says", "hint"),
     [
         (("--speech",), "row 1.wav of suite: there is no file", "check the name"),
-        (("--speech", "--voices", "piper"), "--voices is for rows that are synthesised", "leave it out"),
-        (("--speech", "--speeds", "1"), "--speeds is for rows that are synthesised", "leave it out"),
+        (("--speech", "--voices", "piper"), "--voices only applies to synthesised rows", "remove it"),
+        (("--speech", "--speeds", "1"), "--speeds only applies to synthesised rows", "remove it"),
         (("--speech", "--noise", "white"), "--noise without --snr", "--snr 10"),
         ((), "row 1.wav of suite is a recording without a transcript", "--speech"),
     ],

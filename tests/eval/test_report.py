@@ -94,7 +94,7 @@ async def _recorded(folder: Path) -> list[Result]:
         dataclasses.replace(
             result,
             case=dataclasses.replace(result.case, utterance=text, spoken=spoken),
-            is_asked=is_asked,
+            asks_first=is_asked,
         )
         for result, (text, spoken, is_asked) in zip(asked, heard, strict=True)
     ]

@@ -41,7 +41,7 @@ class Hum:
     def __init__(self) -> None:
         self.said: list[tuple[str, float]] = []
 
-    async def say(self, text: str, speed: float) -> Audio:
+    async def synthesize(self, text: str, speed: float) -> Audio:
         self.said.append((text, speed))
         return ONE_SECOND
 
@@ -67,8 +67,8 @@ async def heard(
     voice: Hum | None = None,
     notes: TranscriptCache | None = None,
 ) -> list[Case]:
-    listening = SuiteTranscriber(ears, language="en", names=("Anna",), notes=notes)
-    return [case async for case in listening.hear(cases, [voice or Hum()], conditions)]
+    listening = SuiteTranscriber(ears, language="en", names=("Anna",), cache=notes)
+    return [case async for case in listening.transcribe_synthesized(cases, [voice or Hum()], conditions)]
 
 
 async def test_every_utterance_is_heard_in_every_noise_and_speeds_take_turns(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_misheard_names_are_put_right_and_the_notes_keep_what_was_written(
 
 
 def test_a_file_of_something_else_is_not_taken_for_notes(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no notes"):
+    with pytest.raises(ConfigError, match="not a transcript cache"):
         TranscriptCache(write(tmp_path, row()))
 
 
@@ -170,8 +170,8 @@ async def heard_recordings(
     kind: NoiseKind = "white",
     notes: TranscriptCache | None = None,
 ) -> list[Case]:
-    listening = SuiteTranscriber(ears, notes=notes)
-    return [case async for case in listening.hear_recordings(cases, snrs_db, kind)]
+    listening = SuiteTranscriber(ears, cache=notes)
+    return [case async for case in listening.transcribe_recordings(cases, snrs_db, kind)]
 
 
 async def test_a_recording_is_heard_as_it_is_and_with_noise_added(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_babble_is_made_of_the_other_recordings(tmp_path: Path) -> None:
     ears = Ears(lambda _number: "")
     await heard_recordings(cases, ears, (10.0,), "babble")
     assert len(ears.requests) == 2
-    with pytest.raises(ConfigError, match="there is only one"):
+    with pytest.raises(ConfigError, match="at least two recordings"):
         await heard_recordings(cases[:1], ears, (10.0,), "babble")
 
 
@@ -233,7 +233,7 @@ async def test_an_unsure_command_is_asked_about_and_a_question_is_not(
     got = await heard_recordings(cases, Ears(lambda _number: "Kitchen light on.", confidence))
     asked, _model = scripted([reply])
     (result,) = [result async for result in run_heard_cases(asked, got, ask_below=0.4)]
-    assert result.is_asked is is_asked
+    assert result.asks_first is is_asked
     assert summarise([result]).asked == Rate(int(is_asked), 1)
     assert summarise([result]).asked_right == Rate(int(is_asked), int(is_asked))
 
@@ -246,7 +246,7 @@ async def test_notes_without_a_confidence_do_not_say_that_nothing_was_asked(tmp_
     got = await heard(cases, deaf, SpeechConditions(snrs_db=(None,)), notes=TranscriptCache(notes))
     asked, _model = scripted([calls(LIGHT_ON)])
     (result,) = [result async for result in run_heard_cases(asked, got, ask_below=0.4)]
-    assert result.is_asked is None
+    assert result.asks_first is None
 
 
 # --- words
@@ -270,20 +270,20 @@ def test_words_are_counted_that_must_change() -> None:
 @pytest.mark.parametrize("kind", NOISE_KINDS)
 def test_noise_is_as_loud_as_it_should_be_and_the_same_again(kind: NoiseKind) -> None:
     noise = Noise(kind, [ONE_SECOND])
-    clean = noise.behind(ONE_SECOND, None, "key").samples
-    mixed = noise.behind(ONE_SECOND, 10.0, "key").samples
+    clean = noise.mix(ONE_SECOND, None, "key").samples
+    mixed = noise.mix(ONE_SECOND, 10.0, "key").samples
     assert len(mixed) == len(clean) == round(1.8 * SAMPLE_RATE_HZ)
     difference = mixed - clean
     ratio_db = 10 * np.log10(np.mean(ONE_SECOND.samples**2) / np.mean(difference**2))
     assert ratio_db == pytest.approx(10.0, abs=0.1)
-    assert np.array_equal(mixed, noise.behind(ONE_SECOND, 10.0, "key").samples)
-    assert not np.array_equal(mixed, noise.behind(ONE_SECOND, 10.0, "other").samples)
-    assert np.abs(noise.behind(ONE_SECOND, -20.0, "key").samples).max() <= 1.0
+    assert np.array_equal(mixed, noise.mix(ONE_SECOND, 10.0, "key").samples)
+    assert not np.array_equal(mixed, noise.mix(ONE_SECOND, 10.0, "other").samples)
+    assert np.abs(noise.mix(ONE_SECOND, -20.0, "key").samples).max() <= 1.0
 
 
 async def test_the_assistants_voice_speaks_at_the_recognisers_rate() -> None:
     synthesizer = ToneSynthesizer(rate_hz=22_050)
-    sound = await AssistantVoice(synthesizer).say("Set it to 20 °C.", 1.2)
+    sound = await AssistantVoice(synthesizer).synthesize("Set it to 20 °C.", 1.2)
     assert synthesizer.spoken == ["Set it to 20 degrees Celsius."]
     assert sound.rate_hz == SAMPLE_RATE_HZ
     assert sound.duration_s == pytest.approx(0.29, abs=0.02)
@@ -295,7 +295,7 @@ async def test_espeak_speaks_faster_when_told_to() -> None:
             EspeakVoice()
         return
     voice = EspeakVoice()
-    slow, fast = await voice.say("turn the lights on", 0.8), await voice.say("turn the lights on", 1.3)
+    slow, fast = await voice.synthesize("turn the lights on", 0.8), await voice.synthesize("turn the lights on", 1.3)
     assert slow.rate_hz == SAMPLE_RATE_HZ
     assert slow.duration_s > 1.2 * fast.duration_s > 0.5
 

@@ -31,7 +31,7 @@ CALL_PRICE = {"calls": [{"name": "get_price", "arguments": {"share": "siemens"}}
 def test_a_row_gets_the_home_tools_and_the_demo_home(tmp_path: Path) -> None:
     (case,) = read_suite(write(tmp_path, row()))
     assert "turn_on" in case.offer.registry
-    assert "Kitchen Light" in case.offer.told_home().for_utterance("")
+    assert "Kitchen Light" in case.offer.home_prompt().for_utterance("")
 
 
 def test_rows_that_are_offered_the_same_share_one_prompt(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_rows_that_are_offered_the_same_share_one_prompt(tmp_path: Path) -> None
     )
     assert one.offer is two.offer
     assert three.offer is not one.offer
-    assert "Home:" not in three.offer.told_home().for_utterance("")
+    assert "Home:" not in three.offer.home_prompt().for_utterance("")
 
 
 def test_a_plugin_replaces_the_home_or_stands_beside_it(tmp_path: Path) -> None:
@@ -53,9 +53,9 @@ def test_a_plugin_replaces_the_home_or_stands_beside_it(tmp_path: Path) -> None:
         )
     )
     assert alone.offer.registry.names == ("get_price",)
-    assert "Home:" not in alone.offer.told_home().for_utterance("")
+    assert "Home:" not in alone.offer.home_prompt().for_utterance("")
     assert {"get_price", "turn_on"} <= set(beside.offer.registry.names)
-    assert "Home:" in beside.offer.told_home().for_utterance("")
+    assert "Home:" in beside.offer.home_prompt().for_utterance("")
 
 
 def test_a_plugins_examples_can_be_kept_back(tmp_path: Path) -> None:
@@ -69,9 +69,9 @@ def test_a_plugins_examples_can_be_kept_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("home", ["flat", HEADER["suite"]["homes"]["flat"]])  # type: ignore[index]
 def test_a_home_of_its_own(tmp_path: Path, home: Any) -> None:
     (case,) = read_suite(write(tmp_path, HEADER, row(home=home)))
-    assert "Studio: light Big Lamp" in case.offer.told_home().for_utterance("")
-    assert "First Floor (Upstairs): Studio" in case.offer.told_home().for_utterance("")
-    assert "Kitchen" not in case.offer.told_home().for_utterance("")
+    assert "Studio: light Big Lamp" in case.offer.home_prompt().for_utterance("")
+    assert "First Floor (Upstairs): Studio" in case.offer.home_prompt().for_utterance("")
+    assert "Kitchen" not in case.offer.home_prompt().for_utterance("")
 
 
 def test_a_recording_needs_no_more_than_its_file_and_what_is_expected(tmp_path: Path) -> None:
@@ -97,25 +97,25 @@ def test_the_words_of_a_recording_may_be_called_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "says"),
     [
-        ("{", "not JSON"),
+        ("{", "not valid JSON"),
         ("[]", "object"),
         ({"id": "two"}, "utterance"),
         (row(id="two", utterence="on"), "utterence: unknown key"),
-        (row(), "a second row has the id one"),
-        (row(id="two", expect={}), "expect says nothing"),
-        ({"file": "1.wav", "text": "kitchen light on"}, "expect says nothing"),
+        (row(), "duplicate id one"),
+        (row(id="two", expect={}), "expect is empty"),
+        ({"file": "1.wav", "text": "kitchen light on"}, "expect is empty"),
         (row(id="two", file=""), "file: String should have at least 1 character"),
         (row(id="two", file="1.wav", text="on"), "text: unknown key"),
         (row(id="two", speaker="Anna"), "speaker: unknown key"),
-        (row(id="two", expect={"no_call": True, "calls": [LIGHT_ON]}), "no_call too"),
+        (row(id="two", expect={"no_call": True, "calls": [LIGHT_ON]}), "both calls and no_call"),
         (row(id="two", expect={"calls": [{"name": "turn_up"}]}), "turn_up, which is not offered"),
         (row(id="two", expect={"calls": [{"name": "set_volume"}]}), "volume_level must be given"),
-        (row(id="two", tools="shares"), "no plugin shares"),
-        (row(id="two", tools=[{"function": {}}]), "OpenAI's form"),
+        (row(id="two", tools="shares"), "plugin shares is not defined"),
+        (row(id="two", tools=[{"function": {}}]), "OpenAI format"),
         (row(id="two", tools=[PRICE, PRICE], expect={"no_call": True}), "two tools are called get_price"),
-        (row(id="two", home="castle"), "no home castle"),
-        (row(id="two", home={"areas": [{"name": "hall", "floor": "x"}]}), "no floor called x"),
-        (row(id="two", expect={"state": {"light.attic": "on"}}), "no light.attic"),
+        (row(id="two", home="castle"), "home castle is not defined"),
+        (row(id="two", home={"areas": [{"name": "hall", "floor": "x"}]}), "unknown floor x"),
+        (row(id="two", expect={"state": {"light.attic": "on"}}), "no entity light.attic"),
         (row(id="two", home="none", expect={"state": {"light.kitchen": "on"}}), "only the demo home"),
     ],
 )
@@ -131,5 +131,5 @@ def test_a_broken_row_is_named_by_file_and_line(tmp_path: Path, bad: object, say
 def test_a_file_that_is_not_there_or_empty_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"none\.jsonl cannot be read"):
         read_suite(tmp_path / "none.jsonl")
-    with pytest.raises(ConfigError, match="holds no rows"):
+    with pytest.raises(ConfigError, match="contains no rows"):
         read_suite(write(tmp_path, HEADER))

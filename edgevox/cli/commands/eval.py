@@ -1,4 +1,4 @@
-"""`edgevox eval`: scores models on suites of commands, by text or by speech."""
+"""`edgevox eval`: scores models on suites of commands, by text or speech."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SUITES = ("tests", "eval")
 _MISHEARD = "misheard"
 _SEED = 1
 _VOICES, _SPEEDS, _SNRS, _NOISE = "piper,espeak", "0.9,1.0,1.15", "clean,20,10,5", NOISE_KINDS[0]
-# The suite brings the tools; what is kept of prompts is for the assistant's own; a slow answer is an answer.
+# The suite defines the tools; prompt snapshots are only for the assistant; a slow answer still counts.
 _SETTINGS: Mapping[str, object] = {
     "tools.enabled": False,
     "llm.keep_prompts": False,
@@ -56,36 +56,46 @@ def add_eval_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="SUITE",
-        help="files of rows, which may be recordings; without one, those that ship",
+        help="suite files (JSON lines of text or recordings); default: the bundled suites",
     )
-    model = parser.add_argument_group("the model")
-    model.add_argument("--preset", help="the model to use (edgevox presets list)")
-    model.add_argument("--model", metavar="FILE", help="a GGUF file; with --remote, the model's name there")
-    model.add_argument("--adapter", type=Path, metavar="FILE", help="a LoRA adapter for the model, as GGUF")
-    model.add_argument("--remote", metavar="URL", help="an OpenAI-compatible endpoint, such as …:8080/v1")
+    model = parser.add_argument_group("model")
+    model.add_argument("--preset", help="model preset (see edgevox presets list)")
+    model.add_argument("--model", metavar="FILE", help="GGUF file; with --remote, the name of the model on the server")
+    model.add_argument("--adapter", type=Path, metavar="FILE", help="LoRA adapter for the model, as GGUF")
+    model.add_argument("--remote", metavar="URL", help="OpenAI-compatible endpoint, such as http://host:8080/v1")
     model.add_argument(
-        "--baseline", action="append", default=[], metavar="PRESET", help="another one beside it; repeatable"
+        "--baseline", action="append", default=[], metavar="PRESET", help="another preset to compare with; repeatable"
     )
-    model.add_argument("--policy", choices=("auto", "required_first_hop"), help="who decides on a call, not the preset")
-    model.add_argument("--threads", dest="llm.threads", type=int, metavar="N", help="processor threads")
-    model.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="longest reply")
-    model.add_argument("--temperature", dest="llm.temperature", type=float, metavar="T", help="0 is greedy")
-    model.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help=f"{_SEED} without it")
-    what = parser.add_argument_group("the rows")
+    model.add_argument(
+        "--policy", choices=("auto", "required_first_hop"), help="tool choice policy, instead of the preset's"
+    )
+    model.add_argument(
+        "--threads", dest="llm.threads", type=int, metavar="N", help="CPU threads for the language model"
+    )
+    model.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="maximum length of a reply")
+    model.add_argument(
+        "--temperature", dest="llm.temperature", type=float, metavar="T", help="sampling temperature; 0 is greedy"
+    )
+    model.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help=f"sampling seed (default: {_SEED})")
+    what = parser.add_argument_group("rows")
     what.add_argument("--category", action="append", default=[], help="only this category; repeatable")
-    what.add_argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly picked")
-    what.add_argument("--no-examples", action="store_true", help="keep plugins' example sentences back")
-    speech = parser.add_argument_group("by ear")
+    what.add_argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly spaced")
+    what.add_argument("--no-examples", action="store_true", help="leave out the example sentences of plugin tools")
+    speech = parser.add_argument_group("speech")
     speech.add_argument(
-        "--speech", action="store_true", help="ask what is heard of every row: its recording, or synthesised"
+        "--speech", action="store_true", help="transcribe each row first: its recording, or synthesised speech"
     )
-    speech.add_argument("--voices", metavar="NAMES", help=f"TTS voices for rows without recording: {_VOICES}")
-    speech.add_argument("--speeds", metavar="LIST", help=f"in turn: {_SPEEDS}")
-    speech.add_argument("--snr", metavar="LIST", help=f"noise in dB: {_SNRS}; {CLEAN} for recordings")
-    speech.add_argument("--noise", choices=NOISE_KINDS, help=f"of this kind: {_NOISE}")
-    speech.add_argument("--heard", type=Path, metavar="FILE", help="keep what was heard, for the next run")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, as one JSON object")
-    parser.add_argument("--rows", type=Path, metavar="FILE", help="write every result, as a line of JSON")
+    speech.add_argument(
+        "--voices", metavar="NAMES", help=f"TTS voices for rows without a recording (default: {_VOICES})"
+    )
+    speech.add_argument("--speeds", metavar="LIST", help=f"speaking rates, used in turn (default: {_SPEEDS})")
+    speech.add_argument(
+        "--snr", metavar="LIST", help=f"signal-to-noise ratios in dB (default: {_SNRS}; {CLEAN} for recordings)"
+    )
+    speech.add_argument("--noise", choices=NOISE_KINDS, help=f"kind of noise (default: {_NOISE})")
+    speech.add_argument("--heard", type=Path, metavar="FILE", help="cache transcripts in this file for later runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as a JSON object")
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="write every result as a line of JSON")
 
 
 def eval_command(args: argparse.Namespace, context: Context) -> int:
@@ -108,16 +118,13 @@ def eval_command(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-# --- what is asked
-
-
 def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
     paths: Sequence[Path] = args.suites or sorted(data_path(*_SUITES).glob("*.jsonl"))
     found = [case for path in paths for case in read_suite(path, with_examples=not args.no_examples)]
     if args.category:
         known = dict.fromkeys(case.category for case in found)
         if unknown := [category for category in args.category if category not in known]:
-            raise ConfigError(f"there is no category {unknown[0]}", hint=f"the categories are {', '.join(known)}")
+            raise ConfigError(f"unknown category {unknown[0]}", hint=f"the categories are {', '.join(known)}")
         found = [case for case in found if case.category in args.category]
     if args.limit and args.limit < len(found):
         step = len(found) / args.limit
@@ -126,11 +133,13 @@ def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
 
 
 def _speakable_cases(cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
-    """Those that somebody could have said: what a recogniser wrote is not said a second time."""
-    said = tuple(case for case in cases if case.recording or case.category != _MISHEARD)
-    if len(said) < len(cases):
-        context.err.print(f"left out: {len(cases) - len(said)} of the category {_MISHEARD}, which nobody says")
-    return said
+    """Drop the rows that contain recognition errors, because those are not spoken again."""
+    speakable = tuple(case for case in cases if case.recording or case.category != _MISHEARD)
+    if len(speakable) < len(cases):
+        context.err.print(
+            f"skipped {len(cases) - len(speakable)} rows of the category {_MISHEARD}: recognition errors are not spoken"
+        )
+    return speakable
 
 
 def _require_words(cases: Sequence[Case]) -> None:
@@ -139,7 +148,7 @@ def _require_words(cases: Sequence[Case]) -> None:
         if not case.utterance:
             raise ConfigError(
                 f"row {case.id} of {case.suite} is a recording without a transcript",
-                hint="hear it with --speech, or give its utterance",
+                hint="transcribe it with --speech, or add its utterance",
             )
 
 
@@ -149,62 +158,57 @@ def _positive(text: str) -> int:
     return number
 
 
-# --- how it is said
-
-
 async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
-    """The cases as they were heard. Speaking and hearing come first, so that no engine slows another."""
+    """Return the cases with their transcripts. Runs before the model, so that no engine slows another."""
     recorded = [case for case in cases if case.recording]
-    said = [case for case in cases if not case.recording]
-    if recorded and not said:
+    synthesised = [case for case in cases if not case.recording]
+    if recorded and not synthesised:
         _reject_synthesis_options(args)
-    for case in recorded:  # a file that is of no use is named before hours of hearing
+    for case in recorded:  # an unreadable file must fail before hours of transcription
         sound_of(case)
     noise = args.noise or _NOISE
     conditions = SpeechConditions(read_speeds(args.speeds or _SPEEDS), read_snrs(args.snr or _SNRS), noise)
     recorded_snrs_db = read_snrs(args.snr or CLEAN)
-    names = (args.voices or _VOICES).split(",") if said else []
+    names = (args.voices or _VOICES).split(",") if synthesised else []
     engines: set[EngineName] = {"whisper", "piper"} if "piper" in names else {"whisper"}
     stt = context.settings.stt
     heard: list[Case] = []
-    total = len(said) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
-    progress = ProgressLine("heard", total, context.err)
+    total = len(synthesised) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
+    progress = ProgressLine("transcribed", total, context.err)
 
     def note(case: Case) -> None:
         heard.append(case)
         assert case.spoken is not None
-        progress.tell(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
+        progress.update(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
 
     runtime = open_runtime(context, engines)
     async with runtime:
         voices = [_voice(name, runtime) for name in names]
-        listening = SuiteTranscriber(
+        transcriber = SuiteTranscriber(
             runtime.engines.whisper,
             language=None if stt.language == "auto" else stt.language,
             names=stt.names,
             max_things=context.settings.home.max_things,
-            notes=TranscriptCache(args.heard),
+            cache=TranscriptCache(args.heard),
         )
-        async for case in listening.hear_recordings(recorded, recorded_snrs_db, noise):
+        async for case in transcriber.transcribe_recordings(recorded, recorded_snrs_db, noise):
             note(case)
-        async for case in listening.hear(said, voices, conditions):
+        async for case in transcriber.transcribe_synthesized(synthesised, voices, conditions):
             note(case)
     progress.end()
     return tuple(heard)
 
 
 def _reject_synthesis_options(args: argparse.Namespace) -> None:
-    """Raises ConfigError for an option that changes nothing where every row is a recording."""
+    """Raises ConfigError for an option that has no effect on recordings."""
     for option, value in (("--voices", args.voices), ("--speeds", args.speeds)):
         if value:
             raise ConfigError(
-                f"{option} is for rows that are synthesised, and every row is a recording",
-                hint="leave it out; --snr adds noise to recordings",
+                f"{option} only applies to synthesised rows, and every row is a recording",
+                hint="remove it; --snr adds noise to recordings",
             )
     if args.noise and not args.snr:
-        raise ConfigError(
-            "--noise without --snr adds nothing to recordings", hint="say how loud it is, such as --snr 10"
-        )
+        raise ConfigError("--noise without --snr has no effect on recordings", hint="give a level, such as --snr 10")
 
 
 def _voice(name: str, runtime: AssistantRuntime) -> EvalVoice:
@@ -214,15 +218,12 @@ def _voice(name: str, runtime: AssistantRuntime) -> EvalVoice:
         case "espeak":
             return EspeakVoice()
         case _:
-            raise ConfigError(f"there is no voice {name}", hint="--voices takes piper, espeak, or both")
-
-
-# --- who is asked
+            raise ConfigError(f"unknown voice {name}", hint="--voices takes piper, espeak, or both")
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A model to be examined; `flags` are settings that lead to it."""
+    """A model to evaluate; `flags` are the settings that select it."""
 
     flags: dict[str, object] = field(default_factory=dict)
     adapter: Path | None = None
@@ -233,7 +234,7 @@ class _Plan:
 
 def _plans(args: argparse.Namespace) -> list[_Plan]:
     if args.remote and (args.adapter or args.preset or not args.model):
-        raise ConfigError("--remote takes a --model, and no preset or adapter", hint="give the model's name")
+        raise ConfigError("--remote needs --model, without a preset or adapter", hint="give the model's name")
     flags: dict[str, object] = {} if args.preset is None else {"preset": args.preset}
     if args.model and not args.remote:
         flags["llm.model"] = Path(args.model)
@@ -269,7 +270,7 @@ async def _run_plan(
     asked = ask(model, cases, instructions=settings.llm.instructions, max_things=settings.home.max_things)
     async for result in asked:
         so_far.results.append(result)
-        progress.tell(is_right=result.score.is_right)
+        progress.update(is_right=result.score.is_right)
     progress.end()
 
 
@@ -309,12 +310,9 @@ def _model_name(plan: _Plan, runtime: AssistantRuntime) -> str:
     return f"{name} + {plan.adapter.stem}" if plan.adapter else name
 
 
-# --- what came of it
-
-
 def _report(args: argparse.Namespace, examined: Sequence[ModelResults], context: Context) -> None:
     """Raises StateError when a file cannot be written."""
-    context.out.width = max(context.out.width, _TABLE_CHARS)  # cut figures are none
+    context.out.width = max(context.out.width, _TABLE_CHARS)  # never truncate figures
     for number, table in enumerate(tables(examined)):
         if number:
             context.out.print()
@@ -323,7 +321,7 @@ def _report(args: argparse.Namespace, examined: Sequence[ModelResults], context:
         context.out.print(line, markup=False, highlight=False, soft_wrap=True)
     for one in examined:
         if problems := [result.error for result in one.results if result.error]:
-            text = f"{one.model}: {len(problems)} rows could not be asked: {problems[0]}"
+            text = f"{one.model}: {len(problems)} rows failed: {problems[0]}"
             context.err.print(text, markup=False, soft_wrap=True)
     if args.json:
         _write(args.json, json.dumps(figures(examined), indent=2))

@@ -28,7 +28,7 @@ _PULL_LINE_EVERY_S = 10.0
 
 @contextlib.contextmanager
 def pull_progress(console: Console) -> Iterator[Progress]:
-    """What to hand to `ModelStore.pull`; it draws on `console` while the block lasts."""
+    """Yield a progress callback for `ModelStore.pull` that draws on `console`."""
     if not console.is_terminal:
         yield _PullLines(console).show
         return
@@ -69,7 +69,7 @@ class _PullBars:
 
 
 class _PullLines:
-    """A line when a download begins and ends, and one every ten seconds between."""
+    """A line at the start and end of a download, and every ten seconds."""
 
     def __init__(self, console: Console, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -99,7 +99,7 @@ def _sentence(event: PullStarted | WaitingForOther | SourceFailed | FileStored |
         case PullStarted():
             return f"{event.model}: downloading {size_text(event.bytes_total)}"
         case WaitingForOther():
-            return f"{event.model}: another process is downloading it, waiting for that"
+            return f"{event.model}: waiting for another process to download it"
         case SourceFailed():
             return f"{event.model}: {event.reason}; trying the next source"
         case FileStored():
@@ -130,7 +130,7 @@ _LINE_EVERY_S = 10.0
 
 
 class ProgressLine:
-    """Counts what is done and, where that is known, how much of it was right."""
+    """Counts finished items and, where known, the correct ones."""
 
     def __init__(self, name: str, total: int, console: Console) -> None:
         self._name = name
@@ -140,8 +140,8 @@ class ProgressLine:
         self._right: int | None = None
         self._shown_s = time.monotonic()
 
-    def tell(self, *, is_right: bool | None) -> None:
-        """One more is done."""
+    def update(self, *, is_right: bool | None) -> None:
+        """Count one finished item."""
         self._done += 1
         if is_right is not None:
             self._right = (self._right or 0) + is_right
@@ -154,6 +154,6 @@ class ProgressLine:
         self._console.print(text, markup=False, end="\r" if self._console.is_terminal else "\n")
 
     def end(self) -> None:
-        """Leave the last line as it is."""
+        """Finish the line."""
         if self._console.is_terminal:
             self._console.print()
