@@ -1,4 +1,4 @@
-"""Prepares the assistant for a command (models, approvals, single instance), and runs it in a terminal."""
+"""Prepares the assistant for a command (models, approvals, single instance) and runs it in a terminal."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from edgevox.models import open_store
 
 
 def open_runtime(context: Context, engines: Collection[EngineName], *, adapter: Path | None = None) -> AssistantRuntime:
-    """A daemon that is not started yet, with its models in the store. Raises ConfigError and ModelError.
+    """Build a runtime, not started yet, and download its models. Raises ConfigError and ModelError.
 
-    `adapter` is a file that goes before the preset's own.
+    `adapter` is a GGUF file that replaces the preset's adapter.
     """
     if adapter is not None and not adapter.is_file():
-        raise ConfigError(f"there is no file {adapter}", hint="--adapter takes a GGUF file")
+        raise ConfigError(f"adapter not found: {adapter}", hint="--adapter takes a GGUF file")
     store = open_store(context.folders)
     runtime = AssistantRuntime(context.settings, context.folders, store, engines, adapter_path=adapter)
     with pull_progress(context.err) as progress:
@@ -48,12 +48,12 @@ def open_runtime(context: Context, engines: Collection[EngineName], *, adapter: 
         runtime.models.prepare(lambda text: context.err.print(text, markup=False, soft_wrap=True))
     except ModelError as error:
         context.report_error(error)
-        context.err.print("  the model works as it was downloaded, only slower", markup=False)
+        context.err.print("  continuing with the downloaded model, which is slower", markup=False)
     return runtime
 
 
 def report_record_error(context: Context, runtime: AssistantRuntime) -> int:
-    """Say that a turn could not be recorded; the exit code that follows from it."""
+    """Print the error if a turn could not be recorded; return the exit code."""
     problem = runtime.record_problem
     if problem is None:
         return 0
@@ -61,34 +61,36 @@ def report_record_error(context: Context, runtime: AssistantRuntime) -> int:
     return problem.exit_code
 
 
-def run_service(context: Context, shown: SessionView) -> int:
-    """Listen until a signal ends it. Raises AlreadyRunning, and what keeps it from starting."""
-    with _single_instance(context) as listening:
+def run_service(context: Context, view: SessionView) -> int:
+    """Run the assistant until a signal ends it. Raises AlreadyRunning and any error during start."""
+    with _single_instance(context) as control_socket:
         approve_servers(context)
         runtime = open_runtime(context, voice_engines(context.settings))
         run_until_done(
-            run_sessions(LocalSessionFactory(context.folders, context.flags, context.err, shown), runtime, listening)
+            run_sessions(
+                LocalSessionFactory(context.folders, context.flags, context.err, view), runtime, control_socket
+            )
         )
     return 0
 
 
 @contextmanager
 def _single_instance(context: Context) -> Iterator[socket.socket | None]:
-    """The socket of the only instance; None, and a word about it, where there is no folder for one."""
+    """Yield the control socket of the only instance; None, with a message, if it cannot be created."""
     with ExitStack() as held:
         try:
-            listening = held.enter_context(single_instance(context.folders.runtime))
+            control_socket = held.enter_context(single_instance(context.folders.runtime))
         except StateError as error:
             context.report_error(error)
-            listening = None
-        yield listening
+            control_socket = None
+        yield control_socket
 
 
 def terminal_view(context: Context, *, plain: bool) -> SessionView:
-    """A session as a person at a terminal sees it, and types into it."""
+    """Return a view that prints a session to the terminal and reads typed input."""
 
     @asynccontextmanager
-    async def shown(session: ServiceSession) -> AsyncIterator[None]:
+    async def show(session: ServiceSession) -> AsyncIterator[None]:
         runtime, sound = session.runtime, session.sound
         async with AsyncExitStack() as running:
             view = PlainView(context.out, context.err, lambda: runtime.records.last)
@@ -103,10 +105,10 @@ def terminal_view(context: Context, *, plain: bool) -> SessionView:
                 if not session.loop.wake_state.talk():
                     context.err.print("(muted: edgevox unmute)", style="dim")
 
-            await running.enter_async_context(keyboard(session.loop.pipeline, view.ask_again, on_enter=talk))
+            await running.enter_async_context(keyboard(session.loop.pipeline, view.prompt, on_enter=talk))
             yield
 
-    return shown
+    return show
 
 
 def _print_device_change(context: Context, event: Event) -> None:
@@ -116,6 +118,6 @@ def _print_device_change(context: Context, event: Event) -> None:
         case StateChanged(detail=detail, hint=hint) if detail:
             context.err.print(f"{detail}\n  → {hint}", style="yellow", markup=False, soft_wrap=True)
         case SoundChanged(is_there=False, detail=detail):
-            context.err.print(f"{detail}; it is looked for", style="yellow", markup=False, soft_wrap=True)
+            context.err.print(f"{detail}; waiting for it to return", style="yellow", markup=False, soft_wrap=True)
         case _:
             pass

@@ -1,4 +1,4 @@
-"""What a command is, and how the commands are found without importing their modules."""
+"""The `Command` type, and discovery of commands without importing their modules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _no_arguments(_parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A sub-command, listed in COMMANDS of its module with name and summary as literals."""
+    """A subcommand, listed in COMMANDS of its module; name and summary must be string literals."""
 
     name: str
     summary: str
@@ -37,20 +37,19 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command that is not imported yet."""
+    """A command whose module is not imported yet."""
 
     name: str
     summary: str
     module: str
 
     def load(self) -> Command:
-        """Import the command's module, with all that it needs."""
         listed: tuple[Command, ...] = importlib.import_module(self.module).COMMANDS
         return next(command for command in listed if command.name == self.name)
 
 
 def find_commands() -> dict[str, CommandEntry]:
-    """Every command by name, in alphabetical order.
+    """Return every command by name, in alphabetical order.
 
     The entries are read from the source text: importing all commands takes more than a second.
     """

@@ -1,4 +1,4 @@
-"""What commands share: consoles, paths and settings, common options, coroutines and standard input."""
+"""Shared by commands: consoles, paths, settings, common options, running coroutines, reading stdin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from edgevox.core.platform import on_signal
 
 @dataclass
 class Context:
-    """`out` is for what was asked for, `err` for all else; `flags` are settings from the command line."""
+    """`out` takes the results, `err` everything else; `flags` are settings from the command line."""
 
     out: Console = field(default_factory=lambda: Console(highlight=False))
     err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
@@ -36,30 +36,30 @@ class Context:
 
     @cached_property
     def settings(self) -> Settings:
-        """Every setting, from all of its sources. Raises ConfigError."""
+        """The settings, merged from all sources. Raises ConfigError."""
         return load_settings(self.folders, flags=self.flags)
 
     def speaker(self) -> Speaker:
-        """The loudspeaker that the settings choose. Raises DeviceUnavailable."""
+        """Open the configured loudspeaker. Raises DeviceUnavailable."""
         audio = self.settings.audio
         return Speaker(audio.speaker, lead_in_ms=audio.lead_in_ms)
 
     @property
     def chosen_preset(self) -> str | None:
-        """The preset's name, or None while the settings cannot be read."""
+        """The preset's name; None if the settings are invalid."""
         try:
             return self.settings.preset
         except ConfigError:
             return None
 
     def report_error(self, error: EdgevoxError) -> None:
-        """Tell a person what went wrong and what to do."""
+        """Print the error and its hint to standard error."""
         self.err.print(f"edgevox: {error.message}", style="red", markup=False, soft_wrap=True)
         if error.hint:
             self.err.print(f"  → {error.hint}", markup=False, soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """Put text for a program on standard output, as it is and with a line end."""
+        """Write machine-readable text and a newline to standard output, without formatting."""
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
 
@@ -67,14 +67,14 @@ class Context:
 T = TypeVar("T")
 
 
-def run_until_done(story: Coroutine[Any, Any, T]) -> T:
-    """The coroutine's result. Raises KeyboardInterrupt when a signal ended it."""
+def run_until_done(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run the coroutine and return its result. Raises KeyboardInterrupt when SIGINT or SIGTERM ended it."""
 
     async def watched() -> T:
         task = asyncio.current_task()
         assert task is not None
         on_signal("SIGTERM", task.cancel)
-        return await story
+        return await coroutine
 
     try:
         return asyncio.run(watched())
@@ -83,38 +83,46 @@ def run_until_done(story: Coroutine[Any, Any, T]) -> T:
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--preset", help="the model to use (edgevox presets list)")
-    parser.add_argument("--model", dest="llm.model", type=Path, metavar="FILE", help="a GGUF file")
+    parser.add_argument("--preset", help="model preset (see edgevox presets list)")
+    parser.add_argument(
+        "--model", dest="llm.model", type=Path, metavar="FILE", help="GGUF file to use as the language model"
+    )
     parser.add_argument(
         "--remote",
         dest="llm.remote_url",
         metavar="URL",
-        help="a server that has the model, such as …:8080/v1",
+        help="use a model server instead, such as http://host:8080/v1",
     )
-    parser.add_argument("--remote-model", dest="llm.remote_model", metavar="NAME", help="its name there")
-    parser.add_argument("--threads", dest="llm.threads", type=int, metavar="N", help="processor threads")
-    parser.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="longest reply")
-    parser.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help="the same replies every time")
+    parser.add_argument(
+        "--remote-model", dest="llm.remote_model", metavar="NAME", help="name of the model on that server"
+    )
+    parser.add_argument(
+        "--threads", dest="llm.threads", type=int, metavar="N", help="CPU threads for the language model"
+    )
+    parser.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="maximum length of a reply")
+    parser.add_argument(
+        "--seed", dest="llm.seed", type=int, metavar="N", help="sampling seed, for reproducible replies"
+    )
 
 
 def add_mcp_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--mcp-config", dest="mcp.config", type=Path, metavar="FILE", help="MCP servers: a file like mcp.json"
+        "--mcp-config", dest="mcp.config", type=Path, metavar="FILE", help="MCP server configuration, like mcp.json"
     )
-    parser.add_argument("--mcp-command", dest="mcp.command", metavar="PROGRAM", help="one MCP server: its program")
+    parser.add_argument("--mcp-command", dest="mcp.command", metavar="PROGRAM", help="program of one MCP server")
     parser.add_argument(
         "--mcp-args",
         dest="mcp.args",
         type=lambda text: tuple(text.split(",")),
         metavar="A,B",
-        help="what that program is started with",
+        help="its arguments, separated by commas",
     )
     parser.add_argument(
         "--mcp-tool-refresh-seconds",
         dest="mcp.tool_refresh_s",
         type=float,
         metavar="S",
-        help="how often MCP servers are asked for their tools",
+        help="interval at which MCP tool lists are refreshed",
     )
 
 
@@ -122,20 +130,17 @@ _CHUNK_BYTES = 65536
 
 
 async def stdin_lines(on_prompt: Callable[[], None], *, keeps_blank: bool = False) -> AsyncGenerator[str, None]:
-    """Every line until the end of the input; `on_prompt` is called when one is wanted.
-
-    Blank ones are left out, unless they are to be kept.
-    """
+    """Yield the lines of standard input; `on_prompt` is called before each. Blank lines are skipped by default."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str | None] = asyncio.Queue()
 
     def read() -> None:
-        # os.read, not sys.stdin: a thread inside that file's lock makes the interpreter abort at exit.
+        # os.read, not sys.stdin: a thread that holds sys.stdin's lock makes the interpreter abort at exit.
         fd = sys.stdin.fileno()
         pending = b""
         while data := os.read(fd, _CHUNK_BYTES):
-            *whole, pending = (pending + data).split(b"\n")
-            for line in whole:
+            *complete, pending = (pending + data).split(b"\n")
+            for line in complete:
                 loop.call_soon_threadsafe(lines.put_nowait, line.decode(errors="replace"))
         if pending:
             loop.call_soon_threadsafe(lines.put_nowait, pending.decode(errors="replace"))

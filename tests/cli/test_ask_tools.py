@@ -58,7 +58,7 @@ def test_an_answer_can_be_held_to_a_schema(tmp_path: Path) -> None:
     ("content", "says"),
     [
         ("[", "is not JSON"),
-        ("{}", "does not hold a list of tools"),
+        ("{}", "must contain a list of tools"),
         ("[1]", "no tool"),
         (json.dumps([{"name": "bare"}]), "no tool"),
     ],

@@ -110,10 +110,10 @@ def test_doctor_says_what_is_answered_in_another_language_and_which_voice_is_mis
         EDGEVOX_TTS__VOICES=f"de={voice}",
     )
     result = edgevox("doctor", "--quick", env=env)
-    assert "hears German, answers in English" in result.stdout
+    assert "understands German, replies in English" in result.stdout
     assert f"edgevox models pull {voice}" in result.stdout
     result = edgevox("doctor", "--quick", env={**env, "EDGEVOX_PRESET": "qwen3"})
-    assert "hears German, answers in German" in result.stdout
+    assert "understands German, replies in German" in result.stdout
 
 
 def test_doctor_knows_whether_the_servers_port_is_free_and_its_tokens_are_secret(tmp_path: Path) -> None:

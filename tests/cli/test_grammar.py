@@ -68,9 +68,9 @@ def test_a_tool_that_is_not_held_to_its_schema_is_named(capsys: pytest.CaptureFi
     ("text", "words", "code", "said"),
     [
         (CALL, [], 0, "accepted"),
-        (CALL.replace("hall", "cellar"), [], 1, "refused at line 2, column 46"),
-        (CALL[:30], [], 1, "more has to come"),
-        (f"Sure. {CALL}", [], 1, "refused at line 1, column 1 (character 0)"),
+        (CALL.replace("hall", "cellar"), [], 1, "rejected at line 2, column 46"),
+        (CALL[:30], [], 1, "incomplete"),
+        (f"Sure. {CALL}", [], 1, "rejected at line 1, column 1 (character 0)"),
         (f"Sure. {CALL}", ["--auto"], 0, "accepted"),
         (f"{CALL}\n{CALL}", ["--parallel"], 0, "accepted"),
     ],
@@ -93,7 +93,7 @@ def test_a_text_is_tried(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--tool", "launch"], "no tool is called launch"),
+        (["--tool", "launch"], "unknown tool launch"),
         (["--check", "nowhere.txt"], "nowhere.txt cannot be read"),
         (["--preset", "nonesuch"], "nonesuch"),
     ],

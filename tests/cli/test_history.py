@@ -99,11 +99,11 @@ def test_the_history_as_json(state_folder: Path, capsys: pytest.CaptureFixture[s
 def test_the_retention_is_said(
     state_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "0 of 0 turns. What was said is deleted after 30 days" in shown(capsys)
+    assert "0 of 0 turns. Turns are deleted after 30 days" in shown(capsys)
     monkeypatch.setenv("EDGEVOX_MEMORY__RETENTION_DAYS", "1")
     assert "deleted after a day" in shown(capsys)
     monkeypatch.setenv("EDGEVOX_MEMORY__ENABLED", "false")
-    assert "not kept" in shown(capsys)
+    assert "not stored" in shown(capsys)
     assert not state_folder.exists()
 
 

@@ -58,7 +58,7 @@ def plain(lines: list[str], folder: Path) -> list[str]:
     assert not (folder / "config").exists(), "something was kept"
     assert lines[0].startswith("edgevox: ")
     assert len(lines) <= 2, lines
-    assert "fault in EdgeVox" not in lines[-1]
+    assert "bug in EdgeVox" not in lines[-1]
     return lines
 
 
@@ -118,7 +118,7 @@ def test_a_home_assistant_is_set_up_listed_and_tested(server: Server, tmp_path: 
     assert "Shopping List: " in listed.stdout
     tested = edgevox("home", "test", env=env)
     assert tested.returncode == 0, tested.stderr
-    assert re.search(r"answered in .* 6 areas and \d\d things", tested.stdout)
+    assert re.search(r"connected to the home in .* 6 areas, \d\d entities", tested.stdout)
     assert "Movie Night" not in tested.stdout, "a scene has no state to give"
     for said in (result, listed, tested):
         assert server.token not in said.stdout + said.stderr
@@ -129,7 +129,7 @@ def test_a_wrong_token_is_refused(server: Server, tmp_path: Path, env: dict[str,
     result = edgevox("home", "setup", "--url", server.url, env=env, stdin=wrong)
     said, what_to_do = refused(result, tmp_path)
     assert "token" in said
-    assert "create another" in what_to_do
+    assert "create a new one" in what_to_do
     assert wrong not in result.stdout + result.stderr
 
 
@@ -187,12 +187,12 @@ async def test_on_a_terminal_it_finds_the_house_asks_and_does_not_show_the_token
 ) -> None:
     def person() -> str:
         with on_a_terminal(env, "home", "setup") as terminal:
-            terminal.until("address of Home Assistant")
+            terminal.until("Home Assistant URL")
             # There may be others in the network of whoever runs the tests.
             found = re.search(rf"(\d+)\. {HOUSE_NAME}: {server.url}", terminal.shown)
             assert found is not None, terminal.shown
             terminal.type(f"{found[1]}\n")
-            terminal.until("not shown")
+            terminal.until("hidden")
             assert "Long-lived access tokens" in terminal.shown
             terminal.type(f"{server.token}\n")
             assert terminal.end() == 0, terminal.shown
@@ -208,10 +208,10 @@ async def test_on_a_terminal_it_finds_the_house_asks_and_does_not_show_the_token
 
 def test_who_types_nothing_is_told_and_nothing_is_kept(tmp_path: Path, env: dict[str, str]) -> None:
     with on_a_terminal(env, "home", "setup", "--url", NOBODY) as terminal:
-        terminal.until("not shown")
+        terminal.until("hidden")
         terminal.type("\x04")
         assert terminal.end() == 2, terminal.shown
-        assert "that is no token" in terminal.shown
+        assert "invalid token" in terminal.shown
     assert not (tmp_path / "config").exists()
 
 
@@ -258,7 +258,7 @@ async def test_a_broker_is_set_up_listed_and_tested(mosquitto: Mosquitto, tmp_pa
         assert "Shopping List: empty" in listed.stdout, "a house without lists has ours"
         tested = edgevox("home", "test", env=env)
         assert tested.returncode == 0, tested.stderr
-        assert "the home answered" in tested.stdout
+        assert "connected to the home" in tested.stdout
         for said in (result, listed, tested):
             assert PASSWORD not in said.stdout + said.stderr
 

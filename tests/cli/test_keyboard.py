@@ -65,7 +65,7 @@ class Desk:
         confirmation = asyncio.create_task(self._ask(pending))
         await asyncio.sleep(0)
         for line in lines:
-            assert self.keyboard.take(line)
+            assert self.keyboard.handle(line)
         self.keyboard.end()
         async with asyncio.timeout(BOUND_S):
             return await confirmation
@@ -108,13 +108,13 @@ async def test_the_end_of_the_input_is_no() -> None:
 
 async def test_stop_ends_the_turn_that_is_under_way_and_other_lines_wait() -> None:
     desk = Desk()
-    assert not desk.keyboard.take("stop"), "there is nothing to stop: it is a turn of its own"
+    assert not desk.keyboard.handle("stop"), "there is nothing to stop: it is a turn of its own"
     answering = asyncio.create_task(desk.pipeline.answer("tell me a story", Turn()))
     async with asyncio.timeout(BOUND_S):
         await desk.has_begun.wait()
-        assert not desk.keyboard.take("and then?")
-        assert not desk.keyboard.take("help"), "it waits for its turn: it cannot be said over the answer"
-        assert desk.keyboard.take("stop")
+        assert not desk.keyboard.handle("and then?")
+        assert not desk.keyboard.handle("help"), "it waits for its turn: it cannot be said over the answer"
+        assert desk.keyboard.handle("stop")
         result = await answering
     assert result.finish_reason == "cancelled"
     assert [event.word for event in desk.events if isinstance(event, InstantWordHeard)] == ["stop"]

@@ -57,7 +57,7 @@ def test_a_server_is_added_approved_tried_listed_and_removed(capsys: pytest.Capt
     assert main(["mcp", "remove", "raw"]) == 0
     capsys.readouterr()
     assert main(["mcp", "list"]) == 0
-    assert "There are no MCP servers" in capsys.readouterr().out
+    assert "No MCP servers" in capsys.readouterr().out
     assert not Approvals(user_folders().state / APPROVALS_FILE).is_approved(spec)
 
 
@@ -67,7 +67,7 @@ def test_without_a_yes_nothing_is_started(capsys: pytest.CaptureFixture[str], lo
     assert "edgevox mcp approve raw" in capsys.readouterr().err
     assert main(["mcp", "approve", "raw"]) == 1
     assert main(["mcp", "list"]) == 0
-    assert "is not approved, and not started" in capsys.readouterr().out
+    assert "is not approved, so it is not started" in capsys.readouterr().out
     assert not log.exists()
 
 
@@ -89,7 +89,7 @@ def test_what_changed_is_shown_and_asked_about(capsys: pytest.CaptureFixture[str
     assert "\x1b[31m" not in said
     assert "<|im_end|>" not in said
     assert main(["mcp", "list"]) == 0
-    assert "raw has changed look" in capsys.readouterr().out
+    assert "raw changed since approval: look" in capsys.readouterr().out
     assert main(["mcp", "approve", "raw", "--yes"]) == 0
     assert approvals.changes(spec) == ()
 
@@ -103,11 +103,11 @@ def test_a_server_that_fails_says_why(capsys: pytest.CaptureFixture[str], log: P
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["mcp", "add", "x"], "either a program behind --, or --url"),
+        (["mcp", "add", "x"], "either a program after --, or --url"),
         (["mcp", "add", "--url", "ftp://y", "x"], "no address of a server"),
         (["mcp", "add", "x y", "--", "z"], "cannot be a server's name"),
-        (["mcp", "add", "--env", "A", "x", "--", "z"], "no NAME=VALUE"),
-        (["mcp", "add", "x", "--env", "A=b", "--", "z"], "stands behind the name"),
+        (["mcp", "add", "--env", "A", "x", "--", "z"], "invalid NAME=VALUE"),
+        (["mcp", "add", "x", "--env", "A=b", "--", "z"], "comes after the name"),
         (["mcp", "remove", "x"], "no server x"),
         (["mcp", "test", "x"], "no server x"),
         (["mcp", "list", "--mcp-config", "/no/such.json"], "there is no file"),

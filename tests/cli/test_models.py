@@ -111,7 +111,7 @@ def test_pull_then_path_then_verify_then_remove(edgevox: Edgevox) -> None:
     assert "1 MB of 1 MB" in pulled.stderr
     path = edgevox.run("models", "path", "tiny").stdout.removesuffix("\n")
     assert Path(path).read_bytes() == CONTENT
-    assert edgevox.run("models", "verify").stdout == "tiny: every file is as it should be\n"
+    assert edgevox.run("models", "verify").stdout == "tiny: ok\n"
     assert edgevox.run("models", "remove", "--yes", "tiny").returncode == 0
     assert edgevox.stored == []
 

@@ -69,7 +69,7 @@ async def test_another_token_can_be_named(home: Path, port: str) -> None:
 async def test_without_a_display_it_is_printed(home: Path, port: str) -> None:
     result = await opened(home, "--port", port)
     assert result.stdout == f"http://127.0.0.1:{port}/#token={TOKEN}\n"
-    assert "no display" in result.stderr
+    assert "No display" in result.stderr
 
 
 async def test_a_browser_gets_the_token_but_its_command_line_does_not(home: Path, port: str) -> None:

@@ -58,7 +58,7 @@ def test_what_is_rejected_is_shown_with_its_reason(
     assert main(["parse", "--parsers", "hermes", "--tools", str(tools_file)]) == 0
     out = capsys.readouterr().out
     assert "rejected  launch: unknown_tool" in out
-    assert "(nothing is left to say)" in out
+    assert "(empty)" in out
 
 
 def test_explain_says_who_looked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +109,10 @@ def test_broken_encoding_is_read(capsys: pytest.CaptureFixture[str], monkeypatch
     ("words", "stdin", "message"),
     [
         (["--parsers", "nonesuch"], "", "no tool-call parser is called nonesuch"),
-        (["--stream", "0"], "", "--stream 0 is no size"),
-        (["--jsonl"], "{", "line 1 is not JSON"),
-        (["--jsonl"], '{"text": "a"}', "line 1 has no text called raw"),
-        (["--jsonl"], '{"raw": "a", "tools": "b"}', "line 1: tools is an array"),
+        (["--stream", "0"], "", "--stream must be at least 1"),
+        (["--jsonl"], "{", "line 1 is not valid JSON"),
+        (["--jsonl"], '{"text": "a"}', "line 1 has no string field raw"),
+        (["--jsonl"], '{"raw": "a", "tools": "b"}', "line 1: tools must be an array"),
         (["--tools", "nowhere.json"], "", "nowhere.json cannot be read"),
     ],
 )

@@ -176,7 +176,7 @@ def test_a_start_that_failed_is_still_known_afterwards(
     capsys.readouterr()
     assert main(["plugins", "list"]) == 0
     shown = capsys.readouterr().out
-    assert "hub was disabled when it last ran: its start failed: OSError: unplugged" in shown
+    assert "hub was disabled during its last run: its start failed: OSError: unplugged" in shown
     assert "enabled = false under [plugins.hub]" in shown
 
 
@@ -190,7 +190,7 @@ def test_doctor_says_why_a_plugin_is_disabled_and_how_to_mend_it(plugins_folder:
     result = edgevox("doctor", "--quick", env=environment(tmp_path))
     assert result.returncode == 1
     assert "plugins  fine" in result.stdout
-    assert f"plugin open  is disabled: other users can write to {path}" in result.stdout
+    assert f"plugin open  disabled: other users can write to {path}" in result.stdout
     assert f"→ chmod go-w {path}" in result.stdout
 
 
@@ -205,5 +205,5 @@ def test_doctor_names_settings_of_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "config.toml").write_text('[plugins.gone]\n[tools]\ndisabled = ["brodcast"]\n')
     result = edgevox("doctor", "--quick", env=environment(tmp_path))
-    assert "plugin gone  is not there" in result.stdout
-    assert "the settings name what no tool is: brodcast" in result.stdout
+    assert "plugin gone  not installed" in result.stdout
+    assert "unknown tools in the settings: brodcast" in result.stdout

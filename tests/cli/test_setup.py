@@ -54,9 +54,9 @@ def test_both_are_tried_and_the_chime_is_heard(room: NullSinks, tmp_path: Path) 
     with somebody_speaking(room, tmp_path), room.record(tmp_path / "heard.wav"):
         result = edgevox("setup", env=environment(tmp_path, **room.environment))
     assert result.returncode == 0
-    assert "microphone 'default' hears well" in result.stdout
+    assert "microphone 'default' works" in result.stdout
     assert "loudspeaker 'default' plays" in result.stdout
-    assert "nothing to keep" in result.stderr
+    assert "nothing to save" in result.stderr
     assert not (tmp_path / "config").exists()
     recording = read_audio(tmp_path / "heard.wav", chime().rate_hz)
     assert find(chime().samples, recording.samples).likeness > 0.95
@@ -81,8 +81,8 @@ def test_silence_is_told_and_nothing_is_kept(room: NullSinks, tmp_path: Path) ->
     env = environment(tmp_path, **room.environment)
     result = edgevox("setup", "--mic", "pulse", "--save", env=env)
     assert result.returncode == 1
-    assert "hears nothing at all" in result.stdout
-    assert "nothing is kept" in result.stderr
+    assert "records silence" in result.stdout
+    assert "not saved" in result.stderr
     assert not (tmp_path / "config").exists()
 
 

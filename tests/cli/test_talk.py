@@ -88,7 +88,7 @@ def test_transcribe_of_silence_writes_nothing(tmp_path: Path) -> None:
         file.writeframes(bytes(2 * 16_000 * 3))
     result = edgevox("transcribe", path, env=environment(tmp_path))
     assert (result.returncode, result.stdout) == (0, "")
-    assert "nobody speaks" in result.stderr
+    assert "no speech" in result.stderr
 
 
 def test_doctor_tries_every_engine(tmp_path: Path) -> None:

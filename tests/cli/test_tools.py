@@ -49,7 +49,7 @@ def test_the_list_has_every_tool_and_says_why_others_are_not_offered(
     assert main(["tools", "list"]) == 0
     shown = capsys.readouterr().out
     assert "light_set" in shown
-    assert "search_corpus: no folder of documents is set (tools.documents)" in shown
+    assert "search_corpus: no document folder is set (tools.documents)" in shown
 
 
 def test_the_list_as_json_is_what_a_model_gets(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,13 +62,13 @@ def test_the_list_as_json_is_what_a_model_gets(capsys: pytest.CaptureFixture[str
 def test_a_plugin_that_failed_is_named_beside_the_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_plugin(tmp_path / "config", "bad", "1 / 0")
     assert main(["tools", "list"]) == 0
-    assert "the plugin bad is disabled: ZeroDivisionError" in capsys.readouterr().err
+    assert "plugin bad is disabled: ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_show_has_all_that_is_known_of_a_tool(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "show", "light_set"]) == 0
     shown = capsys.readouterr().out
-    for part in ("light_set(name?", "permission “act”", "given up after 30 s", '"brightness": {'):
+    for part in ("light_set(name?", "permission “act”", "timeout 30 s", '"brightness": {'):
         assert part in shown
     assert main(["tools", "show", "light_set", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)

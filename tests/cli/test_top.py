@@ -83,7 +83,7 @@ async def test_it_goes_on_over_a_reload_and_ends_with_the_assistant(
             await ask(factory)
             await asyncio.to_thread(terminal.until, "Paris is the capital.")
         assert await asyncio.to_thread(terminal.end) == NOT_RUNNING
-    assert "the assistant ended" in terminal.shown
+    assert "the assistant stopped" in terminal.shown
 
 
 async def test_without_a_terminal_each_happening_is_a_line(factory: ScriptedTrade, env: Mapping[str, str]) -> None:

@@ -66,7 +66,7 @@ def test_a_stop_is_shown_once_whether_it_is_a_turn_or_ends_one() -> None:
     assert Screen().shows(story, stop, ended) == (["you › tell me a story", "you › Stop."], ["(stopped)"])
     alone = TranscriptReady(turn_id="t", text="Stop.", language="en")
     let_go = TurnEnded(turn_id="t", outcome="dropped", error="there was nothing to stop")
-    assert Screen().shows(alone, stop, let_go) == (["you › Stop."], ["(let go: there was nothing to stop)"])
+    assert Screen().shows(alone, stop, let_go) == (["you › Stop."], ["(dropped: there was nothing to stop)"])
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_rings_is_one_line_and_its_end_another() -> None:
     assert lines == ["timer › The [pasta] timer is done.", "alarm › It is half past six."]
     assert remarks == [
         "(the timer rings again in 9 min)",
-        "(the alarm was not stopped by anybody, and was not heard: unplugged)",
+        "(the alarm ended unacknowledged without sound: unplugged)",
         "edgevox: the disk is gone",
         "  → put it back",
     ]

@@ -41,7 +41,7 @@ def test_false_accepts_and_misses_are_counted(recordings: Path, tmp_path: Path) 
 def test_a_word_among_the_others_is_a_false_accept(recordings: Path, tmp_path: Path) -> None:
     result = edgevox("wake", "test", recordings / "words", "--threshold", "0.8", env=environment(tmp_path))
     assert result.returncode == 0
-    assert "heard wrongly" in result.stdout
+    assert "false accepts:" in result.stdout
     assert "said.wav at " in result.stdout
     (row,) = [line for line in result.stdout.splitlines() if line.startswith("0.8 *")]
     assert row.split()[2:4] == ["0.800", "1"]
@@ -50,7 +50,7 @@ def test_a_word_among_the_others_is_a_false_accept(recordings: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ((), "nothing to listen to"),
+        ((), "no recordings given"),
         (("no-such-file.wav",), "there is no file no-such-file.wav"),
         (("x.wav", "--threshold", "loud"), "wake.threshold must be"),
         (("x.wav", "--model", "none.json"), "none.json cannot be used as a wake word"),

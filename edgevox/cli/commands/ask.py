@@ -1,4 +1,4 @@
-"""`edgevox ask`, `say` and `transcribe`: one request, answered by the running assistant or by an own one."""
+"""`edgevox ask`, `say` and `transcribe`: one request, to the running assistant if there is one."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ from edgevox.llm.tool_parsers import parse_reply
 from edgevox.tools.yes_no import decide_yes_no
 from edgevox.tts.sentences import SentenceSplitter
 
-# What makes a difference to an answer, and to a voice.
+# Prefixes of the settings that affect an answer, and speech.
 _ASK_SETTINGS = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "mcp.", "memory.", "records.")
 _SAY_SETTINGS = ("tts.",)
 _SHORT_ANSWERS = {"y": "yes", "n": "no"}
 
 
 async def ask_running_assistant(context: Context, text: str) -> JsonObject | None:
-    """Its answer; None where none runs, or not with the settings that are given here. Raises EdgevoxError."""
+    """Return its answer; None if it is not running or runs with other settings. Raises EdgevoxError."""
     overrides = _overrides(context, _ASK_SETTINGS)
     wanted = Ask(text=text, overrides=overrides, can_answer=sys.stdin.isatty())
     try:
         async with (
-            request(context.folders.runtime, wanted) as asking,
-            _forward_typed_answers(asking, context) as is_asked,
+            request(context.folders.runtime, wanted) as pending,
+            _forward_typed_answers(pending, context) as question_shown,
         ):
-            async for note in asking.notes():
+            async for note in pending.notes():
                 if note["kind"] == "question":
                     print_question(context, note["text"])
-                    is_asked.set()
+                    question_shown.set()
                 elif note["kind"] == "done":
                     return note
     except (NotRunning, OtherSettings):
@@ -69,46 +69,46 @@ async def ask_running_assistant(context: Context, text: str) -> JsonObject | Non
     return None
 
 
-async def say_on_running_assistant(context: Context, text: str, *, is_wanted_here: bool) -> list[Audio] | None:
-    """Have it speak, or send the sound; None where none runs. Raises EdgevoxError."""
+async def say_on_running_assistant(context: Context, text: str, *, return_audio: bool) -> list[Audio] | None:
+    """Make it speak or return the audio; None if it is not running. Raises EdgevoxError."""
     overrides = _overrides(context, _SAY_SETTINGS)
-    wanted = Say(text=text, overrides=overrides, where="here" if is_wanted_here else "loudspeaker")
+    wanted = Say(text=text, overrides=overrides, where="here" if return_audio else "loudspeaker")
     try:
-        async with request(context.folders.runtime, wanted) as asking:
-            return [audio_from_note(note) async for note in asking.notes() if note["kind"] == "sound"]
+        async with request(context.folders.runtime, wanted) as pending:
+            return [audio_from_note(note) async for note in pending.notes() if note["kind"] == "sound"]
     except (NotRunning, OtherSettings):
         return None
 
 
-def _overrides(context: Context, which: Sequence[str]) -> dict[str, object]:
-    """The settings that are meant for this command alone, as far as they matter to it."""
+def _overrides(context: Context, prefixes: Sequence[str]) -> dict[str, object]:
+    """Return the settings under these prefixes that flags or the environment set for this command."""
     settings = context.settings
     values = settings.model_dump(mode="json")
     found: dict[str, object] = {}
     for name, source in settings.sources.items():
-        if source.layer in ("flag", "environment") and name.startswith(tuple(which)):
+        if source.layer in ("flag", "environment") and name.startswith(tuple(prefixes)):
             section, _, key = name.partition(".")
             found[name] = values[section][key] if key else values[section]
     return found
 
 
 @asynccontextmanager
-async def _forward_typed_answers(asking: PendingRequest, context: Context) -> AsyncIterator[asyncio.Event]:
-    """Send yes or no on once the event is set: what is typed before there is a question is for the shell."""
-    is_asked = asyncio.Event()
+async def _forward_typed_answers(pending: PendingRequest, context: Context) -> AsyncIterator[asyncio.Event]:
+    """Forward typed yes or no once the event is set; earlier input is left to the shell."""
+    question_shown = asyncio.Event()
 
     async def read() -> None:
-        await is_asked.wait()
+        await question_shown.wait()
         async for line in stdin_lines(lambda: None):
             answer = decide_yes_no(_SHORT_ANSWERS.get(line.casefold(), line))
             if answer == "unclear":
                 context.err.print("yes or no?", end=" ")
             else:
-                asking.answer(granted=answer == "yes")
+                pending.answer(granted=answer == "yes")
 
     reading = asyncio.create_task(read())
     try:
-        yield is_asked
+        yield question_shown
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
@@ -119,13 +119,11 @@ _CHOICES = ("auto", "none", "required")
 
 def add_ask_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="+", help="the question")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--tools", type=Path, metavar="FILE", help="offer these tools (a JSON list), print the calls")
-    form.add_argument("--json-schema", type=Path, metavar="FILE", help="answer with a JSON value that fits this schema")
-    parser.add_argument(
-        "--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or the name of a tool"
-    )
+    form.add_argument("--tools", type=Path, metavar="FILE", help="offer these tools (a JSON list) and print the calls")
+    form.add_argument("--json-schema", type=Path, metavar="FILE", help="answer with JSON that matches this schema")
+    parser.add_argument("--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or a tool name")
     add_model_options(parser)
     add_mcp_options(parser)
 
@@ -140,8 +138,8 @@ def ask_command(args: argparse.Namespace, context: Context) -> int:
                 return _print_answer(context, answer, as_json=args.json)
             approve_servers(context)
         runtime = open_runtime(context, ["llama"])
-        asking = _ask_with_format(runtime, text, form, turn) if form.is_given else _ask(runtime, context, text, turn)
-        result = run_until_done(asking)
+        asked = _ask_with_format(runtime, text, form, turn) if form.is_given else _ask(runtime, context, text, turn)
+        result = run_until_done(asked)
     except EdgevoxError as error:
         if not args.json:
             raise
@@ -158,7 +156,7 @@ def ask_command(args: argparse.Namespace, context: Context) -> int:
 
 
 def _print_answer(context: Context, answer: JsonObject, *, as_json: bool) -> int:
-    """What the assistant that runs has answered, in the same form as one's own."""
+    """Print an answer of the running assistant in the same format as a local one."""
     if as_json:
         fields = {key: value for key, value in answer.items() if key != "kind"}
         context.write(json.dumps(fields | {"error": None}, ensure_ascii=False))
@@ -171,7 +169,7 @@ def _print_answer(context: Context, answer: JsonObject, *, as_json: bool) -> int
 
 
 class _OutputFormat:
-    """What the answer must look like. Raises ConfigError when a file or the choice is of no use."""
+    """Tools or JSON schema for the answer. Raises ConfigError for an invalid file or tool choice."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.is_given = bool(args.tools or args.json_schema)
@@ -185,21 +183,21 @@ class _OutputFormat:
                 self.choice = NamedTool(name)
             case name:
                 raise ConfigError(
-                    f"there is no tool {name} in {args.tools}",
+                    f"unknown tool {name} in {args.tools}",
                     hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}",
                 )
 
 
-def _read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (JSON is what it is)
+def _read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (parsed JSON)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the name") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the path") from error
     except ValueError as error:
-        raise ConfigError(f"{path} is not JSON: {error}", hint="it must hold JSON in UTF-8") from error
+        raise ConfigError(f"{path} is not valid JSON: {error}", hint="write JSON in UTF-8") from error
     if not isinstance(content, kind):
         wanted = "a list of tools" if kind is list else "a JSON object"
-        raise ConfigError(f"{path} does not hold {wanted}", hint="docs/guide/grammars.md shows one")
+        raise ConfigError(f"{path} must contain {wanted}", hint="see docs/guide/grammars.md")
     return content
 
 
@@ -207,24 +205,21 @@ def _tool_name(tool: object, path: Path) -> str:
     match tool:
         case {"function": {"name": str(name)}}:
             return name
-    raise ConfigError(
-        f"{path} holds something that is no tool", hint="docs/guide/grammars.md shows what one looks like"
-    )
+    raise ConfigError(f"{path} contains an invalid tool definition", hint="see docs/guide/grammars.md")
 
 
 async def _ask(runtime: AssistantRuntime, context: Context, text: str, turn: Turn) -> AgentResult:
-    # What is typed before there is a question is for the shell.
-    is_asked = asyncio.Event()
+    question_shown = asyncio.Event()  # earlier input is left to the shell
 
     def show(event: Event) -> None:
         if isinstance(event, ConfirmationRequired):
             print_question(context, event.question)
-            is_asked.set()
+            question_shown.set()
 
     async with runtime:
         pipeline = runtime.pipeline()
         with runtime.bus.listening(show):
-            async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), begin=is_asked):
+            async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), begin=question_shown):
                 return await pipeline.answer(text, turn)
 
 
@@ -243,22 +238,22 @@ async def _ask_with_format(runtime: AssistantRuntime, text: str, form: _OutputFo
     )
     written = ""
     done: ChatDone | None = None
-    async with runtime, aclosing(runtime.engines.llama.stream(request, turn.cancel)) as replies:
-        async for reply in replies:
-            match reply:
+    async with runtime, aclosing(runtime.engines.llama.stream(request, turn.cancel)) as events:
+        async for event in events:
+            match event:
                 case ChatDelta():
-                    written += reply.text
+                    written += event.text
                 case ChatDone():
-                    done = reply
+                    done = event
     assert done is not None
     if form.schema is not None:
         return AgentResult(written, (), done.finish_reason)
     read = parse_reply(written, preset_parsers=preset.tool_call_parsers, tools=[dict(tool) for tool in plan.tools])
     calls = [ToolCall(call.id, call.name, call.arguments) for call in read.calls if call.error is None]
-    said = [call for call in calls if call.name == RESPOND_NAME and RESPOND not in form.tools]
-    answer = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in said))).strip()
-    own = tuple(call for call in calls if call not in said)
-    return AgentResult(answer, own, "tool_calls" if own else done.finish_reason)
+    replies = [call for call in calls if call.name == RESPOND_NAME and RESPOND not in form.tools]
+    answer = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in replies))).strip()
+    tool_calls = tuple(call for call in calls if call not in replies)
+    return AgentResult(answer, tool_calls, "tool_calls" if tool_calls else done.finish_reason)
 
 
 def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> dict[str, object]:
@@ -284,24 +279,26 @@ def _failed_answer(context: Context, turn: Turn, error: EdgevoxError) -> dict[st
 
 
 def add_say_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="+", help='what to say; "-" reads standard input')
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a WAV file")
-    parser.add_argument("--voice", dest="tts.voice", metavar="ID", help="another voice (edgevox models list)")
-    parser.add_argument("--speed", dest="tts.speed", type=float, metavar="X", help="above 1 speaks faster")
+    parser.add_argument("text", nargs="+", help='the text; "-" reads standard input')
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a WAV file instead")
+    parser.add_argument("--voice", dest="tts.voice", metavar="ID", help="voice to use (see edgevox models list)")
+    parser.add_argument(
+        "--speed", dest="tts.speed", type=float, metavar="X", help="speaking rate; 1.0 is normal, higher is faster"
+    )
 
 
 def say_command(args: argparse.Namespace, context: Context) -> int:
     text = sys.stdin.read() if args.text == ["-"] else " ".join(args.text)
     if not any(char.isalnum() for char in text):
-        raise ConfigError("there is nothing to say in that text", hint='edgevox say "Hello."')
-    is_wanted_here = args.output is not None
-    sounds = run_until_done(say_on_running_assistant(context, text, is_wanted_here=is_wanted_here))
+        raise ConfigError("the text contains nothing to say", hint='edgevox say "Hello."')
+    return_audio = args.output is not None
+    sounds = run_until_done(say_on_running_assistant(context, text, return_audio=return_audio))
     if sounds is not None:
-        if is_wanted_here:
+        if return_audio:
             write_wav(args.output, sounds)
             context.err.print(f"wrote {args.output}")
         return 0
-    # Asked before anything is downloaded: without a loudspeaker the way out is -o.
+    # Opened before any download: without a loudspeaker the command fails early, and -o is the alternative.
     speaker = None if args.output else context.speaker()
     runtime = open_runtime(context, ["piper"])
     if speaker is None:
@@ -337,10 +334,10 @@ async def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) 
 
 
 def add_transcribe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="WAV, FLAC, MP3, OGG and what else FFmpeg reads")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    parser.add_argument("--language", dest="stt.language", help='such as "de", or "auto" to find out')
-    parser.add_argument("--model", dest="stt.model", metavar="ID", help="whisper-base or whisper-tiny.en")
+    parser.add_argument("file", type=Path, help="WAV, FLAC, MP3, OGG or any other format that FFmpeg reads")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    parser.add_argument("--language", dest="stt.language", help='language code such as "de", or "auto" to detect it')
+    parser.add_argument("--model", dest="stt.model", metavar="ID", help="model: whisper-base or whisper-tiny.en")
 
 
 def transcribe_command(args: argparse.Namespace, context: Context) -> int:
@@ -357,7 +354,7 @@ def transcribe_command(args: argparse.Namespace, context: Context) -> int:
     elif transcript.text:
         context.write(transcript.text)
     else:
-        context.err.print(f"nobody speaks in {args.file} ({transcript.dropped})")
+        context.err.print(f"no speech in {args.file} ({transcript.dropped})")
     return 0
 
 

@@ -58,18 +58,18 @@ def devices_command(args: argparse.Namespace, context: Context) -> int:
         context.write(json.dumps(rows, indent=2, ensure_ascii=False))
     elif devices:
         context.out.print(devices_table(devices, microphone, speaker))
-        context.out.print("\nChoose by number, name or part of a name: edgevox setup, or run --mic and --speaker.")
+        context.out.print("\nChoose by number, name or part of a name with edgevox setup, or run --mic and --speaker.")
     return 0 if microphone and speaker else DeviceUnavailable.exit_code
 
 
 def devices_table(devices: Sequence[Device], microphone: Device | None, speaker: Device | None) -> Table:
-    """Every device with what it can do; the used ones are marked."""
+    """Table of the devices and their channels; devices in use are marked."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("device", overflow="fold")
     for heading in ("inputs", "outputs", "rate"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("through", no_wrap=True)
+    table.add_column("host API", no_wrap=True)
     table.add_column("used as")
     for device in devices:
         uses = (("microphone", device == microphone), ("loudspeaker", device == speaker))
@@ -99,16 +99,16 @@ LevelRating: TypeAlias = Literal["nothing", "too quiet", "clipping", "fine"]
 
 _LISTEN_S = 2.0
 _FRAME = SAMPLE_RATE_HZ // 50
-# Of the loudest tenth of the time: a voice at arm's length is far above, the hiss of a room below.
+# Level of the loudest 10 % of the frames: speech at arm's length is far above, room noise below.
 _QUIET_DBFS = -45.0
 _NOTHING_DBFS = -85.0
 _CLIPPED_LEVEL = 0.99
 _CLIPPED_SHARE = 0.001
 _ADVICE: dict[LevelRating, str] = {
-    "nothing": "hears nothing at all: is it muted, or is another one meant?",
-    "too quiet": "hears little: speak up, come closer, or raise its level in the system's sound settings",
-    "clipping": "distorts: lower its level in the system's sound settings, or move away",
-    "fine": "hears well",
+    "nothing": "records silence: is it muted, or is another microphone meant?",
+    "too quiet": "is too quiet: speak up, move closer, or raise its level in the system's sound settings",
+    "clipping": "clips: lower its level in the system's sound settings, or move away",
+    "fine": "works",
 }
 _NOUNS: dict[Direction, str] = {"input": "microphone", "output": "loudspeaker"}
 _KEYS: dict[Direction, str] = {"input": "microphone", "output": "speaker"}
@@ -118,9 +118,9 @@ _NOTE_S = 0.35
 
 
 def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="the microphone to try")
-    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="the loudspeaker to try")
-    parser.add_argument("--save", action="store_true", help="keep the choice without asking")
+    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="microphone to test")
+    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="loudspeaker to test")
+    parser.add_argument("--save", action="store_true", help="save the choice without asking")
 
 
 def setup_command(args: argparse.Namespace, context: Context) -> int:
@@ -137,7 +137,7 @@ def setup_command(args: argparse.Namespace, context: Context) -> int:
 
 
 def rate_level(samples: NDArray[np.float32]) -> LevelRating:
-    """What a recording of somebody who speaks says about the microphone."""
+    """Rate the input level of a speech recording."""
     frames = samples[: len(samples) // _FRAME * _FRAME].reshape(-1, _FRAME)
     loudest = np.sort([dbfs(frame) for frame in frames])[-max(1, len(frames) // 10) :]
     if np.mean(np.abs(samples) >= _CLIPPED_LEVEL) > _CLIPPED_SHARE:
@@ -148,7 +148,7 @@ def rate_level(samples: NDArray[np.float32]) -> LevelRating:
 
 
 def chime() -> Audio:
-    """Three notes that rise, each of which fades."""
+    """Return the test sound: three rising notes."""
     at_s = np.arange(round(_NOTE_S * _CHIME_RATE_HZ)) / _CHIME_RATE_HZ
     fade = np.minimum(1, 100 * at_s) * np.exp(-6 * at_s)
     notes = [0.3 * fade * np.sin(2 * np.pi * hz * at_s) for hz in _CHIME_HZ]
@@ -158,7 +158,7 @@ def chime() -> Audio:
 def _choose_device(
     context: Context, devices: Sequence[Device], direction: Direction, current: str | None
 ) -> str | None:
-    """A device's number or name from the person at the terminal; nothing keeps what holds now."""
+    """Ask for a device by number or name; an empty answer keeps the current one."""
     while True:
         answer = _prompt(context, f"{_NOUNS[direction]}, by number or name [{current or 'default'}]: ")
         if not answer:
@@ -172,7 +172,7 @@ def _choose_device(
 
 
 def _stable_name(device: Device, devices: Sequence[Device], direction: Direction) -> str:
-    """The name, which survives a restart, unless another device has the same."""
+    """Return the device's name, which is stable across restarts, or its number if the name is ambiguous."""
     same = [other for other in devices if other.channels(direction) and other.name == device.name]
     return device.name if len(same) == 1 else str(device.index)
 
@@ -191,22 +191,22 @@ def _test_device(context: Context, devices: Sequence[Device], direction: Directi
 
 
 def _test_microphone(context: Context, device: Device) -> int:
-    with context.err.status(f"Say something: listening for {_LISTEN_S:.0f} s …"):
-        heard = run_until_done(_record(device))
-    verdict = rate_level(heard)
+    with context.err.status(f"Say something: recording for {_LISTEN_S:.0f} s …"):
+        samples = run_until_done(_record(device))
+    rating = rate_level(samples)
     _print_result(
         context,
-        f"microphone {device.name!r} {_ADVICE[verdict]} ({dbfs(heard):.0f} dBFS)",
-        is_good=verdict == "fine",
+        f"microphone {device.name!r} {_ADVICE[rating]} ({dbfs(samples):.0f} dBFS)",
+        is_good=rating == "fine",
     )
-    return 0 if verdict == "fine" else 1
+    return 0 if rating == "fine" else 1
 
 
 def _test_speaker(context: Context, device: Device) -> int:
     with context.err.status("Playing three notes …"):
         run_until_done(_play(device, context.settings.audio.lead_in_ms))
     was_heard = not sys.stdin.isatty() or _confirm(context, "Did you hear three notes?")
-    advice = "plays" if was_heard else "was not heard: is it muted, or is another one meant?"
+    advice = "works" if was_heard else "was not heard: is it muted, or is another loudspeaker meant?"
     _print_result(context, f"loudspeaker {device.name!r} {advice}", is_good=was_heard)
     return 0 if was_heard else 1
 
@@ -231,12 +231,12 @@ async def _play(device: Device, lead_in_ms: int) -> None:
 def _save_choice(context: Context, named: Mapping[str, str], *, works: bool, unasked: bool) -> None:
     path = context.folders.config_file
     if not works:
-        context.err.print("nothing is kept: mend this first, or choose others")
+        context.err.print("not saved: fix the problem first, or choose other devices")
     elif not named:
-        context.err.print("these are the system's defaults: there is nothing to keep")
-    elif unasked or (sys.stdin.isatty() and _confirm(context, f"Keep this choice in {path}?")):
+        context.err.print("these are the system's default devices: nothing to save")
+    elif unasked or (sys.stdin.isatty() and _confirm(context, f"Save this choice to {path}?")):
         update_config_file(path, "audio", named)
-        context.err.print(Text(f"kept in {path}"), soft_wrap=True)
+        context.err.print(Text(f"saved to {path}"), soft_wrap=True)
 
 
 def _print_result(context: Context, text: str, *, is_good: bool) -> None:
@@ -267,7 +267,7 @@ def add_wake_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         metavar="FILE",
-        help="recordings without the wake word, or folders of them: every detection in them is false",
+        help="recordings (or folders) without the wake word: every detection is a false accept",
     )
     test.add_argument(
         "--wake-files",
@@ -275,11 +275,13 @@ def add_wake_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="the same with the wake word once in each: one without a detection is missed",
+        help="recordings (or folders) with the wake word once in each: no detection is a miss",
     )
-    test.add_argument("--word", dest="wake.word", choices=get_args(WakeWordName), help="the trained word")
-    test.add_argument("--model", dest="wake.model", metavar="FILE.json", help="or a model of your own")
-    test.add_argument("--threshold", dest="wake.threshold", type=_threshold, help="strict, normal, eager or 0 to 1")
+    test.add_argument("--word", dest="wake.word", choices=get_args(WakeWordName), help="built-in wake word")
+    test.add_argument("--model", dest="wake.model", metavar="FILE.json", help="your own wake-word model")
+    test.add_argument(
+        "--threshold", dest="wake.threshold", type=_threshold, help="strict, normal, eager, or a number from 0 to 1"
+    )
     test.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -287,37 +289,37 @@ def wake_command(args: argparse.Namespace, context: Context) -> int:
     others, words = list(_audio_files(args.files)), list(_audio_files(args.wake_files))
     if not others and not words:
         raise ConfigError(
-            "there is nothing to listen to",
+            "no recordings given",
             hint="edgevox wake test TALK.wav … --wake-files WORD.wav …",
         )
     wake = context.settings.wake
     word = wake.model or wake.word
-    known = WakeWordDetector(word).word
+    wake_word = WakeWordDetector(word).word
     began_s = time.monotonic()
-    with context.err.status("listening …"):
+    with context.err.status("processing …"):
         heard_others = [trace_wake_word(word, str(path), read_audio(path)) for path in others]
         heard_words = [trace_wake_word(word, str(path), read_audio(path)) for path in words]
     took_s = time.monotonic() - began_s
-    chosen = score_wake_word(heard_words, heard_others, known.cutoff(wake.threshold))
+    chosen = score_wake_word(heard_words, heard_others, wake_word.cutoff(wake.threshold))
     if args.json:
-        context.write(json.dumps(_score_json(known.spoken, chosen, heard_words, heard_others), indent=2))
+        context.write(json.dumps(_score_json(wake_word.spoken, chosen, heard_words, heard_others), indent=2))
         return 0
     levels: list[Threshold] = list(get_args(ThresholdName))
     if wake.threshold not in levels:
         levels.append(wake.threshold)
     table = _score_table(
-        [(level, score_wake_word(heard_words, heard_others, known.cutoff(level))) for level in levels],
+        [(level, score_wake_word(heard_words, heard_others, wake_word.cutoff(level))) for level in levels],
         wake.threshold,
     )
     heard_s = sum(heard.duration_s for heard in (*heard_words, *heard_others))
-    context.out.print(f'"{known.spoken}" in {heard_s / 60:.1f} minutes of sound ({took_s:.1f} s of work)\n')
+    context.out.print(f'"{wake_word.spoken}" in {heard_s / 60:.1f} minutes of audio (processed in {took_s:.1f} s)\n')
     context.out.print(table)
     _print_mistakes(context, chosen, heard_words, heard_others)
     return 0
 
 
 def _threshold(text: str) -> Threshold | str:
-    """A number where it is one; the settings say what is wrong with anything else."""
+    """Return a number if the text is one; the settings validate the rest."""
     try:
         return float(text)
     except ValueError:
@@ -331,7 +333,7 @@ def _audio_files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in _AUDIO_SUFFIXES)
         if not inside:
-            raise AudioError(f"there is no sound file in {path}", hint=f"it looks for {', '.join(_AUDIO_SUFFIXES)}")
+            raise AudioError(f"no audio files in {path}", hint=f"supported suffixes: {', '.join(_AUDIO_SUFFIXES)}")
         yield from inside
 
 
@@ -361,7 +363,7 @@ def _print_mistakes(
 ) -> None:
     wrong = [f"{heard.name} at {at_s:.1f} s" for heard in others for at_s in heard.accepts_s(chosen.cutoff)]
     missed = [heard.name for heard in words if not heard.accepts_s(chosen.cutoff)]
-    for what, names in (("heard wrongly", wrong), ("missed", missed)):
+    for what, names in (("false accepts", wrong), ("missed", missed)):
         if names:
             context.out.print(f"\n{what}:")
         for name in names[:_MAX_NAMED]:

@@ -24,11 +24,11 @@ from edgevox.models import ModelEntry, ModelStore, open_store, size_text
 
 def add_config_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="show|path|init")
-    show = actions.add_parser("show", help="print every setting with where its value came from")
-    show.add_argument("--preset", metavar="NAME", help="as if this preset were chosen")
+    show = actions.add_parser("show", help="print every setting and the source of its value")
+    show.add_argument("--preset", metavar="NAME", help="show the settings under this preset")
     show.add_argument("--json", action="store_true", help="print a JSON object")
-    actions.add_parser("path", help="print where the file of settings is, or would be")
-    actions.add_parser("init", help="write a file with every setting, explained, none of them changed")
+    actions.add_parser("path", help="print the path of the settings file")
+    actions.add_parser("init", help="write a settings file with every setting, commented out and explained")
 
 
 def config_command(args: argparse.Namespace, context: Context) -> int:
@@ -55,12 +55,12 @@ def _show_settings(context: Context) -> None:
     table.add_column("from", overflow="fold")
     for name in catalogue():
         value, source = attrgetter(name)(settings), settings.sources[name]
-        # The file's path stands once, below the table.
+        # The path of the file is printed once, below the table.
         origin = source.layer if source.layer == "file" else str(source)
         style = "dim" if source.layer == "default" else ""
         table.add_row(Text(name), Text(_value_text(value)), Text(origin), style=style)
     context.out.print(table)
-    missing = "" if path.exists() else "  (not there: edgevox config init writes one)"
+    missing = "" if path.exists() else "  (does not exist; edgevox config init writes it)"
     context.out.print(Text(f"\nfile  {path}{missing}"), soft_wrap=True)
 
 
@@ -76,19 +76,19 @@ def _value_text(value: object) -> str:
     return "not set" if value is None else json.dumps(value, default=str, ensure_ascii=False)
 
 
-# What the system, the recogniser and the voice need beside the language model.
+# Memory for the system, STT and TTS beside the language model.
 _OTHER_ENGINES_BYTES = 700_000_000
 
-# Terminals narrower than this have no room for the summaries.
+# Narrower terminals do not show the summaries.
 _WIDE = 120
 
 
 def add_presets_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|show")
-    listing = actions.add_parser("list", help="list the presets, with what fits this machine's memory")
+    listing = actions.add_parser("list", help="list the presets and whether they fit in memory")
     listing.add_argument("--json", action="store_true", help="print a JSON array")
-    show = actions.add_parser("show", help="print all of one preset")
-    show.add_argument("name", help="the preset's name, such as qwen3")
+    show = actions.add_parser("show", help="show one preset")
+    show.add_argument("name", help="preset name, such as qwen3")
     show.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -116,7 +116,7 @@ def presets_command(args: argparse.Namespace, context: Context) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A preset as a user of this machine sees it; a preset without a model of its own has no size."""
+    """A preset with its size on this machine; a preset without a model of its own has no size."""
 
     preset: ModelPreset
     model: ModelEntry | None
@@ -165,11 +165,11 @@ def _print_presets(choices: list[_Choice], context: Context) -> None:
     table.add_column("preset", no_wrap=True)
     for heading in ("download", "memory"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("fits", "here"):
+    for heading in ("fits", "local"):
         table.add_column(heading, no_wrap=True)
     table.add_column("licence", no_wrap=True)
     if context.out.width >= _WIDE:
-        table.add_column("what it is")
+        table.add_column("summary")
     for choice in choices:
         preset = choice.preset
         mark = "* " if preset.name == DEFAULT_PRESET else "  "
@@ -186,8 +186,8 @@ def _print_presets(choices: list[_Choice], context: Context) -> None:
         )
     context.out.print(table)
     machine = size_text(total_memory_bytes())
-    context.out.print("\n* the default   † has conditions: edgevox presets show NAME")
-    context.out.print(f"This machine has {machine} of memory; what a model takes is estimated.")
+    context.out.print("\n* default   † licence conditions apply: edgevox presets show NAME")
+    context.out.print(f"This machine has {machine} of memory; the memory of a model is an estimate.")
 
 
 def _print_preset(choice: _Choice, context: Context) -> None:
@@ -237,7 +237,7 @@ def _words(value: object) -> str:
 
 def _licence(model: ModelEntry | None) -> str:
     if model is None:
-        return "the file's own"
+        return "that of your model file"
     return f"{model.licence} ({model.note})" if model.note else model.licence
 
 

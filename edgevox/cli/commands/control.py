@@ -1,4 +1,4 @@
-"""Control of the running assistant over its socket: status, top, mute, unmute, talk, stop, reload."""
+"""Commands for the running assistant, over its control socket: status, top, mute, unmute, talk, stop, reload."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from edgevox.core.types import JsonObject
 
 
 async def send_request(context: Context, wanted: Request) -> JsonObject:
-    """Have it do something; how that ended. Raises NotRunning, and what went wrong there."""
-    async with request(context.folders.runtime, wanted) as asking:
-        return await asking.done()
+    """Send a request and return its result. Raises NotRunning and the error that the assistant reports."""
+    async with request(context.folders.runtime, wanted) as pending:
+        return await pending.done()
 
 
 def add_status_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def status_command(args: argparse.Namespace, context: Context) -> int:
@@ -55,21 +55,21 @@ def status_command(args: argparse.Namespace, context: Context) -> int:
 
 
 def print_status(context: Context, status: JsonObject) -> None:
-    """The same for a person, a line for each part."""
-    for name, text, is_well in _status_lines(status):
-        style = "" if is_well else "yellow"
+    """Print the status, one line per part."""
+    for name, text, is_ok in _status_lines(status):
+        style = "" if is_ok else "yellow"
         context.out.print(Text.assemble((f"{name:<12}", "bold"), (text, style)), soft_wrap=True)
 
 
 def _status_lines(status: JsonObject) -> Iterator[tuple[str, str, bool]]:
     attention = status["attention"]
-    doing = status["state"] if attention in ("awake", None) else f"{status['state']}, {attention}"
-    yield "state", doing, attention != "muted"
+    state = status["state"] if attention in ("awake", None) else f"{status['state']}, {attention}"
+    yield "state", state, attention != "muted"
     up = dt.timedelta(seconds=status["up_s"])
     yield "running", f"{up} as process {status['pid']}, version {status['version']}", True
     yield "model", status["preset"], True
     for kind, device in status["devices"].items():
-        yield kind, device["name"] if device["is_there"] else f"gone: {device['detail']}", device["is_there"]
+        yield kind, device["name"] if device["is_there"] else f"missing: {device['detail']}", device["is_there"]
     for name, engine in status["engines"].items():
         restarts = f", restarted {engine['restarts']} times" if engine["restarts"] else ""
         detail = f" ({engine['detail']})" if engine["detail"] else ""
@@ -79,20 +79,20 @@ def _status_lines(status: JsonObject) -> Iterator[tuple[str, str, bool]]:
         answered = f"{last['heard']!r} → {last['reply']!r}, {last['outcome']}, {last['total_ms']:.0f} ms"
         yield "last turn", answered, last["outcome"] != "failed"
     if trouble := status["trouble"]:
-        yield "trouble", f"{trouble['message']} → {trouble['hint']}", False
+        yield "problem", f"{trouble['message']} → {trouble['hint']}", False
     elif last_trouble := status["last_trouble"]:
-        yield "was wrong", f"{last_trouble['at']}: {last_trouble['message']}", True
+        yield "last problem", f"{last_trouble['at']}: {last_trouble['message']}", True
 
 
 def mute_command(args: argparse.Namespace, context: Context) -> int:
     run_until_done(send_request(context, Mute()))
-    context.err.print("it does not listen now; edgevox unmute ends that")
+    context.err.print("microphone muted; edgevox unmute turns it back on")
     return 0
 
 
 def unmute_command(args: argparse.Namespace, context: Context) -> int:
     run_until_done(send_request(context, Unmute()))
-    context.err.print("it listens again")
+    context.err.print("microphone unmuted")
     return 0
 
 
@@ -108,29 +108,29 @@ def talk_command(args: argparse.Namespace, context: Context) -> int:
 
 
 async def _talk(context: Context) -> JsonObject:
-    async with request(context.folders.runtime, Talk()) as talking:
-        async for note in talking.notes():
+    async with request(context.folders.runtime, Talk()) as pending:
+        async for note in pending.notes():
             match note["kind"]:
                 case "listening":
-                    context.err.print("listening … (muted again after this)" if note["is_muted"] else "listening …")
+                    context.err.print("listening … (muted again afterwards)" if note["is_muted"] else "listening …")
                 case "heard":
                     context.err.print(f"you › {note['text']}", markup=False, soft_wrap=True)
                 case "done":
                     return note
-    return {"outcome": "failed", "reply": "", "error": "the assistant has not answered"}
+    return {"outcome": "failed", "reply": "", "error": "no answer from the assistant"}
 
 
 def stop_command(args: argparse.Namespace, context: Context) -> int:
     done = run_until_done(send_request(context, Stop()))
-    context.err.print("stopped" if done["stopped"] else "there was nothing to stop")
+    context.err.print("stopped" if done["stopped"] else "nothing to stop")
     return 0
 
 
 def reload_command(args: argparse.Namespace, context: Context) -> int:
-    with context.err.status("reading the settings …"):
+    with context.err.status("reloading the settings …"):
         done = run_until_done(send_request(context, Reload()))
     changed = done["changed"]
-    context.err.print(f"it has the new {', '.join(changed)}" if changed else "nothing has changed")
+    context.err.print(f"reloaded: {', '.join(changed)}" if changed else "no settings changed")
     return 0
 
 
@@ -140,7 +140,7 @@ _QUIT_KEYS = (b"q", b"Q", b"\x03", b"\x04")
 
 
 def add_top_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--plain", action="store_true", help="one line per happening: for logs")
+    parser.add_argument("--plain", action="store_true", help="print one line per event, for logs")
 
 
 def top_command(args: argparse.Namespace, context: Context) -> int:
@@ -149,30 +149,30 @@ def top_command(args: argparse.Namespace, context: Context) -> int:
 
 
 async def _watch_events(context: Context, *, is_live: bool) -> None:
-    """Show what is told, until the person has seen enough. Raises NotRunning and ControlError."""
-    async with request(context.folders.runtime, Watch()) as watching:
-        with _screen(context) if is_live else _lines(context) as take, _quit_key() as is_enough:
+    """Show events until the user quits. Raises NotRunning and ControlError."""
+    async with request(context.folders.runtime, Watch()) as pending:
+        with _screen(context) if is_live else _lines(context) as handle_note, _quit_key() as quit_pressed:
 
             async def read() -> None:
-                async for note in watching.notes():
-                    take(note)
+                async for note in pending.notes():
+                    handle_note(note)
 
-            reading, enough = asyncio.create_task(read()), asyncio.create_task(is_enough.wait())
+            reading, quitting = asyncio.create_task(read()), asyncio.create_task(quit_pressed.wait())
             try:
-                await asyncio.wait((reading, enough), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((reading, quitting), return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():
                     reading.result()
             finally:
-                for task in (reading, enough):
+                for task in (reading, quitting):
                     task.cancel()
-                await asyncio.gather(reading, enough, return_exceptions=True)
+                await asyncio.gather(reading, quitting, return_exceptions=True)
 
 
 @contextmanager
 def _screen(context: Context) -> Iterator[HandleNote]:
     view = TopView()
 
-    def take(note: JsonObject) -> None:
+    def handle_note(note: JsonObject) -> None:
         match note["kind"]:
             case "status":
                 view.status = note
@@ -185,16 +185,16 @@ def _screen(context: Context) -> Iterator[HandleNote]:
                     view.note(event)
 
     with view.showing(context.out):
-        yield take
+        yield handle_note
 
 
 @contextmanager
 def _lines(context: Context) -> Iterator[HandleNote]:
-    """What happens, one line each, where there is no terminal."""
+    """Print one line per event."""
     last: TurnMetrics | None = None
     view = PlainView(context.out, context.err, lambda: last)
 
-    def take(note: JsonObject) -> None:
+    def handle_note(note: JsonObject) -> None:
         nonlocal last
         match note["kind"]:
             case "turn":
@@ -203,27 +203,27 @@ def _lines(context: Context) -> Iterator[HandleNote]:
                 if event := event_from_note(note):
                     view(event)
 
-    yield take
+    yield handle_note
 
 
 @contextmanager
 def _quit_key() -> Iterator[asyncio.Event]:
-    """Set as soon as somebody types q. Ctrl-C comes as a signal."""
-    is_enough = asyncio.Event()
+    """Yield an event that is set when q is typed; Ctrl-C arrives as a signal."""
+    quit_pressed = asyncio.Event()
     if not sys.stdin.isatty():
-        yield is_enough
+        yield quit_pressed
         return
     keyboard = sys.stdin.fileno()
     loop = asyncio.get_running_loop()
 
     def typed() -> None:
         if os.read(keyboard, 64)[:1] in (*_QUIT_KEYS, b""):
-            is_enough.set()
+            quit_pressed.set()
 
     with unbuffered_keys(keyboard):
         loop.add_reader(keyboard, typed)
         try:
-            yield is_enough
+            yield quit_pressed
         finally:
             loop.remove_reader(keyboard)
 

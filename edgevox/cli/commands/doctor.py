@@ -51,7 +51,7 @@ Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A note is worth knowing and nothing to mend."""
+    """The result of one check; a note does not need to be fixed."""
 
     verdict: Verdict
     part: str
@@ -63,11 +63,11 @@ class Finding:
         return cls("problem", part, error.message, error.hint)
 
 
-_GUIDE = "docs/guide/remote.md says which servers can"
+_GUIDE = "docs/guide/remote.md lists servers that support it"
 
 
 async def check_remote_engines(runtime: AssistantRuntime) -> list[Finding]:
-    """Each server asked once who it is."""
+    """Probe each remote engine once."""
     findings = []
     for engine, address in runtime.engines.remote_addresses().items():
         part = f"remote {engine}"
@@ -80,13 +80,13 @@ async def check_remote_engines(runtime: AssistantRuntime) -> list[Finding]:
         took_ms = (time.monotonic() - started_s) * 1000
         findings.append(Finding("ok", part, f"{address} answered in {took_ms:.0f} ms"))
         if is_unencrypted(address):
-            detail = f"what is said goes to {urlsplit(address).hostname} in the clear, and so does a key"
-            findings.append(Finding("note", part, detail, "https, where the network is not yours alone"))
+            detail = f"speech, text and API keys go to {urlsplit(address).hostname} unencrypted"
+            findings.append(Finding("note", part, detail, "use https on a network that you share"))
     return findings
 
 
 async def check_forced_calls(runtime: AssistantRuntime) -> Finding:
-    """Whether the server holds the model to a call where one is required."""
+    """Check whether the server enforces `tool_choice = "required"`."""
     request = ChatRequest(
         (Message("user", "Say hello."),),
         tools=(RESPOND,),
@@ -101,11 +101,11 @@ async def check_forced_calls(runtime: AssistantRuntime) -> Finding:
                 warnings = reply.warnings
     if warnings:
         return Finding("note", "remote llama", "; ".join(warnings), _GUIDE)
-    return Finding("ok", "remote llama", "calls a tool where one is required")
+    return Finding("ok", "remote llama", "enforces required tool calls")
 
 
 def is_unencrypted(address: str) -> bool:
-    """Whether others on the network could read along."""
+    """Return whether traffic to this address leaves the machine unencrypted."""
     parts = urlsplit(address)
     if parts.scheme == "https":
         return False
@@ -123,7 +123,7 @@ _ANY_LANGUAGE_SENTENCE = "1, 2, 3."
 
 
 def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quick", action="store_true", help="do not load the models")
+    parser.add_argument("--quick", action="store_true", help="skip the checks that load models")
 
 
 def doctor_command(args: argparse.Namespace, context: Context) -> int:
@@ -135,7 +135,9 @@ def doctor_command(args: argparse.Namespace, context: Context) -> int:
         )
         if finding.fix:
             context.out.print(f"    → {escape(finding.fix)}", soft_wrap=True)
-    context.out.print("everything works" if not problems else f"{problems} to mend", style="bold")
+    context.out.print(
+        "everything works" if not problems else f"{problems} problem{'s' if problems > 1 else ''}", style="bold"
+    )
     return 1 if problems else 0
 
 
@@ -146,7 +148,7 @@ def _check_all(context: Context, *, quick: bool) -> Iterator[Finding]:
     yield from _check("conversations", lambda: _conversations(context))
     yield from _check("sound", _sound)
     if context.chosen_preset is None:
-        yield Finding("note", "models", "not checked: the settings come first")
+        yield Finding("note", "models", "not checked, because the settings are invalid")
         return
     yield from _check("home", lambda: _home(context))
     yield from _check("server", lambda: _server(context))
@@ -166,13 +168,13 @@ def _check_all(context: Context, *, quick: bool) -> Iterator[Finding]:
     yield _languages(runtime)
     for model in runtime.models.needed():
         if model in missing:
-            yield Finding("problem", model, "is not downloaded", f"edgevox models pull {model}")
+            yield Finding("problem", model, "not downloaded", f"edgevox models pull {model}")
         else:
             yield Finding("ok", model, str(store.path(model)))
     yield from _check("processor", lambda: _processor(store))
     unreachable = yield from _remote(runtime)
     if missing or quick or unreachable:
-        yield Finding("note", "engines", "not tried: " + _why_not(missing, quick=quick))
+        yield Finding("note", "engines", "not tested: " + _skip_reason(missing, quick=quick))
         return
     yield from _engines(runtime)
 
@@ -210,10 +212,10 @@ def _conversations(context: Context) -> Finding:
     if file := MemoryFile.open_to_read(folder):
         with closing(file):
             kept = file.count()
-    detail = f"{kept} turns kept in {folder}. {retention(context.settings.memory)}"
+    detail = f"{kept} turns stored in {folder}. {retention(context.settings.memory)}"
     broken = folder / f"{MEMORY_FILE}{BROKEN_SUFFIX}"
     if broken.exists():
-        return Finding("note", "conversations", f"{detail} A broken file lies there: {broken.name}")
+        return Finding("note", "conversations", f"{detail} A damaged file was moved aside: {broken.name}")
     return Finding("ok", "conversations", detail)
 
 
@@ -225,59 +227,59 @@ def _sound() -> Finding:
     detail = f"PortAudio works; microphones: {inputs}, loudspeakers: {outputs}"
     if inputs and outputs:
         return Finding("ok", "sound", detail)
-    return Finding("note", "sound", f"{detail}; answers can still be read")
+    return Finding("note", "sound", f"{detail}; replies can still be read as text")
 
 
 def _home(context: Context) -> Finding:
     house, seconds = run_until_done(measure_connection(open_home(context.settings, context.folders)))
     if context.settings.home.kind == "demo":
-        return Finding("ok", "home", "the demo home; edgevox home setup finds yours")
-    return Finding("ok", "home", f"answered in {seconds:.1f} s: {len(house.entities)} things")
+        return Finding("ok", "home", "demo home; edgevox home setup connects yours")
+    return Finding("ok", "home", f"connected in {seconds:.1f} s: {len(house.entities)} entities")
 
 
 def _server(context: Context) -> Finding:
-    """Its token file, and whether its port is free. Raises ConfigError for a file that others can read."""
+    """Check the token file and the port. Raises ConfigError for a token file that other users can read."""
     server, file = context.settings.server, token_file(context.folders)
     if file.exists():
         Tokens.read(file)
-    kept = f"tokens in {file}" if file.exists() else "tokens are made at its first start"
+    kept = f"tokens in {file}" if file.exists() else "tokens are created at the first start"
     where = f"{server.host}, port {server.port}"
     if port_is_free(server.host, server.port):
         return Finding("ok", "server", f"{where} is free; {kept}")
     return Finding(
         "note",
         "server",
-        f"{where} is in use or not an address of this machine; {kept}",
-        "fine where edgevox serves there already; else set server.port, or end the other program",
+        f"{where} is in use or not a local address; {kept}",
+        "fine if edgevox is already serving there; otherwise set server.port or stop the other program",
     )
 
 
 def _tools(context: Context) -> Iterator[Finding]:
     toolbox = Toolbox(context.settings, context.folders)
     if toolbox.unknown_names:
-        yield Finding("note", "tools", f"the settings name what no tool is: {', '.join(toolbox.unknown_names)}")
+        yield Finding("note", "tools", f"unknown tools in the settings: {', '.join(toolbox.unknown_names)}")
     reports = toolbox.plugins.reports()
-    at_work = [report.name for report in reports if report.status == "on"]
-    yield Finding("ok", "plugins", ", ".join(at_work) if at_work else "none")
+    active = [report.name for report in reports if report.status == "on"]
+    yield Finding("ok", "plugins", ", ".join(active) or "none")
     for report in reports:
         part = f"plugin {report.name}"
         match report.status:
             case "disabled":
-                yield Finding("problem", part, f"is disabled: {report.reason}", report.fix)
+                yield Finding("problem", part, f"disabled: {report.reason}", report.fix)
             case "off":
-                yield Finding("note", part, "is switched off in the settings")
+                yield Finding("note", part, "switched off in the settings")
             case "on" if report.trouble:
-                yield Finding("problem", part, f"was disabled when it last ran: {report.trouble}", report.fix)
+                yield Finding("problem", part, f"disabled during its last run: {report.trouble}", report.fix)
     for name in toolbox.plugins.unknown_tables():
-        yield Finding("note", f"plugin {name}", f"is not there, but the settings have [plugins.{name}]")
+        yield Finding("note", f"plugin {name}", f"not installed, but the settings have [plugins.{name}]")
     yield from _check("MCP servers", lambda: _servers(context))
     for server in toolbox.mcp.reports():
         fix = f"edgevox mcp approve {server.id}"
         if server.status == "unapproved":
-            yield Finding("note", f"MCP server {server.id}", "is not approved, and not started", fix)
+            yield Finding("note", f"MCP server {server.id}", "not approved, so not started", fix)
         if server.waiting:
             changed = ", ".join(server.waiting)
-            yield Finding("note", f"MCP server {server.id}", f"has changed {changed}: not offered", fix)
+            yield Finding("note", f"MCP server {server.id}", f"changed since approval, so not offered: {changed}", fix)
 
 
 def _servers(context: Context) -> Finding:
@@ -287,40 +289,40 @@ def _servers(context: Context) -> Finding:
 
 def _constraints(llm: LlmSettings) -> Finding:
     if llm.remote_url is not None:
-        detail = "the server holds tool calls to their form, as far as it can"
+        detail = "the model server constrains tool calls, as far as it can"
     elif llm.constraint_engine == "llguidance":
-        detail = f"llguidance {version('llguidance')} holds tool calls to their form"
+        detail = f"llguidance {version('llguidance')} constrains tool calls"
     else:
-        detail = "llama.cpp's own sampler holds tool calls to their form (llm.constraint_engine)"
+        detail = "llama.cpp's grammar sampler constrains tool calls (llm.constraint_engine)"
     return Finding("ok", "constraints", detail)
 
 
 def _processor(store: ModelStore) -> Finding:
-    """The weight type for copies of models, and how it was chosen."""
+    """Report the processor and the weight type for optimised copies."""
     threads = plan_threads()
     name = f"{processor_name()}, {usable_cores()} cores, {threads.llama_prompt} threads for prompts"
     known = known_speeds(store)
     if known is None:
-        return Finding("note", "processor", f"{name}; weight types are measured at the first start")
+        return Finding("note", "processor", f"{name}; weight types will be measured at the first start")
     best = fastest_copy_type(known.speeds)
     turns = ", ".join(
         f"{kind} {turn_cpu_s(speed) * 1000:.0f} ms"
         for kind, speed in sorted(known.speeds.items(), key=lambda item: turn_cpu_s(item[1]))
     )
-    return Finding("ok", "processor", f"{name}; copies are {best} (a small model's turn: {turns})")
+    return Finding("ok", "processor", f"{name}; optimised copies use {best} (turn of a small model: {turns})")
 
 
 def _remote(runtime: AssistantRuntime) -> Generator[Finding, None, bool]:
-    """Engines on other machines; gives back whether one cannot be used."""
+    """Check the remote engines; returns whether one failed."""
     findings = run_until_done(check_remote_engines(runtime))
     yield from findings
     return any(finding.verdict == "problem" for finding in findings)
 
 
-def _why_not(missing: list[str], *, quick: bool) -> str:
+def _skip_reason(missing: list[str], *, quick: bool) -> str:
     if missing:
-        return "some models are missing"
-    return "--quick" if quick else "a server cannot be used"
+        return "models are missing"
+    return "--quick" if quick else "a remote engine failed"
 
 
 def _engines(runtime: AssistantRuntime) -> Iterator[Finding]:
@@ -331,12 +333,12 @@ def _engines(runtime: AssistantRuntime) -> Iterator[Finding]:
 
 
 async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
-    """Each engine does its work once: Piper speaks, Whisper listens to that, the model answers."""
+    """Run each engine once: Piper speaks, Whisper transcribes that, the model answers."""
     async with runtime:
         findings = []
         for language in runtime.engines.voice_languages:
             sound = await runtime.voice().sound_of(_ANY_LANGUAGE_SENTENCE, language)
-            spoke = f"spoke {LANGUAGES[language]} for {sound.duration_s:.1f} s"
+            spoke = f"synthesized {sound.duration_s:.1f} s of {LANGUAGES[language]}"
             findings.append(Finding("ok", "piper", spoke))
         sound = await runtime.voice().sound_of(_SENTENCE)
         transcript = await runtime.transcriber().transcribe(sound, CancelFlag())
@@ -346,7 +348,7 @@ async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
         result = await runtime.pipeline().answer("Say hello.", Turn())
         record = runtime.records.last
         assert record is not None
-        findings.append(Finding("ok", "llama", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms"))
+        findings.append(Finding("ok", "llama", f"generated {len(result.reply)} characters in {record.total_ms:.0f} ms"))
         if runtime.settings.llm.remote_url is not None:
             findings.append(await check_forced_calls(runtime))
         findings.append(_memory(runtime))
@@ -354,33 +356,33 @@ async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
 
 
 def _languages(runtime: AssistantRuntime) -> Finding:
-    """Which languages it answers in; worth a note where somebody is answered in another."""
+    """Report the reply languages; a note if a spoken language gets replies in another one."""
     spoken = runtime.settings.stt.language
     heard = "any language" if spoken == AUTO else LANGUAGES[spoken]
     candidates = LANGUAGES if spoken == AUTO else (spoken,)
     reply_to = runtime.engines.languages.reply_to
     answered = [name for language, name in LANGUAGES.items() if reply_to(language) == language in candidates]
     if answered:
-        return Finding("ok", "languages", f"hears {heard}, answers in {', '.join(answered)}")
+        return Finding("ok", "languages", f"understands {heard}, replies in {', '.join(answered)}")
     return Finding(
         "note",
         "languages",
-        f"hears {heard}, answers in {LANGUAGES[reply_to(spoken)]}",
-        "docs/guide/languages.md says what a reply in it needs",
+        f"understands {heard}, replies in {LANGUAGES[reply_to(spoken)]}",
+        "docs/guide/languages.md explains what replies in a language need",
     )
 
 
 def _transcript_check(text: str, *, must_match: bool) -> Finding:
-    """What Whisper made of an English sentence: nothing to go by where it expects another language."""
+    """Check the transcript of the English test sentence; it may differ if Whisper expects another language."""
     if "kitchen" in text.lower() or not must_match:
-        return Finding("ok", "whisper", f"heard “{text}”")
-    return Finding("problem", "whisper", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
+        return Finding("ok", "whisper", f"transcribed “{text}”")
+    return Finding("problem", "whisper", f"transcribed “{text}” instead of “{_SENTENCE}”", "edgevox models verify")
 
 
 def _memory(runtime: AssistantRuntime) -> Finding:
     pids = [os.getpid(), *(pid for engine in _ENGINES if (pid := runtime.engines.pid(engine)))]
     used_mb = sum(map(anonymous_bytes, pids)) / 1_000_000
-    return Finding("ok", "memory", f"{used_mb:.0f} MB over {len(pids)} processes")
+    return Finding("ok", "memory", f"{used_mb:.0f} MB in {len(pids)} processes")
 
 
-COMMANDS = (Command("doctor", "Check every part and say how to fix problems", doctor_command, add_doctor_arguments),)
+COMMANDS = (Command("doctor", "Check the installation and suggest fixes", doctor_command, add_doctor_arguments),)

@@ -1,4 +1,4 @@
-"""`edgevox plugins` and `mcp`: manage the plugins and MCP servers that bring tools."""
+"""`edgevox plugins` and `mcp`: manage the plugins and MCP servers that provide tools."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from edgevox.tools.registry import ToolRegistry
 
 def add_plugins_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|new")
-    listing = actions.add_parser("list", help="list the plugins, and say why one is disabled")
+    listing = actions.add_parser("list", help="list plugins, and why one is disabled")
     listing.add_argument("--json", action="store_true", help="print a JSON array")
-    new = actions.add_parser("new", help="write a plugin that works, with its test")
-    new.add_argument("name", help="a name for it, such as weather")
+    new = actions.add_parser("new", help="create a working plugin with a test")
+    new.add_argument("name", help="name of the plugin, such as weather")
     new.add_argument(
         "--package",
         action="store_true",
-        help="a package in the current folder, to be installed, instead of a file in the plugins folder",
+        help="create an installable package in the current folder, not a file in the plugins folder",
     )
 
 
@@ -56,12 +56,12 @@ def plugins_command(args: argparse.Namespace, context: Context) -> int:
                 _print_plugins(reports, context)
         case "new" if args.package:
             folder, test = write_package_plugin(args.name, Path.cwd())
-            _say(context, f"wrote {folder}", f"try it: cd {folder} && python -m pytest")
-            _say(context, f"install it where EdgeVox is installed: python -m pip install {folder}")
+            _say(context, f"wrote {folder}", f"test it: cd {folder} && python -m pytest")
+            _say(context, f"install it into the environment of EdgeVox: python -m pip install {folder}")
         case "new":
             path, test = write_file_plugin(args.name, plugins_folder(context.folders))
-            load_file(path)  # its folder may be one that others can write to
-            _say(context, f"wrote {path}", f"try it: python -m pytest {test}")
+            load_file(path)  # fails if other users can write to its folder
+            _say(context, f"wrote {path}", f"test it: python -m pytest {test}")
         case other:
             raise AssertionError(other)
     return 0
@@ -69,15 +69,15 @@ def plugins_command(args: argparse.Namespace, context: Context) -> int:
 
 def _print_plugins(reports: tuple[PluginReport, ...], context: Context) -> None:
     if not reports:
-        context.out.print("There are no plugins; edgevox plugins new NAME begins one.")
+        context.out.print("No plugins. Create one with: edgevox plugins new NAME")
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("plugin", no_wrap=True)
-    table.add_column("is", no_wrap=True)
-    table.add_column("brings", overflow="fold")
+    table.add_column("status", no_wrap=True)
+    table.add_column("provides", overflow="fold")
     table.add_column("from", overflow="fold", style="dim")
     for report in reports:
-        brings = ", ".join((*report.tools, *(f"{hook} (hook)" for hook in report.hooks)))
-        table.add_row(Text(report.name), report.status, Text(brings), Text(report.place))
+        provides = ", ".join((*report.tools, *(f"{hook} (hook)" for hook in report.hooks)))
+        table.add_row(Text(report.name), report.status, Text(provides), Text(report.place))
     if reports:
         context.out.print(table)
     for report in reports:
@@ -86,7 +86,7 @@ def _print_plugins(reports: tuple[PluginReport, ...], context: Context) -> None:
         if report.trouble:
             _say(
                 context,
-                f"\n{report.name} was disabled when it last ran: {report.trouble}",
+                f"\n{report.name} was disabled during its last run: {report.trouble}",
                 f"  → {report.fix}",
             )
 
@@ -98,31 +98,33 @@ def _say(context: Context, *lines: str) -> None:
 
 def add_mcp_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|add|remove|test|approve|serve")
-    listing = actions.add_parser("list", help="list the servers, what they bring, and what waits for a yes")
+    listing = actions.add_parser("list", help="list servers, their tools and pending approvals")
     listing.add_argument("--json", action="store_true", help="print a JSON array")
     add = actions.add_parser("add", help="add a server: edgevox mcp add time -- mcp-server-time --utc")
-    add.add_argument("name", help="a name for it; its tools may be called NAME_tool")
-    add.add_argument("--url", help="the address of a server that runs elsewhere")
+    add.add_argument("name", help="name of the server; prefix of its tools where names clash")
+    add.add_argument("--url", help="URL of a remote server")
     add.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", help="a variable for it, such as K=${K}"
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable, such as KEY=${KEY}"
     )
-    add.add_argument("--header", action="append", default=[], metavar="NAME=VALUE", help="a header for its address")
-    add.add_argument("command", nargs=argparse.REMAINDER, help="behind --: its program, and what that is started with")
-    remove = actions.add_parser("remove", help="take a server out, and forget that it was approved")
+    add.add_argument(
+        "--header", action="append", default=[], metavar="NAME=VALUE", help="HTTP header for a remote server"
+    )
+    add.add_argument("command", nargs=argparse.REMAINDER, help="after --: the program and its arguments")
+    remove = actions.add_parser("remove", help="remove a server and its approval")
     remove.add_argument("name")
-    test = actions.add_parser("test", help="start the servers, list their tools, and say what is wrong")
-    test.add_argument("name", nargs="?", help="one of them")
-    approve = actions.add_parser("approve", help="show a server's exact command, or what changed, and ask")
+    test = actions.add_parser("test", help="start servers, list their tools and report problems")
+    test.add_argument("name", nargs="?", help="test only this server")
+    approve = actions.add_parser("approve", help="show a server's exact command or its changes, and ask for approval")
     approve.add_argument("name")
     for one in (add, approve, test):
-        one.add_argument("--yes", action="store_true", help="agree to what is shown, for scripts")
+        one.add_argument("--yes", action="store_true", help="approve without asking, for scripts")
     for one in (listing, add, remove, test, approve):
-        one.add_argument("--mcp-config", dest="mcp.config", metavar="FILE", help="another file than mcp.json")
-    serve = actions.add_parser("serve", help="be an MCP server: say, listen, ask, transcribe, home tools")
+        one.add_argument("--mcp-config", dest="mcp.config", metavar="FILE", help="use this file instead of mcp.json")
+    serve = actions.add_parser("serve", help="run as an MCP server: say, listen, ask, transcribe and home tools")
     add_model_options(serve)
-    # Its own servers are not passed on; and one of them might be itself.
+    # Tools of configured MCP servers are not re-exported, and one of those servers might be EdgeVox itself.
     serve.set_defaults(**{"mcp.enabled": False})
-    serve.add_argument("--no-audio", action="store_true", help="neither say, listen nor transcribe")
+    serve.add_argument("--no-audio", action="store_true", help="without say, listen and transcribe")
 
 
 def mcp_command(args: argparse.Namespace, context: Context) -> int:
@@ -149,7 +151,7 @@ def mcp_command(args: argparse.Namespace, context: Context) -> int:
                 return 1
             return 0 if approve_changes(spec, approvals, context, is_agreed=args.yes) else 1
         case "serve":
-            # Not at the top: who lists servers does not wait for the engines.
+            # Imported here: the other actions do not need the engines.
             from edgevox.cli.commands.serve import serve_mcp
 
             return serve_mcp(args, context)
@@ -162,7 +164,7 @@ def _named(context: Context, name: str) -> ServerSpec:
     for spec in configured_servers(context.settings.mcp, context.folders):
         if spec.id == name:
             return spec
-    raise ConfigError(f"there is no server {name}", hint="edgevox mcp list shows what there is")
+    raise ConfigError(f"unknown MCP server {name}", hint="edgevox mcp list shows the servers")
 
 
 def _servers(context: Context, approvals: Approvals) -> McpServers:
@@ -170,21 +172,18 @@ def _servers(context: Context, approvals: Approvals) -> McpServers:
     return McpServers(configured_servers(settings, context.folders), approvals, ToolRegistry(), settings)
 
 
-# --- adding and trying
-
-
 def _add(args: argparse.Namespace, context: Context) -> int:
     spec: ServerSpec
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if command and command[0].startswith("-"):
-        raise ConfigError(f"{command[0]} stands behind the name", hint="options go before the name")
+        raise ConfigError(f"{command[0]} comes after the name", hint="options go before the name")
     if args.url and not command:
         spec = HttpServer(args.name, args.url, _pairs(args.header))
     elif command and not args.url:
         program, *rest = command
         spec = StdioServer(args.name, program, tuple(rest), _pairs(args.env))
     else:
-        raise ConfigError("give either a program behind --, or --url", hint="edgevox mcp add time -- mcp-server-time")
+        raise ConfigError("give either a program after --, or --url", hint="edgevox mcp add time -- mcp-server-time")
     path = config_file(context.settings.mcp, context.folders)
     add_server(path, spec)
     context.out.print(Text(f"added {spec.id} to {path}"), soft_wrap=True)
@@ -198,7 +197,7 @@ def _pairs(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
-            raise ConfigError(f"{text} is no NAME=VALUE", hint="such as TOKEN=${MY_TOKEN}")
+            raise ConfigError(f"invalid NAME=VALUE: {text}", hint="such as TOKEN=${MY_TOKEN}")
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -220,7 +219,7 @@ def _test(context: Context, names: list[str] | None, *, is_agreed: bool) -> int:
 
 
 async def _test_server(spec: ServerSpec, approvals: Approvals, context: Context) -> bool:
-    """Start one server, say what it brings, and end it."""
+    """Start one server, print its tools and stop it."""
     registry = ToolRegistry()
     servers = McpServers((spec,), approvals, registry, context.settings.mcp)
     began_s = time.monotonic()
@@ -232,7 +231,7 @@ async def _test_server(spec: ServerSpec, approvals: Approvals, context: Context)
     finally:
         await servers.stop()
     if report.status != "ready":
-        context.err.print(Text(f"✗ {spec.id}: {report.reason or 'it did not answer'}"), soft_wrap=True)
+        context.err.print(Text(f"✗ {spec.id}: {report.reason or 'no answer'}"), soft_wrap=True)
         return False
     known = approvals.tools(spec) or {}
     context.out.print(Text(f"✓ {spec.id}: {len(report.tools)} tools, {time.monotonic() - began_s:.1f} s"))
@@ -245,28 +244,25 @@ async def _test_server(spec: ServerSpec, approvals: Approvals, context: Context)
     return True
 
 
-# --- showing
-
-
 def _print_servers(reports: tuple[ServerReport, ...], context: Context) -> None:
     if not reports:
-        context.out.print("There are no MCP servers; edgevox mcp add begins with one.")
+        context.out.print("No MCP servers. Add one with: edgevox mcp add")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("server", no_wrap=True)
-    table.add_column("is", no_wrap=True)
-    table.add_column("brings", overflow="fold")
-    table.add_column("runs", overflow="fold", style="dim")
+    table.add_column("status", no_wrap=True)
+    table.add_column("tools", overflow="fold")
+    table.add_column("command", overflow="fold", style="dim")
     for report in reports:
         status = "approved" if report.status == "stopped" else report.status
-        brings = ", ".join(report.tools) or ("?" if status == "approved" else "")
-        table.add_row(Text(report.id), status, Text(brings), Text(report.shown))
+        tools = ", ".join(report.tools) or ("?" if status == "approved" else "")
+        table.add_row(Text(report.id), status, Text(tools), Text(report.shown))
     context.out.print(table)
     for report in reports:
         if report.status == "unapproved":
-            _hint(context, report.id, "is not approved, and not started")
+            _hint(context, report.id, "is not approved, so it is not started")
         if report.waiting:
-            _hint(context, report.id, f"has changed {', '.join(report.waiting)}")
+            _hint(context, report.id, f"changed since approval: {', '.join(report.waiting)}")
         for name, why in report.left_out.items():
             context.out.print(Text(f"{report.id}: {name} is left out: {why}"), soft_wrap=True)
 
@@ -277,5 +273,5 @@ def _hint(context: Context, name: str, what: str) -> None:
 
 COMMANDS = (
     Command("plugins", "List plugins, or create one", plugins_command, add_plugins_arguments),
-    Command("mcp", "List, add, test and remove MCP servers, or be one", mcp_command, add_mcp_arguments),
+    Command("mcp", "Manage MCP servers, or run as one", mcp_command, add_mcp_arguments),
 )

@@ -1,4 +1,4 @@
-"""`edgevox history`, `last`, `stats` and `forget`: show and delete what was recorded of past turns."""
+"""`edgevox history`, `last`, `stats` and `forget`: show and delete past turns."""
 
 from __future__ import annotations
 
@@ -35,15 +35,19 @@ _RESULT_CHARS = 200
 
 def add_history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--limit", type=int, default=_DEFAULT_TURNS, metavar="N", help=f"the last N turns ({_DEFAULT_TURNS})"
+        "--limit",
+        type=int,
+        default=_DEFAULT_TURNS,
+        metavar="N",
+        help=f"show the last N turns (default: {_DEFAULT_TURNS})",
     )
-    parser.add_argument("--search", default="", metavar="TEXT", help="only turns in which TEXT occurs")
+    parser.add_argument("--search", default="", metavar="TEXT", help="only turns that contain TEXT")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def history_command(args: argparse.Namespace, context: Context) -> int:
     if args.limit < 1:
-        raise ConfigError(f"--limit {args.limit} shows nothing", hint="edgevox history --limit 10")
+        raise ConfigError("--limit must be at least 1", hint="edgevox history --limit 10")
     memory = context.settings.memory
     kept = 0
     turns: list[TurnRecord] = []
@@ -65,11 +69,11 @@ def history_command(args: argparse.Namespace, context: Context) -> int:
 
 
 def retention(memory: MemorySettings) -> str:
-    """What is kept for how long, in a sentence."""
+    """Return a sentence about the retention of turns."""
     if not memory.enabled:
-        return "New ones are not kept (memory.enabled)."
+        return "New turns are not stored (memory.enabled)."
     days = "a day" if memory.retention_days == 1 else f"{memory.retention_days} days"
-    return f"What was said is deleted after {days} (memory.retention_days)."
+    return f"Turns are deleted after {days} (memory.retention_days)."
 
 
 def _matches(turn: TurnRecord, text: str) -> bool:
@@ -102,7 +106,7 @@ def _turn_lines(turn: TurnRecord) -> Iterator[Text]:
 
 
 def _call_line(label: str, style: str, content: str, *, limit: int | None = None) -> Text:
-    # What a stranger's web page brought must not steer the terminal.
+    # Tool output may contain control characters from a web page.
     shown = "".join(letter if letter.isprintable() else " " for letter in content)
     if limit is not None and len(shown) > limit:
         shown = f"{shown[:limit]}…"
@@ -114,7 +118,7 @@ def _time_text(turn: TurnRecord) -> dt.datetime:
 
 
 def add_last_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="the record as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def last_command(args: argparse.Namespace, context: Context) -> int:
@@ -135,10 +139,10 @@ def _draw_turn(record: TurnMetrics, context: Context) -> None:
     if record.reply:
         context.out.print(f"[green]edgevox ›[/] {escape(record.reply)}")
     if record.instant_word:
-        context.out.print(f"[dim]without the model: {record.instant_word}[/]")
+        context.out.print(f"[dim]built-in command, no model: {record.instant_word}[/]")
     context.out.print(waterfall(record))
     context.out.print(
-        f"[dim]{record.prompt_tokens} prompt tokens, {record.cached_tokens} of them kept from before; "
+        f"[dim]{record.prompt_tokens} prompt tokens, {record.cached_tokens} of them cached; "
         f"{record.generated_tokens} generated[/]"
     )
 
@@ -154,14 +158,14 @@ def stats_command(args: argparse.Namespace, context: Context) -> int:
         context.write(json.dumps(facts, indent=2))
     elif summary:
         context.out.print(_stats_table(summary))
-        context.out.print("\nCounted on this machine; nothing is sent anywhere, and no words are kept.")
+        context.out.print("\nCounted on this machine only; nothing is sent anywhere and no words are stored.")
     else:
         context.out.print("No tool has been offered to the model yet.")
     return 0
 
 
 def _stats_table(summary: dict[str, ToolCounts]) -> Table:
-    """The tools that are chosen most first."""
+    """Table of the tools, most used first."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("tool", no_wrap=True)
     for heading in ("offered", "chosen", "refused", "failed", "timed out", "mean", "longest"):
@@ -185,29 +189,29 @@ _CONFIRM_HINT = "edgevox forget … --yes"
 
 def add_forget_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--last", type=int, metavar="N", help="the last N turns")
-    what.add_argument("--since", metavar="WHEN", help="what was said since then: 30m, 2h, 3d, today, 14:30, 2026-01-31")
-    what.add_argument("--all", action="store_true", help="everything, in lists, timers and alarms too")
-    parser.add_argument("--yes", action="store_true", help="do not ask first")
+    what.add_argument("--last", type=int, metavar="N", help="delete the last N turns")
+    what.add_argument("--since", metavar="WHEN", help="delete turns since 30m, 2h, 3d, today, 14:30 or 2026-01-31")
+    what.add_argument("--all", action="store_true", help="delete all turns, list items, and names of timers and alarms")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def forget_command(args: argparse.Namespace, context: Context) -> int:
     folder = context.folders.state
     if args.all:
-        since_s, what = None, "everything that was said, all list items, the names of timers and alarms"
+        since_s, what = None, "all turns, all list items, and the names of timers and alarms"
     elif args.last is not None:
         if args.last < 1:
-            raise ConfigError(f"--last {args.last} deletes nothing", hint="edgevox forget --last 1")
+            raise ConfigError("--last must be at least 1", hint="edgevox forget --last 1")
         since_s = start_of_last(folder, args.last)
         if since_s is None:
-            context.out.print("nothing was kept")
+            context.out.print("nothing to delete")
             return 0
-        what = f"what was said since {_time_shown(since_s)}"
+        what = f"all turns since {_time_shown(since_s)}"
     else:
         since_s = parse_time(args.since, time.time())
-        what = f"what was said since {_time_shown(since_s)}"
+        what = f"all turns since {_time_shown(since_s)}"
     if not args.yes and not _confirmed(context, what):
-        context.out.print("nothing was deleted")
+        context.out.print("nothing deleted")
         return _DECLINED
     done = forget_all(folder, WORD_STORES) if since_s is None else forget_since(folder, since_s, WORD_STORES)
     context.out.print(_print_deleted(done), soft_wrap=True)
@@ -215,7 +219,7 @@ def forget_command(args: argparse.Namespace, context: Context) -> int:
 
 
 def parse_time(text: str, now_s: float) -> float:
-    """The moment that a person means: so long ago, today, a time of today, a date. Raises ConfigError."""
+    """Parse a duration before now, a time of today, or a date, as seconds. Raises ConfigError."""
     words = text.strip().lower()
     now = dt.datetime.fromtimestamp(now_s).astimezone()
     if span := _SPAN.fullmatch(words):
@@ -223,21 +227,21 @@ def parse_time(text: str, now_s: float) -> float:
     if words in ("today", "yesterday"):
         day = now.date() - dt.timedelta(days=words == "yesterday")
         return dt.datetime.combine(day, dt.time()).astimezone().timestamp()
-    # A time alone is one of today.
+    # A time without a date means today.
     written = f"{now.date()}T{words}" if re.fullmatch(r"\d\d:\d\d", words) else text.strip()
     try:
         return dt.datetime.fromisoformat(written).astimezone().timestamp()
     except (ValueError, OverflowError, OSError):
         raise ConfigError(
-            f"{text!r} is no moment", hint="30m, 2h, 3d, today, yesterday, 14:30 or 2026-01-31T14:30"
+            f"invalid time: {text!r}", hint="use 30m, 2h, 3d, today, yesterday, 14:30 or 2026-01-31T14:30"
         ) from None
 
 
 def _confirmed(context: Context, what: str) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigError(f"this would delete {what}", hint=f"say so: {_CONFIRM_HINT}")
+        raise ConfigError(f"this would delete {what}", hint=f"confirm with {_CONFIRM_HINT}")
     try:
-        answer = context.err.input(Text(f"Delete {what}, for good? [y/N] "))
+        answer = context.err.input(Text(f"Permanently delete {what}? [y/N] "))
     except EOFError:
         return False
     return answer.strip().lower() in ("y", "yes")
@@ -246,13 +250,13 @@ def _confirmed(context: Context, what: str) -> bool:
 def _print_deleted(done: Forgotten) -> str:
     counts = (
         (done.turns, "turn", "turns"),
-        (done.records, "record in the log", "records in the log"),
-        (done.timers, "timer's or alarm's words", "timers' or alarms' words"),
+        (done.records, "log record", "log records"),
+        (done.timers, "timer or alarm name", "timer or alarm names"),
         (done.things, "list item or title", "list items or titles"),
         (done.files, "file", "files"),
     )
     parts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    return f"deleted: {', '.join(parts)}" if parts else "nothing was kept"
+    return f"deleted: {', '.join(parts)}" if parts else "nothing to delete"
 
 
 def _time_shown(since_s: float) -> str:
@@ -261,7 +265,7 @@ def _time_shown(since_s: float) -> str:
 
 COMMANDS = (
     Command("history", "Show past turns", history_command, add_history_arguments),
-    Command("last", "Show where the time of the last turn went", last_command, add_last_arguments),
+    Command("last", "Show the latency of each stage of the last turn", last_command, add_last_arguments),
     Command("stats", "Show tool usage and latencies", stats_command, add_stats_arguments),
-    Command("forget", "Delete past turns everywhere they are stored", forget_command, add_forget_arguments),
+    Command("forget", "Delete past turns from all stores", forget_command, add_forget_arguments),
 )

@@ -1,4 +1,4 @@
-"""`edgevox home`: list the home's entities, set up its connection, and test it."""
+"""`edgevox home`: lists the entities of the home, sets up its connection and tests it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from edgevox.home.backends.mqtt import Broker, MqttHome
 from edgevox.home.phrasing import state_phrase
 
 STATELESS = ("scene",)
-"""What has no state until it is turned on for the first time, and none that is worth telling after it."""
+"""Domains whose state is not shown: a scene has none before its first use, and none of interest after."""
 
 _MAX_NAMED = 8
 _NO_STATE = ("unavailable", "unknown")
@@ -51,15 +51,15 @@ _CONNECTION_LOGGERS = (
 
 def home_test_command(context: Context) -> int:
     house, seconds = run_until_done(measure_connection(open_home(context.settings, context.folders)))
-    found = f"{len(house.areas)} areas and {len(house.entities)} things"
-    context.out.print(Text.assemble(("ok ", "green"), f"the home answered in {seconds:.1f} s: {found}"))
-    for remark in home_warnings(house):
-        context.out.print(Text.assemble(("note ", "yellow"), remark))
+    found = f"{len(house.areas)} areas, {len(house.entities)} entities"
+    context.out.print(Text.assemble(("ok ", "green"), f"connected to the home in {seconds:.1f} s: {found}"))
+    for warning in home_warnings(house):
+        context.out.print(Text.assemble(("note ", "yellow"), warning))
     return 0
 
 
 async def measure_connection(home: ConnectedHome) -> tuple[House, float]:
-    """The house, and how long it took to know it. Raises HomeError with what to do."""
+    """Return the house and the seconds it took to connect and read it. Raises HomeError."""
     began_s = time.monotonic()
     async with connected_house(home) as house:
         return house, time.monotonic() - began_s
@@ -67,7 +67,7 @@ async def measure_connection(home: ConnectedHome) -> tuple[House, float]:
 
 @asynccontextmanager
 async def connected_house(home: ConnectedHome) -> AsyncIterator[House]:
-    """The house, for as long as the home is connected. Raises HomeError with what to do, and StateError."""
+    """Connect to the home and yield its house. Raises HomeError and StateError."""
     with _without_connection_logs():
         await home.start()
         try:
@@ -80,7 +80,7 @@ async def connected_house(home: ConnectedHome) -> AsyncIterator[House]:
 
 @contextmanager
 def _without_connection_logs() -> Iterator[None]:
-    """A connection logs what is wrong with it: here it is told already, and once is enough."""
+    """Silence the connection's warnings, which the command prints itself."""
     loggers = [logging.getLogger(name) for name in _CONNECTION_LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -93,21 +93,23 @@ def _without_connection_logs() -> Iterator[None]:
 
 
 def home_warnings(house: House) -> Iterator[str]:
-    """What a person may want to change in the home, so that it understands better."""
+    """Yield problems in the home's configuration that lead to misunderstandings."""
     named = Counter(_identity(entity) for entity in house.entities)
-    same = [entity.name for entity in house.entities if named[_identity(entity)] > 1]
-    if same:
-        yield f"several things of one area have the same name, and it will ask which: {_name_some(same)}"
-    silent = [entity.name for entity in house.entities if entity.state in _NO_STATE and entity.domain not in STATELESS]
-    if silent:
-        yield f"these give no state now: {_name_some(silent)}"
-    nowhere = [entity.name for entity in house.entities if entity.area is None and entity.domain == "light"]
-    if nowhere and house.areas:
-        yield f"these lights are in no area, so no room's lights include them: {_name_some(nowhere)}"
+    ambiguous = [entity.name for entity in house.entities if named[_identity(entity)] > 1]
+    if ambiguous:
+        yield f"entities in one area share a name, so the assistant will ask which one: {_name_some(ambiguous)}"
+    stateless = [
+        entity.name for entity in house.entities if entity.state in _NO_STATE and entity.domain not in STATELESS
+    ]
+    if stateless:
+        yield f"entities without a state now: {_name_some(stateless)}"
+    unplaced = [entity.name for entity in house.entities if entity.area is None and entity.domain == "light"]
+    if unplaced and house.areas:
+        yield f"lights without an area, which commands for a room do not reach: {_name_some(unplaced)}"
 
 
 def _identity(entity: Entity) -> tuple[Words, str, str | None]:
-    """What a person can tell it by."""
+    """Return what distinguishes an entity in a spoken command."""
     return normalized_words(entity.name), entity.domain, entity.area
 
 
@@ -119,8 +121,6 @@ def _name_some(names: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _HomeListing:
-    """All that is listed."""
-
     house: House
     lists: dict[str, tuple[ListItem, ...]]
     timers: Timers
@@ -144,7 +144,7 @@ def home_list_command(args: argparse.Namespace, context: Context) -> int:
     for line in _list_lines(shown):
         context.out.print(Text(line))
     if context.settings.home.kind == "demo":
-        context.out.print("\nThis is the demo home: nothing real is switched. edgevox home setup finds yours.")
+        context.out.print("\nThis is the demo home: no real devices. edgevox home setup connects yours.")
     return 0
 
 
@@ -179,10 +179,10 @@ def _listing_json(shown: _HomeListing) -> dict[str, object]:
 
 
 def house_table(house: House) -> Table:
-    """Every thing by its area, with what it is called and how it is."""
+    """Table of the entities by area, with aliases and state."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("where", no_wrap=True)
-    table.add_column("what", no_wrap=True)
+    table.add_column("area", no_wrap=True)
+    table.add_column("entity", no_wrap=True)
     table.add_column("state", overflow="fold")
     table.add_column("kind", style="dim", no_wrap=True)
     order = {area.id: number for number, area in enumerate(house.areas)}
@@ -207,7 +207,7 @@ def _state_text(entity: Entity) -> str:
 
 
 def _detail_text(entity: Entity) -> str:
-    """What is worth knowing beside the state."""
+    """Return the attributes that are shown after the state."""
     has = entity.attributes
     match entity.domain:
         case "light" if entity.state == "on":
@@ -229,19 +229,19 @@ def _detail_text(entity: Entity) -> str:
 
 _ACCESS_HELP = """\
 EdgeVox needs a long-lived access token. In Home Assistant: click your name (bottom left), open Security,
-scroll to "Long-lived access tokens", create one and copy it. Best make a user of its own for EdgeVox first.\
+scroll to "Long-lived access tokens", create one and copy it. A separate user for EdgeVox is recommended.\
 """
-_ADDRESS_HINT = "give the address that you open in the browser, such as --url http://homeassistant.local:8123"
+_ADDRESS_HINT = "use the URL that you open in the browser, such as --url http://homeassistant.local:8123"
 _MAX_PORT = 65535
 
 
 def add_home_setup_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="where Home Assistant is; without it, it is looked for")
-    parser.add_argument("--mqtt", metavar="HOST[:PORT]", help="an MQTT broker instead of Home Assistant")
-    parser.add_argument("--username", metavar="NAME", help="who we are to the broker")
-    parser.add_argument("--tls", action="store_true", help="speak to the broker over TLS")
-    parser.add_argument("--ca-file", type=Path, metavar="FILE", help="the certificate to trust")
-    parser.epilog = "The token or password is asked for, or read from standard input."
+    parser.add_argument("--url", help="URL of Home Assistant; default: search the network")
+    parser.add_argument("--mqtt", metavar="HOST[:PORT]", help="use an MQTT broker instead of Home Assistant")
+    parser.add_argument("--username", metavar="NAME", help="user name for the broker")
+    parser.add_argument("--tls", action="store_true", help="connect to the broker over TLS")
+    parser.add_argument("--ca-file", type=Path, metavar="FILE", help="CA certificate to trust")
+    parser.epilog = "The token or password is prompted for, or read from standard input."
 
 
 def home_setup_command(args: argparse.Namespace, context: Context) -> int:
@@ -256,15 +256,13 @@ def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
     url = _address(args.url or _found_url(context))
     token = _secret(context, "token", _ACCESS_HELP)
     if not token.reveal().isascii():
-        raise ConfigError("that is no token", hint="copy the token as Home Assistant shows it")
+        raise ConfigError("invalid token", hint="copy the token as Home Assistant shows it")
     try:
         version = run_until_done(check_token(url, token))
     except WrongToken:
-        raise HomeError(
-            "Home Assistant does not accept the token", hint="copy it whole, or create another one there"
-        ) from None
+        raise HomeError("Home Assistant rejected the token", hint="copy all of it, or create a new one there") from None
     except NotHomeAssistant:
-        raise HomeError(f"what answers at {host_of(url)} is not Home Assistant", hint=_ADDRESS_HINT) from None
+        raise HomeError(f"the server at {host_of(url)} is not Home Assistant", hint=_ADDRESS_HINT) from None
     context.out.print(Text(f"Home Assistant {version} at {host_of(url)}"))
     _show_home(context, HomeAssistantHome(url, token, timeout_s=context.settings.home.timeout_s))
     write_secret(token_file(context.folders), token.reveal())
@@ -273,10 +271,10 @@ def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
 
 def _set_up_mqtt(args: argparse.Namespace, context: Context) -> None:
     kept = context.settings.mqtt
-    # Whatever the broker of an earlier setup was like: this port and this kind of connection are this one's.
+    # Port and TLS always replace those of an earlier setup.
     values: dict[str, Value] = {**_broker_address(args.mqtt, tls=args.tls), "tls": args.tls}
     values |= {"username": args.username} if args.username else {}
-    # It is read from wherever the assistant is started.
+    # Absolute, because the assistant may start in another folder.
     values |= {"ca_file": str(args.ca_file.expanduser().absolute())} if args.ca_file else {}
     mqtt = kept.model_validate({**kept.model_dump(), **values})
     password = _secret(context, "password", "") if mqtt.username else None
@@ -290,21 +288,21 @@ def _set_up_mqtt(args: argparse.Namespace, context: Context) -> None:
 
 
 def _address(text: str) -> str:
-    """The address as it is kept: people leave out the http, or copy that of a page. Raises ConfigError."""
+    """Normalise a URL: add a missing scheme, drop path and query. Raises ConfigError."""
     try:
         url = URL(text if "://" in text else f"http://{text}")
         if url.scheme in ("http", "https") and url.host:
             return str(url.with_path("").with_query(None)).rstrip("/")
     except ValueError:
         pass
-    raise ConfigError("that is no address of Home Assistant", hint=_ADDRESS_HINT)
+    raise ConfigError("invalid Home Assistant URL", hint=_ADDRESS_HINT)
 
 
 def _broker_address(text: str, *, tls: bool) -> dict[str, Value]:
     """Raises ConfigError."""
     host, _, port = text.partition(":")
     if not host or (port and not (port.isdecimal() and 0 < int(port) <= _MAX_PORT)):
-        raise ConfigError(f"{text} is no address of a broker", hint="--mqtt HOST or --mqtt HOST:PORT")
+        raise ConfigError(f"invalid broker address: {text}", hint="--mqtt HOST or --mqtt HOST:PORT")
     return {"host": host, "port": int(port) if port else Broker(host, tls=tls).tcp_port}
 
 
@@ -314,28 +312,28 @@ def _found_url(context: Context) -> str:
     for number, one in enumerate(found, 1):
         context.out.print(Text(f"{number}. {one.name}: {one.url}"))
     if not sys.stdin.isatty():
-        # Anybody on the network can announce one: a person has to see where the token goes.
-        raise ConfigError(f"{len(found)} Home Assistants were found on the network", hint="give its --url")
+        # Any host can announce itself: a person must confirm where the token is sent.
+        raise ConfigError(f"found {len(found)} Home Assistant servers on the network", hint="choose one with --url")
     first = found[0].url if found else "http://homeassistant.local:8123"
-    answer = _prompt(lambda: input(f"address of Home Assistant [{first}]: "))
+    answer = _prompt(lambda: input(f"Home Assistant URL [{first}]: "))
     return found[int(answer) - 1].url if answer in map(str, range(1, len(found) + 1)) else answer or first
 
 
 def _secret(context: Context, noun: str, how: str) -> Secret:
-    """What a person types unseen, or a program writes to us. Raises ConfigError when it is nothing."""
+    """Read a secret from a hidden prompt or standard input. Raises ConfigError if it is empty."""
     if sys.stdin.isatty():
         if how:
             context.out.print(Text(how))
-        text = _prompt(lambda: getpass.getpass(f"{noun} (it is not shown): "))
+        text = _prompt(lambda: getpass.getpass(f"{noun} (input is hidden): "))
     else:
         text = sys.stdin.readline().strip()
     if not text or not text.isprintable():
-        raise ConfigError(f"that is no {noun}", hint=f"paste the {noun}, or write it to standard input")
+        raise ConfigError(f"invalid {noun}", hint=f"paste the {noun}, or pipe it to standard input")
     return Secret(text)
 
 
 def _prompt(ask: Callable[[], str]) -> str:
-    """What a person types; nothing when they type Ctrl-D."""
+    """Return the typed line, or an empty string for Ctrl-D."""
     try:
         return ask().strip()
     except EOFError:
@@ -346,24 +344,24 @@ def _show_home(context: Context, home: HomeAssistantHome | MqttHome) -> None:
     """Raises HomeError when it cannot be reached."""
     house, _ = run_until_done(measure_connection(home))
     context.out.print(house_table(house))
-    for remark in home_warnings(house):
-        context.out.print(Text.assemble(("note ", "yellow"), remark))
+    for warning in home_warnings(house):
+        context.out.print(Text.assemble(("note ", "yellow"), warning))
 
 
 def _save(context: Context, sections: Mapping[str, Mapping[str, Value]]) -> None:
     path = context.folders.config_file
     for section, values in sections.items():
         update_config_file(path, section, values)
-    context.out.print(Text(f"Kept in {path}. Say “what is on in the kitchen”, or try edgevox home list."))
+    context.out.print(Text(f"Saved to {path}. Ask “what is on in the kitchen”, or run edgevox home list."))
 
 
 def add_home_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|setup|test")
-    add_home_list_arguments(actions.add_parser("list", help="show every area, what is in it and its state"))
+    add_home_list_arguments(actions.add_parser("list", help="list entities by area, with their state"))
     add_home_setup_arguments(
-        actions.add_parser("setup", help="connect to your home, and show how each thing in it is called")
+        actions.add_parser("setup", help="connect to Home Assistant or MQTT, and list the entities")
     )
-    actions.add_parser("test", help="see whether the home answers, and what could be misheard in it")
+    actions.add_parser("test", help="test the connection and report ambiguous names")
 
 
 def home_command(args: argparse.Namespace, context: Context) -> int:

@@ -41,23 +41,21 @@ from edgevox.models.optimise import (
 )
 from edgevox.models.speed import ModelSpeed, measure
 
-# Less than this is what a measurement varies by while the machine does other things.
+# Smaller differences are within the noise of a measurement on a busy machine.
 _MIN_SPEEDUP = 1.1
 
 
 def add_optimize_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID")
-    parser.add_argument("--type", choices=TARGET_TYPES, help="the type of the copy's weights; else what is best")
+    parser.add_argument("--type", choices=TARGET_TYPES, help="weight type of the copy; default: the fastest")
     parser.add_argument("--adapter", metavar="FILE_OR_ID", help="merge this LoRA adapter into the copy")
-    parser.add_argument("--scale", type=float, default=1.0, help="how strongly the adapter acts (1.0)")
-    parser.add_argument(
-        "--no-measure", action="store_true", help="use what is known of this processor; measure nothing"
-    )
+    parser.add_argument("--scale", type=float, default=1.0, help="scale of the adapter (default: 1.0)")
+    parser.add_argument("--no-measure", action="store_true", help="use stored measurements of this processor")
 
 
 def optimize_command(args: argparse.Namespace, store: ModelStore, context: Context) -> int:
     if store.manifest.entry(args.id).kind != "llm":
-        raise ConfigError(f"{args.id} is not a language model", hint="edgevox models list shows the kinds")
+        raise ConfigError(f"{args.id} is not a language model", hint="see edgevox models list")
     with pull_progress(context.err) as progress:
         original = store.pull(args.id, progress)
         adapter = adapter_file(store, args.id, args.adapter, progress) if args.adapter else None
@@ -70,7 +68,7 @@ def optimize_command(args: argparse.Namespace, store: ModelStore, context: Conte
     verdict = (assess_merged_copy if adapter else assess_copy)(read_header(original), speeds)
     target: TargetType | None = args.type or verdict.target or ("Q8_0" if adapter else None)
     if target is None:
-        context.out.print(f"{args.id} stays as it is: {verdict.reason}", markup=False, soft_wrap=True)
+        context.out.print(f"no copy of {args.id}: {verdict.reason}", markup=False, soft_wrap=True)
         return 0
     with context.err.status(f"writing {args.id} as {target} …"):
         copy = (
@@ -78,18 +76,18 @@ def optimize_command(args: argparse.Namespace, store: ModelStore, context: Conte
             if adapter
             else make_copy(store, args.id, target)
         )
-    is_asked_for = bool(args.type or adapter)
-    if not args.no_measure and not _is_faster(context, original, copy) and not is_asked_for:
+    is_requested = bool(args.type or adapter)
+    if not args.no_measure and not _is_faster(context, original, copy) and not is_requested:
         store.discard_optimised(args.id, copy)
-        _say(context, "the copy is not faster here, so it was not kept; llm.optimize = false makes no more")
+        _say(context, "the copy is not faster and was deleted; llm.optimize = false stops further attempts")
         return 0
-    _say(context, f"kept {copy.path}: {'as asked for' if is_asked_for else verdict.reason}")
-    _say(context, _print_use(args, adapter, copy))
+    _say(context, f"saved {copy.path}: {'as requested' if is_requested else verdict.reason}")
+    _say(context, _usage(args, adapter, copy))
     return 0
 
 
 def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
-    """The types on this processor, the fastest first."""
+    """Table of the weight types on this processor, fastest first."""
     table = Table(
         box=None,
         pad_edge=False,
@@ -97,12 +95,12 @@ def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
         title_justify="left",
     )
     table.add_column("type")
-    for heading in ("in a batch of 16", "one by one", "a command's turn"):
+    for heading in ("batch of 16", "single", "turn of a command"):
         table.add_column(heading, justify="right")
     chosen = fastest_copy_type(speeds)
     for name, speed in sorted(speeds.items(), key=lambda item: turn_cpu_s(item[1])):
         table.add_row(
-            f"{name} (for copies)" if name == chosen else name,
+            f"{name} (used for copies)" if name == chosen else name,
             f"{speed.batch_tokens_s:.0f}",
             f"{speed.single_tokens_s:.0f}",
             f"{turn_cpu_s(speed) * 1000:.0f} ms",
@@ -111,10 +109,10 @@ def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
 
 
 def _is_faster(context: Context, original: Path, copy: OptimisedCopy) -> bool:
-    """Show how fast both are; whether the copy is faster."""
+    """Measure and print both speeds; return whether the copy is faster."""
     wanted = context.settings.llm.threads
     threads = wanted if isinstance(wanted, int) else plan_threads().llama_prompt
-    with context.err.status("measuring the original and its copy, in turns …"):
+    with context.err.status("measuring the original and the copy alternately …"):
         before, after = measure([original, copy.path], threads=threads)
     context.out.print(_table(original, before, copy, after))
     return after.turn_s * _MIN_SPEEDUP <= before.turn_s
@@ -142,12 +140,12 @@ def _table(original: Path, before: ModelSpeed, copy: OptimisedCopy, after: Model
     return table
 
 
-def _print_use(args: argparse.Namespace, adapter: AdapterFile | None, copy: OptimisedCopy) -> str:
+def _usage(args: argparse.Namespace, adapter: AdapterFile | None, copy: OptimisedCopy) -> str:
     if adapter is None:
-        return "it is used from now on, unless llm.optimize is false; the original is still there"
+        return "it is used from now on, unless llm.optimize = false; the original is kept"
     if adapter.id is None:
         return f"use it with edgevox run --model {copy.path} --preset NAME"
-    return f'it is used by a preset with adapter = "{adapter.id}" and adapter_scale = {args.scale:g}'
+    return f'presets use it with adapter = "{adapter.id}" and adapter_scale = {args.scale:g}'
 
 
 def _say(context: Context, text: str) -> None:
@@ -159,20 +157,24 @@ _PIPE_WIDTH = 200
 
 def add_models_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    listing = actions.add_parser("list", help="show every model, and which are here")
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    pull = actions.add_parser("pull", help="download models; the default ones where none is named")
+    listing = actions.add_parser("list", help="list models, and which are downloaded")
+    listing.add_argument("--json", action="store_true", help="print a JSON array")
+    pull = actions.add_parser("pull", help="download models (default: those of the default preset)")
     pull.add_argument("ids", nargs="*", metavar="ID")
-    verify = actions.add_parser("verify", help="read models again and compare checksums; all where none is named")
+    verify = actions.add_parser("verify", help="verify checksums (default: all downloaded models)")
     verify.add_argument("ids", nargs="*", metavar="ID")
-    path = actions.add_parser("path", help="print where a model lies: the file that is used")
+    path = actions.add_parser("path", help="print the path of the file that is used")
     path.add_argument("id", metavar="ID")
-    path.add_argument("--original", action="store_true", help="what was downloaded, not its optimised copy")
-    add_optimize_arguments(actions.add_parser("optimize", help="make a copy for this processor, and measure it"))
+    path.add_argument("--original", action="store_true", help="the downloaded file, not its optimised copy")
+    add_optimize_arguments(actions.add_parser("optimize", help="make a faster copy for this processor, and measure it"))
     remove = actions.add_parser("remove", help="delete models")
     remove.add_argument("ids", nargs="+", metavar="ID")
-    remove.add_argument("--yes", action="store_true", help="do not ask")
-    remove.add_argument("--forget", action="store_true", help="let the next download be another file")
+    remove.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    remove.add_argument(
+        "--forget",
+        action="store_true",
+        help="also forget the checksum, so that the next download may be a different file",
+    )
 
 
 def models_command(args: argparse.Namespace, context: Context) -> int:
@@ -231,17 +233,17 @@ def _print_table(store: ModelStore, context: Context) -> int:
     for heading in ("id", "kind"):
         table.add_column(heading, no_wrap=True)
     table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("here", justify="center", no_wrap=True)
+    table.add_column("local", justify="center", no_wrap=True)
     table.add_column("copies", no_wrap=True)
     table.add_column("licence")
     installed = set(store.installed())
     for entry in store.manifest.models:
         licence = f"{entry.licence} ({entry.note})" if entry.note else entry.licence
-        here = "yes" if entry.id in installed else ""
+        downloaded = "yes" if entry.id in installed else ""
         kind = f"{entry.kind} {entry.language}" if entry.language else entry.kind
-        table.add_row(entry.id, kind, _size(entry), here, _copies(store, entry), licence)
+        table.add_row(entry.id, kind, _size(entry), downloaded, _copies(store, entry), licence)
     if not context.out.is_terminal:
-        context.out.width = _PIPE_WIDTH  # a wrapped row would be two lines for grep
+        context.out.width = _PIPE_WIDTH  # keep one line per row for grep
     context.out.print(table)
     context.err.print(f"models folder: {store.folder}", markup=False, soft_wrap=True)
     return 0
@@ -268,7 +270,7 @@ def _verify(store: ModelStore, ids: tuple[str, ...] | list[str], context: Contex
             exit_code = error.exit_code
             context.out.print(f"{model_id}: {error.message}\n  → {error.hint}", markup=False, soft_wrap=True)
         else:
-            context.out.print(f"{model_id}: every file is as it should be", markup=False, soft_wrap=True)
+            context.out.print(f"{model_id}: ok", markup=False, soft_wrap=True)
     return exit_code
 
 
@@ -279,7 +281,7 @@ def _remove(store: ModelStore, args: argparse.Namespace, context: Context) -> in
     for entry in entries:
         if args.forget:
             store.forget(entry.id)
-        # What is forgotten may have been removed before.
+        # A forgotten model may have been removed before.
         with contextlib.suppress(*(ModelMissing,) if args.forget else ()):
             store.remove(entry.id)
         context.err.print(f"{entry.id}: removed", markup=False)
@@ -288,7 +290,7 @@ def _remove(store: ModelStore, args: argparse.Namespace, context: Context) -> in
 
 def _confirmed(entries: list[ModelEntry], context: Context) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigError("remove asks before it deletes, and nobody can answer here", hint="add --yes")
+        raise ConfigError("cannot ask for confirmation without a terminal", hint="add --yes")
     names = ", ".join(f"{entry.id} ({_size(entry)})" for entry in entries)
     return context.err.input(f"Delete {names}? \\[y/N] ").strip().lower() in ("y", "yes")
 

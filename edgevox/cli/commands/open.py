@@ -1,6 +1,6 @@
-"""`edgevox open`: opens the web page of the running assistant in a browser, or shows its QR code.
+"""`edgevox open`: opens the web page of the running assistant in a browser, or shows a QR code.
 
-Other users can read a command line: the browser gets a URL that redirects once to the one with the token.
+Other users can read command lines, so the browser gets a one-time URL that redirects to the URL with the token.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REDIRECT_POLL_S = 0.2
 
 
 def open_via_redirect(url: str, open_browser: Callable[[str], bool], *, within_s: float = _REDIRECT_TIMEOUT_S) -> bool:
-    """Have a browser open `url`; False when none came for it. `open_browser` may last as long as it does."""
+    """Open `url` in a browser; returns False if no browser requests it. `open_browser` may block."""
     path = f"/{secrets.token_urlsafe(24)}"
     with _RedirectServer(path, url) as server:
         has_failed = threading.Event()
@@ -80,32 +80,34 @@ class _RedirectHandler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_words: object) -> None:
-        """Its paths are nobody's business."""
+        """Log nothing: the path is a secret."""
 
 
 _ANSWER_WITHIN_S = 5.0
 _LOCAL = "127.0.0.1"
-# Set aside for documentation (RFC 5737): a datagram socket that is bound for it sends nothing.
+# A documentation address (RFC 5737): connecting a datagram socket to it sends nothing.
 _ELSEWHERE = ("192.0.2.1", 9)
 _MICROPHONE_HINT = (
-    "On the phone you can type and watch. Browsers lend their microphone and loudspeaker only to pages on\n"
-    "https: server.tls_certificate makes it that (docs/guide/page.md)."
+    "Without https, the phone can only type and watch: browsers allow the microphone only on https pages.\n"
+    "Set server.tls_certificate (docs/guide/page.md)."
 )
 
 
 def add_open_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--print", action="store_true", dest="only_print", help="print the address, open nothing")
-    parser.add_argument("--phone", action="store_true", help="the address for a phone, as a QR code")
-    parser.add_argument("--as", dest="name", metavar="NAME", help="with the token of that name")
-    parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="the server's port")
+    parser.add_argument("--print", action="store_true", dest="only_print", help="print the URL instead of opening it")
+    parser.add_argument("--phone", action="store_true", help="show the URL for a phone as a QR code")
+    parser.add_argument("--as", dest="name", metavar="NAME", help="use the token with this name")
+    parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="port of the server")
 
 
 def open_command(args: argparse.Namespace, context: Context) -> int:
     settings = context.settings.server
-    Tokens.open(context.folders)  # makes the file where there is none
+    Tokens.open(context.folders)  # creates the file if there is none
     token = page_token(token_file(context.folders), args.name)
     if settings.port == 0:
-        raise ConfigError("the server has any free port", hint="name the one it said: edgevox open --port N")
+        raise ConfigError(
+            "server.port is 0 (any free port)", hint="give the port that the server printed: edgevox open --port N"
+        )
     if args.phone:
         return _show_phone(settings, token, context)
     _check_served(settings)
@@ -113,16 +115,16 @@ def open_command(args: argparse.Namespace, context: Context) -> int:
     if args.only_print:
         context.write(url)
     elif not _has_display():
-        context.err.print("There is no display here. Open this where there is one:")
+        context.err.print("No display. Open this URL on another machine:")
         context.write(url)
     elif not open_via_redirect(url, webbrowser.open):
-        context.err.print("No browser came for the page. This is its address:")
+        context.err.print("No browser opened the page. Its URL:")
         context.write(url)
     return 0
 
 
 def page_url(settings: ServerSettings, host: str, token: str) -> str:
-    """The page with its token in the fragment, which browsers keep to themselves."""
+    """Return the URL of the page with the token in the fragment, which browsers do not send."""
     scheme = "https" if settings.tls_certificate else "http"
     shown = f"[{host}]" if ":" in host else host
     return f"{scheme}://{shown}:{settings.port}/#token={quote(token, safe='')}"
@@ -133,48 +135,48 @@ def _show_phone(settings: ServerSettings, token: str, context: Context) -> int:
     host = next((name for name in settings.allowed_hosts if not is_loopback_name(name)), address)
     if not is_exposed(settings.host) or host not in (*settings.allowed_hosts, settings.host):
         raise ConfigError(
-            "a phone cannot reach the server: it answers this machine only",
+            "a phone cannot reach the server: it only accepts connections from this machine",
             hint=f'in {context.folders.config_file}, under [server]: host = "0.0.0.0" and '
-            f'allowed_hosts = ["{address}"]; then start it again',
+            f'allowed_hosts = ["{address}"]; then restart it',
         )
     _check_served(settings)
     url = page_url(settings, host, token)
     segno.make(url, error="m", micro=False).terminal(out=sys.stdout, border=2, compact=True)
     context.write(url)
-    context.err.print("Whoever has this address may do what its token may.", style="yellow")
+    context.err.print("Anyone with this URL has the rights of its token.", style="yellow")
     if settings.tls_certificate is None:
         context.err.print(_MICROPHONE_HINT, markup=False, soft_wrap=True)
     return 0
 
 
 def _check_served(settings: ServerSettings) -> None:
-    """Raises NotRunning when nobody serves the page there."""
+    """Raises NotRunning if the page is not served there."""
     host, port = _local_host(settings.host), settings.port
     with closing(_connection(host, port, is_https=settings.tls_certificate is not None)) as connection:
         try:
-            # Without the token: whoever it is that listens there learns nothing from being asked.
+            # Without the token, in case another program listens there.
             connection.request("GET", "/")
             is_page = connection.getresponse().getheader("Content-Security-Policy") == CONTENT_SECURITY_POLICY
         except (OSError, http.client.HTTPException):
             is_page = False
     if not is_page:
         raise NotRunning(
-            f"nobody serves the page on {host}, port {port}",
-            hint="edgevox serve starts it; with server.enabled = true, edgevox run does",
+            f"no EdgeVox server on {host}, port {port}",
+            hint="start it with edgevox serve, or with edgevox run and server.enabled = true",
         )
 
 
 def _connection(host: str, port: int, *, is_https: bool) -> http.client.HTTPConnection:
     if not is_https:
         return http.client.HTTPConnection(host, port, timeout=_ANSWER_WITHIN_S)
-    anybody = ssl.create_default_context()
-    anybody.check_hostname = False
-    anybody.verify_mode = ssl.CERT_NONE  # it is asked whether it is there, and told nothing
-    return http.client.HTTPSConnection(host, port, timeout=_ANSWER_WITHIN_S, context=anybody)
+    unverified = ssl.create_default_context()
+    unverified.check_hostname = False
+    unverified.verify_mode = ssl.CERT_NONE  # only a probe: no secret is sent
+    return http.client.HTTPSConnection(host, port, timeout=_ANSWER_WITHIN_S, context=unverified)
 
 
 def _local_host(host: str) -> str:
-    """The address by which this machine reaches what listens on `host`."""
+    """Return the address by which this machine reaches a server that listens on `host`."""
     try:
         return _LOCAL if ipaddress.ip_address(host).is_unspecified else host
     except ValueError:
@@ -182,7 +184,7 @@ def _local_host(host: str) -> str:
 
 
 def _lan_address() -> str:
-    """The address of this machine in its network; that of the machine itself where there is no network."""
+    """Return this machine's address in its network, or the loopback address without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_ELSEWHERE)
@@ -192,8 +194,8 @@ def _lan_address() -> str:
 
 
 def _has_display() -> bool:
-    has_always_one = sys.platform in ("darwin", "win32")
-    return has_always_one or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    is_desktop_os = sys.platform in ("darwin", "win32")
+    return is_desktop_os or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 COMMANDS = (Command("open", "Open the web page in a browser or on a phone", open_command, add_open_arguments),)

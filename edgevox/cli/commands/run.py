@@ -1,4 +1,4 @@
-"""`edgevox run` and `demo`: the assistant by microphone, audio file or text, or for one example turn."""
+"""`edgevox run` (by microphone, audio file or text) and `edgevox demo` (one example turn)."""
 
 from __future__ import annotations
 
@@ -44,32 +44,32 @@ from edgevox.dialogue import Loudspeaker, Pipeline
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_mcp_options(parser)
-    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="edgevox devices lists them")
-    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="likewise")
+    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="microphone (see edgevox devices)")
+    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="loudspeaker (see edgevox devices)")
     parser.add_argument(
         "--wake",
         dest="wake.mode",
         nargs="?",
         const="word",
         choices=get_args(WakeMode),
-        help="listen only when called: by the wake word, or by your phrase; off: always listen",
+        help="listen only after the wake word or your wake phrase; off: listen always",
     )
-    parser.add_argument("--text", action="store_true", help="take lines of text, do not listen")
-    parser.add_argument("--input", type=Path, metavar="FILE", help="listen to a sound file, then end")
-    parser.add_argument("--output", type=Path, metavar="FILE.wav", help="speak into a file")
-    parser.add_argument("--plain", action="store_true", help="no live line: for logs")
+    parser.add_argument("--text", action="store_true", help="read questions from standard input, not the microphone")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="listen to an audio file, then exit")
+    parser.add_argument("--output", type=Path, metavar="FILE.wav", help="write speech to a WAV file")
+    parser.add_argument("--plain", action="store_true", help="no live status line, for logs")
     parser.add_argument(
         "--no-speech",
         dest="tts.enabled",
         action="store_const",
         const=False,
-        help="print the answers, do not speak them",
+        help="print replies, do not speak them",
     )
 
 
 def run_command(args: argparse.Namespace, context: Context) -> int:
     if args.output and not context.settings.tts.enabled:
-        raise ConfigError("--output needs speech", hint="leave out --no-speech, or set tts.enabled")
+        raise ConfigError("--output needs speech", hint="remove --no-speech, or set tts.enabled = true")
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     audio_source = _audio_source(args, context)
     if isinstance(audio_source, Microphone) and not args.output:
@@ -100,12 +100,12 @@ def _speaker(context: Context) -> Speaker | None:
         return context.speaker()
     except DeviceUnavailable as error:
         context.report_error(error)
-        context.err.print("  answers are printed only")
+        context.err.print("  replies are only printed")
         return None
 
 
 def _audio_source(args: argparse.Namespace, context: Context) -> Microphone | WavMicrophone | None:
-    """What to listen to; None where lines of text are to be read instead."""
+    """Return the audio source, or None for text input."""
     if args.input:
         return WavMicrophone(args.input)
     if args.text or _has_piped_input():
@@ -125,9 +125,6 @@ def _has_piped_input() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
-# --- by voice
-
-
 async def _run_voice(
     runtime: AssistantRuntime,
     context: Context,
@@ -136,7 +133,7 @@ async def _run_voice(
     *,
     plain: bool,
 ) -> int:
-    """Answer what is heard until the sound ends."""
+    """Answer speech until the audio source ends."""
     view: PlainView = PlainView(context.out, context.err, lambda: runtime.records.last)
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {runtime.preset.name} …"):
@@ -153,16 +150,13 @@ async def _run_voice(
         running.enter_context(runtime.bus.listening(view))
         loop = runtime.voice_loop(audio_source, speaker)
         if isinstance(audio_source, Microphone):
-            await running.enter_async_context(keyboard(loop.pipeline, view.ask_again, on_enter=loop.wake_state.talk))
+            await running.enter_async_context(keyboard(loop.pipeline, view.prompt, on_enter=loop.wake_state.talk))
         await loop.run()
     return EngineFailed.exit_code if view.failed else 0
 
 
-# --- by lines of text
-
-
 async def _run_text(runtime: AssistantRuntime, context: Context, speaker: Loudspeaker | None) -> int:
-    """Answer line after line; a turn that fails is reported and the next one starts afresh."""
+    """Answer line by line; a failed turn is reported and does not affect the next one."""
     exit_code = 0
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {runtime.preset.name} …"):
@@ -182,13 +176,13 @@ async def _run_text(runtime: AssistantRuntime, context: Context, speaker: Loudsp
 
 
 async def _run_interactive_text(pipeline: Pipeline, context: Context) -> None:
-    """The same with a person, who may answer a question, or say stop, before the turn is over."""
+    """Answer typed lines; during a turn, lines can also answer a confirmation or stop the reply."""
     lines: asyncio.Queue[str | None] = asyncio.Queue()
 
     def prompt() -> None:
         context.err.print("[bold cyan]you ›[/] ", end="")
 
-    context.err.print("Ask me something. Ctrl-D or Ctrl-C ends.")
+    context.err.print("Type a question. Ctrl-D or Ctrl-C ends.")
     async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), lines.put_nowait):
         prompt()
         while (line := await lines.get()) is not None:
@@ -218,7 +212,7 @@ def _print_reply(context: Context, event: Event) -> None:
         case ConfirmationRequired(question=question):
             print_question(context, question)
         case EngineChanged(engine=engine, state="restarting", detail=detail):
-            context.err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
+            context.err.print(f"{engine} is restarting ({detail})", style="yellow", markup=False)
         case _:
             pass
 
@@ -227,7 +221,7 @@ _QUESTION = "Turn on the kitchen light."
 
 
 def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", nargs="*", help=f'what is asked instead of "{_QUESTION}"')
+    parser.add_argument("question", nargs="*", help=f'default: "{_QUESTION}"')
     add_model_options(parser)
 
 
@@ -238,7 +232,7 @@ def demo_command(args: argparse.Namespace, context: Context) -> int:
         run_until_done(_run_demo(runtime, question, _speaker_or_silent(context, Path(scratch))))
     record = runtime.records.last
     if record is None or record.outcome != "answered":
-        raise EngineFailed("the demonstration was not answered", hint="edgevox doctor")
+        raise EngineFailed("the demo got no answer", hint="edgevox doctor")
     context.out.print(f"[cyan]asked ›[/] {question}")
     context.out.print(f"[cyan]heard ›[/] {record.heard}", markup=True)
     context.out.print(f"[green]answered ›[/] {record.reply}")
@@ -247,7 +241,7 @@ def demo_command(args: argparse.Namespace, context: Context) -> int:
 
 
 def _speaker_or_silent(context: Context, scratch: Path) -> Loudspeaker:
-    """The real one, or one that nobody hears: the loop is the same."""
+    """Return the loudspeaker; without one, a file that is discarded, so that the same loop runs."""
     try:
         return context.speaker()
     except DeviceUnavailable as error:

@@ -1,4 +1,4 @@
-"""`edgevox serve`, `service` and `mcp serve`: the assistant without a terminal."""
+"""`edgevox serve`, `service` and `mcp serve`: run the assistant as a server or in the background."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from edgevox.server.mcp import ServedTools, ask_tool, create_mcp_server, file_to
 def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_mcp_options(parser)
-    parser.add_argument("--host", dest="server.host", metavar="ADDRESS", help="the address to listen on")
-    parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="its port")
+    parser.add_argument("--host", dest="server.host", metavar="ADDRESS", help="address to listen on")
+    parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="port to listen on")
     parser.add_argument(
         "--no-audio",
         dest="server.audio",
         action="store_const",
         const=False,
-        help="neither recognise nor speak: fewer models to load",
+        help="no STT and TTS: fewer models to load",
     )
 
     parser.add_argument(
@@ -51,14 +51,14 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
         dest="server.mcp",
         action="store_const",
         const=True,
-        help="the assistant's tools for MCP clients, too, at /mcp",
+        help="also serve the tools to MCP clients, at /mcp",
     )
     parser.add_argument(
         "--wyoming",
         dest="server.wyoming",
         action="store_const",
         const=True,
-        help="ear and voice for Home Assistant, too",
+        help="also serve STT and TTS to Home Assistant (Wyoming)",
     )
 
 
@@ -73,12 +73,12 @@ def serve_command(_args: argparse.Namespace, context: Context) -> int:
 
 
 async def _serve_http(runtime: AssistantRuntime, context: Context) -> None:
-    """Until a signal ends it."""
+    """Serve until a signal arrives."""
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {runtime.preset.name} …"):
             await running.enter_async_context(runtime)
         if runtime.assistant().make_agent is not None:
-            # Its own prompt is long: it is evaluated, and kept on disk, before somebody waits for it.
+            # Evaluates the long system prompt and stores it on disk before the first request.
             runtime.pipeline(conversation=runtime.conversation()).rest()
         await running.enter_async_context(run_http_server(runtime, context.err))
         await asyncio.Event().wait()
@@ -94,9 +94,9 @@ def serve_mcp(args: argparse.Namespace, context: Context) -> int:
 
 
 async def _serve_mcp(runtime: AssistantRuntime, context: Context, *, has_audio: bool) -> None:
-    """Until the client closes our input."""
+    """Serve until the client closes standard input."""
     async with AsyncExitStack() as running:
-        # Standard output belongs to the protocol.
+        # Standard output carries the protocol.
         with context.err.status(f"loading {runtime.preset.name} …"):
             await running.enter_async_context(runtime)
         pipeline = runtime.pipeline()
@@ -132,22 +132,20 @@ def _intercom(runtime: AssistantRuntime, context: Context) -> Intercom:
 
 _PATH_VARIABLES = ("EDGEVOX_CONFIG_DIR", "EDGEVOX_STATE_DIR", "EDGEVOX_MODELS_DIR", "EDGEVOX_RUNTIME_DIR")
 _POLL_S = 0.5
-_LINGER_HINT = (
-    "  it runs while you are logged in; to have it run from the start of the machine on:\n  → loginctl enable-linger"
-)
+_LINGER_HINT = "  the service runs while you are logged in; to start it at boot:\n  → loginctl enable-linger"
 
 
 def add_service_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    install = actions.add_parser("install", help="start it now, and with every login")
-    install.add_argument("--no-start", action="store_true", help="not now")
-    install.add_argument("--print", action="store_true", help="only show what would be installed")
-    actions.add_parser("uninstall", help="stop it and remove it; settings, models and memory stay")
-    actions.add_parser("status", help="whether it is installed and runs, and how it is")
-    logs = actions.add_parser("logs", help="the service's log")
-    logs.add_argument("-n", "--lines", type=int, default=50, metavar="N", help="so many lines (50)")
-    logs.add_argument("-f", "--follow", action="store_true", help="go on with what is added")
-    actions.add_parser("run", help="what the service does; for other service managers")
+    install = actions.add_parser("install", help="install the service, start it now and at every login")
+    install.add_argument("--no-start", action="store_true", help="do not start it now")
+    install.add_argument("--print", action="store_true", help="only print the unit file")
+    actions.add_parser("uninstall", help="stop and remove the service; keeps settings, models and memory")
+    actions.add_parser("status", help="show whether it is installed and running, and its status")
+    logs = actions.add_parser("logs", help="show the log")
+    logs.add_argument("-n", "--lines", type=int, default=50, metavar="N", help="number of lines (default: 50)")
+    logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines")
+    actions.add_parser("run", help="run in the foreground, for other service managers")
 
 
 def service_command(args: argparse.Namespace, context: Context) -> int:
@@ -166,7 +164,7 @@ def service_command(args: argparse.Namespace, context: Context) -> int:
 
 def _run_in_background(context: Context) -> int:
     log_to(context.folders.state)
-    # In a room where nobody started it, it listens once it is called; unless somebody has decided otherwise.
+    # A background service waits for the wake word, unless the settings say otherwise.
     if context.settings.sources["wake.mode"].layer == "default":
         context = replace(context, flags={**context.flags, "wake.mode": "word"})
     return run_service(context, log_session)
@@ -183,18 +181,18 @@ def _install_service(args: argparse.Namespace, context: Context) -> int:
     if args.print:
         context.write(text)
         return 0
-    open_runtime(context, voice_engines(context.settings))  # its models are downloaded now, and not at its start
+    open_runtime(context, voice_engines(context.settings))  # download the models now, not at the first start
     if is_mac:
         path = service_unit.agent_path(Path.home())
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        context.err.print(f"wrote {path}, which nobody has tried on a Mac yet", soft_wrap=True)
+        context.err.print(f"wrote {path} (not tested on macOS yet)", soft_wrap=True)
         context.err.print(f"  → launchctl bootstrap gui/{user_id()} {path}", soft_wrap=True)
         return 0
     service_unit.install(text, start=not args.no_start)
-    context.err.print(f"installed as {service_unit.unit_path()}", soft_wrap=True)
+    context.err.print(f"installed {service_unit.unit_path()}", soft_wrap=True)
     if not args.no_start:
-        context.err.print("it runs, and listens once it is called: edgevox status", soft_wrap=True)
+        context.err.print("running, and waiting for the wake word; see edgevox status", soft_wrap=True)
     if service_unit.lingers() is False:
         context.err.print(_LINGER_HINT, soft_wrap=True)
     return 0
@@ -208,10 +206,10 @@ def _uninstall_service(context: Context) -> int:
         path.unlink(missing_ok=True)
         return 0
     if not service_unit.uninstall():
-        context.err.print("it was not installed")
+        context.err.print("not installed")
         return 0
     folders = context.folders
-    context.err.print("stopped and removed; these stay:")
+    context.err.print("stopped and removed; these folders are kept:")
     for folder in (folders.config, folders.state, folders.models):
         context.err.print(f"  {folder}", markup=False, soft_wrap=True)
     return 0
@@ -220,8 +218,8 @@ def _uninstall_service(context: Context) -> int:
 def _print_service_status(context: Context) -> int:
     if sys.platform != "darwin":
         is_installed = service_unit.unit_path().exists()
-        how = f"{service_unit.state('is-enabled')}, {service_unit.state('is-active')}" if is_installed else "no"
-        context.out.print(f"[bold]{'installed':<12}[/]{how}")
+        state = f"{service_unit.state('is-enabled')}, {service_unit.state('is-active')}" if is_installed else "no"
+        context.out.print(f"[bold]{'installed':<12}[/]{state}")
     try:
         status = run_until_done(send_request(context, Status()))
     except NotRunning as error:
@@ -237,14 +235,14 @@ def _print_service_log(args: argparse.Namespace, context: Context) -> int:
     for line in lines:
         context.write(line)
     if not lines:
-        context.err.print(f"there is no log yet in {folder / LOG_FILE_NAME}", soft_wrap=True)
+        context.err.print(f"no log yet: {folder / LOG_FILE_NAME}", soft_wrap=True)
     if args.follow:
         _follow_log(folder / LOG_FILE_NAME, context)
     return 0
 
 
 def _follow_log(path: Path, context: Context) -> None:
-    """Go on until Ctrl-C, also over a file that is begun anew."""
+    """Print new lines until Ctrl-C; handles rotation of the file."""
     position = path.stat().st_size if path.exists() else 0
     while True:
         time.sleep(_POLL_S)

@@ -31,27 +31,27 @@ from edgevox.tools.executor import ToolExecutor
 
 
 def read_tools(path: Path) -> list[dict[str, Any]]:
-    """The tools in that file. Raises ConfigError."""
+    """Read tool definitions from a file. Raises ConfigError."""
     try:
         tools = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as err:
         raise ConfigError(f"{path} cannot be read as JSON: {err}", hint="write an array of tools") from err
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise ConfigError(f"{path} holds no array of tools", hint="an array in OpenAI's form is expected")
+        raise ConfigError(f"{path} must contain an array of tools", hint="use the OpenAI format")
     return tools
 
 
 def add_tools_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|call")
-    listing = actions.add_parser("list", help="list the tools that are offered, and why others are not")
-    listing.add_argument("--json", action="store_true", help="print a JSON array, in OpenAI's form")
-    show = actions.add_parser("show", help="print all of one tool")
-    show.add_argument("name", help="the tool's name, such as light_set")
+    listing = actions.add_parser("list", help="list the offered tools, and why others are not offered")
+    listing.add_argument("--json", action="store_true", help="print a JSON array in OpenAI format")
+    show = actions.add_parser("show", help="show one tool")
+    show.add_argument("name", help="tool name, such as light_set")
     show.add_argument("--json", action="store_true", help="print a JSON object")
-    call = actions.add_parser("call", help="run a tool without the model; what needs a yes is asked here")
-    call.add_argument("name", help="the tool's name, such as light_set")
-    call.add_argument("arguments", nargs="?", default="{}", metavar="JSON", help="its arguments")
-    call.add_argument("--json", action="store_true", help="print the whole result as a JSON object")
+    call = actions.add_parser("call", help="run a tool without the model; asks for confirmation where needed")
+    call.add_argument("name", help="tool name, such as light_set")
+    call.add_argument("arguments", nargs="?", default="{}", metavar="JSON", help="arguments as a JSON object")
+    call.add_argument("--json", action="store_true", help="print the full result as a JSON object")
 
 
 def tools_command(args: argparse.Namespace, context: Context) -> int:
@@ -59,11 +59,11 @@ def tools_command(args: argparse.Namespace, context: Context) -> int:
         context.settings,
         context.folders,
         transcribe=lambda path: _transcribe_file(path, context),
-        stats=ToolStats(),  # what a person calls is not what the model chose: it is not counted
+        stats=ToolStats(),  # manual calls are not counted
     )
     for report in toolbox.plugins.reports():
         if report.status == "disabled":
-            context.err.print(f"the plugin {report.name} is disabled: {report.reason}", markup=False, soft_wrap=True)
+            context.err.print(f"plugin {report.name} is disabled: {report.reason}", markup=False, soft_wrap=True)
     match args.action:
         case "list" if args.json:
             context.write(_json(toolbox.registry.openai_schemas()))
@@ -88,15 +88,12 @@ def tools_command(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-# --- calling
-
-
 async def _call(call: ToolCall, toolbox: Toolbox, context: Context) -> ToolResult:
     if call.name in toolbox.registry:
         plugins = [report.name for report in toolbox.plugins.reports() if call.name in report.tools]
         servers = [report.id for report in toolbox.mcp.reports() if call.name in report.tools]
         await toolbox.start(plugins, servers)
-    else:  # it may be one that a plugin or a server brings when it starts
+    else:  # a plugin or MCP server may register it when it starts
         await toolbox.start()
     try:
         result = await toolbox.executor.dispatch(call)
@@ -108,7 +105,7 @@ async def _call(call: ToolCall, toolbox: Toolbox, context: Context) -> ToolResul
 
 
 async def _ask(pending: PendingConfirmation, executor: ToolExecutor, context: Context) -> ToolResult:
-    """Ask on the terminal. A program that calls this command cannot say yes for its user."""
+    """Ask for confirmation on the terminal; a program cannot confirm on behalf of its user."""
     if not sys.stdin.isatty():
         return executor.refuse(pending, f"“{pending.question}” needs a yes, and there is no terminal to ask on")
     if decide_yes_no(await _typed_answer(pending.question, context)) != "yes":
@@ -117,7 +114,7 @@ async def _ask(pending: PendingConfirmation, executor: ToolExecutor, context: Co
 
 
 async def _typed_answer(question: str, context: Context) -> str:
-    """The first line that is typed; nothing when none comes in time."""
+    """Return the first typed line, or an empty string after the timeout."""
     try:
         async with asyncio.timeout(context.settings.tools.confirm_within_s):
             async for line in stdin_lines(lambda: context.err.print(Text(f"{question} "), end="")):
@@ -129,7 +126,7 @@ async def _typed_answer(question: str, context: Context) -> str:
 
 async def _transcribe_file(path: Path, context: Context) -> str:
     audio = await asyncio.to_thread(read_audio, path)
-    # Not at the top: it imports every engine.
+    # Imported here because it imports every engine.
     from edgevox.cli.assistant import open_runtime
 
     async with open_runtime(context, ["whisper"]) as runtime:
@@ -137,13 +134,10 @@ async def _transcribe_file(path: Path, context: Context) -> str:
     return transcript.text
 
 
-# --- showing
-
-
 def _print_tools(toolbox: Toolbox, context: Context) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("tool", no_wrap=True)
-    table.add_column("what it does")
+    table.add_column("description")
     table.add_column("from", no_wrap=True, style="dim")
     for tool in toolbox.registry:
         table.add_row(Text(tool.name), Text(tool.description), Text(toolbox.registry.owner(tool.name)))
@@ -158,7 +152,7 @@ def _print_tool(tool: Tool, toolbox: Toolbox, context: Context) -> None:
     context.out.print(Text(tool_line(tool.openai_schema), style="bold"), soft_wrap=True)
     facts = _tool_json(tool, toolbox, context)
     context.out.print(Text(f"from {facts['from']}, needs the permission “{tool.needed_scope}”"))
-    context.out.print(Text(f"given up after {facts['timeout_s']:g} s"))
+    context.out.print(Text(f"timeout {facts['timeout_s']:g} s"))
     if tool.confirm is not None:
         context.out.print(Text(f"confirmation: {tool.confirm}"))
     for example in tool.examples:
@@ -193,11 +187,11 @@ def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
     chain.add_argument(
         "--parsers",
         metavar="A,B",
-        help=f"use these, first wins; without, every format that has markers ({', '.join(DETECTORS)})",
+        help=f"parsers to try in order; default: every format with markers ({', '.join(DETECTORS)})",
     )
-    parser.add_argument("--tools", type=Path, metavar="FILE", help="the offered tools: a JSON array in OpenAI's form")
-    parser.add_argument("--stream", type=int, metavar="N", help="read in pieces of N characters")
-    parser.add_argument("--explain", action="store_true", help="say which parser looked at what")
+    parser.add_argument("--tools", type=Path, metavar="FILE", help="offered tools: a JSON array in OpenAI format")
+    parser.add_argument("--stream", type=int, metavar="N", help="feed the input in pieces of N characters")
+    parser.add_argument("--explain", action="store_true", help="show what each parser does")
     parser.add_argument(
         "--jsonl",
         action="store_true",
@@ -207,10 +201,10 @@ def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
 
 def parse_command(args: argparse.Namespace, context: Context) -> int:
     if args.stream is not None and args.stream < 1:
-        raise ConfigError(f"--stream {args.stream} is no size", hint="give a number of characters, at least 1")
+        raise ConfigError("--stream must be at least 1", hint="give the number of characters per piece")
     parsers = _parsers(args, context)
     tools = read_tools(args.tools) if args.tools is not None else None
-    # Whatever a model writes is to be read, broken encoding included.
+    # Model output may contain invalid UTF-8.
     raw = sys.stdin.buffer.read().decode("utf-8", errors="replace")
     explain = _explainer(context) if args.explain else None
     if args.jsonl:
@@ -241,13 +235,13 @@ def _read_case(line: str, number: int) -> dict[str, Any]:
     try:
         case = json.loads(line)
     except ValueError as err:
-        raise ConfigError(f"line {number} is not JSON: {err}", hint="write one object per line") from err
+        raise ConfigError(f"line {number} is not valid JSON: {err}", hint="write one object per line") from err
     if not isinstance(case, dict) or not isinstance(case.get("raw"), str):
-        raise ConfigError(f"line {number} has no text called raw", hint='write {"raw": "…", "tools": […]}')
+        raise ConfigError(f"line {number} has no string field raw", hint='write {"raw": "…", "tools": […]}')
     if not _is_list_of(case.get("tools"), dict) or not _is_list_of(case.get("parsers"), str):
         raise ConfigError(
-            f"line {number}: tools is an array of objects, parsers an array of names",
-            hint="null leaves them open",
+            f"line {number}: tools must be an array of objects, parsers an array of names",
+            hint="use null for the defaults",
         )
     return case
 
@@ -304,10 +298,10 @@ def _print_reply(reply: ParsedReply, context: Context) -> None:
         line("", one.raw)
     if reply.reasoning:
         line("reasoning", reply.reasoning)
-    line("text", reply.text or "(nothing is left to say)")
+    line("text", reply.text or "(empty)")
 
 
-# Its vocabulary has a token for every byte that texts are made of, and it is small.
+# Small, and its vocabulary has a token for every byte.
 _CHECKING_MODEL = "smollm2-135m-instruct"
 _SHOWN_CHARS = 40
 REJECTED = 1
@@ -315,20 +309,20 @@ REJECTED = 1
 
 def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--tools", type=Path, metavar="FILE", required=True, help="a JSON array of tools in OpenAI's form"
+        "--tools", type=Path, metavar="FILE", required=True, help="JSON array of tools in OpenAI format"
     )
-    parser.add_argument("--preset", help="write calls as this preset's model does; without, the chosen one")
+    parser.add_argument("--preset", help="use the call format of this preset (default: the configured one)")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--tool", metavar="NAME", help="a call of this tool and no other")
-    what.add_argument("--auto", action="store_true", help="free text, in which a call must be a valid one")
-    parser.add_argument("--parallel", action="store_true", help="several calls as well as one")
+    what.add_argument("--tool", metavar="NAME", help="only calls of this tool")
+    what.add_argument("--auto", action="store_true", help="free text with optional calls")
+    parser.add_argument("--parallel", action="store_true", help="allow several calls")
     parser.add_argument(
-        "--check", metavar="FILE", help="say whether this text is accepted, and where it fails (- reads it)"
+        "--check", metavar="FILE", help="test whether the grammar accepts this text (-: standard input)"
     )
 
 
 def grammar_command(args: argparse.Namespace, context: Context) -> int:
-    # Not at the top: it loads llama.cpp.
+    # Imported here because it loads llama.cpp.
     from edgevox.llm.grammars import build_call_grammar, reply_or_tool_grammar
 
     tools = _select_tool(read_tools(args.tools), args.tool)
@@ -356,13 +350,13 @@ def _check_text(gbnf: str, text: str, context: Context) -> int:
         context.write("accepted")
         return 0
     if verdict.failed_at is None:
-        context.write("refused: the text is right so far, but more has to come")
+        context.write("rejected: the text is incomplete")
         return REJECTED
     at = verdict.failed_at
     line = text.count("\n", 0, at) + 1
     column = at - (text.rfind("\n", 0, at) + 1) + 1
     good, bad = text[max(0, at - _SHOWN_CHARS) : at], text[at : at + _SHOWN_CHARS]
-    context.write(f"refused at line {line}, column {column} (character {at}): {bad!r} behind {good!r}")
+    context.write(f"rejected at line {line}, column {column} (character {at}): {bad!r} after {good!r}")
     return REJECTED
 
 
@@ -372,7 +366,7 @@ def _select_tool(tools: list[dict[str, Any]], name: str | None) -> list[dict[str
     by_name = {_function(tool).get("name"): tool for tool in tools}
     if name not in by_name:
         known = ", ".join(str(one) for one in by_name) or "none"
-        raise ConfigError(f"no tool is called {name}", hint=f"the tools are: {known}")
+        raise ConfigError(f"unknown tool {name}", hint=f"the tools are: {known}")
     return [by_name[name]]
 
 

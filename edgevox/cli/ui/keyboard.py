@@ -1,4 +1,4 @@
-"""Typed input beside a conversation: answers to confirmations, and built-in commands."""
+"""Typed input during a conversation: answers to confirmations, and built-in commands."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from edgevox.cli.context import Context, stdin_lines
 from edgevox.dialogue import Pipeline
 from edgevox.tools.yes_no import decide_yes_no
 
-Tell: TypeAlias = Callable[[str], None]
+Prompt: TypeAlias = Callable[[str], None]
 
 _SHORT_ANSWERS = {"y": "yes", "n": "no"}
 
 
 class Keyboard:
-    """Sorts what is typed while a turn is under way; `tell` asks again when an answer was unclear."""
+    """Routes lines typed during a turn; `prompt` is called when an answer to a confirmation is unclear."""
 
-    def __init__(self, pipeline: Pipeline, tell: Tell) -> None:
+    def __init__(self, pipeline: Pipeline, prompt: Prompt) -> None:
         self._pipeline = pipeline
-        self._tell = tell
+        self._prompt = prompt
 
-    def take(self, line: str) -> bool:
-        """Whether the line was meant for what goes on: it answered a question, or was a word that acted."""
+    def handle(self, line: str) -> bool:
+        """Return whether the line was used, as an answer to a confirmation or a built-in command."""
         question = self._pipeline.confirmation.open
         if question is None:
             return self._pipeline.act_on(line)
         if self._pipeline.act_on_ring(line):
-            return True  # and "okay" is no yes
+            return True  # "okay" to an alarm is not a yes to the question
         answer = decide_yes_no(_SHORT_ANSWERS.get(line.strip().casefold(), line))
         if answer == "unclear":
-            self._tell("yes or no?")
+            self._prompt("yes or no?")
         else:
             why = f"the user typed {answer}"
             question.answer(Agreement(granted=answer == "yes", channel="keyboard", why=why))
         return True
 
     def end(self) -> None:
-        """Nobody will type any more."""
+        """Deny an open confirmation, because the input ended."""
         if question := self._pipeline.confirmation.open:
             question.answer(Agreement(granted=False, channel="keyboard", why="the input ended"))
 
 
 def print_question(context: Context, question: str) -> None:
-    """Ask on the terminal, if there is one: else nobody will answer."""
+    """Print the question if there is a terminal to answer on."""
     if sys.stdin.isatty():
         context.err.print(Text(f"\n{question} (yes or no) "), end="")
 
@@ -57,7 +57,7 @@ def print_question(context: Context, question: str) -> None:
 @asynccontextmanager
 async def keyboard(
     pipeline: Pipeline,
-    tell: Tell,
+    prompt: Prompt,
     other: Callable[[str | None], None] = lambda _line: None,
     *,
     begin: asyncio.Event | None = None,
@@ -65,29 +65,29 @@ async def keyboard(
 ) -> AsyncIterator[None]:
     """Read the terminal while the block runs, once `begin` is set; lines not for the turn go to `other`.
 
-    After the last line that is None. `on_enter` is for Enter alone. Without a terminal nothing is read: a
-    program cannot say yes for its user.
+    `other` gets None at the end of the input; `on_enter` is called for an empty line. Without a terminal
+    nothing is read: a program cannot confirm on behalf of its user.
     """
     if not sys.stdin.isatty():
         yield
         return
-    typed = Keyboard(pipeline, tell)
+    typed = Keyboard(pipeline, prompt)
 
-    async def sort() -> None:
+    async def read() -> None:
         with pipeline.confirmation.answerable("keyboard"):
             if begin is not None:
                 await begin.wait()
             async for line in stdin_lines(lambda: None, keeps_blank=True):
                 if not line:
                     on_enter()
-                elif not typed.take(line):
+                elif not typed.handle(line):
                     other(line)
         typed.end()
         other(None)
 
-    sorting = asyncio.create_task(sort())
+    reading = asyncio.create_task(read())
     try:
         yield
     finally:
-        sorting.cancel()
-        await asyncio.gather(sorting, return_exceptions=True)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Asks the user to approve MCP servers, and tools of theirs that changed."""
+"""Asks the user to approve MCP servers and changed MCP tools."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def approvals_of(context: Context) -> Approvals:
 
 
 def approve_servers(context: Context) -> None:
-    """Ask about servers and tools that wait for it; where nobody can be asked, say so. Raises ConfigError.
+    """Ask for pending approvals, or print them if there is no terminal. Raises ConfigError.
 
-    What is not approved is not started, and not offered.
+    Servers that are not approved are not started, and tools that are not approved are not offered.
     """
     servers = configured_servers(context.settings.mcp, context.folders)
     if not servers:
@@ -31,25 +31,25 @@ def approve_servers(context: Context) -> None:
     for spec in servers:
         if not approvals.is_approved(spec):
             if _is_from_command_line(spec, context):
-                approvals.approve(spec)  # whoever typed the command has seen it
+                approvals.approve(spec)  # the user typed the command
             else:
                 approve_server(spec, approvals, context)
         approve_changes(spec, approvals, context)
 
 
 def approve_server(spec: ServerSpec, approvals: Approvals, context: Context, *, is_agreed: bool = False) -> bool:
-    """Show the exact command, and ask; whether it is approved then."""
-    what = "be run, with your rights" if isinstance(spec, StdioServer) else "be told what you ask it"
-    _print(context, f"The MCP server {spec.id} would {what}:", f"  {_sanitize(spec.shown)}")
+    """Show the exact command and ask for approval; returns the answer."""
+    effect = "would run with your rights" if isinstance(spec, StdioServer) else "would receive what you ask it"
+    _print(context, f"The MCP server {spec.id} {effect}:", f"  {_sanitize(spec.shown)}")
     if is_agreed or _confirm(context, "Approve it?"):
         approvals.approve(spec)
         return True
-    _print(context, f"  it is not started; edgevox mcp approve {spec.id} asks again")
+    _print(context, f"  not started; to approve it: edgevox mcp approve {spec.id}")
     return False
 
 
 def approve_changes(spec: ServerSpec, approvals: Approvals, context: Context, *, is_agreed: bool = False) -> bool:
-    """Show what became of a server's tools since they were approved, and ask; whether nothing waits then."""
+    """Show the tools that changed since approval and ask; returns whether no approval is pending."""
     changes = approvals.changes(spec)
     if not changes:
         return True
@@ -59,12 +59,12 @@ def approve_changes(spec: ServerSpec, approvals: Approvals, context: Context, *,
     if is_agreed or _confirm(context, "Approve the changes?"):
         approvals.accept(spec)
         return True
-    _print(context, f"  these tools are not offered; edgevox mcp approve {spec.id} asks again")
+    _print(context, f"  these tools are not offered; to approve them: edgevox mcp approve {spec.id}")
     return False
 
 
 def describe_tool(definition: Definition) -> tuple[str, ...]:
-    """A tool as a person is to judge it: all of what a model would read, and what is asked before it runs."""
+    """Describe a tool for approval: the text that a model reads, and its confirmation rule."""
     asks = {"never": "only reads", "voice": "asks before it runs", "screen": "asks on the screen"}
     words = _sanitize(" ".join(definition.description.split()))
     slots = ", ".join(map(_sanitize, definition.input_schema.get("properties", {})))
@@ -80,7 +80,7 @@ def _describe_change(change: Change) -> tuple[str, ...]:
 
 
 def _is_from_command_line(spec: ServerSpec, context: Context) -> bool:
-    """True for the server that the command line itself names."""
+    """Return whether the server was given on the command line."""
     settings = context.settings
     source = settings.sources.get("mcp.command")
     return (
@@ -102,7 +102,7 @@ def _confirm(context: Context, question: str) -> bool:
 
 
 def _sanitize(text: str) -> str:
-    """A stranger's words on a terminal: no escape sequence, nothing that cannot be seen."""
+    """Make untrusted text safe for the terminal: no escape sequences or invisible characters."""
     text = sanitize_tool_output(text)
     return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
 

@@ -33,13 +33,13 @@ from edgevox.core.types import JsonObject
 
 _REFRESH_HZ = 8
 _LINES_KEPT = 200
-# Beside what is said: state, engines, devices, rules, waterfall and the last line.
+# Lines besides the transcript: state, engines, devices, rules, waterfall and the footer.
 _OTHER_LINES = 22
 _MIN_LINES = 4
 
 
 class TopView:
-    """What is known by now; `showing` draws it again and again."""
+    """The current state; `showing` redraws it periodically."""
 
     def __init__(self) -> None:
         self.status: JsonObject | None = None
@@ -50,9 +50,9 @@ class TopView:
 
     @contextmanager
     def showing(self, console: Console) -> Iterator[None]:
-        """Take the whole screen while the block runs, and give it back as it was."""
+        """Use the full screen while the block runs, then restore it."""
         with Live(
-            get_renderable=lambda: self.drawn(console.size.height),
+            get_renderable=lambda: self.render(console.size.height),
             console=console,
             screen=True,
             refresh_per_second=_REFRESH_HZ,
@@ -60,7 +60,7 @@ class TopView:
             yield
 
     def note(self, event: Event) -> None:
-        """Something happened."""
+        """Add an event."""
         match event:
             case TurnStarted():
                 self._reply = ""
@@ -88,12 +88,12 @@ class TopView:
             case EngineChanged(engine=engine, state=state, detail=detail) if state != "ready":
                 self._add(engine, f"{state} {detail}", "yellow")
             case SoundChanged(is_there=False, detail=detail) | StateChanged(detail=detail) if detail:
-                self._add("trouble", detail, "yellow")
+                self._add("problem", detail, "yellow")
             case _:
                 pass
 
-    def drawn(self, height: int) -> RenderableType:
-        """All of it, on so many lines."""
+    def render(self, height: int) -> RenderableType:
+        """Return the screen for a terminal of this height."""
         if self.status is None:
             return Text("…")
         said = [*self._lines, _line("edgevox", f"{self._reply} …")] if self._reply else list(self._lines)
@@ -102,7 +102,7 @@ class TopView:
         parts += [Rule(style="dim"), *shown]
         if self.record is not None:
             parts += [Rule("last turn", style="dim"), waterfall(self.record)]
-        parts.append(Text("q ends", style="dim"))
+        parts.append(Text("q quits", style="dim"))
         return Group(*parts)
 
     def _say(self, who: str, text: str) -> None:
@@ -118,9 +118,9 @@ def _line(who: str, text: str) -> Text:
 
 def _state(status: JsonObject, level_dbfs: float) -> Text:
     attention = status["attention"]
-    doing = status["state"] if attention in ("awake", None) else attention
+    state = status["state"] if attention in ("awake", None) else attention
     return Text.assemble(
-        (f"● {doing:<14}", "cyan"),
+        (f"● {state:<14}", "cyan"),
         meter(level_dbfs),
         (f"  {status['preset']}, {status['turns']} turns, {status['failed_turns']} failed", "dim"),
         no_wrap=True,
@@ -138,9 +138,9 @@ def _health(status: JsonObject) -> Table:
         is_there = device["is_there"]
         table.add_row(
             kind,
-            Text("there" if is_there else "gone", style="green" if is_there else "yellow"),
+            Text("ok" if is_there else "missing", style="green" if is_there else "yellow"),
             Text(device["name"] if is_there else device["detail"], style="dim"),
         )
     if trouble := status["trouble"]:
-        table.add_row("trouble", Text("now", style="red"), Text(trouble["message"]))
+        table.add_row("problem", Text("now", style="red"), Text(trouble["message"]))
     return table

@@ -42,7 +42,7 @@ _BAR_CHARS = 48
 
 
 def waterfall(record: TurnMetrics) -> Table:
-    """One row per stage, each bar where and as long as the stage was."""
+    """Table with one row per stage and a bar for its start and duration."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right", style="dim")
     table.add_column()
@@ -54,7 +54,7 @@ def waterfall(record: TurnMetrics) -> Table:
 
 
 def stage_summary(record: TurnMetrics) -> str:
-    """The same figures for a log."""
+    """Return the stage durations in one line."""
     return " · ".join(f"{name.replace('_', ' ')} {ms:.0f} ms" for name, ms in record.timings_ms.items())
 
 
@@ -73,16 +73,16 @@ _IDLE_LABELS: Mapping[Attention, str] = {"awake": "listening", "asleep": "asleep
 _ALARM_END_LABELS: Mapping[RingEnd, str] = {
     "stopped": "was stopped",
     "snoozed": "rings again in {minutes} min",
-    "answered": "was heard",
-    "obeyed": "does what it is for",
-    "given_up": "was not stopped by anybody",
+    "answered": "was acknowledged",
+    "obeyed": "was carried out",
+    "given_up": "ended unacknowledged",
     "cancelled": "was cancelled",
-    "shut_down": "ended with the assistant",
+    "shut_down": "ended because the assistant stopped",
 }
 
 
 class PlainView:
-    """One line per happening, for logs and pipes."""
+    """One line per event, for logs and pipes."""
 
     def __init__(self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None]) -> None:
         self._out = out
@@ -118,27 +118,27 @@ class PlainView:
             case RingEnded() | RingTrouble():
                 print_alarm(self._err, event)
             case TurnEnded(outcome="dropped", error=reason):
-                self._err.print(f"(let go: {reason})", style="dim", markup=False)
+                self._err.print(f"(dropped: {reason})", style="dim", markup=False)
             case TurnEnded(outcome="cancelled"):
                 self._err.print("(stopped)", style="dim")
             case TurnEnded(outcome="failed", error=error, hint=hint):
                 self.failed = True
                 self._err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
             case AttentionChanged(attention=attention):
-                self._tell_attention(attention)
+                self._show_attention(attention)
             case EngineChanged(engine=engine, state="restarting", detail=detail):
-                self._err.print(f"{engine} is being restarted ({detail})", style="yellow", markup=False)
+                self._err.print(f"{engine} is restarting ({detail})", style="yellow", markup=False)
             case _:
                 pass
 
-    def ask_again(self, text: str) -> None:
-        """What was typed was no answer."""
+    def prompt(self, text: str) -> None:
+        """Ask for an answer to a confirmation again."""
         self._line("edgevox", text)
 
     def _line(self, who: str, text: str) -> None:
         self._out.print(f"[bold]{who} ›[/] {escape(text)}", soft_wrap=True)
 
-    def _tell_attention(self, attention: Attention) -> None:
+    def _show_attention(self, attention: Attention) -> None:
         self._err.print(f"({_IDLE_LABELS[attention]})", style="dim")
 
     def _timings(self) -> None:
@@ -147,10 +147,10 @@ class PlainView:
 
 
 def print_alarm(err: Console, event: RingEnded | RingTrouble) -> None:
-    """One line on how something ended to ring, or could not."""
+    """Print how an alarm or timer ended, or why it could not ring."""
     match event:
         case RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
-            unheard = f", and was not heard: {error}" if error else ""
+            unheard = f" without sound: {error}" if error else ""
             text = f"(the {kind} {_ALARM_END_LABELS[how].format(minutes=minutes)}{unheard})"
             err.print(text, style="red" if error else "dim", markup=False, soft_wrap=True)
         case RingTrouble(error=error, hint=hint):
@@ -160,7 +160,7 @@ def print_alarm(err: Console, event: RingEnded | RingTrouble) -> None:
 
 
 class LiveView(PlainView):
-    """The same in a terminal, with a waterfall per turn and a line that shows what is going on now."""
+    """For a terminal: adds a latency waterfall per turn and a live status line."""
 
     def __init__(
         self,
@@ -171,13 +171,13 @@ class LiveView(PlainView):
     ) -> None:
         super().__init__(out, err, last_record)
         self._level_dbfs = level_dbfs
-        self._at_rest = self._state = _IDLE_LABELS["awake"]
+        self._idle_label = self._state = _IDLE_LABELS["awake"]
         self._is_asking = False
         self._ringing: set[str] = set()
 
     @contextmanager
     def showing(self) -> Iterator[None]:
-        """Keep the live line at the bottom while the block runs."""
+        """Show the status line at the bottom while the block runs."""
         with Live(get_renderable=self._status, console=self._err, refresh_per_second=_REFRESH_HZ, transient=True):
             yield
 
@@ -186,7 +186,7 @@ class LiveView(PlainView):
             case SpeechStarted():
                 self._state = "hearing"
             case TranscriptionStarted():
-                self._state = "understanding"
+                self._state = "transcribing"
             case ModelStarted():
                 self._state = "thinking"
             case PlaybackStarted():
@@ -204,17 +204,17 @@ class LiveView(PlainView):
                 self._state = "ringing"
             case RingEnded():
                 self._ringing.discard(event.ring_id)
-                self._state = "ringing" if self._ringing else self._at_rest
+                self._state = "ringing" if self._ringing else self._idle_label
             case TurnEnded() | SpeechDropped():
-                self._state = "ringing" if self._ringing else self._at_rest
+                self._state = "ringing" if self._ringing else self._idle_label
             case _:
                 pass
         super().__call__(event)
 
-    def _tell_attention(self, attention: Attention) -> None:
-        if self._state == self._at_rest:
+    def _show_attention(self, attention: Attention) -> None:
+        if self._state == self._idle_label:
             self._state = _IDLE_LABELS[attention]
-        self._at_rest = _IDLE_LABELS[attention]
+        self._idle_label = _IDLE_LABELS[attention]
 
     def _timings(self) -> None:
         if record := self._last_record():
@@ -223,12 +223,12 @@ class LiveView(PlainView):
     def _status(self) -> Text:
         pulse = "●" if int(time.monotonic() * 2) % 2 else "○"
         return Text.assemble(
-            (f"{pulse} {self._state:<14}", "cyan"), meter(self._level_dbfs()), ("  Ctrl-C ends", "dim")
+            (f"{pulse} {self._state:<14}", "cyan"), meter(self._level_dbfs()), ("  Ctrl-C quits", "dim")
         )
 
 
 def meter(level_dbfs: float) -> Text:
-    """How loud it is, as a bar."""
+    """Return the level as a bar."""
     loudness = 1 - max(level_dbfs, _QUIETEST_DBFS) / _QUIETEST_DBFS
     filled = round(loudness * _METER_CHARS)
     return Text.assemble(("▮" * filled, "green"), ("▯" * (_METER_CHARS - filled), "dim"))
