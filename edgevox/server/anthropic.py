@@ -50,7 +50,7 @@ class _ToolResult(RequestBody):
 
 
 class _Thought(RequestBody):
-    """What another model thought: nothing for this one."""
+    """Reasoning of another model, which is ignored."""
 
     type: Literal["thinking", "redacted_thinking"]
 
@@ -63,7 +63,7 @@ class _Said(RequestBody):
     content: str | list[_Block]
 
     def messages(self) -> Iterator[Message]:
-        """The results in it, then what is said, with the calls that are made."""
+        """Yield the tool results, then the text with its calls."""
         blocks = [_Text(type="text", text=self.content)] if isinstance(self.content, str) else self.content
         texts, calls = [], []
         for block in blocks:
@@ -106,7 +106,7 @@ class _NamedChoice(RequestBody):
 
 
 class MessagesBody(RequestBody):
-    """What is understood of a request."""
+    """The supported fields of a request."""
 
     model: str
     max_tokens: int = Field(ge=1)
@@ -121,7 +121,7 @@ class MessagesBody(RequestBody):
     top_k: int | None = Field(None, ge=0, le=100_000)
 
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
-        """Raises ApiError. What the request leaves open is as in `base`."""
+        """Convert the request; `base` has the defaults. Raises ApiError."""
         checked_count(len(self.messages), limits.max_messages, "messages")
         checked_count(len(self.tools or ()), limits.max_tools, "tools")
         names = [tool.name for tool in self.tools or ()]
@@ -164,7 +164,7 @@ def _joined(content: str | list[_Text]) -> str:
 
 
 class MessageReply:
-    """One answer of `model`."""
+    """Formats one answer of `model`."""
 
     def __init__(self, model: str) -> None:
         self._head = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
@@ -189,17 +189,17 @@ class MessageReply:
         return {**self._head, "content": blocks, **_stop(ended), "usage": _usage(ended.usage)}
 
     async def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """The same in server-sent events; closing it closes the parts."""
+        """Format as server-sent events; closing it closes the parts."""
         async with aclosing(parts):
             async for one in self._events(parts):
                 yield one
 
     async def _events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """A block is begun, grows and is ended before the next."""
+        """Start, extend and stop one content block after another."""
         index = -1
         has_begun = is_text_open = False
         async for part in parts:
-            if not has_begun:  # not before there is something: until then it may still fail as a whole
+            if not has_begun:  # not before the first part: until then the request can still fail
                 has_begun = True
                 yield self._start()
             if is_text_open and not isinstance(part, ReplyText):
@@ -227,12 +227,12 @@ class MessageReply:
         yield _event("message_stop")
 
     @staticmethod
-    def tell(error: ApiError) -> bytes:
-        """What went wrong in the middle of the events."""
+    def format_error(error: ApiError) -> bytes:
+        """Format an error in the middle of the stream."""
         return sse_event(error.as_anthropic(), "error")
 
     def _start(self) -> bytes:
-        # How long the prompt is, the model tells at the end.
+        # The prompt length is only known at the end.
         nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
         return _event("message_start", message={**self._head, "content": [], **nothing})
 

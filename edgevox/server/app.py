@@ -51,18 +51,18 @@ _REF = "#/components/schemas/{model}"
 _OBJECT = {"application/json": {"schema": {"type": "object"}}}
 _EVENTS = {"text/event-stream": {"schema": {"type": "string"}}}
 _MEANINGS = {
-    400: "the request cannot be understood or done",
-    401: "a token is missing or unknown",
-    403: "not with this token, host or page",
-    404: "there is no such thing",
-    405: "not with this method",
+    400: "the request is invalid",
+    401: "the token is missing or unknown",
+    403: "not allowed for this token, host or origin",
+    404: "not found",
+    405: "method not allowed",
     408: "the request did not arrive in time",
-    409: "a person has to agree first",
+    409: "a user must confirm first",
     413: "too large",
-    415: "not this kind of body",
-    429: "too many requests wait; Retry-After says when to try again",
-    500: "a fault of the assistant's",
-    503: "an engine is being restarted",
+    415: "unsupported media type",
+    429: "too many requests are waiting; see Retry-After",
+    500: "internal error",
+    503: "an engine is restarting",
 }
 _ALWAYS = (401, 403, 405, 408, 413, 500)
 _BODY = (*_ALWAYS, 400, 404, 415, 429, 503)
@@ -70,7 +70,7 @@ _SHOWN = (*_ALWAYS, 404)
 
 
 def document() -> JsonObject:
-    """What can be asked of the server, and how it answers."""
+    """Return the OpenAPI document."""
     bodies = (
         ChatCompletionBody,
         ConfirmationBody,
@@ -87,49 +87,49 @@ def document() -> JsonObject:
         "openapi": "3.1.0",
         "info": {"title": "EdgeVox", "version": __version__},
         "paths": {
-            "/healthz": {"get": _operation("How the engines are", _OBJECT, (*_ALWAYS, 503))},
-            "/metrics": {"get": _operation("Figures", {"text/plain": {}}, _ALWAYS)},
+            "/healthz": {"get": _operation("State of the engines", _OBJECT, (*_ALWAYS, 503))},
+            "/metrics": {"get": _operation("Prometheus metrics", {"text/plain": {}}, _ALWAYS)},
             "/openapi.json": {"get": _operation("This document", _OBJECT, _ALWAYS)},
-            "/v1/models": {"get": _operation("The models", _OBJECT, _ALWAYS)},
+            "/v1/models": {"get": _operation("List of models", _OBJECT, _ALWAYS)},
             "/v1/models/{name}": {
                 "get": {**_operation("One model", _OBJECT, (*_ALWAYS, 404)), "parameters": [_in_path("name")]}
             },
             "/v1/chat/completions": {
-                "post": _posted("Talk, as with OpenAI", ChatCompletionBody, {**_OBJECT, **_EVENTS})
+                "post": _posted("Chat completions (OpenAI)", ChatCompletionBody, {**_OBJECT, **_EVENTS})
             },
-            "/v1/messages": {"post": _posted("Talk, as with Anthropic", MessagesBody, {**_OBJECT, **_EVENTS})},
-            "/v1/audio/speech": {"post": _posted("Speak", SpeechBody, sounds)},
+            "/v1/messages": {"post": _posted("Messages (Anthropic)", MessagesBody, {**_OBJECT, **_EVENTS})},
+            "/v1/audio/speech": {"post": _posted("Text to speech", SpeechBody, sounds)},
             "/v1/audio/transcriptions": {
-                "post": {**_operation("Write down what is said", transcripts, _BODY), "requestBody": _FORM}
+                "post": {**_operation("Speech to text", transcripts, _BODY), "requestBody": _FORM}
             },
-            "/v1/tools": {"get": _operation("The assistant's tools", _OBJECT, _ALWAYS)},
-            "/v1/tools/call": {"post": _posted("One call of a tool", ToolCallBody, _OBJECT, (*_BODY, 409))},
-            "/v1/confirmations": {"get": _operation("Questions that wait for a yes", _OBJECT, _ALWAYS)},
+            "/v1/tools": {"get": _operation("List of tools", _OBJECT, _ALWAYS)},
+            "/v1/tools/call": {"post": _posted("Call a tool", ToolCallBody, _OBJECT, (*_BODY, 409))},
+            "/v1/confirmations": {"get": _operation("Pending confirmations", _OBJECT, _ALWAYS)},
             "/v1/confirmations/{token}": {
                 "post": {
-                    **_posted("The answer to one", ConfirmationBody, _OBJECT, (*_ALWAYS, 400, 404, 415)),
+                    **_posted("Answer a confirmation", ConfirmationBody, _OBJECT, (*_ALWAYS, 400, 404, 415)),
                     "parameters": [_in_path("token")],
                 }
             },
             "/v1/voice": {
                 "post": {
-                    **_posted("One turn, as events", VoiceTurnBody, _EVENTS),
+                    **_posted("One turn as server-sent events", VoiceTurnBody, _EVENTS),
                     "parameters": [_in_query("speak", {"enum": ["true", "false"]})],
                 }
             },
-            "/v1/events": {"get": _operation("What happens in the room", _EVENTS, (*_SHOWN, 429))},
-            "/v1/status": {"get": _operation("How the assistant is", _OBJECT, _SHOWN)},
-            "/v1/home": {"get": _operation("The home as it is now", _OBJECT, _SHOWN)},
-            "/v1/tools/stats": {"get": _operation("How tools are used", _OBJECT, _SHOWN)},
+            "/v1/events": {"get": _operation("Live events", _EVENTS, (*_SHOWN, 429))},
+            "/v1/status": {"get": _operation("Status of the assistant", _OBJECT, _SHOWN)},
+            "/v1/home": {"get": _operation("State of the home", _OBJECT, _SHOWN)},
+            "/v1/tools/stats": {"get": _operation("Tool statistics", _OBJECT, _SHOWN)},
             "/v1/turns": {
                 "get": {
-                    **_operation("The turns of a day", _OBJECT, (*_SHOWN, 400)),
+                    **_operation("Turns of a day", _OBJECT, (*_SHOWN, 400)),
                     "parameters": [_in_query("day", {"type": "string", "format": "date"})],
                 }
             },
             "/v1/settings": {
-                "get": _operation("Settings that may be changed", _OBJECT, _SHOWN),
-                "patch": _posted("Change some", SettingsBody, _OBJECT, (*_SHOWN, 400, 415)),
+                "get": _operation("Editable settings", _OBJECT, _SHOWN),
+                "patch": _posted("Change settings", SettingsBody, _OBJECT, (*_SHOWN, 400, 415)),
             },
         },
         "components": {
@@ -178,10 +178,10 @@ def _posted(summary: str, body: type[Any], answers: JsonObject, errors: tuple[in
 
 
 def _operation(summary: str, answers: JsonObject, errors: tuple[int, ...]) -> dict[str, Any]:
-    told = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
+    error_content = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
     responses: dict[str, Any] = {"200": {"description": "the answer", "content": answers}}
     for status in sorted(errors):
-        responses[str(status)] = {"description": _MEANINGS[status], "content": told}
+        responses[str(status)] = {"description": _MEANINGS[status], "content": error_content}
     return {"summary": summary, "responses": responses}
 
 
@@ -200,9 +200,9 @@ def create_app(
     *,
     reload: Callable[[], None] | None = None,
 ) -> Starlette:
-    """The application that serves `assistant`. Without `queues`, nobody is in the room.
+    """Build the application for `assistant`. Without `queues`, there is no local speaker to give way to.
 
-    `reload` lets the assistant live by the settings as they are in the file.
+    `reload` makes the assistant reload the settings file.
     """
     queues = queues or EngineQueues(assistant, settings)
     access = Access(tokens, always_token=settings.always_token)
@@ -223,8 +223,8 @@ def create_app(
     async def healthz(request: Request) -> Response:
         access.allow_local(request, "status")
         states = dict(assistant.states())
-        is_well = all(state == "ready" for state in states.values())
-        return JSONResponse({"status": "ok" if is_well else "degraded", "engines": states}, 200 if is_well else 503)
+        is_ready = all(state == "ready" for state in states.values())
+        return JSONResponse({"status": "ok" if is_ready else "degraded", "engines": states}, 200 if is_ready else 503)
 
     async def metrics(request: Request) -> Response:
         access.allow_local(request, "status")
@@ -283,7 +283,7 @@ def create_app(
 
 
 def _mcp_route(assistant: Assistant, confirmations: Confirmations, access: Access) -> McpRoute:
-    # Not at the top: who does not want it need not wait for what it imports.
+    # Imported here because it is slow to import and optional.
     from edgevox.server.mcp import McpRoute
 
     return McpRoute(assistant.executor, confirmations, access)

@@ -1,4 +1,4 @@
-"""What the server needs from the application: model, tools, STT, TTS, voice sessions, dashboard data."""
+"""The interface between server and application: model, tools, STT, TTS, voice sessions, dashboard data."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from edgevox.tools.results import ToolStats
 
 @dataclass(frozen=True, slots=True)
 class VoiceSession:
-    """Their ear and loudspeaker, who they are, and where the events of their conversation go.
+    """A remote client: its audio source and loudspeaker, its caller, and the sink for its events.
 
-    Without `confirm` they are asked themselves, aloud and on their screen. `heard` is told all that the
-    recogniser understands, also what may still change. `duplex` is how their sound goes both ways.
+    Without `confirm`, the client itself is asked, by voice and on its screen. `heard` gets every transcript,
+    including provisional ones. `duplex` is the echo handling of the client.
     """
 
     audio_source: AudioSource
@@ -49,17 +49,16 @@ class VoiceSession:
 
 
 class OpenVoiceSession(Protocol):
-    """Makes the conversation of a line, inside the block; at its end nothing is left of it."""
+    """Opens the voice loop of a session for the duration of a block."""
 
     def __call__(self, session: VoiceSession) -> AbstractAsyncContextManager[VoiceLoop]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceSessionFactory:
-    """What the daemon has for those who speak from elsewhere.
+    """Opens voice sessions of remote clients.
 
-    `longest_pause_s` is the longest silence that ends what is being said, and on the `bus` is what happens in
-    the room.
+    `longest_pause_s` is the longest silence before an endpoint; the `bus` has the events of the local room.
     """
 
     open: OpenVoiceSession
@@ -87,9 +86,9 @@ class DashboardTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DashboardData:
-    """Of one daemon. `turns` are those that ended in a time: it blocks, and raises StateError.
+    """Data of one runtime. `turns` returns those that ended in an interval; it blocks, and raises StateError.
 
-    `problem` is what keeps turns from being recorded or remembered.
+    `problem` returns the error that keeps turns from being stored.
     """
 
     settings: Settings
@@ -152,9 +151,9 @@ class Assistant:
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        ears = (self.stt_model_name,) if self.transcriber else ()
-        voices = (self.voice_name,) if self.voice else ()
-        return (self.name, *ears, *voices)
+        stt = (self.stt_model_name,) if self.transcriber else ()
+        tts = (self.voice_name,) if self.voice else ()
+        return (self.name, *stt, *tts)
 
 
 DEFAULT_NAMES = ("default", "edgevox")

@@ -22,26 +22,26 @@ from edgevox.server.http.errors import ApiError
 from edgevox.server.scheduling import ClientKey, LocalSpeakerPriority, RetryReservations, RoundRobinLock
 
 _REMEMBERED = 16
-# Rather too short: who comes too early keeps its claim, and is then told what is known.
+# Biased low: a client that retries too early keeps its reservation and gets a better estimate.
 _FIRST_GUESS_S = 0.1
 _MAX_RETRY_S = 60
-# Anybody is let in while fewer are here: the engine is not to wait for who may not come back.
+# Places that are never reserved, so that the engine does not idle for clients that may not return.
 _ALWAYS_OPEN = 3
-# Behind a turn of the room's own the next one is prepared: that asks for the engine first.
+# After a local turn, the prefix of the next one is warmed first.
 _AFTERWARDS_S = 0.1
 
 
 class EngineQueue:
-    """Admits requests; more than `max_waiting` beside the one at work are sent away.
+    """Admits requests; rejects those beyond `max_waiting` besides the running one.
 
-    Each of those is told when a place will be free for it, and those who were sent away later, or are new, do
-    not get it before. While the person in the room is being served, nothing new begins.
+    A rejected client gets a Retry-After time and a reservation: later clients cannot take its place. While
+    the local speaker is served, nothing new starts.
     """
 
     def __init__(self, *, max_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_waiting = max_waiting
         self._kept = max(1, max_waiting + 1 - min(_ALWAYS_OPEN, 1 + max_waiting // 4))
-        """So many places at most are for those who were sent away before."""
+        """Maximum number of reserved places."""
         self._clock = clock
         self._turns = RoundRobinLock()
         self._reservations = RetryReservations()
@@ -50,17 +50,17 @@ class EngineQueue:
         self._busy_s = 0.0
         self._busy_since_s = 0.0
         self._left_s: deque[float] = deque([0.0], maxlen=_REMEMBERED)
-        """When the last ones left, in time in which somebody was here."""
+        """Completion times of the last requests, in busy time of the queue."""
         self.admitted = 0
-        """How many requests are being answered, or wait for that."""
+        """Number of running and waiting requests."""
         self.refused = 0
 
     def hear(self, event: Event) -> None:
-        """What happens in the room."""
+        """Handle an event of the local room."""
         self._room.hear(event)
 
     def check_capacity(self, client_key: ClientKey | None) -> None:
-        """Before the work of reading a request: raises ApiError when there is no place for it."""
+        """Raises ApiError if the queue is full; called before the request is parsed."""
         now_s = self._clock()
         self._reservations.drop_expired(now_s)
         free = self._max_waiting + 1 - self.admitted
@@ -74,15 +74,15 @@ class EngineQueue:
         raise ApiError(
             429,
             "queue_full",
-            f"{self.admitted} requests are being answered: try again later",
+            f"the queue is full ({self.admitted} requests): try again later",
             headers={"Retry-After": str(retry_s)},
         )
 
     @contextmanager
     def place(self, client_key: ClientKey | None = None) -> Iterator[None]:
-        """A place for one request, inside the block. Raises ApiError when too many wait.
+        """Hold a place for one request during the block. Raises ApiError if the queue is full.
 
-        A `client_key` that is sent away has a claim when it comes back.
+        A rejected `client_key` gets a reservation for its retry.
         """
         self.check_capacity(client_key)
         if client_key is not None:
@@ -100,30 +100,30 @@ class EngineQueue:
 
     @asynccontextmanager
     async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
-        """The engine, inside the block, when it is the turn of `who`: for work as small as can be.
+        """Hold the engine during the block, in round-robin order by client; keep the work short.
 
-        What was interrupted `goes_on` before anybody begins.
+        An interrupted request that `goes_on` comes first.
         """
         async with self._turns.turn(who, goes_on=goes_on):
             yield
 
     def _pause(self) -> None:
-        """The person in the room comes first."""
+        """Start nothing new while the local speaker is served."""
         if self._going_on is not None:
             self._going_on.cancel()
             self._going_on = None
         self._turns.hold()
 
     def _go_on(self) -> None:
-        """Nobody is being served in the room."""
+        """Resume after the local speaker."""
         self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.let_go)
 
     def _retry_s(self, places: int) -> int:
-        """About how long until so many places are free."""
+        """Estimate the time until this many places are free."""
         return min(_MAX_RETRY_S, max(1, math.ceil(self._pace_s() * places)))
 
     def _pace_s(self) -> float:
-        """How long it takes now until somebody leaves; while the room is being served nobody does."""
+        """Mean time between completions, including pauses for the local speaker."""
         passed_s, left = self._worked_s() - self._left_s[0], len(self._left_s) - 1
         return passed_s / left if left else max(passed_s, _FIRST_GUESS_S)
 
@@ -132,9 +132,9 @@ class EngineQueue:
 
 
 class ModelQueue(EngineQueue):
-    """A queue whose work is generations of `model`: they can be interrupted, if it `resumes`.
+    """A queue for generations of `model`, which can be interrupted if it `resumes`.
 
-    A model that does not is on another machine: what it writes takes nothing from the person in the room.
+    A model that cannot resume runs on another machine and does not compete with the local speaker.
     """
 
     def __init__(
@@ -152,11 +152,11 @@ class ModelQueue(EngineQueue):
         self.pauses = 0
 
     def model_for(self, who: str) -> ChatModel:
-        """The model as the requests of `who` see it."""
+        """Return the model for requests of one client."""
         return _QueuedModel(self, who)
 
     async def stream(self, who: str, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
-        """One generation, when it is the turn of `who`; interrupted and taken up again as often as needed."""
+        """Generate in round-robin order; the generation is interrupted and resumed as needed."""
         written = request.begun
         was_paused = False
         while not cancel.is_set():
@@ -165,8 +165,8 @@ class ModelQueue(EngineQueue):
                 cancel.add_listener(pause.set)
                 self._running = pause
                 try:
-                    asked = dataclasses.replace(request, begun=written)
-                    async with aclosing(self._model.stream(asked, pause)) as replies:
+                    resumed = dataclasses.replace(request, begun=written)
+                    async with aclosing(self._model.stream(resumed, pause)) as replies:
                         async for reply in replies:
                             match reply:
                                 case ChatDelta(text):
@@ -201,7 +201,7 @@ class _QueuedModel:
 
 
 class EngineQueues:
-    """Everything that programs wait for. `hear` is to be told what happens in the room."""
+    """The queues of model, STT and TTS. `hear` must get the events of the local room."""
 
     def __init__(self, assistant: Assistant, settings: ServerSettings) -> None:
         self.model = ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting, resumes=assistant.resumes)

@@ -54,7 +54,7 @@ _INSTRUCTIONS = (
 
 
 class ServedTools:
-    """Tools of the home, and the assistant's own, behind one door."""
+    """The home tools and the assistant's own tools, as served to MCP clients."""
 
     def __init__(self, home: ToolExecutor | None, own: Iterable[Tool], confirm: Confirm) -> None:
         self._home = home
@@ -62,12 +62,12 @@ class ServedTools:
         self._confirm = confirm
 
     def listed(self) -> list[ListedTool]:
-        """What a client is told of. Tools that are themselves of MCP servers are not passed on."""
+        """Return the tools for clients; tools of other MCP servers are not re-exported."""
         home = self._home.registry if self._home else ()
         return [_listed(tool) for tool in (*self._own.registry, *home) if self._executor(tool.name)]
 
     async def call(self, name: str, arguments: dict[str, Any], caller: Caller = PROGRAM) -> ToolResult:
-        """Run one call; where a person has to agree, they are asked. Raises only CancelledError."""
+        """Run one call, asking a person for confirmation where needed. Raises only CancelledError."""
         turn = Turn()
         call = ToolCall(turn.id, name, json.dumps(arguments))
         executor = self._executor(name) or self._own
@@ -85,7 +85,7 @@ class ServedTools:
         )
 
     def _executor(self, name: str) -> ToolExecutor | None:
-        """Who runs the tool of that name; None where a client may not use it."""
+        """Return the executor of a tool; None if clients may not use it."""
         if name in self._own.registry:
             return self._own
         home = self._home
@@ -96,14 +96,14 @@ class ServedTools:
 def create_mcp_server(
     tools: ServedTools, caller_of: Callable[[object], Caller] = lambda _request: PROGRAM
 ) -> Server[Any]:
-    """The server, for any transport of the SDK's. `caller_of` says who sent an HTTP request."""
+    """Build the server for any transport of the SDK. `caller_of` authenticates an HTTP request."""
 
     async def on_list_tools(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools.listed())
 
     async def on_call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
         result = await tools.call(params.name, params.arguments or {}, caller_of(context.request))
-        # What is said to the person ("All right.") tells a program too little of what went wrong.
+        # The spoken text ("All right.") has too little detail about an error.
         text = result.content if result.is_error else result.speech or result.content
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=result.is_error)
 
@@ -130,7 +130,7 @@ def _listed(tool: Tool) -> ListedTool:
 
 
 Ask: TypeAlias = Callable[[str], Awaitable[str]]
-"""Answers a question, with whatever tools that takes. Raises EdgevoxError."""
+"""Answers a question, using tools as needed. Raises EdgevoxError."""
 
 _MAX_CHARS = 2_000
 _TALK_TIMEOUT_S = 180.0
@@ -158,7 +158,7 @@ def ask_tool(ask: Ask) -> Tool:
 
 
 def room_tools(intercom: Intercom) -> tuple[Tool, ...]:
-    """Speaking and listening in the room. Nobody is listened to who was not told so."""
+    """Tools to speak and listen in the room; listening is always announced."""
 
     @tool(side_effects=True, timeout_s=_TALK_TIMEOUT_S)
     async def say(text: _Text) -> str:
@@ -188,13 +188,13 @@ def room_tools(intercom: Intercom) -> tuple[Tool, ...]:
 
 
 def file_tool(transcribe: Transcribe, folders: Sequence[Path]) -> Tool:
-    """`transcribe`: as `transcribe_audio`, and from the same folders only."""
+    """Return `transcribe_audio` as `transcribe`, limited to the same folders."""
     return replace(transcribe_tool(transcribe, folders), name="transcribe", examples=())
 
 
-async def _in_the_room(doing: Awaitable[str | None]) -> str | None:
+async def _in_the_room(action: Awaitable[str | None]) -> str | None:
     try:
-        return await doing
+        return await action
     except EdgevoxError as error:
         raise ToolError(error.message) from error
 
@@ -203,19 +203,19 @@ _SCOPE = "read"
 
 
 class McpRoute:
-    """An ASGI application; it answers inside `running()`."""
+    """ASGI application for /mcp; serves while `running()` is active."""
 
     def __init__(self, executor: ToolExecutor | None, confirm: Confirm, access: Access) -> None:
         self._access = access
         server = create_mcp_server(ServedTools(executor, (), confirm), self._caller)
-        # Host and Origin are checked before it (http/middleware.py), by this server's own rule.
+        # Host and Origin are checked by the middleware (http/middleware.py).
         self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises ApiError for who has no token."""
+        """Raises ApiError without a valid token."""
         self._access.require_token(HTTPConnection(scope), _SCOPE)
         await self._manager.handle_request(scope, receive, send)
 

@@ -122,7 +122,7 @@ class _StreamOptions(RequestBody):
 
 
 class ChatCompletionBody(RequestBody):
-    """What is understood of a request; what would change the answer and is not possible here is refused."""
+    """The supported fields; unsupported ones that would change the answer are rejected."""
 
     model: str
     messages: list[_Said] = Field(min_length=1)
@@ -148,7 +148,7 @@ class ChatCompletionBody(RequestBody):
 
     @property
     def uses_functions(self) -> bool:
-        """Whether the program speaks the older form, in which there is one call at most."""
+        """Whether the request uses the deprecated `functions`, which allow at most one call."""
         return self.functions is not None
 
     @property
@@ -156,9 +156,9 @@ class ChatCompletionBody(RequestBody):
         return self.stream_options is not None and bool(self.stream_options.include_usage)
 
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
-        """Raises ApiError. What the request leaves open is as in `base`."""
+        """Convert the request; `base` has the defaults. Raises ApiError."""
         if self.uses_functions and self.tools is not None:
-            raise invalid("functions are the older form of tools: use one of them", "functions")
+            raise invalid("use either tools or the deprecated functions", "functions")
         functions = self.functions if self.uses_functions else _functions(self.tools)
         tools = None if functions is None else tuple(one.schema_of_tool() for one in functions)
         checked_count(len(self.messages), limits.max_messages, "messages")
@@ -201,7 +201,7 @@ class ChatCompletionBody(RequestBody):
             case _Format(type="json_schema", json_schema=_Schema() as given):
                 return given.schema_
             case _Format(type="json_schema"):
-                raise invalid("the format has no schema", "response_format.json_schema")
+                raise invalid("json_schema has no schema", "response_format.json_schema")
             case _Format():
                 return {"type": "object"}
 
@@ -214,7 +214,7 @@ _DONE = sse_event("[DONE]")
 
 
 class Completion:
-    """One answer of `model`. With `as_functions`, a call is told in the older form."""
+    """Formats one answer of `model`; `as_functions` uses the deprecated function calls."""
 
     def __init__(self, model: str, *, as_functions: bool = False, with_usage: bool = False) -> None:
         self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
@@ -250,7 +250,7 @@ class Completion:
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(ended.usage)}
 
     async def chunks(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """The same in server-sent events; closing it closes the parts."""
+        """Format as server-sent events; closing it closes the parts."""
         async with aclosing(parts):
             async for chunk in self._chunks(parts):
                 yield chunk
@@ -259,7 +259,7 @@ class Completion:
         calls = 0
         has_begun = False
         async for part in parts:
-            if not has_begun:  # not before there is something: until then it may still fail as a whole
+            if not has_begun:  # not before the first part: until then the request can still fail
                 has_begun = True
                 yield self._chunk({"role": "assistant", "content": ""})
             match part:
@@ -268,7 +268,7 @@ class Completion:
                 case ReplyToolCall(call) if self._as_functions:
                     yield self._chunk({"function_call": _function(call)})
                 case ReplyToolCall(call):
-                    # The name goes first, as from OpenAI; clients put the arguments behind it.
+                    # The name comes first, as in OpenAI's stream; clients append the arguments.
                     opening = {
                         **_call(call),
                         "function": {"name": call.name, "arguments": ""},
@@ -287,8 +287,8 @@ class Completion:
         yield _DONE
 
     @staticmethod
-    def tell(error: ApiError) -> bytes:
-        """What went wrong in the middle of the chunks."""
+    def format_error(error: ApiError) -> bytes:
+        """Format an error in the middle of the stream."""
         return sse_event(error.as_openai())
 
     def _reason(self, ended: ReplyEnd) -> str:

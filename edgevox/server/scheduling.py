@@ -12,16 +12,16 @@ from edgevox.core.events import Event, SpeechDropped, SpeechStarted, TurnEnded, 
 
 _MAX_RESERVATIONS = 256
 _MAX_SERVED = 256
-# Nobody comes back to the second.
+# Tolerance for late retries.
 _GRACE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class ClientKey:
-    """Who wants a place, as far as a server can know: where it comes from, and what its request looks like.
+    """Identifies a client by its connection and by a fingerprint of its request.
 
-    A program that had to wait may come back on another connection, with the same request. Others may ask the
-    same: a request alone stands for who sent it only when that one is due.
+    A rejected client may retry on another connection with the same request. Other clients may send the same
+    request, so the fingerprint alone matches only a reservation that is due.
     """
 
     connection: str
@@ -32,27 +32,27 @@ class ClientKey:
 class RetryReservation:
     client_key: ClientKey
     due_s: float
-    """When it was told to come back."""
+    """Time of its Retry-After."""
 
 
 class RetryReservations:
-    """In the order in which they were sent away; each holds for a while after it is due."""
+    """Keeps queue order for clients that received 429; a reservation expires shortly after it is due."""
 
     def __init__(self) -> None:
         self._reservations: list[RetryReservation] = []
         self._served: dict[str, None] = {}
-        """Connections whose last request was let in: their next one is new, whatever it looks like."""
+        """Connections whose last request was admitted: their next request is new, even if it looks the same."""
 
     def __len__(self) -> int:
         return len(self._reservations)
 
     def ahead_of(self, client_key: ClientKey | None, now_s: float) -> int:
-        """How many were sent away before it was; all, for whoever was not."""
+        """Count the reservations before that of this client; all, if it has none."""
         reservation = self._of(client_key, now_s)
         return len(self._reservations) if reservation is None else self._reservations.index(reservation)
 
     def hold(self, client_key: ClientKey, now_s: float, due_s: float) -> None:
-        """Keep its claim; one that is there stays where it is in the order."""
+        """Add or update a reservation; an existing one keeps its position."""
         if (reservation := self._of(client_key, now_s)) is not None:
             reservation.client_key, reservation.due_s = client_key, due_s
         elif len(self._reservations) < _MAX_RESERVATIONS:
@@ -60,7 +60,7 @@ class RetryReservations:
         self._served.pop(client_key.connection, None)
 
     def use(self, client_key: ClientKey, now_s: float) -> None:
-        """It has a place now."""
+        """Remove the reservation of an admitted client."""
         if (reservation := self._of(client_key, now_s)) is not None:
             self._reservations.remove(reservation)
         self._served.pop(client_key.connection, None)
@@ -86,7 +86,7 @@ class RetryReservations:
 
 
 class RoundRobinLock:
-    """Of one event loop. Whoever has much to do waits behind whoever has little."""
+    """Lock for one event loop that alternates between clients, so that heavy users do not starve others."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
@@ -99,10 +99,10 @@ class RoundRobinLock:
 
     @asynccontextmanager
     async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
-        """Wait, then have the place to oneself; whoever `goes_on` has had it before, and is the next."""
+        """Hold the lock during the block; a client that `goes_on` resumes and comes first."""
         if self._is_taken or self._is_held or self._waiting:
             await self._wait(who, is_next=goes_on)
-        while self._is_held:  # since the place was given
+        while self._is_held:  # set after the lock was granted
             self._is_taken = False
             await self._wait(who, is_next=True)
         self._is_taken = True
@@ -113,7 +113,7 @@ class RoundRobinLock:
             self._next()
 
     def hold(self) -> None:
-        """Nobody begins from now on."""
+        """Grant no more turns until `let_go`."""
         self._is_held = True
 
     def let_go(self) -> None:
@@ -133,7 +133,7 @@ class RoundRobinLock:
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self._is_taken = False
-                self._next()  # it had been given the place, and does not take it
+                self._next()  # granted, but cancelled
             else:
                 self._leave(who, place)
             raise
@@ -157,11 +157,11 @@ class RoundRobinLock:
 
 
 _SPEECH_S = 60.0
-"""Speech of which nothing comes, not even that it was none, counts no longer than this."""
+"""Speech without any further event counts no longer than this."""
 
 
 class LocalSpeakerPriority:
-    """Listens to the events; calls `began` when the person comes first, and `ended` when nobody does."""
+    """Calls `began` when the local speaker starts to be served, and `ended` afterwards."""
 
     def __init__(self, began: Callable[[], None], ended: Callable[[], None], *, speech_s: float = _SPEECH_S) -> None:
         self._began = began
@@ -175,12 +175,12 @@ class LocalSpeakerPriority:
         return self._speech is not None or bool(self._turns)
 
     def hear(self, event: Event) -> None:
-        """Something happened. Call it inside the event loop."""
+        """Handle an event; must be called in the event loop."""
         was_busy = self.is_busy
         match event:
             case SpeechStarted():
                 self._end_speech()
-                self._speech = asyncio.get_running_loop().call_later(self._speech_s, self._give_up)
+                self._speech = asyncio.get_running_loop().call_later(self._speech_s, self._expire_speech)
             case SpeechDropped():
                 self._end_speech()
             case TurnStarted(source=source) if source != "api":
@@ -190,18 +190,18 @@ class LocalSpeakerPriority:
                 self._turns.discard(event.turn_id)
             case _:
                 return
-        self._tell(was_busy)
+        self._notify(was_busy)
 
-    def _give_up(self) -> None:
+    def _expire_speech(self) -> None:
         self._speech = None
-        self._tell(was_busy=True)
+        self._notify(was_busy=True)
 
     def _end_speech(self) -> None:
         if self._speech is not None:
             self._speech.cancel()
             self._speech = None
 
-    def _tell(self, was_busy: bool) -> None:
+    def _notify(self, was_busy: bool) -> None:
         if self.is_busy and not was_busy:
             self._began()
         elif was_busy and not self.is_busy:

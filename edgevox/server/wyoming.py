@@ -66,7 +66,7 @@ _ACT = "act"
 
 
 def describe(assistant: Assistant, scopes: tuple[str, ...]) -> Info:
-    """Its ear and its voice, as far as it has them; its tools, where `scopes` let them do something."""
+    """Describe STT, TTS and, if `scopes` allow it, intent handling of the assistant."""
     return Info(
         asr=[_ear(assistant)] if assistant.transcriber else [],
         tts=[_voice(assistant)] if assistant.voice else [],
@@ -101,12 +101,12 @@ def _tools(assistant: Assistant, scopes: tuple[str, ...]) -> HandleProgram:
 
 
 class WyomingService:
-    """Wyoming knows no tokens: whoever may connect is one and the same caller."""
+    """The offered services. Wyoming has no tokens: all clients are one caller."""
 
     def __init__(self, assistant: Assistant, queues: EngineQueues, settings: ServerSettings) -> None:
         self.assistant = assistant
         self.queues = queues
-        # Nor has it a way to ask back: what needs a yes is refused, with a sentence that says so.
+        # The protocol cannot ask back: calls that need a confirmation are refused with an explanation.
         self.answering = ChatService(assistant, queues.model, deny_confirmation)
         self.caller = Caller("wyoming", frozenset(settings.wyoming_scopes))
         self.max_audio_s = settings.max_audio_s
@@ -118,7 +118,7 @@ class WyomingService:
 
 
 class Recording:
-    """At most `max_s` of it are kept: what is longer is refused."""
+    """Incoming audio, limited to `max_s`."""
 
     def __init__(self, max_s: float) -> None:
         self._max_s = max_s
@@ -128,7 +128,7 @@ class Recording:
         self._seconds = 0.0
 
     def feed(self, chunk: AudioChunk) -> None:
-        """Raises AudioError."""
+        """Add a chunk. Raises AudioError if the recording is too long."""
         try:
             sound = self._reader.feed(chunk)
         except UnsupportedPcm as error:
@@ -143,7 +143,7 @@ class Recording:
         self._pieces.append(self._resampler.feed(sound.samples))
 
     def finish(self) -> Audio:
-        """All of it, as the recogniser wants it."""
+        """Return the recording in the format of STT."""
         if self._resampler is not None:
             self._pieces.append(self._resampler.finish())
         samples = np.concatenate([np.zeros(0, dtype=np.float32), *self._pieces])
@@ -156,7 +156,7 @@ _MAX_TEXT_CHARS = 20_000
 
 
 class WyomingConnection:
-    """What one client has asked for, and what it has sent of that so far."""
+    """One client connection and its pending request."""
 
     def __init__(self, service: WyomingService, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._service = service
@@ -168,19 +168,19 @@ class WyomingConnection:
         self._text_chars = 0
 
     async def run(self) -> None:
-        """Serve it until it goes away, says what is no Wyoming, or is silent for minutes."""
+        """Serve until the client disconnects, violates the protocol, or times out."""
         events: asyncio.Queue[Event] = asyncio.Queue(_AHEAD_EVENTS)
         tasks = [asyncio.create_task(self._read(events)), asyncio.create_task(self._work(events))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._writer.close()  # first: the server may be closing, and not wait for what follows
+            self._writer.close()  # first, because a closing server may not wait for the rest
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, events: asyncio.Queue[Event]) -> None:
-        with suppress(WyomingProtocolError, OSError):  # the silence, too, is one of these
+        with suppress(WyomingProtocolError, OSError):  # includes the timeout
             while True:
                 async with asyncio.timeout(_IDLE_S):
                     event = await read_event(self._reader)
@@ -189,8 +189,8 @@ class WyomingConnection:
                 await events.put(event)
 
     async def _work(self, events: asyncio.Queue[Event]) -> None:
-        """Until something goes wrong. Then it ends: some clients know no errors, and would wait for ever."""
-        with suppress(OSError):  # it has gone
+        """Process events. Disconnects on an error, because some clients ignore errors and would wait for ever."""
+        with suppress(OSError):  # already disconnected
             while True:
                 event = await events.get()
                 try:
@@ -205,7 +205,7 @@ class WyomingConnection:
                     return await self._tell(Error(problem, "invalid_event"))
 
     async def _take(self, event: Event) -> None:
-        """Do what an event says; those that are not known are passed over, as the protocol has it."""
+        """Handle an event; unknown events are ignored, as the protocol requires."""
         kind = event.type
         if Describe.is_type(kind):
             await self._tell(self._service.info)
@@ -220,7 +220,7 @@ class WyomingConnection:
             self._recording.feed(AudioChunk.from_event(event))
         elif AudioStop.is_type(kind):
             await self._transcribe()
-        elif Synthesize.is_type(kind) and self._splitter is None:  # else its text has come in chunks
+        elif Synthesize.is_type(kind) and self._splitter is None:  # otherwise the text came in chunks
             await self._speak_all(Synthesize.from_event(event).text)
         elif SynthesizeStart.is_type(kind):
             self._splitter, self._text_chars = SentenceSplitter(), 0
@@ -241,7 +241,7 @@ class WyomingConnection:
         if recording is None:
             return
         if self._service.assistant.transcriber is None:
-            raise ApiError(404, "audio_not_served", "this server does not recognise speech")
+            raise ApiError(404, "audio_not_served", "this server has no STT")
         transcriber = self._service.assistant.transcriber(self._language)
         queue = self._service.queues.transcriber
         with queue.place():
@@ -256,7 +256,7 @@ class WyomingConnection:
         splitter = SentenceSplitter()
         _check_length(len(text))
         if not await self._speak((*splitter.feed(text), *splitter.finish())):
-            raise invalid("there is nothing to say in that text")
+            raise invalid("the text contains nothing to say")
 
     async def _speak_more(self, text: str) -> None:
         if self._splitter is None:
@@ -275,7 +275,7 @@ class WyomingConnection:
         await self._tell(SynthesizeStopped())
 
     async def _speak(self, sentences: tuple[str, ...]) -> bool:
-        """One sound with its beginning and its end, sentence by sentence; False where there is none."""
+        """Send one audio stream, sentence by sentence; returns False if it is empty."""
         is_begun = False
         async with aclosing(self._sounds(sentences)) as sounds:
             async for rate_hz, sound in sounds:
@@ -294,7 +294,7 @@ class WyomingConnection:
             self._service.caller.name,
         )
         if assistant.voice is None:
-            raise ApiError(404, "audio_not_served", "this server does not speak")
+            raise ApiError(404, "audio_not_served", "this server has no TTS")
         voice, cancel = assistant.voice(1.0), CancelFlag()
         try:
             with queue.place():
@@ -310,7 +310,7 @@ class WyomingConnection:
 
     async def _handle(self, text: str) -> None:
         if not self._service.info.handle:
-            raise ApiError(403, "not_allowed", "server.wyoming_scopes does not let anybody ask here")
+            raise ApiError(403, "not_allowed", "server.wyoming_scopes does not allow questions")
         _check_length(len(text))
         question = ChatInput((Message("user", text),))
         said = ""
@@ -333,14 +333,14 @@ class WyomingConnection:
 
 
 def _language(written: str | None) -> str | None:
-    """Its code, without the country; None where it is none that is known."""
+    """Return the language code without the country; None if it is unknown."""
     code = (written or "").replace("_", "-").partition("-")[0].casefold()
     return code if code in LANGUAGES else None
 
 
 def _check_length(chars: int) -> None:
     if chars > _MAX_TEXT_CHARS:
-        raise invalid(f"there may be {_MAX_TEXT_CHARS:,} characters at most")
+        raise invalid(f"at most {_MAX_TEXT_CHARS:,} characters are allowed")
 
 
 _log = logging.getLogger(__name__)
@@ -352,13 +352,13 @@ _MAX_CLIENTS = 16
 async def wyoming_listener(
     service: WyomingService, host: str, port: int, peers: Sequence[str] = ()
 ) -> AsyncIterator[str]:
-    """Serve inside the block; the address is given. Raises ConfigError when it cannot be listened on."""
+    """Serve during the block and yield the address. Raises ConfigError if the port cannot be bound."""
     clients: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        peer = writer.get_extra_info("peername")  # None where it has gone already
+        peer = writer.get_extra_info("peername")  # None if it has already disconnected
         if peer is not None and not may_connect(peer[0], peers):
-            _log.warning("%s may not use Wyoming here: server.wyoming_peers does not name it", peer[0])
+            _log.warning("rejected Wyoming client %s: not in server.wyoming_peers", peer[0])
             peer = None
         if peer is None or len(clients) >= _MAX_CLIENTS:
             writer.close()
@@ -369,7 +369,7 @@ async def wyoming_listener(
         try:
             await WyomingConnection(service, reader, writer).run()
         except asyncio.CancelledError:
-            pass  # the server is being closed; asyncio would complain about a task that it was
+            pass  # shutdown; asyncio would log the cancelled task
         finally:
             clients.discard(task)
 
@@ -378,7 +378,7 @@ async def wyoming_listener(
     except OSError as error:
         raise ConfigError(
             f"the Wyoming server cannot listen on {host}, port {port}: {error.strerror or error}",
-            hint="another program may have the port: set server.wyoming_port, or end it",
+            hint="another program may use the port: set server.wyoming_port, or stop it",
         ) from error
     try:
         shown = f"[{host}]" if ":" in host else host
@@ -391,7 +391,7 @@ async def wyoming_listener(
 
 
 def may_connect(address: str, peers: Sequence[str]) -> bool:
-    """Whether a client with that address is on this machine, or one of the peers."""
+    """Return whether a client address is local or in the peers."""
     client = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped is not None:
         client = client.ipv4_mapped

@@ -44,6 +44,6 @@ async def test_whoever_waits_for_an_answer_is_told_that_the_server_ends(
             await model.has_begun.wait()
         status, text = await asking
     assert status == (200 if is_streamed else 503)
-    assert "the server is being stopped" in text
+    assert "the server is shutting down" in text
     assert [record for record in caplog.records if record.exc_info] == []
     assert "in ASGI application" not in caplog.text

@@ -1,4 +1,4 @@
-"""The /v1/audio routes and their request bodies, as OpenAI's clients write them."""
+"""The /v1/audio routes and their request bodies, compatible with OpenAI."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MAX_FIELD_BYTES = 10_000
 
 
 class SpeechBody(RequestBody):
-    """What is to be spoken. There is one voice, whatever `voice` says."""
+    """A speech request; `voice` is ignored, because there is one voice."""
 
     model: str
     input: Annotated[str, Field(min_length=1, max_length=4096)]
@@ -50,7 +50,7 @@ class SpeechBody(RequestBody):
 
 @dataclass(frozen=True, slots=True)
 class TranscriptionBody:
-    """A sound file that is to be written down."""
+    """A transcription request."""
 
     model: str
     content: bytes
@@ -59,7 +59,7 @@ class TranscriptionBody:
 
     @classmethod
     async def read(cls, request: Request) -> TranscriptionBody:
-        """Raises ApiError, and ClientDisconnected."""
+        """Read the form. Raises ApiError and ClientDisconnected."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
         if kind != "multipart/form-data":
             raise ApiError(415, "unsupported_media_type", "the body must be multipart/form-data")
@@ -73,30 +73,30 @@ class TranscriptionBody:
             file, model = form.get("file"), form.get("model")
             language, wanted = form.get("language"), form.get("response_format", "json")
             if not isinstance(file, UploadFile):
-                raise invalid("there is no file in the form", "file")
+                raise invalid("the form has no file", "file")
             if not isinstance(model, str):
-                raise invalid("there is no model in the form", "model")
+                raise invalid("the form has no model", "model")
             if isinstance(language, UploadFile) or (language and not _is_language(language)):
-                raise invalid('a language is two or three letters, such as "de"', "language")
+                raise invalid('language must be two or three letters, such as "de"', "language")
             for form_of_text in get_args(TextFormat):
                 if wanted == form_of_text:
                     return cls(model, await file.read(), language or None, form_of_text)
         finally:
             await form.close()
-        raise invalid(f"the format is one of {', '.join(get_args(TextFormat))}", "response_format")
+        raise invalid(f"response_format must be one of {', '.join(get_args(TextFormat))}", "response_format")
 
 
 def _is_language(text: str) -> bool:
     return text.isascii() and text.isalpha() and text.islower() and len(text) in (2, 3)
 
 
-# What OpenAI calls its own: many programs cannot name another.
+# OpenAI's model names, which many programs hard-code.
 _HEARING_NAMES = ("whisper-1", *DEFAULT_NAMES)
 _VOICE_NAMES = ("tts-1", "tts-1-hd", *DEFAULT_NAMES)
 
 
 class AudioRoutes:
-    """Ear and voice of one assistant."""
+    """STT and TTS of one assistant."""
 
     def __init__(self, assistant: Assistant, queues: EngineQueues, access: Access, settings: ServerSettings) -> None:
         self._assistant = assistant
@@ -144,10 +144,10 @@ class AudioRoutes:
             raise _not_served("speak")
         _check(body.model, (self._assistant.voice_name, *_VOICE_NAMES))
         if not any(char.isalnum() for char in body.input):
-            raise invalid("there is nothing to say in that text", "input")
+            raise invalid("the text contains nothing to say", "input")
         form = body.response_format or "mp3"
         spoken = self._spoken(self._assistant.voice(body.speed), body.input, form, caller.name)
-        # Once it sounds, there is no place in it for an error: it just ends.
+        # An audio stream has no place for an error: it just ends.
         return await sse_response(request, spoken, lambda _error: b"", media_type=MEDIA_TYPES[form])
 
     async def _spoken(self, voice: Synthesizer, text: str, form: AudioFormat, who: str) -> AsyncGenerator[bytes, None]:
@@ -165,7 +165,7 @@ class AudioRoutes:
                             if written := writer.feed(sound):
                                 yield written
             if writer is None:
-                raise invalid("there is nothing to say in that text", "input")
+                raise invalid("the text contains nothing to say", "input")
             yield writer.finish()
         finally:
             cancel.set()
@@ -183,7 +183,7 @@ def _segments(heard: list[Transcript]) -> list[dict[str, object]]:
 
 def _check(name: str, known: tuple[str, ...]) -> None:
     if name not in known:
-        raise ApiError(404, "model_not_found", f"there is no model {name[:64]} here: {', '.join(known)}", param="model")
+        raise ApiError(404, "model_not_found", f"unknown model {name[:64]}; known: {', '.join(known)}", param="model")
 
 
 def _not_served(what: str) -> ApiError:

@@ -19,14 +19,14 @@ from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.engine_queues import EngineQueue
 
 MAX_PIECE_S = 28.0
-"""Whisper hears half a minute at once, and cannot be stopped inside it."""
+"""Whisper processes up to 30 s at once and cannot be interrupted."""
 
 _SEARCHED_S = 6.0
 _BLOCK_S = 0.05
 
 
 def split_at_pauses(audio: Audio, max_s: float = MAX_PIECE_S) -> Iterator[Audio]:
-    """The sound in order, nothing of it lost, in pieces of at most `max_s`."""
+    """Split audio without loss into pieces of at most `max_s`."""
     rate, samples = audio.rate_hz, audio.samples
     longest, searched = int(max_s * rate), int(min(_SEARCHED_S, max_s / 2) * rate)
     start = 0
@@ -38,14 +38,14 @@ def split_at_pauses(audio: Audio, max_s: float = MAX_PIECE_S) -> Iterator[Audio]
 
 
 def _quietest(samples: np.typing.NDArray[np.float32], rate_hz: int) -> int:
-    """The middle of the quietest block."""
+    """Return the middle of the quietest block."""
     block = max(1, int(_BLOCK_S * rate_hz))
     blocks = samples[: len(samples) // block * block].reshape(-1, block)
     return int(np.argmin(np.square(blocks).sum(axis=1))) * block + block // 2
 
 
 async def transcribe_in_turns(audio: Audio, transcriber: Transcriber, queue: EngineQueue, who: str) -> list[Transcript]:
-    """What is said in a sound, piece by piece. Raises EngineFailed."""
+    """Transcribe audio piece by piece, releasing the queue in between. Raises EngineFailed."""
     cancel = CancelFlag()
     try:
         heard = []
@@ -60,7 +60,7 @@ async def transcribe_in_turns(audio: Audio, transcriber: Transcriber, queue: Eng
 async def synthesize_in_turns(
     sentence: str, voice: Synthesizer, language: str, queue: EngineQueue, who: str, cancel: CancelFlag
 ) -> AsyncGenerator[Audio, None]:
-    """The sound of one sentence. Raises EngineFailed and ModelError."""
+    """Synthesize one sentence. Raises EngineFailed and ModelError."""
     async with queue.turn(who), aclosing(voice.speak(sentence, cancel, language)) as sounds:
         async for sound in sounds:
             yield sound
@@ -80,7 +80,7 @@ _PCM_HZ = 24_000
 _OPUS_HZ = 48_000
 _INT16_MAX = 32_767
 _UNKNOWN_SIZE = 0xFFFF_FFFF
-# How FFmpeg calls them: the container, and what is in it.
+# FFmpeg's names of container and codec.
 _ENCODERS = {
     "mp3": ("mp3", "libmp3lame"),
     "opus": ("ogg", "libopus"),
@@ -90,7 +90,7 @@ _ENCODERS = {
 
 
 class AudioEncoder:
-    """Feed it sound; what it gives, one behind the other, is a file of that format."""
+    """Encodes audio incrementally; the concatenated output is a file of the format."""
 
     def __init__(self, form: AudioFormat, rate_hz: int) -> None:
         to_hz = {"pcm": _PCM_HZ, "opus": _OPUS_HZ}.get(form, rate_hz)
@@ -114,7 +114,7 @@ class AudioEncoder:
 
 
 class _Encoder:
-    """FFmpeg, writing into memory that is emptied after every piece."""
+    """FFmpeg writing into a buffer that is emptied after every piece."""
 
     def __init__(self, container: str, codec: str, rate_hz: int) -> None:
         self._file = _Growing()
@@ -148,7 +148,7 @@ class _Encoder:
 
 
 class _Growing(io.RawIOBase):
-    """A file that can only grow."""
+    """A write-only, append-only file."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -167,6 +167,6 @@ class _Growing(io.RawIOBase):
 
 
 def _wav_head(rate_hz: int) -> bytes:
-    # Nobody knows yet how long it will be: the size says so, as players expect it of a stream.
+    # The length is unknown: use the size that players expect of a stream.
     form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate_hz, 2 * rate_hz, 2, 16)
     return struct.pack("<4sI4s", b"RIFF", _UNKNOWN_SIZE, b"WAVE") + form + struct.pack("<4sI", b"data", _UNKNOWN_SIZE)

@@ -1,4 +1,4 @@
-"""A chat request in a form any chat template accepts, and the parts of its reply."""
+"""A chat request in a form that any chat template accepts, and the parts of its reply."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class ChatInput:
-    """One request for an answer. `tools` are None where the request names none.
+    """One chat request. `tools` is None if the request has none.
 
     The `messages` are in order (see `in_order`).
     """
@@ -40,7 +40,7 @@ class ChatInput:
     json_schema: JsonObject | None = None
 
     def __post_init__(self) -> None:
-        """Raises ApiError for wishes that do not go together."""
+        """Raises ApiError for contradictory options."""
         names = [tool["function"]["name"] for tool in self.tools or ()]
         if len(set(names)) < len(names):
             raise invalid("two tools have the same name", "tools")
@@ -49,14 +49,14 @@ class ChatInput:
         if self.json_schema is not None:
             _check_schema(self.json_schema, "response_format")
         if self.tool_choice == "required" and not names:
-            raise invalid("a call is required, but there are no tools in the request", "tool_choice")
+            raise invalid("a call is required, but the request has no tools", "tool_choice")
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
-            raise invalid(f"there is no tool {self.tool_choice.name[:64]} in the request", "tool_choice")
+            raise invalid(f"the request has no tool {self.tool_choice.name[:64]}", "tool_choice")
         if self.json_schema is not None and names and self.tool_choice != "none":
-            raise invalid("an answer can be held to a schema, or call tools, not both", "response_format")
+            raise invalid("a schema cannot be combined with tools", "response_format")
 
     def mode(self, *, has_own_tools: bool) -> Mode:
-        """Who makes the calls: the program, the assistant itself, or nobody."""
+        """Return who executes calls: the client, the assistant, or nobody."""
         if self.tools:
             return "client_tools"
         wants_none = self.tools is not None or self.tool_choice == "none" or self.json_schema is not None
@@ -64,21 +64,20 @@ class ChatInput:
 
     @property
     def instructions(self) -> str:
-        """The system message."""
         return self.messages[0].content if self.messages[0].role == "system" else ""
 
     @property
     def hop(self) -> int:
-        """How often tools have been called since the last question."""
+        """Number of tool rounds since the last user message."""
         last = max(index for index, message in enumerate(self.messages) if message.role == "user")
         return sum(bool(message.tool_calls) for message in self.messages[last:])
 
 
 def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message, ...]:
-    """The conversation as every template takes it. Raises ApiError for what is none.
+    """Normalise a conversation for any chat template. Raises ApiError if it is invalid.
 
-    One system message goes first, neighbours of one role are one message, each call is followed by its
-    result. Calls are numbered anew: some templates are particular about ids. `names` are the tools'.
+    One system message comes first, adjacent messages of one role are merged, each call is followed by its
+    result. Calls are renumbered, because some templates restrict ids. `names` are the tool names.
     """
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     ordered: list[Message] = [Message("system", system)] if system else []
@@ -88,12 +87,12 @@ def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message
         if message.role == "system":
             continue
         if message.role != "tool" and open_calls:
-            raise invalid(f"there is no result for the call {next(iter(open_calls))[:64]}", "messages")
+            raise invalid(f"no result for the call {next(iter(open_calls))[:64]}", "messages")
         last = ordered[-1] if ordered else None
         if message.role == "tool":
             new_id = open_calls.pop(message.tool_call_id or "", None)
             if new_id is None:
-                raise invalid(f"nobody has made the call {str(message.tool_call_id)[:64]}", "messages")
+                raise invalid(f"unknown call {str(message.tool_call_id)[:64]}", "messages")
             ordered.append(Message("tool", fence_results(message.content, names), tool_call_id=new_id))
             continue
         calls = []
@@ -104,32 +103,32 @@ def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message
         if len(open_calls) < len(calls):
             raise invalid("two calls have the same id", "messages")
         if message.role == "assistant" and (last is None or last.role == "system"):
-            raise invalid("the first message must be a user's", "messages")
+            raise invalid("the first message must have the role user", "messages")
         if last is not None and last.role == message.role:
             ordered[-1] = _joined(last, message, tuple(calls))
         else:
             ordered.append(dataclasses.replace(message, tool_calls=tuple(calls)))
     if open_calls:
-        raise invalid(f"there is no result for the call {next(iter(open_calls))[:64]}", "messages")
+        raise invalid(f"no result for the call {next(iter(open_calls))[:64]}", "messages")
     if not ordered or ordered[-1].role not in ("user", "tool"):
-        raise invalid("the last message must be a user's, or the result of a tool for one", "messages")
+        raise invalid("the last message must have the role user or tool", "messages")
     return tuple(ordered)
 
 
 def checked_count(count: int, limit: int, what: str) -> None:
-    """Raises ApiError when there are more than may be."""
+    """Raises ApiError if the limit is exceeded."""
     if count > limit:
-        raise ApiError(400, f"too_many_{what}", f"there may be {limit:,} {what} at most", param=what)
+        raise ApiError(400, f"too_many_{what}", f"at most {limit:,} {what} are allowed", param=what)
 
 
 def _check_schema(schema: JsonObject, param: str) -> None:
-    """Raises ApiError for what is no JSON Schema: nothing behind this has to expect it."""
+    """Raises ApiError for an invalid JSON Schema, so that later code can rely on it."""
     try:
         fault = schema_fault(schema)
     except RecursionError:
         raise invalid("this JSON Schema is too deep", param) from None
     if fault is not None:
-        raise invalid(f"this is no JSON Schema: {fault[:200]}", param)
+        raise invalid(f"invalid JSON Schema: {fault[:200]}", param)
 
 
 def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Message:
@@ -139,21 +138,21 @@ def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Messag
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """A further piece of the text."""
+    """A piece of the text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyToolCall:
-    """A call that the program is to make, whole."""
+    """A complete call for the client to execute."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of all generations that the answer took."""
+    """Token counts over all generations of the answer."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -172,7 +171,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ReplyEnd:
-    """The last part. `stopped_at` is the string that ended the text, where one of the request's did."""
+    """The last part. `stopped_at` is the stop string that ended the text, if any."""
 
     finish_reason: FinishReason
     usage: Usage

@@ -22,7 +22,7 @@ from edgevox.server.http.wire import cancel_on_disconnect, read_body, sse_respon
 from edgevox.server.openai import ChatCompletionBody, Completion
 from edgevox.tools.policy import Caller
 
-"""Names for the model, whichever it is."""
+"""Aliases of the served model."""
 
 
 def model_list(assistant: Assistant) -> JsonObject:
@@ -37,20 +37,20 @@ def model_list(assistant: Assistant) -> JsonObject:
 
 
 def one_model(assistant: Assistant, name: str) -> JsonObject:
-    """Raises ApiError where there is none of that name."""
+    """Describe one model. Raises ApiError for an unknown name."""
     if name not in (*assistant.model_names, *DEFAULT_NAMES):
         raise _unknown(name, assistant.model_names)
     return _model(name, assistant.started_s)
 
 
 def check_chat_model(assistant: Assistant, name: str) -> None:
-    """Raises ApiError where the request means another model than the one that is served."""
+    """Raises ApiError if the request names another model than the served one."""
     if name not in (assistant.name, *DEFAULT_NAMES):
         raise _unknown(name, (assistant.name, *DEFAULT_NAMES))
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> ApiError:
-    return ApiError(404, "model_not_found", f"there is no model {name[:64]} here: {', '.join(known)}", param="model")
+    return ApiError(404, "model_not_found", f"unknown model {name[:64]}; known: {', '.join(known)}", param="model")
 
 
 def _model(name: str, started_s: float) -> JsonObject:
@@ -72,7 +72,7 @@ _INSTEAD = (
 
 
 class ChatRoutes:
-    """Questions to one assistant."""
+    """Chat routes of one assistant."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class ChatRoutes:
         parts = self._answering.parts(question, self._caller(request, question), client_key)
         completion = Completion(self._assistant.name, as_functions=body.uses_functions, with_usage=body.wants_usage)
         if body.stream:
-            return await sse_response(request, completion.chunks(parts), completion.tell)
+            return await sse_response(request, completion.chunks(parts), completion.format_error)
         async with aclosing(parts):
             return JSONResponse(await cancel_on_disconnect(request.receive, completion.whole(parts)))
 
@@ -112,7 +112,7 @@ class ChatRoutes:
         parts = self._answering.parts(question, self._caller(request, question), client_key)
         reply = MessageReply(self._assistant.name)
         if body.stream:
-            return await sse_response(request, reply.events(parts), reply.tell)
+            return await sse_response(request, reply.events(parts), reply.format_error)
         async with aclosing(parts):
             return JSONResponse(await cancel_on_disconnect(request.receive, reply.whole(parts)))
 

@@ -38,10 +38,10 @@ _ID_LENGTH = 5
 
 
 class ReplyReader:
-    """Feed it a reply; it gives the parts of it that are certain.
+    """Parses a streamed reply and returns its parts as soon as they are final.
 
-    Space at the ends of the text is held back, so that it is the same in pieces and as a whole. A call is
-    given when it is whole: until then it may turn out to be none.
+    Leading and trailing space is held back, so that streamed and whole text are equal. A call is returned
+    when it is complete: until then it may turn out to be text.
     """
 
     def __init__(self, parsers: tuple[str, ...], question: ChatInput, plan: HopPlan) -> None:
@@ -56,10 +56,10 @@ class ReplyReader:
         self._problems = 0
         self.calls: list[ToolCall] = []
         self.usage = Usage()
-        self.done = ChatDone("cancelled", 0, 0, 0)  # a model that is cancelled may just end
+        self.done = ChatDone("cancelled", 0, 0, 0)  # a cancelled model may end without ChatDone
 
     def again(self, parsers: tuple[str, ...], question: ChatInput, plan: HopPlan) -> ReplyReader:
-        """For a second reply that goes behind this one."""
+        """Return a reader for a second reply that continues this one."""
         again = ReplyReader(parsers, question, plan)
         again._has_said = self._has_said
         again._space = " " if self._has_said else ""
@@ -68,7 +68,7 @@ class ReplyReader:
 
     @property
     def is_garbled(self) -> bool:
-        """Whether calls were meant, and none came of it."""
+        """Whether the reply contains attempts at calls, but no valid call."""
         return bool(self._problems) and not self.calls
 
     def feed(self, text: str) -> list[ReplyPart]:
@@ -88,7 +88,7 @@ class ReplyReader:
             if item.error is not None:
                 self._problems += 1
             elif item.name == RESPOND_NAME and not self._has_respond:
-                texts.append(spoken_text(call))  # plain talk, written as a call
+                texts.append(spoken_text(call))  # text in the form of a call
             elif len(self.calls) < self._max_calls:
                 self.calls.append(call)
                 parts.append(ReplyToolCall(call))
@@ -106,12 +106,12 @@ class ReplyReader:
 
 
 def _new_id() -> str:
-    # Nine letters and digits: Mistral's templates take no other, and programs send ids back.
+    # Nine alphanumeric characters, as Mistral's templates require; clients send the ids back.
     return "call" + "".join(secrets.choice(_ID_CHARS) for _ in range(_ID_LENGTH))
 
 
 class ChatService:
-    """Answers questions for an assistant; the model is shared, and programs wait for it in the `queue`."""
+    """Answers chat requests; clients wait for the shared model in the `queue`."""
 
     def __init__(self, assistant: Assistant, queue: ModelQueue, confirm: Confirm) -> None:
         self._assistant = assistant
@@ -121,9 +121,9 @@ class ChatService:
     async def parts(
         self, question: ChatInput, caller: Caller, client_key: ClientKey | None = None
     ) -> AsyncGenerator[ReplyPart, None]:
-        """The answer as it is made; closing it stops the model. `client_key` is whom it goes to.
+        """Stream the answer; closing it stops the model. `client_key` identifies a retrying client.
 
-        Raises ApiError when too many wait, EngineFailed and ModelError.
+        Raises ApiError if the queue is full, EngineFailed and ModelError.
         """
         cancel = CancelFlag()
         with self._queue.place(client_key):
@@ -144,7 +144,7 @@ class ChatService:
             finally:
                 cancel.set()
 
-    # --- what the model writes, untouched
+    # --- model output unchanged
 
     async def _plain(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
@@ -158,7 +158,7 @@ class ChatService:
                     case ChatDone():
                         yield ReplyEnd(reply.finish_reason, Usage().plus_done(reply), _stop_word(reply, question))
 
-    # --- the program makes the calls
+    # --- the client executes tool calls
 
     async def _with_client_tools(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
@@ -169,7 +169,7 @@ class ChatService:
             async for part in parts:
                 yield part
         if reading.is_garbled and question.tool_choice != "none":
-            # Something was meant to be a call: the grammar makes it one, or lets the model say it in words.
+            # Retry an invalid call with a grammar, which forces a valid call or text.
             plan = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
             again = reading.again(self._assistant.asked.parsers, question, plan)
             async with aclosing(self._read(model, question, plan, again, cancel)) as parts:
@@ -201,7 +201,7 @@ class ChatService:
             tools=plan.tools,
             sampling=question.sampling,
             stop=(*asked.stop, *question.stop),
-            # Where nothing is read out of the reply, nobody would take the thoughts out either.
+            # Without a parser, reasoning would not be removed from the reply.
             thinking=asked.thinking and bool(plan.tools),
             tool_choice=plan.tool_choice,
             wire_format=asked.parsers[0] if asked.parsers else None,
@@ -211,7 +211,7 @@ class ChatService:
             client=API_CLIENT + uuid.uuid4().hex,
         )
 
-    # --- the assistant makes them itself
+    # --- the assistant executes tool calls
 
     async def _with_own_tools(
         self, model: ChatModel, question: ChatInput, caller: Caller, cancel: CancelFlag
@@ -247,13 +247,13 @@ class ChatService:
                             yield ReplyText(piece)
                         case AgentResult():
                             heard.append(piece.reply)
-                            # The calls have been made: what is left of them is the answer.
+                            # The calls are done: the client only gets the text.
                             is_cut = piece.finish_reason == "length"
                             yield ReplyEnd("length" if is_cut else "stop", usage)
 
     @contextmanager
     def _recorded(self, turn: Turn, text: str) -> Iterator[list[str]]:
-        """A turn in which the assistant may act is recorded, as those of the room are; the reply is added."""
+        """Record the turn like a local one, because the assistant may act; the caller appends the reply."""
         record, reply = self._assistant.record, list[str]()
         record(TurnStarted(turn_id=turn.id, source="api", preset=self._assistant.name))
         record(TranscriptReady(turn_id=turn.id, text=text, language=""))
@@ -269,7 +269,7 @@ class ChatService:
 
 
 def _plan(question: ChatInput, assistant: Assistant) -> HopPlan:
-    """What the program chose holds for this reply; where it left the choice, the preset has its policy."""
+    """Plan the reply by the request's tool choice or else by the preset's policy."""
     tools = question.tools or ()
     if question.tool_choice == "auto":
         return plan_hop(tools, policy=assistant.asked.policy, hop=question.hop)
@@ -277,5 +277,5 @@ def _plan(question: ChatInput, assistant: Assistant) -> HopPlan:
 
 
 def _stop_word(done: ChatDone, question: ChatInput) -> str | None:
-    """What ended the text, if it was the program that wanted it so."""
+    """Return the stop string of the request that ended the text, if any."""
     return done.stopped_at if done.stopped_at in question.stop else None

@@ -29,12 +29,12 @@ _PREFIX = "edgevox-"
 _OWNER = "owner"
 
 _FIRST_FILE = """\
-# Who may use the server (edgevox serve): a table for each, with a token and what it is good for.
-#   chat   talk with the model            read   look things up with the assistant's tools
-#   audio  recognise and speak            act    let them change something
-#   status how the server is              confirm  say yes to what another program asked for
-#   voice  speak with it, as the page does      history  see what was said      settings  change some of them
-# A tool may want a scope of its own, such as home.locks; "home.*" is all of those, "*" is everything.
+# Clients of the server (edgevox serve): a table for each, with a token and its scopes.
+#   chat   use the model                  read   call tools that only read
+#   audio  STT and TTS                    act    call tools that change something
+#   status state of the server            confirm  confirm calls of other programs
+#   voice  voice sessions, as the page    history  see past turns      settings  change settings
+# A tool may need its own scope, such as home.locks; "home.*" covers all of those, "*" everything.
 [{name}]
 token = "{token}"
 scopes = ["*"]
@@ -49,19 +49,19 @@ class _Entry(BaseModel):
 
 
 class _File(RootModel[dict[str, _Entry]]):
-    """The whole file: a table for each name."""
+    """The token file: a table for each name."""
 
 
 class Tokens:
-    """The tokens that are known, as digests: what is not kept cannot be shown."""
+    """The known tokens, stored as digests so that they cannot leak."""
 
     def __init__(self, callers: dict[str, Caller]) -> None:
-        """`callers` by their tokens."""
+        """`callers` maps tokens to callers."""
         self._callers = {_digest(token): caller for token, caller in callers.items()}
 
     @classmethod
     def open(cls, folders: Folders) -> Tokens:
-        """Those of the user's file, which is made where there is none. Raises ConfigError."""
+        """Read the user's token file, creating it if needed. Raises ConfigError."""
         path = token_file(folders)
         if not path.exists():
             write_secret(path, _FIRST_FILE.format(name=_OWNER, token=new_token()))
@@ -69,15 +69,15 @@ class Tokens:
 
     @classmethod
     def read(cls, path: Path) -> Tokens:
-        """Raises ConfigError, in which no token is named."""
+        """Read a token file. Raises ConfigError, whose message contains no token."""
         entries = _entries(path)
         callers = {entry.token: Caller(name, entry.scopes) for name, entry in entries.items()}
         if len(callers) < len(entries):
-            raise ConfigError(f"{path} has one token twice", hint=_HINT)
+            raise ConfigError(f"{path} contains a duplicate token", hint=_HINT)
         return cls(callers)
 
     def caller(self, token: str) -> Caller | None:
-        """Whose token this is."""
+        """Return the caller of a token, in constant time."""
         digest = _digest(token)
         found = None
         for known, caller in self._callers.items():
@@ -86,21 +86,21 @@ class Tokens:
         return found
 
     def has_other(self, caller: Caller, scope: str) -> bool:
-        """Whether somebody else than `caller` may do that."""
+        """Return whether another caller has this scope."""
         return any(other.name != caller.name and other.may(scope) for other in self._callers.values())
 
 
 def page_token(path: Path, name: str | None = None) -> str:
-    """The token to open the page with: that of `name`, else one that may do all. Raises ConfigError."""
+    """Return the token for the web page: that of `name`, or one with all scopes. Raises ConfigError."""
     entries = _entries(path)
     able = [known for known, entry in entries.items() if "*" in entry.scopes]
     chosen = name or next(iter(able or entries), "")
     if chosen not in entries:
-        raise ConfigError(f"{path} has no token for {chosen or 'anybody'}", hint=_HINT)
+        raise ConfigError(f"{path} has no token{f' for {chosen}' if chosen else ''}", hint=_HINT)
     return entries[chosen].token
 
 
-_HINT = "docs/guide/server.md shows what it looks like; without the file, a new one is made"
+_HINT = "see docs/guide/server.md; if you delete the file, a new one is created"
 
 
 def token_file(folders: Folders) -> Path:
@@ -116,10 +116,10 @@ def _entries(path: Path) -> dict[str, _Entry]:
     try:
         return _File.model_validate(tomllib.loads(content.reveal() if content else "")).root
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is no TOML file: {error}", hint=_HINT) from None
+        raise ConfigError(f"{path} is not valid TOML: {error}", hint=_HINT) from None
     except ValidationError as error:
-        places = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
-        raise ConfigError(f"{path} cannot be used: {places}", hint=_HINT) from None
+        fields = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+        raise ConfigError(f"{path} has invalid fields: {fields}", hint=_HINT) from None
 
 
 def _digest(token: str) -> bytes:
@@ -127,33 +127,33 @@ def _digest(token: str) -> bytes:
 
 
 ANONYMOUS = Caller("anybody on this machine")
-"""Who asks without a token; no tool is theirs to call."""
+"""The caller of requests without a token, which cannot call tools."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
 class Access:
-    """The rules of one server."""
+    """Access rules of one server."""
 
     def __init__(self, tokens: Tokens, *, always_token: bool) -> None:
         self._tokens = tokens
         self._always_token = always_token
 
     def allow_local(self, connection: HTTPConnection, scope: str) -> Caller:
-        """Who asks for something that changes nothing here. Raises ApiError."""
+        """Authorize a request without side effects; local clients need no token. Raises ApiError."""
         if self._always_token or not is_local(connection):
             return self.require_token(connection, scope)
         return self._known(connection) or ANONYMOUS
 
     def require_token(self, connection: HTTPConnection, scope: str, *, instead: str = "") -> Caller:
-        """Who asks for something that can make the assistant act. Raises ApiError.
+        """Authorize a request that can make the assistant act. Raises ApiError.
 
-        `instead` says what can be done without a token.
+        `instead` is added to the error: what is possible without a token.
         """
         return self._allowed(_token(connection), scope, instead)
 
     def require_socket_token(self, connection: HTTPConnection, token: str, scope: str) -> Caller:
-        """The same for a browser's socket, which has no header for a token: it says it. Raises ApiError."""
+        """Authorize a WebSocket; browsers cannot set headers, so the token may come in a frame. Raises ApiError."""
         return self._allowed(token or _token(connection), scope)
 
     def _allowed(self, token: str, scope: str, instead: str = "") -> Caller:
@@ -162,7 +162,7 @@ class Access:
             raise ApiError(
                 401,
                 "invalid_api_key" if token else "missing_api_key",
-                f"this needs a token that is known here{instead}",
+                f"a valid token is required{instead}",
                 headers={"WWW-Authenticate": "Bearer"},
             )
         if not caller.may(scope):
@@ -175,19 +175,19 @@ class Access:
 
 
 def is_local(connection: HTTPConnection) -> bool:
-    """True for a program on this machine, and not for what a proxy on it passes on."""
+    """Return whether the client is on this machine and not behind a proxy."""
     client = connection.client
     try:
-        is_near = client is not None and ipaddress.ip_address(client.host).is_loopback
+        is_loopback = client is not None and ipaddress.ip_address(client.host).is_loopback
     except ValueError:
         return False
     headers = connection.headers
     is_direct = not any(name in headers for name in _FORWARDED)
-    return is_near and is_direct and is_loopback_name(host_name(headers.get("host", "")))
+    return is_loopback and is_direct and is_loopback_name(host_name(headers.get("host", "")))
 
 
 def client_key_of(connection: HTTPConnection, caller: Caller) -> ClientKey | None:
-    """Who comes back when it was sent away; its connection names it only as long as that lasts."""
+    """Return a key that recognises a client that retries, even on a new connection."""
     client, headers = connection.client, connection.headers
     if client is None:
         return None
@@ -197,7 +197,7 @@ def client_key_of(connection: HTTPConnection, caller: Caller) -> ClientKey | Non
 
 
 def _token(connection: HTTPConnection) -> str:
-    """What the request brings: OpenAI's libraries and Anthropic's have different places for it."""
+    """Return the token of the request; OpenAI's and Anthropic's clients use different headers."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     if scheme.casefold() == "bearer" and token.strip():
         return token.strip()

@@ -23,14 +23,14 @@ from edgevox.core.types import JsonObject
 
 
 class ClientDisconnected(Exception):
-    """Nobody waits for the answer any more."""
+    """The client closed the connection before the answer."""
 
 
 _log = logging.getLogger(__name__)
 
 ANTHROPIC_PATH = "/v1/messages"
 
-# The kinds of errors as the two programs' libraries know them.
+# Error types of the OpenAI and Anthropic clients.
 _OPENAI_KINDS: Mapping[int, str] = {
     401: "authentication_error",
     403: "permission_error",
@@ -45,7 +45,7 @@ _ANTHROPIC_KINDS: Mapping[int, str] = {
 
 
 class ApiError(Exception):
-    """A request that is answered with an error. `param` is the field of the request that is wrong."""
+    """An error response. `param` is the invalid field of the request."""
 
     def __init__(
         self,
@@ -80,18 +80,18 @@ class ApiError(Exception):
         return {"type": "error", "error": {"type": kind, "message": self.message}}
 
     def response(self, path: str) -> JSONResponse:
-        """The answer to a request for `path`."""
+        """Return the response, in the format of the API that `path` belongs to."""
         body = self.as_anthropic() if path.startswith(ANTHROPIC_PATH) else self.as_openai()
         return JSONResponse(body, self.status, headers=self.headers)
 
 
 def invalid(message: str, param: str | None = None) -> ApiError:
-    """A request that cannot be understood."""
+    """Return the error for an invalid request."""
     return ApiError(400, "invalid_value", message, param=param)
 
 
 def as_api_error(error: EdgevoxError) -> ApiError:
-    """What an error of the assistant's is for somebody who is far away."""
+    """Map an error of the assistant to a response without local details."""
     match error:
         case ContextOverflow():
             return ApiError(400, "context_length_exceeded", error.message, param="messages")
@@ -104,12 +104,9 @@ def as_api_error(error: EdgevoxError) -> ApiError:
         case EngineFailed():
             return ApiError(503, error.code, error.message, headers={"Retry-After": "5"})
         case _:
-            # Its words may name the files of this machine.
+            # The message may contain local paths.
             _log.error("%s: %s", error.code, error.message)
-            return ApiError(500, error.code, "the assistant could not answer: its own log says why")
-
-
-# --- for the application
+            return ApiError(500, error.code, "the assistant could not answer: see its log")
 
 
 async def handle_api_error(request: Request, error: Exception) -> JSONResponse:
@@ -123,24 +120,24 @@ async def handle_edgevox_error(request: Request, error: Exception) -> JSONRespon
 
 
 async def handle_http_error(request: Request, error: Exception) -> JSONResponse:
-    """What the router says: no such path, or not with this method."""
+    """Handle an unknown path or method."""
     assert isinstance(error, HTTPException)
     codes: dict[int, Any] = {404: "unknown_url", 405: "method_not_allowed"}
     code = codes.get(error.status_code, "invalid_request")
     message = {
-        404: f"there is nothing at {request.url.path}",
-        405: f"{request.method} is not possible at {request.url.path}",
+        404: f"unknown URL {request.url.path}",
+        405: f"{request.method} is not allowed at {request.url.path}",
     }.get(error.status_code, error.detail)
     return ApiError(error.status_code, code, message, headers=error.headers).response(request.url.path)
 
 
 async def handle_unexpected_error(request: Request, _error: Exception) -> JSONResponse:
-    """A fault of ours: nothing of it goes out."""
-    return ApiError(500, "internal_error", "this is a fault in EdgeVox").response(request.url.path)
+    """Hide the details of an unexpected exception."""
+    return ApiError(500, "internal_error", "this is a bug in EdgeVox").response(request.url.path)
 
 
 async def handle_disconnect(_request: Request, _error: Exception) -> Response:
-    """The client has gone: what is sent now is read by nobody."""
+    """End a request whose client has disconnected."""
     return Response(status_code=499)
 
 
@@ -154,5 +151,5 @@ HANDLERS: Mapping[Any, Any] = {
 
 
 def shutdown_error() -> ApiError:
-    """What a client is told whose answer is not whole yet."""
-    return ApiError(503, "server_ends", "the server is being stopped", headers={"Retry-After": "5"})
+    """Return the error for requests that are cut off by a shutdown."""
+    return ApiError(503, "server_ends", "the server is shutting down", headers={"Retry-After": "5"})

@@ -25,14 +25,14 @@ from edgevox.server.websocket.protocol import FRAME_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Files in PEM form; without `key`, the key is in the file of the chain."""
+    """PEM files; without `key`, the key is in the chain file."""
 
     chain: Path
     key: Path | None = None
 
 
 def certificate_of(settings: ServerSettings) -> Certificate | None:
-    """The one of the settings; None where there is none. Raises ConfigError when it cannot be used."""
+    """Return the configured certificate, if any. Raises ConfigError if it is invalid."""
     if settings.tls_certificate is None:
         return None
     certificate = Certificate(settings.tls_certificate, settings.tls_key)
@@ -41,7 +41,7 @@ def certificate_of(settings: ServerSettings) -> Certificate | None:
     except OSError as error:  # ssl.SSLError is one
         raise ConfigError(
             f"the certificate {certificate.chain} cannot be used: {error.strerror or error}",
-            hint="server.tls_certificate and server.tls_key name files in PEM form that belong together",
+            hint="server.tls_certificate and server.tls_key must be matching PEM files",
         ) from None
     return certificate
 
@@ -50,23 +50,23 @@ _CLOSE_TIMEOUT_S = 2.0
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """A connection that is closed is gone a moment later, whether the client has read its end or not."""
+    """Aborts a closed connection after a short time, even if the client does not read."""
 
     async def run_asgi(self) -> None:
         await super().run_asgi()
-        # To close it waits until all that was written is read, and that may be never.
+        # close() waits until the client has read everything, which may never happen.
         self.loop.call_later(_CLOSE_TIMEOUT_S, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         try:
             super().data_received(data)
-        except InvalidState:  # it would answer what came behind a close
+        except InvalidState:  # data after a close frame
             self.transport.abort()
 
     def send_receive_event_to_app(self) -> None:
         if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(b"".join(self.frames)):
             self.frames = []
-            self.conn.fail(CloseCode.INVALID_DATA, "text that is no UTF-8")
+            self.conn.fail(CloseCode.INVALID_DATA, "invalid UTF-8")
             self.handle_parser_exception()
         else:
             super().send_receive_event_to_app()
@@ -83,7 +83,7 @@ def _is_text(content: bytes) -> bool:
 _MAX_HEADER_BYTES = 32_768
 _BACKLOG = 128
 _SHUTDOWN_TIMEOUT_S = 1
-# Whoever is told to come back in a minute is known by its connection then (engine_queues.py).
+# Longer than the longest Retry-After: a client is recognised by its connection (engine_queues.py).
 _KEEP_ALIVE_S = 75
 
 
@@ -91,20 +91,20 @@ _KEEP_ALIVE_S = 75
 async def http_listener(
     app: ASGIApp, host: str, port: int, certificate: Certificate | None = None
 ) -> AsyncIterator[str]:
-    """Serve inside the block; the address is given. Raises ConfigError when it cannot be listened on."""
+    """Serve during the block and yield the URL. Raises ConfigError if the port cannot be bound."""
     with _listening(host, port) as bound:
         config = uvicorn.Config(
             app,
             log_config=None,
             log_level="warning",
-            access_log=False,  # a request line may hold what nobody is to read
+            access_log=False,  # request lines may contain secrets
             server_header=False,
-            proxy_headers=False,  # or any header could claim that a request comes from this machine
+            proxy_headers=False,  # a header must not make a request look local
             h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
             http="h11",
             ws=SocketProtocol,
             ws_max_size=FRAME_BYTES,
-            ws_per_message_deflate=False,  # sound stays as large, and a small frame could become huge
+            ws_per_message_deflate=False,  # audio does not compress, and small frames could inflate
             lifespan="on",
             timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
             timeout_keep_alive=_KEEP_ALIVE_S,
@@ -125,7 +125,7 @@ async def http_listener(
 
 
 class _Server(uvicorn.Server):
-    """Says when it is up, and leaves the signals to the command that runs it."""
+    """Sets `is_up` after startup, and does not install signal handlers."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -157,13 +157,13 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise ConfigError(
             f"the server cannot listen on {host}, port {port}: {error.strerror or error}",
-            hint="another program may have the port: set server.port, or end it",
+            hint="another program may use the port: set server.port, or stop it",
         ) from error
     return bound
 
 
 def port_is_free(host: str, port: int) -> bool:
-    """Whether a server could listen there now."""
+    """Return whether a server could listen there now."""
     try:
         _listening(host, port).close()
     except ConfigError:
@@ -172,7 +172,7 @@ def port_is_free(host: str, port: int) -> bool:
 
 
 def is_exposed(host: str) -> bool:
-    """Whether other machines can reach what listens there."""
+    """Return whether other machines can reach a server on this address."""
     try:
         return not ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -20,12 +20,12 @@ from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.errors import ApiError, shutdown_error
 
 _LOCALHOST = "localhost"
-_ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  (these are compared with, not bound to)
+_ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  (compared, not bound)
 _SAME = ("same-origin", "none")
 
 
 class HostRule:
-    """Which names the server answers to, and which pages may use it."""
+    """The host names that the server accepts, and the origins that may use it."""
 
     def __init__(self, bound_host: str, allowed_hosts: Collection[str], allowed_origins: Collection[str]) -> None:
         named = () if bound_host in _ANY_ADDRESS else (bound_host,)
@@ -33,19 +33,19 @@ class HostRule:
         self._origins = {origin.rstrip("/").casefold() for origin in allowed_origins}
 
     def allows_host(self, host: str) -> bool:
-        """Whether a request with this Host header means us."""
+        """Return whether this Host header is accepted."""
         name = host_name(host)
         return bool(name) and (is_loopback_name(name) or name in self._hosts)
 
     def allows_origin(self, origin: str | None, fetch_site: str | None, host: str) -> bool:
-        """Whether the page, if it is one, may ask: our own, or one that the settings name."""
+        """Return whether the request comes from no page, the server's own page, or an allowed origin."""
         if origin is not None:
             return origin.casefold() in self._origins or urlsplit(origin).netloc.casefold() == host.casefold()
         return fetch_site is None or fetch_site in _SAME
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without its port; "" for what is none."""
+    """Return the name in a Host header without the port; "" if it is invalid."""
     try:
         return (urlsplit(f"//{host.strip()}").hostname or "").rstrip(".").casefold()
     except ValueError:
@@ -65,7 +65,7 @@ BODY_TIMEOUT_S = 60.0
 
 
 class RequestLimits:
-    """Middleware that sends away what must not come in. `max_bytes` holds for all paths but the `larger`."""
+    """Rejects requests by host, origin and size. `larger` has the paths with another limit than `max_bytes`."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class RequestLimits:
         try:
             self._check_page(Headers(scope=scope))
         except ApiError:
-            await send({"type": "websocket.close"})  # before it is accepted: 403
+            await send({"type": "websocket.close"})  # before accepting, this is a 403
             return
         await self._app(scope, receive, send)
 
@@ -113,31 +113,31 @@ class RequestLimits:
     def _check_page(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._rule.allows_host(hosts[0]):
-            raise ApiError(403, "host_not_allowed", "this is not the name of this server (server.allowed_hosts)")
+            raise ApiError(403, "host_not_allowed", "host not allowed (server.allowed_hosts)")
         if not self._rule.allows_origin(headers.get("origin"), headers.get("sec-fetch-site"), hosts[0]):
-            raise ApiError(403, "origin_not_allowed", "this page may not use the server (server.allowed_origins)")
+            raise ApiError(403, "origin_not_allowed", "origin not allowed (server.allowed_origins)")
 
 
 def _check_length(headers: Headers, limit: int) -> None:
     length = headers.get("content-length", "0")
     if not length.isdecimal() or not length.isascii():
-        raise ApiError(400, "invalid_length", "the length of the request is no number")
+        raise ApiError(400, "invalid_length", "invalid Content-Length")
     if int(length) > limit:
         raise _too_large(limit)
 
 
 class _Limited:
-    """The body as it arrives. Raises ApiError when it is larger than it may be, or does not arrive."""
+    """Receives the body. Raises ApiError if it is too large or too slow."""
 
     def __init__(self, receive: Receive, limit: int, timeout_s: float) -> None:
         self._receive = receive
         self._limit = limit
         self._timeout_s = timeout_s
         self._bytes = 0
-        self._is_whole = False
+        self._is_complete = False
 
     async def __call__(self) -> Message:
-        if self._is_whole:  # whoever asks now waits for the client to go away
+        if self._is_complete:  # from here on, only a disconnect is awaited
             return await self._receive()
         try:
             message = await asyncio.wait_for(self._receive(), self._timeout_s)
@@ -145,18 +145,18 @@ class _Limited:
             raise ApiError(408, "request_timeout", "the request did not arrive in time") from None
         if message["type"] == "http.request":
             self._bytes += len(message.get("body", b""))
-            self._is_whole = not message.get("more_body", False)
+            self._is_complete = not message.get("more_body", False)
             if self._bytes > self._limit:
                 raise _too_large(self._limit)
         return message
 
 
 def _too_large(limit: int) -> ApiError:
-    return ApiError(413, "request_too_large", f"a request may have {limit:,} bytes at most")
+    return ApiError(413, "request_too_large", f"the request is larger than {limit:,} bytes")
 
 
 class ShutdownMiddleware:
-    """Middleware around all others. uvicorn cancels what is open when it stops, and nobody else does."""
+    """Outermost middleware: completes open responses when uvicorn cancels them at shutdown."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -167,13 +167,13 @@ class ShutdownMiddleware:
             return
         has_begun = False
 
-        async def noted(message: Message) -> None:
+        async def track(message: Message) -> None:
             nonlocal has_begun
             has_begun = True
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self._app(scope, receive, track)
         except asyncio.CancelledError:
             if has_begun:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -186,7 +186,7 @@ _OTHER = "other"
 
 
 class RequestCounter:
-    """Counts answers by path and status; paths that are not ours are one."""
+    """Counts responses by path and status; unknown paths count as one."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = frozenset(paths)
@@ -197,8 +197,6 @@ class RequestCounter:
 
 
 class CountingMiddleware:
-    """Middleware that counts."""
-
     def __init__(self, app: ASGIApp, requests: RequestCounter) -> None:
         self._app = app
         self._requests = requests
@@ -213,25 +211,25 @@ class CountingMiddleware:
 
 
 def exposition(assistant: Assistant, queues: EngineQueues, requests: RequestCounter) -> str:
-    """All figures as they are now."""
+    """Return the metrics in Prometheus text format."""
     return "\n".join((*_lines(assistant, queues, requests), ""))
 
 
 def _lines(assistant: Assistant, queues: EngineQueues, requests: RequestCounter) -> Iterator[str]:
-    yield "# HELP edgevox_requests_total Requests that were answered."
+    yield "# HELP edgevox_requests_total Answered requests."
     yield "# TYPE edgevox_requests_total counter"
     for (path, status), count in sorted(requests.answers.items()):
         yield f'edgevox_requests_total{{path="{path}",status="{status}"}} {count}'
     named = {"model": queues.model, "hearing": queues.transcriber, "speaking": queues.speaking}
-    yield "# HELP edgevox_queue_requests Requests that are at work or wait."
+    yield "# HELP edgevox_queue_requests Running and waiting requests."
     yield "# TYPE edgevox_queue_requests gauge"
     for name, queue in named.items():
         yield f'edgevox_queue_requests{{queue="{name}"}} {queue.admitted}'
-    yield "# HELP edgevox_queue_refused_total Requests that were sent away because too many waited."
+    yield "# HELP edgevox_queue_refused_total Requests rejected because the queue was full."
     yield "# TYPE edgevox_queue_refused_total counter"
     for name, queue in named.items():
         yield f'edgevox_queue_refused_total{{queue="{name}"}} {queue.refused}'
-    yield "# HELP edgevox_pauses_total Replies that were interrupted because somebody spoke in the room."
+    yield "# HELP edgevox_pauses_total Replies paused for the local speaker."
     yield "# TYPE edgevox_pauses_total counter"
     yield f"edgevox_pauses_total {queues.model.pauses}"
     yield "# HELP edgevox_engine_up Whether an engine is ready."

@@ -22,22 +22,22 @@ BodyT = TypeVar("BodyT", bound="RequestBody")
 
 
 class RequestBody(BaseModel):
-    """A part of a request. Fields that are not known are passed over, as newer clients have more of them."""
+    """Base of request bodies; unknown fields of newer clients are ignored."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, frozen=True)
 
 
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
-    """Raises ApiError, and ClientDisconnected."""
+    """Read and validate the body. Raises ApiError and ClientDisconnected."""
     content = await read_json(request)
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        raise _told(error) from None
+        raise _validation_error(error) from None
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
-    """The body, whatever it holds. Raises ApiError, and ClientDisconnected."""
+    """Read a JSON body. Raises ApiError and ClientDisconnected."""
     if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != "application/json":
         raise ApiError(415, "unsupported_media_type", "the body must be application/json")
     try:
@@ -48,17 +48,17 @@ async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
         raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
 
 
-def _told(error: ValidationError) -> ApiError:
+def _validation_error(error: ValidationError) -> ApiError:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(step) for step in first["loc"])
     return invalid(f"{place or 'the body'}: {first['msg']}", place or None)
 
 
-Tell: TypeAlias = Callable[[ApiError], bytes]
+FormatError: TypeAlias = Callable[[ApiError], bytes]
 
 
 def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
-    """One event as it goes over the wire."""
+    """Encode one server-sent event."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {text}\n\n".encode()
@@ -67,26 +67,28 @@ def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
 async def sse_response(
     request: Request,
     pieces: AsyncGenerator[bytes, None],
-    tell: Tell,
+    format_error: FormatError,
     *,
     media_type: str = "text/event-stream",
 ) -> Response:
-    """The answer in pieces; what goes wrong before the first is raised, and then `tell` puts it in words."""
+    """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`."""
     try:
         first = await cancel_on_disconnect(request.receive, anext(pieces))
     except BaseException:
         await pieces.aclose()
         raise
-    return _Stream(first, pieces, tell, media_type)
+    return _Stream(first, pieces, format_error, media_type)
 
 
 class _Stream(Response):
-    def __init__(self, first: bytes, pieces: AsyncGenerator[bytes, None], tell: Tell, media_type: str) -> None:
+    def __init__(
+        self, first: bytes, pieces: AsyncGenerator[bytes, None], format_error: FormatError, media_type: str
+    ) -> None:
         super().__init__(media_type=media_type, headers={"Cache-Control": "no-store"})
         del self.headers["content-length"]
         self._first = first
         self._pieces = pieces
-        self._tell = tell
+        self._format_error = format_error
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with aclosing(self._pieces):
@@ -95,7 +97,9 @@ class _Stream(Response):
             except (ClientDisconnected, OSError):
                 return
             except asyncio.CancelledError:
-                await send({"type": "http.response.body", "body": self._tell(shutdown_error()), "more_body": True})
+                await send(
+                    {"type": "http.response.body", "body": self._format_error(shutdown_error()), "more_body": True}
+                )
                 raise
 
     async def _send(self, send: Send) -> None:
@@ -105,10 +109,10 @@ class _Stream(Response):
             async for piece in self._pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         except ApiError as error:
-            await send({"type": "http.response.body", "body": self._tell(error), "more_body": True})
+            await send({"type": "http.response.body", "body": self._format_error(error), "more_body": True})
         except EdgevoxError as error:
-            told = self._tell(as_api_error(error))
-            await send({"type": "http.response.body", "body": told, "more_body": True})
+            body = self._format_error(as_api_error(error))
+            await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -125,14 +129,14 @@ async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, Resul
 
     The body of the request must have been read.
     """
-    at_work = asyncio.ensure_future(work)
+    working = asyncio.ensure_future(work)
     watching = asyncio.ensure_future(_disconnected(receive))
     try:
-        await asyncio.wait((at_work, watching), return_when=asyncio.FIRST_COMPLETED)
-        if at_work.done():
-            return at_work.result()
+        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
         raise ClientDisconnected
     finally:
-        for task in (at_work, watching):
+        for task in (working, watching):
             task.cancel()
-        await asyncio.gather(at_work, watching, return_exceptions=True)
+        await asyncio.gather(working, watching, return_exceptions=True)

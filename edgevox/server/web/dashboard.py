@@ -1,4 +1,4 @@
-"""Routes for the page's views: status, home, tool statistics, turns of a day, and editable settings."""
+"""Routes for the web page: status, home, tool statistics, turns of a day, and editable settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from edgevox.tools.results import ToolCounts
 
 
 def hourly_medians(records: Sequence[TurnMetrics]) -> list[JsonObject]:
-    """Only the hours in which somebody asked for something; what rings is not asked for."""
+    """Return median latencies by hour; hours without requests and alarms are left out."""
     hours: defaultdict[int, list[TurnMetrics]] = defaultdict(list)
     for record in records:
         if record.source != "ring" and record.outcome != "dropped":
@@ -58,13 +58,13 @@ def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
 
 
 HISTORY = "history"
-"""The permission to see what was said."""
+"""Scope for past turns."""
 
 _MOST_TURNS = 500
 
 
 class DashboardRoutes:
-    """Of one assistant, whose `clients` speak with it from elsewhere."""
+    """Read-only routes of one assistant; `clients` are its remote voice clients."""
 
     def __init__(self, assistant: Assistant, access: Access, clients: Clients) -> None:
         self._assistant = assistant
@@ -93,7 +93,7 @@ class DashboardRoutes:
         dashboard, toolbox = self._dashboard(), self._toolbox()
         problem = toolbox.home.problem
         try:
-            house = toolbox.home.house()  # of this loop, as the counts below are
+            house = toolbox.home.house()  # not thread-safe, like the counts below
         except (HomeError, StateError) as error:
             house, problem = House(()), problem or error.message
         return JSONResponse(
@@ -134,13 +134,13 @@ class DashboardRoutes:
     def _dashboard(self) -> DashboardData:
         dashboard = self._assistant.dashboard
         if dashboard is None:
-            raise ApiError(404, "not_served", "this server has nothing to show")
+            raise ApiError(404, "not_served", "this server has no dashboard")
         return dashboard
 
     def _toolbox(self) -> DashboardTools:
         toolbox = self._dashboard().toolbox
         if toolbox is None:
-            raise ApiError(404, "no_tools", "this assistant has no tools: it only talks")
+            raise ApiError(404, "no_tools", "this assistant has no tools")
         return toolbox
 
 
@@ -151,9 +151,9 @@ def _day(text: str | None) -> dt.date:
     try:
         day = dt.date.fromisoformat(text)
     except ValueError:
-        raise invalid("day is a date, such as 2026-11-15", "day") from None
+        raise invalid("day must be a date, such as 2026-11-15", "day") from None
     if not dt.date(1971, 1, 1) <= day <= today + dt.timedelta(days=1):
-        raise invalid("there can be no turns of that day", "day")
+        raise invalid("day is out of range", "day")
     return day
 
 
@@ -200,15 +200,15 @@ def _turn_json(record: TurnMetrics) -> JsonObject:
 
 
 SETTINGS = "settings"
-"""The permission to see and change them."""
+"""Scope for viewing and changing settings."""
 
 
 class SettingsBody(RootModel[dict[str, bool | int | float | str]]):
-    """New values by the names of the settings."""
+    """New values by setting name."""
 
 
 class SettingsRoutes:
-    """`reload` lets the assistant live by what is in the file; without it that waits for the next start."""
+    """`reload` applies the settings file; without it, changes apply at the next start."""
 
     def __init__(
         self, dashboard: DashboardData | None, access: Access, reload: Callable[[], None] | None = None
@@ -232,25 +232,25 @@ class SettingsRoutes:
         try:
             changes = SettingsBody.model_validate(await read_json(request), strict=True).root
         except ValidationError:
-            raise invalid("the body has a value for each name of a setting") from None
+            raise invalid("the body must map setting names to values") from None
         if not changes:
-            raise invalid("there is nothing to change")
+            raise invalid("no settings given")
         try:
             await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)
         except ValueError as error:
             raise invalid(str(error)) from None
         told = {"saved": sorted(changes), "in_force": "soon" if self._reload else "restart"}
-        # The answer first: to reload ends this server, and begins another.
+        # Sends the response first, because a reload restarts this server.
         return JSONResponse(told, background=BackgroundTask(self._live_by_it))
 
     async def _live_by_it(self) -> None:
-        # A coroutine, so that it runs in the assistant's loop and not on a thread.
+        # A coroutine runs in the event loop; a plain function would run in a thread.
         if self._reload is not None:
             self._reload()
 
     def _served(self) -> DashboardData:
         if self._dashboard is None:
-            raise ApiError(404, "not_served", "this server has no settings to show")
+            raise ApiError(404, "not_served", "this server has no settings")
         return self._dashboard
 
 

@@ -1,7 +1,7 @@
-"""Serves the page's static files with security headers.
+"""Serves the static files of the web page with security headers.
 
-The files hold no secrets and need no token, because a browser cannot send one when it opens an address.
-The page's data comes over the voice socket and /v1, with the user's token.
+The files contain no secrets and need no token, because a browser cannot send one when it opens a URL.
+The data comes over the voice socket and /v1, with the user's token.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TYPES = {
 }
 START = "index.html"
 
-# Nothing from elsewhere, nothing inline, no frames around it, and no form that leads away.
+# No foreign sources, no inline code, no framing, no form targets.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -44,14 +44,14 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=(), display-capture=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    # Kept by the browser, and asked for anew each time: a page must not be older than its server.
+    # Cached, but revalidated each time: the page must not be older than its server.
     "Cache-Control": "no-cache",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """One file of the page, as it goes out."""
+    """One file of the page with its headers."""
 
     body: bytes
     content_type: str
@@ -59,7 +59,7 @@ class PageFile:
 
 
 def page_files() -> Mapping[str, PageFile]:
-    """Every file of the page by its name; a kind of file that no page has is not one of them."""
+    """Return the files of the page by name; unknown file types are skipped."""
     folder = files(__package__).joinpath("files")
     return {
         entry.name: _read(entry.read_bytes(), _TYPES[kind])
@@ -69,7 +69,7 @@ def page_files() -> Mapping[str, PageFile]:
 
 
 def page_routes() -> list[Route]:
-    """The page at `/`, and its parts at `/page/NAME`."""
+    """Return the routes: the page at `/`, its files at `/page/NAME`."""
     known = page_files()
 
     async def start(request: Request) -> Response:

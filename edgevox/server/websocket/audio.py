@@ -22,12 +22,12 @@ from edgevox.server.websocket.protocol import CloseCode, CloseConnection, invali
 Send: TypeAlias = Callable[[str | bytes], Awaitable[None]]
 
 READ_WITHIN_S = 10.0
-# Half a minute of speech at the highest rate. No more than a few seconds of it are ever sent ahead.
+# Half a minute of speech at the highest rate; normally only a few seconds are sent ahead.
 MOST_BYTES = 3_000_000
 
 
 class Outbox:
-    """`put` from the loop, at any time; `run` sends. What waits is lost when the connection ends."""
+    """Outgoing queue: `put` frames from the event loop, `run` sends them until the connection ends."""
 
     def __init__(self, *, read_within_s: float = READ_WITHIN_S, most_bytes: int = MOST_BYTES) -> None:
         self._waiting: deque[str | bytes] = deque()
@@ -41,24 +41,24 @@ class Outbox:
         return self._bytes
 
     def tell(self, frame: JsonObject) -> None:
-        """Send a frame of text."""
+        """Queue a text frame."""
         self._put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
     def sound(self, pcm: bytes) -> None:
         self._put(pcm)
 
     def drop_audio(self) -> None:
-        """Do not send what waits of the sound."""
+        """Discard queued audio."""
         self._waiting = deque(one for one in self._waiting if isinstance(one, str))
         self._bytes = sum(map(len, self._waiting))
 
     async def run(self, send: Send) -> None:
-        """Send until it is cancelled. Raises CloseConnection when nobody reads."""
+        """Send until cancelled. Raises CloseConnection if the client does not read."""
         while True:
             await self._is_there.wait()
             while self._waiting:
                 if self._bytes > self._most_bytes:
-                    raise CloseConnection(CloseCode.STALLED, "too much waits to be read")
+                    raise CloseConnection(CloseCode.STALLED, "the client reads too slowly")
                 frame = self._waiting.popleft()
                 self._bytes -= len(frame)
                 await self._send(send, frame)
@@ -69,11 +69,13 @@ class Outbox:
             async with asyncio.timeout(self._read_within_s):
                 await send(frame)
         except TimeoutError:
-            raise CloseConnection(CloseCode.STALLED, f"nothing was read for {self._read_within_s:g} seconds") from None
+            raise CloseConnection(
+                CloseCode.STALLED, f"the client read nothing for {self._read_within_s:g} seconds"
+            ) from None
 
     def _put(self, frame: str | bytes) -> None:
         if self._bytes > self._most_bytes:
-            return  # it is being closed: nothing more is kept for it
+            return  # the connection is closing
         self._waiting.append(frame)
         self._bytes += len(frame)
         self._is_there.set()
@@ -81,12 +83,12 @@ class Outbox:
 
 _SAMPLE_BYTES = 2
 _LOUDEST = 32_768
-# The loop takes blocks as they come; where it cannot for so long, what is oldest is let go.
+# The voice loop consumes blocks immediately; after this much backlog the oldest are dropped.
 _MOST_BLOCKS = 10_000 // BLOCK_MS
 
 
 class WebSocketAudioSource:
-    """`feed` it what the client sends. After a silence of `longest_pause_s` everything has ended."""
+    """The client's microphone. A silence of `longest_pause_s` ends any utterance."""
 
     live = True
 
@@ -99,15 +101,15 @@ class WebSocketAudioSource:
         self._blocks: deque[Audio] = deque()
         self._is_there = asyncio.Event()
         self._is_silent = True
-        """Whether nothing was recorded since the microphone was off."""
+        """Whether nothing was received since the microphone was turned off."""
 
     @property
     def delay_s(self) -> float:
-        """How old the end of the last block is: what came after it waits here."""
+        """Age of the last consumed block: the audio that is still queued."""
         return len(self._blocks) * BLOCK_MS / 1000
 
     def feed(self, pcm: bytes) -> float:
-        """Take a frame of sound; how many seconds it is. Raises CloseConnection."""
+        """Add a frame of audio and return its duration in seconds. Raises CloseConnection."""
         if len(pcm) % _SAMPLE_BYTES:
             raise invalid_frame("sound of 16 bits has an even number of bytes")
         self._is_silent = self._is_silent and not pcm
@@ -116,7 +118,7 @@ class WebSocketAudioSource:
         return len(samples) / self._rate_hz
 
     def end_speech(self) -> None:
-        """The microphone is off: the silence that nobody records comes now."""
+        """Append silence, because the microphone was turned off."""
         if self._is_silent:
             return
         self._is_silent = True
@@ -127,7 +129,7 @@ class WebSocketAudioSource:
         while True:
             while self._blocks:
                 yield self._blocks.popleft()
-                await asyncio.sleep(0)  # what comes all at once must not hold up the room
+                await asyncio.sleep(0)  # a burst must not block the event loop
             self._is_there.clear()
             await self._is_there.wait()
 
@@ -143,18 +145,18 @@ class WebSocketAudioSource:
 
 
 AHEAD_S = 3.0
-"""So much is sent ahead of what was heard: enough for a network that is busy for a moment."""
+"""Audio sent ahead of playback, to bridge short network delays."""
 GONE_AFTER_S = 5.0
 
 _PIECE_S = 0.1
-# Browsers play in blocks of 128 samples, and may leave the last one out of their count.
+# Browsers play blocks of 128 samples and may not count the last one.
 _INEXACT_S = 0.02
-# How much was heard, after it was told to stop: a client that does not say so has told it before.
+# Wait for the playback position after a stop; without it, the last reported position counts.
 _LAST_WORD_S = 0.3
 
 
 class _Passage:
-    """A piece of speech without a gap."""
+    """A contiguous piece of speech."""
 
     def __init__(self, number: int, rate_hz: int) -> None:
         self.number = number
@@ -179,7 +181,7 @@ class _Passage:
 
 
 class WebSocketLoudspeaker:
-    """One passage at a time. `turn_id` names the turn that is under way."""
+    """The client's loudspeaker: one passage at a time. `turn_id` is the current turn."""
 
     def __init__(
         self,
@@ -212,9 +214,9 @@ class WebSocketLoudspeaker:
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
-        """Send every chunk as it comes; returns when the client has played the last, or `cancel` is set.
+        """Send chunks as they arrive; returns when the client has played the last, or `cancel` is set.
 
-        Raises DeviceUnavailable when the client plays nothing, and what `chunks` raises.
+        Raises DeviceUnavailable if the client plays nothing, and errors of `chunks`.
         """
         passage = _Passage(self._passages + 1, self._rate_hz)
         self._passage = passage
@@ -286,7 +288,7 @@ class WebSocketLoudspeaker:
             return
 
     def _stop(self, passage: _Passage, playing: asyncio.Task[None]) -> None:
-        """Be silent, unless all was heard."""
+        """Stop playback, unless everything was played."""
         is_whole = playing.done() and not playing.cancelled() and playing.exception() is None
         if passage.is_stopped or is_whole:
             return

@@ -17,16 +17,16 @@ from edgevox.server.websocket.session import Clients, ClientSession, Incoming
 from edgevox.tools.policy import Caller
 
 VOICE = "voice"
-"""The permission to speak with the assistant as a person does."""
+"""Scope for voice sessions."""
 
 HELLO_WITHIN_S = 5.0
 _GOODBYE_S = 1.0
-# Those who have not said who they are.
+# Connections that have not sent a hello yet.
 _MOST_UNKNOWN = 16
 
 
 class VoiceSocket:
-    """All the clients of one server."""
+    """The voice socket of one server."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class VoiceSocket:
         self._unknown = 0
 
     async def connect(self, socket: WebSocket) -> None:
-        """One connection, from the upgrade to its end."""
+        """Serve one connection."""
         await socket.accept()
         try:
             await self._converse(socket)
@@ -53,9 +53,9 @@ class VoiceSocket:
         except CloseConnection as cut:
             await _close(socket, cut)
         except asyncio.CancelledError:
-            return  # the server ends, and waits no longer
+            return  # the server shuts down
         except BaseException:
-            await _close(socket, CloseConnection(CloseCode.FAULT, "this is a fault in EdgeVox"))
+            await _close(socket, CloseConnection(CloseCode.FAULT, "this is a bug in EdgeVox"))
             raise
 
     async def _converse(self, socket: WebSocket) -> None:
@@ -63,7 +63,7 @@ class VoiceSocket:
             hello, caller = await self._greeted(socket, incoming)
             factory = self._assistant.session_factory
             if factory is None:
-                raise CloseConnection(CloseCode.NO_PLACE, "this server has no conversation to offer")
+                raise CloseConnection(CloseCode.NO_PLACE, "this server has no voice sessions")
             with self._clients.place(caller.name) as place:
                 talk = ClientSession(
                     self._assistant,
@@ -78,13 +78,13 @@ class VoiceSocket:
 
     async def _greeted(self, socket: WebSocket, incoming: Incoming) -> tuple[Hello, Caller]:
         if self._unknown >= _MOST_UNKNOWN:
-            raise CloseConnection(CloseCode.NO_PLACE, "too many are waiting at the door")
+            raise CloseConnection(CloseCode.NO_PLACE, "too many new connections")
         self._unknown += 1
         try:
             async with asyncio.timeout(HELLO_WITHIN_S):
                 first = await anext(incoming, None)
         except TimeoutError:
-            raise CloseConnection(CloseCode.NO_HELLO, "no hello came") from None
+            raise CloseConnection(CloseCode.NO_HELLO, "no hello frame received") from None
         finally:
             self._unknown -= 1
         if first is None:
@@ -100,7 +100,7 @@ class VoiceSocket:
 
 
 async def _incoming(socket: WebSocket) -> Incoming:
-    """What the client sends, until it goes."""
+    """Yield the client's frames until it disconnects."""
     while (message := await socket.receive())["type"] != "websocket.disconnect":
         text = message.get("text")
         yield text if text is not None else message["bytes"]
@@ -112,7 +112,7 @@ async def _send(socket: WebSocket, frame: str | bytes) -> None:
 
 
 async def _close(socket: WebSocket, cut: CloseConnection) -> None:
-    # Whoever does not read cannot be told either: then the connection just ends.
+    # A client that does not read cannot get a close frame: the connection just ends.
     with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
         async with asyncio.timeout(_GOODBYE_S):
             await socket.send_json({"type": "error", "code": cut.code.name.lower(), "message": cut.message})

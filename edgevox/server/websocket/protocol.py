@@ -1,4 +1,4 @@
-"""The voice socket's frames and close codes: client frames in, event frames and state changes out."""
+"""Frames and close codes of the voice socket: client frames in, event frames and state changes out."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from edgevox.core.events import (
 from edgevox.core.metrics import TurnMetrics, TurnMetricsRecorder
 from edgevox.core.types import JsonObject, Transcript
 
-# A close frame has room for 125 bytes: the code, and this many of the reason.
+# A close frame holds 125 bytes: the code, and this many bytes of the reason.
 _REASON_BYTES = 123
 
 
 class CloseCode(IntEnum):
-    """Our own; those below 4000 are the protocol's, and not sent from here."""
+    """Application close codes; those below 4000 belong to the WebSocket protocol."""
 
     NOT_UNDERSTOOD = 4400
     UNKNOWN_TOKEN = 4401
@@ -56,7 +56,7 @@ class CloseCode(IntEnum):
 
 
 class CloseConnection(Exception):
-    """The connection is to be closed, with this code and these words."""
+    """Closes the connection with a code and a reason."""
 
     def __init__(self, code: CloseCode, message: str) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class CloseConnection(Exception):
 
     @property
     def reason(self) -> str:
-        """The words as far as a close frame has room for them."""
+        """The reason, truncated to fit a close frame."""
         return self.message.encode()[:_REASON_BYTES].decode(errors="ignore")
 
 
@@ -85,7 +85,7 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """The first frame: who it is, and which sound it sends and wants."""
+    """The first frame: token and audio formats of the client."""
 
     type: Literal["hello"]
     version: int
@@ -94,18 +94,18 @@ class Hello(_Frame):
     play_rate_hz: _Rate = 24_000
     speak: bool = True
     hears_itself: bool = False
-    """Whether its microphone hears its loudspeaker: nobody cancels the echo."""
+    """Whether its microphone picks up its loudspeaker (no echo cancellation)."""
 
 
 class Typed(_Frame):
-    """A turn in words."""
+    """A typed turn."""
 
     type: Literal["text"]
     text: str = Field(min_length=1, max_length=TEXT_CHARS)
 
 
 class Answered(_Frame):
-    """The answer to a question that needs one."""
+    """The answer to a confirmation."""
 
     type: Literal["confirm"]
     token: str = Field(min_length=1, max_length=256)
@@ -113,13 +113,13 @@ class Answered(_Frame):
 
 
 class Stop(_Frame):
-    """Be quiet."""
+    """Stop the reply."""
 
     type: Literal["stop"]
 
 
 class Played(_Frame):
-    """So much of a passage has been heard."""
+    """Playback progress of a passage."""
 
     type: Literal["played"]
     passage: int = Field(ge=1)
@@ -127,13 +127,13 @@ class Played(_Frame):
 
 
 class AudioEnd(_Frame):
-    """The microphone is off."""
+    """The microphone was turned off."""
 
     type: Literal["audio_end"]
 
 
 class Ping(_Frame):
-    """Is anybody there?"""
+    """Checks that the connection is alive."""
 
     type: Literal["ping"]
     id: Annotated[str, Field(max_length=64)] | int | None = None
@@ -145,28 +145,30 @@ _FRAMES: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(dis
 
 
 def read_frame(text: str) -> ClientFrame:
-    """Raises CloseConnection."""
+    """Parse a client frame. Raises CloseConnection."""
     try:
         return _FRAMES.validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        # The first step is the frame's own type, or nothing where that is what is wrong.
+        # The first element is the type of the frame, unless that is what is wrong.
         place = ".".join(str(step) for step in first["loc"])
         raise invalid_frame(f"{place or 'the frame'}: {first['msg']}") from None
 
 
 def read_hello(text: str) -> Hello:
-    """The first frame. Raises CloseConnection."""
+    """Parse the first frame. Raises CloseConnection."""
     hello = read_frame(text)
     if not isinstance(hello, Hello):
         raise invalid_frame(f"the first frame is hello, not {hello.type}")
     if hello.version != VERSION:
-        raise CloseConnection(CloseCode.OTHER_VERSION, f"this server speaks version {VERSION}, not {hello.version}")
+        raise CloseConnection(
+            CloseCode.OTHER_VERSION, f"protocol version {hello.version} is not supported, only {VERSION}"
+        )
     return hello
 
 
 def frame_of(event: Event, *, may_answer: bool = False) -> JsonObject | None:
-    """The frame; None for what clients are not told. A turn's end is `done_frame`."""
+    """Return the frame of an event; None if clients do not get it. For the end of a turn, see `done_frame`."""
     match event:
         case TurnStarted(turn_id=turn_id, source=source):
             return {"type": "turn_begin", "turn_id": turn_id, "source": source}
@@ -234,7 +236,7 @@ def frame_of(event: Event, *, may_answer: bool = False) -> JsonObject | None:
 
 
 def shared_frame_of(event: Event) -> JsonObject | None:
-    """The same for what everybody is told, whose ever conversation it is: engines, and what rings."""
+    """Return the frame of an event that all clients get: engine states and alarms."""
     match event:
         case EngineChanged(engine=engine, state=state, detail=detail):
             return {"type": "engine", "engine": engine, "state": state, "detail": detail}
@@ -247,12 +249,12 @@ def shared_frame_of(event: Event) -> JsonObject | None:
 
 
 def partial_frame(heard: Transcript) -> JsonObject:
-    """What was understood up to a pause, before it is a turn's."""
+    """Return the frame of a provisional transcript."""
     return {**_transcript(heard.text, heard.language, None, None), "final": False}
 
 
 def done_frame(ended: TurnEnded, record: TurnMetrics) -> JsonObject:
-    """The end of a turn, with what is kept of it."""
+    """Return the frame for the end of a turn, with its metrics."""
     return {
         "type": "done",
         "turn_id": ended.turn_id,
@@ -293,11 +295,11 @@ Doing: TypeAlias = Literal["listening", "hearing", "understanding", "thinking", 
 
 
 class SessionObserver:
-    """Give it every event of one conversation. `keep` gets the record of each turn."""
+    """Turns the events of one conversation into frames. `keep` gets the metrics of each turn."""
 
     def __init__(self, tell: Tell, keep: Callable[[TurnMetrics], None], *, may_answer: bool = False) -> None:
         self.turn_id: str | None = None
-        """The turn that is under way."""
+        """The current turn."""
         self._tell = tell
         self._keep = keep
         self._may_answer = may_answer
@@ -319,12 +321,12 @@ class SessionObserver:
         self._note(event)
 
     def heard(self, transcript: Transcript) -> None:
-        """The recogniser has understood something, which may still change."""
+        """Send a provisional transcript."""
         if transcript.text:
             self._tell(partial_frame(transcript))
 
     def begin(self) -> None:
-        """Tell what it does now."""
+        """Send the current state."""
         self._tell({"type": "state", "state": self._doing})
 
     def _recorded(self, record: TurnMetrics) -> None:
@@ -337,7 +339,7 @@ class SessionObserver:
             self._tell(done_frame(ended, self._record))
 
     def _note(self, event: Event) -> None:
-        """What it is doing now, read off the events."""
+        """Update the state from an event."""
         match event:
             case SpeechStarted() if self.turn_id is None:
                 self._is("hearing")

@@ -1,4 +1,4 @@
-"""One client's voice session: rate limits, frame handling and the slots for concurrent clients."""
+"""Voice session of one client: rate limits, frame handling and slots for concurrent clients."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from edgevox.tools.policy import CONFIRM, Caller
 
 
 class TokenBucket:
-    """Fills with `per_s` each second, up to `burst`."""
+    """Token bucket that refills with `per_s` per second, up to `burst`."""
 
     def __init__(self, *, per_s: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_s = per_s
@@ -52,7 +52,7 @@ class TokenBucket:
         self._at_s = clock()
 
     def take(self, amount: float) -> bool:
-        """Use some of it; False where there is not enough."""
+        """Take tokens; returns False if there are not enough."""
         now_s = self._clock()
         self._left = min(self._burst, self._left + (now_s - self._at_s) * self._per_s)
         self._at_s = now_s
@@ -62,20 +62,20 @@ class TokenBucket:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClientSlot:
-    """That of one client. It has to go when `is_lost` is set."""
+    """The slot of one client, which must disconnect when `is_lost` is set."""
 
     name: str
     caller: str
     is_lost: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def lost(self) -> None:
-        """Raises CloseConnection when another client has it."""
+        """Wait; raises CloseConnection when another client takes the slot."""
         await self.is_lost.wait()
-        raise CloseConnection(CloseCode.REPLACED, "another client of the same token has taken the place")
+        raise CloseConnection(CloseCode.REPLACED, "another client with the same token connected")
 
 
 class Clients:
-    """At most `most` places. Of one event loop."""
+    """At most `most` slots; used in one event loop."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -87,14 +87,14 @@ class Clients:
 
     @contextmanager
     def place(self, caller: str) -> Iterator[ClientSlot]:
-        """A place inside the block. Raises CloseConnection where there is none.
+        """Hold a slot during the block. Raises CloseConnection if none is free.
 
-        A phone whose network was away is not known to be gone for a while: it takes the place that it had.
+        A client that reconnects after a network failure takes over its old slot.
         """
         if len(self._places) >= self.most:
             own = next((old for old in self._places if old.caller == caller and not old.is_lost.is_set()), None)
             if own is None:
-                raise CloseConnection(CloseCode.NO_PLACE, f"{len(self._places)} clients are speaking already")
+                raise CloseConnection(CloseCode.NO_PLACE, f"all {len(self._places)} slots are in use")
             own.is_lost.set()
         place = ClientSlot(f"c{next(self._numbers)}", caller)
         self._places.append(place)
@@ -107,7 +107,7 @@ class Clients:
 Incoming: TypeAlias = AsyncGenerator[str | bytes, None]
 
 BURST_S = 5.0
-# A clock there may be faster than ours.
+# The client's clock may run faster.
 _SOUND_PER_S = 1.05
 _TEXTS_PER_S, _TEXTS_AT_ONCE = 50, 200
 _FRAMES_PER_S, _FRAMES_AT_ONCE = 400, 2_000
@@ -115,7 +115,7 @@ _MOST_TYPED = 3
 
 
 class ClientSession:
-    """One client, whose `caller` is known. `confirm` asks somebody else, where the client may not agree."""
+    """Session of an authenticated client. `confirm` asks another user if the client may not confirm."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class ClientSession:
         self._frames = TokenBucket(per_s=_FRAMES_PER_S, burst=_FRAMES_AT_ONCE)
 
     async def run(self, incoming: Incoming, send: Send) -> None:
-        """Until `incoming` ends. Raises CloseConnection, and what `send` raises."""
+        """Run until `incoming` ends. Raises CloseConnection and errors of `send`."""
         async with self._factory.open(self._line) as loop:
             with ExitStack() as during:
                 during.enter_context(self._factory.bus.listening(self._tell_shared))
@@ -173,7 +173,7 @@ class ClientSession:
                         self._place.lost(),
                     )
                 finally:
-                    # Whoever was speaking will not go on: programs need not wait for them.
+                    # The speaker is gone: release the engine queues.
                     self._queues.hear(SpeechDropped(reason="gone"))
 
     def _greeting(self) -> JsonObject:
@@ -203,7 +203,7 @@ class ClientSession:
         if frame := shared_frame_of(event):
             self._outbox.tell(frame)
 
-    # --- what the client sends
+    # --- client frames
 
     async def _read(self, incoming: Incoming, pipeline: Pipeline) -> None:
         async for frame in incoming:
@@ -273,14 +273,14 @@ class ClientSession:
             try:
                 await pipeline.answer(text, Turn())
             except EdgevoxError:
-                continue  # its `done` has said what happened
+                continue  # the `done` frame reported the error
 
     def _complain(self, code: str, message: str) -> None:
         self._outbox.tell({"type": "error", "code": code, "message": message})
 
 
 async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
-    """Returns, or raises, when the first of them does; nothing of the others is left then."""
+    """Return or raise with the first coroutine, and cancel the others."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -293,10 +293,10 @@ async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
 
 
 async def _rest(pipeline: Pipeline) -> None:
-    """Only prepare for the next typed turn."""
+    """Warm the prefix for the next typed turn."""
     pipeline.rest()
     await asyncio.Event().wait()
 
 
 def _flooded(what: str) -> CloseConnection:
-    return CloseConnection(CloseCode.FLOODED, f"more {what} than one who speaks and plays can send")
+    return CloseConnection(CloseCode.FLOODED, f"rate limit exceeded: too much {what}")

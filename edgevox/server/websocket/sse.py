@@ -38,7 +38,7 @@ _LONGEST_S = 60.0
 
 
 class VoiceTurnBody(RequestBody):
-    """A turn in words."""
+    """A typed turn."""
 
     text: str = Field(min_length=1, max_length=TEXT_CHARS, pattern=r"\S")
 
@@ -56,7 +56,7 @@ class VoiceTurnRoute:
         caller = self._access.require_token(request, VOICE)
         factory = self._assistant.session_factory
         if factory is None:
-            raise ApiError(404, "not_served", "this server has no conversation to offer")
+            raise ApiError(404, "not_served", "this server has no voice sessions")
         asked = await _asked(request, factory)
         is_aloud = factory.speaks and request.query_params.get("speak") != "false"
         pieces = self._pieces(factory, caller, asked, is_aloud, client_key_of(request, caller))
@@ -93,7 +93,7 @@ class VoiceTurnRoute:
 
 
 class StreamedLoudspeaker:
-    """What is sent counts as heard."""
+    """A loudspeaker whose audio counts as played when it is sent."""
 
     def __init__(self, tell: Tell, turn_id: Callable[[], str | None]) -> None:
         self.heard_s = 0.0
@@ -102,7 +102,7 @@ class StreamedLoudspeaker:
         self._passages = 0
 
     def duck(self, is_ducked: bool) -> None:
-        """Nobody speaks over it."""
+        """Without effect: there is no barge-in."""
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
@@ -139,16 +139,16 @@ async def _answered(pipeline: Pipeline, asked: Asked) -> None:
         else:
             await pipeline.hear(asked, Turn(), last_voiced_s=time.monotonic())
     except EdgevoxError:
-        return  # its `done` has said what happened
+        return  # the `done` event reported the error
 
 
 async def _asked(request: Request, factory: VoiceSessionFactory) -> Asked:
-    """What the request asks. Raises ApiError, AudioError and ClientDisconnected."""
+    """Read the request, text or audio. Raises ApiError, AudioError and ClientDisconnected."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     if not kind.startswith("audio/"):
         return (await read_body(request, VoiceTurnBody)).text.strip()
     if not factory.listens:
-        raise ApiError(404, "audio_not_served", "this server does not recognise: it was started without audio")
+        raise ApiError(404, "audio_not_served", "this server has no STT: it was started without audio")
     try:
         content = await request.body()
     except ClientDisconnect:
@@ -173,14 +173,16 @@ class EventsRoute:
         self._access.require_token(request, HISTORY)
         factory = self._assistant.session_factory
         if factory is None:
-            raise ApiError(404, "not_served", "this server has no room to tell of")
-        await request.body()  # there is none; what comes next is that the client goes
+            raise ApiError(404, "not_served", "this server has no local events")
+        await request.body()  # empty; the next message is the disconnect
         pieces = self._pieces(factory.bus)
         return await sse_response(request, pieces, lambda error: sse_event(error.as_openai(), "error"))
 
     async def _pieces(self, bus: Bus) -> AsyncGenerator[bytes, None]:
         if self._readers >= _MOST_READERS:
-            raise ApiError(429, "queue_full", f"{_MOST_READERS} read the events already", headers={"Retry-After": "5"})
+            raise ApiError(
+                429, "queue_full", f"{_MOST_READERS} clients read the events already", headers={"Retry-After": "5"}
+            )
         frames: list[JsonObject] = []
         observer = SessionObserver(frames.append, lambda _record: None)
         self._readers += 1

@@ -82,7 +82,7 @@ async def test_the_reason_is_in_the_last_frame_and_in_the_close(folders: Folders
         assert (await client.until("error"))["code"] == "other_version"
         message = await client.socket.receive()
         assert (message.type, message.data) == (aiohttp.WSMsgType.CLOSE, 4406)
-        assert message.extra == "this server speaks version 1, not 7"
+        assert message.extra == "protocol version 7 is not supported, only 1"
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
