@@ -23,7 +23,7 @@ _SHOWN = ("turn_on", "get_state", "start_timer")
 
 
 class HomeContext:
-    """One home. Without tools there is no toolbox: then the assistant only talks."""
+    """The home of an assistant; without tools there is no toolbox."""
 
     def __init__(self, settings: Settings, preset: ModelPreset, toolbox: Toolbox | None = None) -> None:
         self.toolbox = toolbox
@@ -45,7 +45,7 @@ class HomeContext:
         folders: Folders,
         transcribe: Callable[[Path], Awaitable[str]] | None,
     ) -> HomeContext:
-        """The home with its tools and plugins, which `transcribe` sound files with this."""
+        """Start the tools and plugins of the home; `transcribe` is for audio files."""
         toolbox = await asyncio.to_thread(Toolbox, settings, folders, transcribe=transcribe)
         home_context = cls(settings, preset, toolbox)
         await toolbox.start()
@@ -56,16 +56,16 @@ class HomeContext:
             await self.toolbox.stop()
 
     def names(self) -> tuple[str, ...]:
-        """What is likely to be named when somebody speaks, the unusual first."""
+        """Return entity names as STT hotwords, unusual ones first."""
         of_home = self._told.names() if self._told else ()
         return tuple(dict.fromkeys((*self._settings.stt.names, *of_home)))
 
     def all_names(self) -> tuple[str, ...]:
-        """All that has a name in the house."""
+        """Return all entity and area names."""
         return self._told.all_names() if self._told else ()
 
     def examples(self) -> tuple[str, ...]:
-        """What can be said to this home, for help."""
+        """Return example commands for the help."""
         if self.toolbox is None:
             return ()
         registry = self.toolbox.registry
@@ -79,7 +79,7 @@ class HomeContext:
         publish: Publish,
         caller: Caller = LOCAL,
     ) -> LLMAgent:
-        """The agent of the room, or of somebody who speaks from elsewhere."""
+        """Return the agent of the local room or of a remote voice client."""
         llm = self._settings.llm
         return self._agent(
             model=model,
@@ -106,7 +106,7 @@ class HomeContext:
         publish: Publish,
         client: str,
     ) -> LLMAgent:
-        """An agent that answers a program with this home's tools."""
+        """Return an agent that answers an API client with the tools of this home."""
         return self._agent(
             model=model,
             instructions=CombinedInstructions(self._told or self._settings.llm.instructions, instructions),

@@ -1,4 +1,4 @@
-"""Runs the HTTP server, and the Wyoming server where the settings want it, for a started assistant."""
+"""Runs the HTTP server and, if enabled, the Wyoming server for a started assistant."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from edgevox.server.http.listener import certificate_of, http_listener, is_expos
 async def run_http_server(
     runtime: AssistantRuntime, console: Console, reload: Callable[[], None] | None = None
 ) -> AsyncIterator[str]:
-    """Serve a daemon that has started, inside the block. Raises ConfigError.
+    """Serve a started runtime during the block and yield the URL. Raises ConfigError.
 
-    `reload` lets the assistant live by the settings as they are in the file.
+    `reload` makes the assistant reload the settings file.
     """
     settings = runtime.settings.server
     tokens = Tokens.open(runtime.folders)
@@ -38,7 +38,7 @@ async def run_http_server(
             console.print(f"  page: {url}/ (edgevox open)", markup=False, soft_wrap=True)
             console.print(f"  tokens: {token_file(runtime.folders)}", markup=False, soft_wrap=True)
             if is_exposed(settings.host):
-                console.print("  other machines can reach it: every request needs a token", style="yellow")
+                console.print("  reachable from other machines: every request needs a token", style="yellow")
             yield url
 
 
@@ -46,20 +46,20 @@ async def run_http_server(
 async def _run_wyoming_server(
     settings: ServerSettings, assistant: Assistant, queues: EngineQueues, console: Console
 ) -> AsyncIterator[None]:
-    """Ear and voice for Home Assistant as well, where the settings want it. Raises ConfigError."""
+    """Serve STT, TTS and tools to Home Assistant, if enabled. Raises ConfigError."""
     if not settings.wyoming:
         yield
         return
-    # Not at the top: who does not want it need not wait for what it imports.
+    # Imported here because it is optional.
     from edgevox.server.wyoming import WyomingService, wyoming_listener
 
     offer = WyomingService(assistant, queues, settings)
     peers = settings.wyoming_peers
     async with wyoming_listener(offer, settings.wyoming_host, settings.wyoming_port, peers) as address:
-        parts = {"ear": offer.info.asr, "voice": offer.info.tts, "tools": offer.info.handle}
+        parts = {"STT": offer.info.asr, "TTS": offer.info.tts, "tools": offer.info.handle}
         offered = ", ".join(name for name, programs in parts.items() if programs) or "nothing"
         console.print(f"serving Wyoming at {address}: {offered}", markup=False, soft_wrap=True)
         if is_exposed(settings.wyoming_host):
-            who = ", ".join(peers) or "nobody: set server.wyoming_peers"
-            console.print(f"  other machines that may use it, without a token: {who}", style="yellow", markup=False)
+            allowed = ", ".join(peers) or "none (set server.wyoming_peers)"
+            console.print(f"  other machines that may connect without a token: {allowed}", style="yellow", markup=False)
         yield

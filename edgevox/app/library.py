@@ -1,4 +1,4 @@
-"""The assistant as a library: for Python programs that want answers and not a server."""
+"""The assistant as a library, for Python programs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_assistant(settings: Mapping[str, object] | None = None) -> Iterator[Cal
     store.ensure(runtime.models.needed(), lambda _progress: None)
     try:
         runtime.models.prepare(_log.info)
-    except ModelError as error:  # the model works as it was downloaded, only slower
+    except ModelError as error:  # continue with the downloaded model, which is slower
         _log.warning("%s", error.message)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(runtime):
         pipeline = portal.call(runtime.pipeline)

@@ -37,20 +37,20 @@ SessionView: TypeAlias = Callable[[ServiceSession], AbstractAsyncContextManager[
 
 
 def voice_engines(settings: Settings) -> tuple[EngineName, ...]:
-    """What a conversation by voice needs."""
+    """Return the engines of a voice conversation."""
     return ("llama", "whisper", "piper") if settings.tts.enabled else ("llama", "whisper")
 
 
 class LocalSessionFactory:
-    """Makes sessions of the real engines and devices."""
+    """Builds sessions with the real engines and devices."""
 
-    def __init__(self, folders: Folders, flags: Mapping[str, object], console: Console, shown: SessionView) -> None:
+    def __init__(self, folders: Folders, flags: Mapping[str, object], console: Console, view: SessionView) -> None:
         self.folders = folders
         self.reload: Callable[[], None] | None = None
-        """Has the settings read again, while there is somebody who does that."""
+        """Reloads the settings; set while a service runs."""
         self._flags = flags
         self._console = console
-        self._shown = shown
+        self._view = view
 
     def settings(self) -> Settings:
         return load_settings(self.folders, flags=self._flags)
@@ -67,15 +67,15 @@ class LocalSessionFactory:
         return AudioDeviceManager(partial(resolve_devices, settings.audio, speaks=settings.tts.enabled), publish)
 
     @asynccontextmanager
-    async def around(self, session: ServiceSession) -> AsyncIterator[None]:
+    async def session_context(self, session: ServiceSession) -> AsyncIterator[None]:
         async with AsyncExitStack() as running:
             await serve_if_enabled(session.runtime, self._console, running, self.reload)
-            await running.enter_async_context(self._shown(session))
+            await running.enter_async_context(self._view(session))
             yield
 
 
 async def run_sessions(
-    factory: LocalSessionFactory, runtime: AssistantRuntime, listening: socket.socket | None
+    factory: LocalSessionFactory, runtime: AssistantRuntime, control_socket: socket.socket | None
 ) -> None:
     manager = SystemdNotifier()
     service = AssistantService(factory, runtime.settings, on_ready=lambda: manager.tell(READY="1", STATUS="listening"))
@@ -90,8 +90,8 @@ async def run_sessions(
     on_signal("SIGHUP", reload)
     try:
         async with AsyncExitStack() as running:
-            if listening is not None:
-                server = persistent_server(factory.folders.runtime, listening, partial(handle_request, service))
+            if control_socket is not None:
+                server = persistent_server(factory.folders.runtime, control_socket, partial(handle_request, service))
                 await running.enter_async_context(server)
             await running.enter_async_context(manager.watchdog_pings())
             await service.run(runtime)
@@ -106,12 +106,12 @@ async def _reload(service: AssistantService) -> None:
     try:
         await service.reload()
     except EdgevoxError as error:
-        log.error("the settings cannot be used, the old ones hold: %s (%s)", error, error.hint)
+        log.error("invalid settings, keeping the old ones: %s (%s)", error, error.hint)
 
 
 @asynccontextmanager
 async def log_session(session: ServiceSession) -> AsyncIterator[None]:
-    """A session as the service's log has it: that something was said, and not what."""
+    """Log a session, without the words of its turns."""
     with session.runtime.bus.listening(_log_event):
         log.info("listening with %s", session.runtime.preset.name)
         yield
@@ -129,7 +129,7 @@ def _log_event(event: Event) -> None:
         case StateChanged(detail=detail, hint=hint) if detail:
             log.error("%s (%s)", detail, hint)
         case StateChanged(part=part):
-            log.info("the %s can be kept again", part)
+            log.info("the %s can be written again", part)
         case _:
             pass
 
@@ -140,9 +140,9 @@ async def serve_if_enabled(
     running: AsyncExitStack,
     reload: Callable[[], None] | None = None,
 ) -> None:
-    """Serve other programs as well, where the settings want it; `reload` reads the settings again."""
+    """Start the HTTP server if the settings enable it; `reload` reloads the settings."""
     if runtime.settings.server.enabled:
-        # Not at the top: who talks without a server does not wait for what it imports.
+        # Imported here because the server is slow to import and optional.
         from edgevox.app.http_server import run_http_server
 
         await running.enter_async_context(run_http_server(runtime, console, reload))

@@ -52,30 +52,30 @@ from edgevox.server.assistant import Assistant, DashboardData
 
 
 class TurnRecords:
-    """Writes records to the log. `on_change` is told when that begins to fail; None: it works again."""
+    """Writes turn metrics to the log. `on_change` gets the error when writing starts to fail, then None."""
 
     def __init__(self, log: TurnLog, on_change: Callable[[StateError | None], None]) -> None:
         self.last: TurnMetrics | None = None
-        """The last turn of the room; those of programs do not count."""
+        """The last local turn, not of an API client."""
         self.problem: StateError | None = None
         self._log = log
         self._on_change = on_change
 
     def keep(self, record: TurnMetrics) -> None:
-        """A turn of the room."""
+        """Log a local turn."""
         self.last = record
         self.log(record)
 
     def log(self, record: TurnMetrics) -> None:
-        """A turn of anybody."""
+        """Log any turn."""
         self._note(partial(self._log.append, record))
 
     def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
-        """The turns that ended in a time, oldest first. Blocks. Raises StateError."""
+        """Return the turns that ended in an interval, oldest first. Blocks. Raises StateError."""
         return self._log.between(from_s, until_s)
 
     def try_again(self) -> None:
-        """Find out whether there is room again for what could not be written."""
+        """Retry records that could not be written."""
         if self.problem is not None:
             self._note(self._log.catch_up)
 
@@ -92,10 +92,10 @@ class TurnRecords:
 
 
 class AssistantRuntime:
-    """The engines that a command needs, and what is built on them. Use it with `async with`.
+    """The engines that a command needs, with tools, memory and voice loop; an async context manager.
 
-    The models must be in the store (`models.needed` names them). Entering raises ModelError or EngineFailed,
-    and ConfigError where an engine on another machine cannot be used as it is set.
+    The models must be in the store (see `models.needed`). Entering raises ModelError or EngineFailed, and
+    ConfigError for an invalid remote engine.
     """
 
     def __init__(
@@ -107,19 +107,19 @@ class AssistantRuntime:
         *,
         adapter_path: Path | None = None,
     ) -> None:
-        """With `adapter_path`, that file is applied to the model in the place of the preset's adapter."""
+        """`adapter_path` replaces the preset's adapter."""
         self.bus = Bus()
         self.settings = settings
         self.preset = resolve_preset(settings.preset, user_presets(folders))
         self.folders = folders
         self._memory: ConversationStore | None = None
         self.home_context = HomeContext(settings, self.preset)
-        self._resting: list[Pipeline] = []
+        self._pipelines: list[Pipeline] = []
         self._earcons = AsyncExitStack()
         self.models = ModelSelection(settings, self.preset, store, engines, adapter_path=adapter_path)
         self.engines = Engines(settings, self.preset, folders, self.models, self.bus.publish)
         log = TurnLog(folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text)
-        self.records = TurnRecords(log, partial(self._tell_state, "records"))
+        self.records = TurnRecords(log, partial(self._publish_state, "records"))
         self._recording = self.bus.listening(TurnMetricsRecorder(self.records.keep))
         self._health = EngineHealth(self.engines.states)
         self._watching = self.bus.listening(self._health)
@@ -134,9 +134,9 @@ class AssistantRuntime:
         )
 
     def take_over(self, before: AssistantRuntime) -> None:
-        """Have the engines of another daemon, as they run, where this one's would be the same.
+        """Take over the running engines of another runtime where the configuration is the same.
 
-        That one ends without them. This one has not begun.
+        Must be called before this runtime starts; the other one then stops without them.
         """
         self.engines.take_over(before.engines)
 
@@ -162,17 +162,17 @@ class AssistantRuntime:
 
     @property
     def record_problem(self) -> StateError | None:
-        """What keeps turns from being recorded or remembered now, if anything does."""
+        """The error that currently keeps turns from being stored, if any."""
         return self.records.problem or (self._memory.problem if self._memory else None)
 
     def retry_recording(self) -> None:
-        """Find out whether there is room again for what could not be kept."""
+        """Retry turns that could not be stored."""
         self.records.try_again()
         if self._memory is not None:
             self._memory.try_again()
 
     def conversation(self, name: str = "default") -> Conversation:
-        """A conversation that goes on from one run to the next, as far as the settings let it."""
+        """Return a conversation that persists between runs, as far as the settings allow."""
         assert self._memory is not None, "inside `async with`"
         return self._memory.conversation(name, max_turns=self.preset.max_turns)
 
@@ -182,9 +182,9 @@ class AssistantRuntime:
         conversation: Conversation | None = None,
         transcriber: Transcriber | None = None,
     ) -> Pipeline:
-        """Turns of a conversation, by default of a new one; spoken aloud where there is a loudspeaker.
+        """Build a pipeline for a conversation, by default a new one; it speaks if there is a loudspeaker.
 
-        In a conversation that goes on, the words that need no model are taken out, and what rings is heard.
+        Only a given conversation has built-in commands and alarms.
         """
         confirmation = ConfirmationDialog(self.bus.publish)
         pipeline = Pipeline(
@@ -204,7 +204,7 @@ class AssistantRuntime:
             ask_below=self.settings.stt.ask_below,
         )
         if conversation is not None:
-            self._resting.append(pipeline)
+            self._pipelines.append(pipeline)
         return pipeline
 
     def voice_loop(
@@ -213,11 +213,11 @@ class AssistantRuntime:
         loudspeaker: Loudspeaker | None = None,
         duplex: Callable[[], Duplex] = lambda: "half",
     ) -> VoiceLoop:
-        """The conversation by voice; `duplex` says whether it can be interrupted at this moment.
+        """Build the voice loop; `duplex` says whether barge-in is currently possible.
 
-        Raises ConfigError where the wake word cannot be used.
+        Raises ConfigError for an invalid wake word.
         """
-        wake_state, transcriber = self._waking()
+        wake_state, transcriber = self._wake_state()
         pipeline = self.pipeline(loudspeaker, self.conversation(), transcriber)
         loop = VoiceLoop(
             audio_source,
@@ -229,11 +229,11 @@ class AssistantRuntime:
             wake_state=wake_state,
         )
         if audio_source.live:
-            self._give_signs(pipeline, lambda: loop.is_in_speech, lambda: duplex() != "half")
+            self._play_earcons(pipeline, lambda: loop.is_in_speech, lambda: duplex() != "half")
         return loop
 
     def alarm_player(self, pipeline: Pipeline) -> AlarmPlayer | None:
-        """What lets timers, alarms and reminders ring in a conversation that goes on; None without tools."""
+        """Return the player for timers, alarms and reminders; None without tools."""
         if self.home_context.toolbox is None or pipeline.alarm_state is None:
             return None
         for_s = self.settings.ring.for_s
@@ -242,7 +242,7 @@ class AssistantRuntime:
         )
 
     def assistant(self) -> Assistant:
-        """What other programs may use of this daemon."""
+        """Return the interface for servers."""
         preset, llm, stt = self.preset, self.settings.llm, self.settings.stt
         toolbox, language = self.home_context.toolbox, next(iter(self.models.voices))
 
@@ -270,11 +270,11 @@ class AssistantRuntime:
             voice_language=language,
             resumes=llm.remote_url is None,
             states=self.engines.states,
-            # Not on the bus: who listens there is in the room, and would take it for the room's.
+            # Not on the bus, whose subscribers expect events of the local room only.
             record=TurnMetricsRecorder(self.records.log),
             keep=self.records.log,
             confirmation=lambda: [
-                *(pipeline.confirmation for pipeline in self._resting),
+                *(pipeline.confirmation for pipeline in self._pipelines),
                 *self.lines.confirmation(),
             ],
             session_factory=self.lines.session_factory(self.bus),
@@ -289,11 +289,11 @@ class AssistantRuntime:
         )
 
     def voice(self) -> Synthesizer:
-        """The voices that the settings choose."""
+        """Return the synthesizer with the configured voices."""
         return Synthesizer(self.engines.piper, speed=self.settings.tts.speed)
 
     def transcriber(self) -> Transcriber:
-        """The recogniser, with the language and the names that the settings expect."""
+        """Return the transcriber with the configured language and entity names."""
         stt = self.settings.stt
         language = None if stt.language == AUTO else stt.language
         home = self.home_context
@@ -304,15 +304,13 @@ class AssistantRuntime:
             correct=lambda text: correct_entity_names(text, home.all_names()),
         )
 
-    # --- building
-
     async def _open_state(self) -> None:
-        """What is read from disk while the engines start: the memory, the tools and their plugins."""
+        """Open memory, tools and plugins while the engines start."""
         loop = asyncio.get_running_loop()
 
         def memory_changed(problem: StateError | None) -> None:  # from any thread
-            with suppress(RuntimeError):  # the last turn is written when the loop is closed already
-                loop.call_soon_threadsafe(self._tell_state, "memory", problem)
+            with suppress(RuntimeError):  # the last turn may be written after the loop has closed
+                loop.call_soon_threadsafe(self._publish_state, "memory", problem)
 
         self._memory = await asyncio.to_thread(
             ConversationStore.open,
@@ -325,7 +323,7 @@ class AssistantRuntime:
             transcribe = self.transcribe if "whisper" in self.engines else None
             self.home_context = await HomeContext.open(self.settings, self.preset, self.folders, transcribe)
 
-    def _give_signs(
+    def _play_earcons(
         self, pipeline: Pipeline, is_spoken_to: Callable[[], bool], hears_over_itself: Callable[[], bool]
     ) -> None:
         sounds = self.settings.sounds
@@ -341,8 +339,8 @@ class AssistantRuntime:
             self._earcons.push_async_callback(earcons.close)
             self._earcons.enter_context(self.bus.listening(earcons))
 
-    def _waking(self) -> tuple[WakeState, Transcriber]:
-        """When it listens by voice, and a hearing that leaves out what it is called by."""
+    def _wake_state(self) -> tuple[WakeState, Transcriber]:
+        """Return the wake state and a transcriber that removes the wake phrase."""
         wake, transcriber, publish = self.settings.wake, self.transcriber(), self.bus.publish
         match wake.mode:
             case "off":
@@ -359,19 +357,17 @@ class AssistantRuntime:
         return wake_state, WakePhraseFilter(transcriber, phrase, wake_state)
 
     async def transcribe(self, path: Path) -> str:
-        """What is said in a sound file. Raises AudioError and EngineFailed."""
+        """Transcribe an audio file. Raises AudioError and EngineFailed."""
         sound = await asyncio.to_thread(read_audio, path)
         return (await self.transcriber().transcribe(sound, CancelFlag())).text
 
-    # --- ending
-
-    def _tell_state(self, part: Literal["records", "memory"], problem: StateError | None) -> None:
+    def _publish_state(self, part: Literal["records", "memory"], problem: StateError | None) -> None:
         detail, hint = (problem.message, problem.hint) if problem else ("", "")
         self.bus.publish(StateChanged(part=part, detail=detail, hint=hint))
 
     async def _close(self) -> None:
         await self._earcons.aclose()
-        for pipeline in self._resting:
+        for pipeline in self._pipelines:
             await pipeline.close()
         await self.home_context.close()
         if self._memory is not None:
@@ -382,6 +378,6 @@ class AssistantRuntime:
 
 
 def _first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What failed first; the engines are a group of their own."""
+    """Return the first exception of a nested group."""
     first = failures.exceptions[0]
     return _first_of(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,4 +1,4 @@
-"""AssistantService: runs one session after another, restarts with changed settings, and tracks status."""
+"""AssistantService: runs sessions, restarts them with changed settings, and tracks the status."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Device:
 
 @dataclass
 class StatusTracker:
-    """Listens to the events of one session after the other; counts go on, states begin anew."""
+    """Tracks the status from events; counts persist across sessions, states do not."""
 
     doing: Doing = "starting"
     turns: int = 0
@@ -108,11 +108,11 @@ class StatusTracker:
                 pass
 
     def set_idle(self) -> None:
-        """Nothing is going on but listening, and perhaps ringing."""
+        """Set the state to listening, or ringing if an alarm rings."""
         self.doing = "ringing" if self._ringing else "listening"
 
     def facts(self) -> JsonObject:
-        """What is on the board, for people and programs."""
+        """Return the status as JSON."""
         return {
             "pid": os.getpid(),
             "version": __version__,
@@ -138,7 +138,7 @@ log = logging.getLogger(__name__)
 
 Publish: TypeAlias = Callable[[Event], None]
 
-# A turn that is under way may end first; one that does not is cut off.
+# A reload waits this long for the current turn, then cancels it.
 _TURN_ENDS_WITHIN_S = 15.0
 
 
@@ -147,11 +147,11 @@ class AudioDevices(AudioSource, Loudspeaker, Protocol):
 
     @property
     def duplex(self) -> Duplex:
-        """How the two go along now."""
+        """The current echo handling."""
 
     @property
     def level_dbfs(self) -> float:
-        """How loud the last block was."""
+        """Level of the last block."""
 
     def mute(self) -> None: ...
     def unmute(self) -> None: ...
@@ -159,7 +159,7 @@ class AudioDevices(AudioSource, Loudspeaker, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServiceSession:
-    """What is there between two readings of the settings."""
+    """The runtime, devices and voice loop for one version of the settings."""
 
     runtime: AssistantRuntime
     sound: AudioDevices
@@ -167,22 +167,22 @@ class ServiceSession:
 
 
 class SessionFactory(Protocol):
-    """How the parts of a session are made. Each may raise EdgevoxError."""
+    """Builds the parts of a session; every method may raise EdgevoxError."""
 
     def settings(self) -> Settings:
-        """The settings as they are now."""
+        """Load the current settings."""
 
     def runtime(self, settings: Settings) -> AssistantRuntime:
-        """A daemon that is not started yet, with its models there."""
+        """Build a runtime, not started yet, whose models are downloaded."""
 
     def sound(self, settings: Settings, publish: Publish) -> AbstractAsyncContextManager[AudioDevices]: ...
 
-    def around(self, session: ServiceSession) -> AbstractAsyncContextManager[None]:
-        """What a person sees of a session, and what else is there as long as it is."""
+    def session_context(self, session: ServiceSession) -> AbstractAsyncContextManager[None]:
+        """Context of a session: its view and its servers."""
 
 
 class AssistantService:
-    """Runs sessions until it is cancelled, and answers what is asked over the socket meanwhile."""
+    """Runs sessions until it is cancelled; control requests act on the current session."""
 
     def __init__(
         self, factory: SessionFactory, settings: Settings, *, on_ready: Callable[[], None] = lambda: None
@@ -191,9 +191,9 @@ class AssistantService:
         self.settings = settings
         self.is_muted = False
         self.session: ServiceSession | None = None
-        """None while one ends and the next begins."""
+        """None between two sessions."""
         self.last_record: TurnMetrics | None = None
-        """The last turn of the sessions before this one."""
+        """The last turn of earlier sessions."""
         self._factory = factory
         self._on_ready = on_ready
         self._wanted: tuple[AssistantRuntime, Settings] | None = None
@@ -201,7 +201,7 @@ class AssistantService:
         self._began: asyncio.Future[None] | None = None
 
     async def run(self, runtime: AssistantRuntime) -> None:
-        """Live with `daemon` first. Raises EdgevoxError when the first session cannot begin, or one ends."""
+        """Run, starting with `runtime`. Raises EdgevoxError if the first session cannot start or one fails."""
         freeze_gc()
         await self._run_session(runtime)
         while self._wanted is not None:
@@ -213,7 +213,7 @@ class AssistantService:
             except EdgevoxError as error:
                 if self._began is None or self._began.done():
                     raise
-                log.error("the new settings cannot be used: %s", error)
+                log.error("cannot apply the new settings: %s", error)
                 self._began.set_exception(error)
                 self.settings = before
                 await self._run_session(self._factory.runtime(before))
@@ -224,12 +224,12 @@ class AssistantService:
             _mute(self.session, is_muted=is_muted)
 
     async def reload(self) -> tuple[str, ...]:
-        """Live by the settings as they are now; the names of those that changed. Raises EdgevoxError.
+        """Reload the settings and return the names of those that changed. Raises EdgevoxError.
 
-        Where they cannot be used the old ones hold on.
+        If the new settings are invalid, the old ones stay in use.
         """
         if self._began is not None and not self._began.done():
-            raise ControlError("the settings are being read already", hint="wait until that is done")
+            raise ControlError("a reload is already in progress", hint="wait until it is done")
         settings = self._factory.settings()
         changed = changed_names(self.settings, settings)
         if changed:
@@ -241,7 +241,7 @@ class AssistantService:
         return changed
 
     async def _run_session(self, runtime: AssistantRuntime) -> None:
-        """One session: until it is cancelled, or other settings are wanted."""
+        """Run one session until it is cancelled or the settings are reloaded."""
         self._reload.clear()
         self.status.doing = "starting"
         async with AsyncExitStack() as running:
@@ -251,7 +251,7 @@ class AssistantService:
             speaks = runtime.settings.tts.enabled
             loop = runtime.voice_loop(sound, sound if speaks else None, partial(_duplex, sound))
             session = ServiceSession(runtime, sound, loop)
-            await running.enter_async_context(self._factory.around(session))
+            await running.enter_async_context(self._factory.session_context(session))
             _mute(session, is_muted=self.is_muted)
             self.session = session
             self.status.set_idle()
@@ -259,20 +259,20 @@ class AssistantService:
             if self._began is not None and not self._began.done():
                 self._began.set_result(None)
             try:
-                await self._until_other_settings(session)
+                await self._run_until_reload(session)
                 if self._wanted is not None:
                     self._wanted[0].take_over(runtime)
             finally:
                 self.session = None
                 self.last_record = runtime.records.last or self.last_record
 
-    async def _until_other_settings(self, session: ServiceSession) -> None:
+    async def _run_until_reload(self, session: ServiceSession) -> None:
         listening = asyncio.create_task(session.loop.run())
         reloading = asyncio.create_task(self._reload.wait())
         try:
             await asyncio.wait((listening, reloading), return_when=asyncio.FIRST_COMPLETED)
             if not listening.done():
-                await _turn_over(session)
+                await _wait_for_turn_end(session)
         finally:
             reloading.cancel()
             listening.cancel()
@@ -282,7 +282,7 @@ class AssistantService:
 
 
 def changed_names(before: Settings, after: Settings) -> tuple[str, ...]:
-    """The dotted names of the settings that are not what they were."""
+    """Return the dotted names of the changed settings."""
     old, new = _flat(before.model_dump()), _flat(after.model_dump())
     return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
 
@@ -310,7 +310,7 @@ def _mute(session: ServiceSession, *, is_muted: bool) -> None:
         session.loop.wake_state.unmute()
 
 
-async def _turn_over(session: ServiceSession) -> None:
+async def _wait_for_turn_end(session: ServiceSession) -> None:
     if not session.loop.pipeline.is_in_turn:
         return
     try:
@@ -320,4 +320,4 @@ async def _turn_over(session: ServiceSession) -> None:
                     if isinstance(event, TurnEnded):
                         return
     except TimeoutError:
-        log.warning("a turn is cut off for the new settings")
+        log.warning("cancelled a turn to apply the new settings")

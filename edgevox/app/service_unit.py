@@ -1,4 +1,4 @@
-"""The user service: systemd unit, launchd agent (untested), sd_notify and its log file."""
+"""The user service: systemd unit, launchd agent (untested), sd_notify and the log file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from edgevox.core.platform import unix_socket, user_id
 
 UNIT = "edgevox.service"
 _SYSTEMCTL_WITHIN_S = 120.0
-# Loading the models of a large preset from a slow card takes its time.
+# Loading a large model from a slow SD card takes minutes.
 _START_WITHIN_S = 300
 _WATCHDOG_S = 30
 
 
 def unit_text(command: Sequence[str], environment: Mapping[str, str]) -> str:
-    """The unit; `environment` is what it needs beside a session's own variables."""
+    """Return the systemd unit; `environment` is added to the session's variables."""
     settings = "".join(f"Environment={_quoted(f'{name}={value}')}\n" for name, value in sorted(environment.items()))
     return f"""\
 # Written by `edgevox service install`; `edgevox service uninstall` removes it.
@@ -61,13 +61,13 @@ WantedBy=default.target
 
 
 def unit_path() -> Path:
-    """Where the unit lies."""
+    """Return the path of the unit file."""
     config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(config) / "systemd" / "user" / UNIT
 
 
 def install(text: str, *, start: bool) -> None:
-    """Write the unit, have it started with the session, and now as well. Raises ConfigError, EdgevoxError."""
+    """Write and enable the unit, and start it if wanted. Raises ConfigError and EdgevoxError."""
     path = unit_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def install(text: str, *, start: bool) -> None:
 
 
 def uninstall() -> bool:
-    """Stop it and remove the unit; False where there was none. Raises EdgevoxError."""
+    """Stop the service and remove the unit; False if not installed. Raises EdgevoxError."""
     path = unit_path()
     if not path.exists():
         return False
@@ -92,12 +92,12 @@ def uninstall() -> bool:
 
 
 def state(question: str) -> str:
-    """What systemd says to `is-active` or `is-enabled`."""
+    """Return the output of systemctl `is-active` or `is-enabled`."""
     return _run("systemctl", "--user", question, UNIT).stdout.strip() or "unknown"
 
 
 def lingers() -> bool | None:
-    """Whether the user's services run without anybody being logged in; None where nobody can tell."""
+    """Return whether user services run without a login session; None if unknown."""
     if shutil.which("loginctl") is None:
         return None
     answer = _run("loginctl", "show-user", str(user_id()), "--property=Linger", "--value")
@@ -105,12 +105,12 @@ def lingers() -> bool | None:
 
 
 def systemctl(*words: str) -> None:
-    """Raises EdgevoxError with what systemctl says."""
+    """Run systemctl --user. Raises EdgevoxError with its message."""
     done = _run("systemctl", "--user", *words)
     if done.returncode:
         raise EdgevoxError(
             f"systemctl --user {' '.join(words)} failed: {done.stderr.strip()}",
-            hint="edgevox service logs, or journalctl --user -u edgevox, says more",
+            hint="see edgevox service logs, or journalctl --user -u edgevox",
         )
 
 
@@ -118,26 +118,26 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
     program = shutil.which(command[0])
     if program is None:
         raise ConfigError(
-            f"{command[0]} is not installed: this system is not run by systemd",
-            hint="start `edgevox service run` with what starts your other services",
+            f"{command[0]} is not installed: this system does not use systemd",
+            hint="run `edgevox service run` from your service manager",
         )
     try:
         return subprocess.run(
             [program, *command[1:]], capture_output=True, text=True, timeout=_SYSTEMCTL_WITHIN_S, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise EdgevoxError(f"{' '.join(command)} does not come back", hint="try it by hand") from error
+        raise EdgevoxError(f"{' '.join(command)} timed out", hint="run it by hand") from error
 
 
 def _quoted(text: str) -> str:
-    """A text of a unit, in which systemd takes %, quotes and backslashes for its own."""
+    """Quote a value for a unit file: escape %, quotes and backslashes."""
     for char, replacement in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%")):
         text = text.replace(char, replacement)
     return f'"{text}"'
 
 
 def _word(word: str) -> str:
-    """A word of its command line, where variables are filled in as well."""
+    """Quote a word of the command line, where $ must be escaped too."""
     return _quoted(word).replace("$", "$$")
 
 
@@ -145,12 +145,12 @@ LABEL = "org.edgevox.assistant"
 
 
 def agent_path(home: Path) -> Path:
-    """Where the agent's file lies."""
+    """Return the path of the launchd agent file."""
     return home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
 
 def agent_text(command: Sequence[str], environment: Mapping[str, str], log_folder: Path) -> str:
-    """The agent's file."""
+    """Return the launchd agent file."""
     content = {
         "Label": LABEL,
         "ProgramArguments": list(command),
@@ -165,12 +165,12 @@ def agent_text(command: Sequence[str], environment: Mapping[str, str], log_folde
 
 
 class SystemdNotifier:
-    """Tells whoever started the service; where nobody asks, nothing is told."""
+    """Sends sd_notify messages; does nothing without NOTIFY_SOCKET."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         environ = os.environ if environ is None else environ
         self._address = environ.get("NOTIFY_SOCKET", "")
-        # The watch may be on another process, such as the shell that started this one.
+        # The watchdog may be for another process, such as the parent shell.
         is_meant = environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
         self.watched_every_s = int(environ.get("WATCHDOG_USEC", "0")) / 1e6 if is_meant else 0.0
         """A service that is silent for longer is ended and started again; 0 where nobody watches."""
@@ -191,22 +191,22 @@ class SystemdNotifier:
 
     @asynccontextmanager
     async def watchdog_pings(self) -> AsyncIterator[None]:
-        """Say twice per watch, from the event loop itself, that it still turns."""
+        """Ping the watchdog from the event loop, twice per period."""
         if not self.watched_every_s:
             yield
             return
 
-        async def live() -> None:
+        async def ping() -> None:
             while True:
                 self.tell(WATCHDOG="1")
                 await asyncio.sleep(self.watched_every_s / 2)
 
-        living = asyncio.create_task(live())
+        pinging = asyncio.create_task(ping())
         try:
             yield
         finally:
-            living.cancel()
-            await asyncio.gather(living, return_exceptions=True)
+            pinging.cancel()
+            await asyncio.gather(pinging, return_exceptions=True)
 
 
 LOG_FILE_NAME = "edgevox.log"
@@ -216,7 +216,7 @@ _FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 
 
 class LogFile(RotatingFileHandler):
-    """Appends to `edgevox.log` in the folder, and begins a new file at a megabyte; three older ones stay."""
+    """Appends to `edgevox.log`; rotates at 1 MB and keeps three old files."""
 
     def __init__(self, folder: Path, *, max_bytes: int = _MAX_BYTES) -> None:
         self._path = folder / LOG_FILE_NAME
@@ -231,15 +231,15 @@ class LogFile(RotatingFileHandler):
                     self.stream = None
                 self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError:
-            return  # the next line may find a folder again
+            return  # the folder may be back for the next line
         super().emit(record)
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (logging's own name)
-        """A line that cannot be written is lost; the assistant goes on."""
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (name defined by logging)
+        """Ignore write errors: the line is lost, the assistant keeps running."""
 
 
 def log_to(folder: Path) -> LogFile:
-    """Have everything that is logged from now on kept in the folder, and shown to who started the service."""
+    """Send all log records to a file in the folder and to standard error."""
     file = LogFile(folder)
     shown = logging.StreamHandler(sys.stderr)
     shown.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
@@ -248,7 +248,7 @@ def log_to(folder: Path) -> LogFile:
 
 
 def tail(folder: Path, lines: int) -> list[str]:
-    """The last lines of the log, over the rotated files where the newest holds too few."""
+    """Return the last lines of the log, from rotated files too if needed."""
     found: list[str] = []
     names = (LOG_FILE_NAME, *(f"{LOG_FILE_NAME}.{number}" for number in range(1, _OLDER_FILES + 1)))
     for name in names:

@@ -39,11 +39,11 @@ _log = logging.getLogger(__name__)
 
 
 class Toolbox:
-    """Every tool that is offered, and what runs them. Use it with `async with`: it starts and stops.
+    """The offered tools and their executor; an async context manager that starts and stops them.
 
-    Making one takes a quarter of a second and runs the code of the plugins. Without `home` it is the one of
-    the settings; without `transcribe` no sound file can be written down. It raises nothing: what a plugin
-    does wrong is in `plugins.reports()`, and what is not offered, and why, is in `not_offered`.
+    Construction takes a quarter of a second and runs the code of the plugins. `home` defaults to that of the
+    settings; without `transcribe`, audio files cannot be transcribed. Nothing is raised: plugin errors are in
+    `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
     """
 
     def __init__(
@@ -94,27 +94,27 @@ class Toolbox:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hooks of the plugins that are at work: ask once they have started."""
+        """Hooks of the running plugins; valid after `start`."""
         return self.plugins.hooks
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
-        """Names in the settings of tools that no tool has."""
+        """Tool names in the settings that match no tool."""
         tools = self._settings
         known = {*self.registry.names, *self.not_offered}
         named = (*tools.disabled, *tools.timeouts_s, *tools.confirm_tools)
         return tuple(dict.fromkeys(name for name in named if name not in known))
 
     async def start(self, plugins: Collection[str] | None = None, servers: Collection[str] | None = None) -> None:
-        """Reach the home and start every plugin and server, or those of these names; without raising.
+        """Connect the home and start all plugins and MCP servers, or the named ones; raises nothing.
 
-        It is bounded: what a server brings too late is offered later.
+        Takes bounded time: tools of a slow server are offered later.
         """
         self.mcp.start(servers)
         await asyncio.gather(self.home.start(), self.plugins.start(plugins), self.mcp.settled(MCP_WAIT_S))
 
     async def stop(self) -> None:
-        """Stop plugins and servers, leave the home, keep the counts; in bounded time, and without raising."""
+        """Stop plugins and servers, close the home and save the counts; in bounded time, raises nothing."""
         await asyncio.gather(self.plugins.stop(), self.mcp.stop())
         await self.home.close()
         try:
@@ -131,26 +131,24 @@ class Toolbox:
     ) -> None:
         await self.stop()
 
-    # --- which tools
-
     def _mcp_servers(self, settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
         try:
             return configured_servers(settings, folders)
         except ConfigError as error:
-            _log.warning("no MCP server is started: %s (%s)", error.message, error.hint)
+            _log.warning("MCP servers are not started: %s (%s)", error.message, error.hint)
             return ()
 
     def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
         tools = self._settings
         self._add(home_tools(self.home, self.timers, self.alarms, now=self.alarms.now))
         if tools.documents is None:
-            self._leave_out(CORPUS_TOOLS, "no folder of documents is set (tools.documents)")
+            self._leave_out(CORPUS_TOOLS, "no document folder is set (tools.documents)")
         else:
             self._add(corpus_tools(tools.documents, folders.state / DOCUMENTS_FILE))
         if not tools.sound_folders:
-            self._leave_out((TRANSCRIBE_TOOL,), "no folder of sound files is set (tools.sound_folders)")
+            self._leave_out((TRANSCRIBE_TOOL,), "no audio folder is set (tools.sound_folders)")
         elif transcribe is None:
-            self._leave_out((TRANSCRIBE_TOOL,), "there is no recogniser here")
+            self._leave_out((TRANSCRIBE_TOOL,), "STT is not loaded")
         else:
             self._add((transcribe_tool(transcribe, tools.sound_folders),))
 
@@ -160,9 +158,9 @@ class Toolbox:
                 self.registry.add(adjusted)
 
     def _adjusted(self, tool: Tool) -> Tool | None:
-        """The tool as the settings want it; None when they switch it off."""
+        """Apply the settings to a tool; None if it is disabled."""
         if tool.name in self._settings.disabled:
-            self._leave_out((tool.name,), "it is switched off (tools.disabled)")
+            self._leave_out((tool.name,), "disabled in the settings (tools.disabled)")
             return None
         if tool.name in self._settings.timeouts_s:
             return dataclasses.replace(tool, timeout_s=self._settings.timeouts_s[tool.name])

@@ -31,7 +31,7 @@ from edgevox.server.assistant import VoiceSession, VoiceSessionFactory
 
 
 class BargeInSelector:
-    """Another Interruption for each way; a device that was plugged in anew has a way of its own."""
+    """Selects the barge-in detector for the current duplex mode, which changes with the audio devices."""
 
     def __init__(self, duplex: Callable[[], Duplex], aggressiveness: int) -> None:
         self._duplex = duplex
@@ -40,12 +40,12 @@ class BargeInSelector:
         self._last: BargeInDetector | None = None
 
     def now(self) -> BargeInDetector | None:
-        """The one for this moment; None where nobody can be heard over the loudspeaker."""
+        """Return the current detector; None in half-duplex mode."""
         if (duplex := self._duplex()) is not self._of:
-            self._of, self._last = duplex, self._made_for(duplex)
+            self._of, self._last = duplex, self._create(duplex)
         return self._last
 
-    def _made_for(self, duplex: Duplex) -> BargeInDetector | None:
+    def _create(self, duplex: Duplex) -> BargeInDetector | None:
         match duplex:
             case "half":
                 return None
@@ -62,7 +62,7 @@ class BargeInSelector:
                 assert_never(duplex)
 
 
-# The segmenter has to be certain, to the block.
+# Margin for the block size of the endpointer.
 _MARGIN_S = 0.2
 
 
@@ -93,7 +93,7 @@ class VoiceSessionManager:
         self._open: list[Pipeline] = []
 
     def session_factory(self, bus: Bus) -> VoiceSessionFactory:
-        """For the server; on the `bus` is what happens in the room."""
+        """Return the session factory for the server; `bus` has the events of the local room."""
         return VoiceSessionFactory(
             self.open,
             bus,
@@ -103,12 +103,12 @@ class VoiceSessionManager:
         )
 
     def confirmation(self) -> list[ConfirmationDialog]:
-        """Those who ask somebody there."""
+        """Return the confirmation dialogs of the open sessions."""
         return [pipeline.confirmation for pipeline in self._open]
 
     @asynccontextmanager
     async def open(self, session: VoiceSession) -> AsyncIterator[VoiceLoop]:
-        """A conversation, inside the block."""
+        """Open a voice loop for the duration of the block."""
         pipeline = self._pipeline(session)
         audio = self._settings.audio
         self._open.append(pipeline)

@@ -106,7 +106,7 @@ class ScriptedTrade:
     def sound(self, settings: Settings, publish: Callable[[Event], None]) -> AbstractAsyncContextManager[AudioDevices]:
         return nullcontext(self.room)
 
-    def around(self, session: ServiceSession) -> AbstractAsyncContextManager[None]:
+    def session_context(self, session: ServiceSession) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
 

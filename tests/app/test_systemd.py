@@ -90,7 +90,7 @@ def test_what_systemctl_complains_of_is_told(calls: Path) -> None:
 
 def test_a_machine_without_systemd_is_named(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(calls.parent))
-    with pytest.raises(ConfigError, match="not run by systemd"):
+    with pytest.raises(ConfigError, match="does not use systemd"):
         service_unit.install("[Unit]\n", start=False)
 
 

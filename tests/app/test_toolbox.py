@@ -58,7 +58,7 @@ def test_documents_and_sound_files_are_offered_where_their_folders_are_set(folde
     assert toolbox.registry.names == (*HOME_TOOLS, "search_corpus", "list_corpora", "transcribe_audio")
     assert toolbox.not_offered == {}
     without = Toolbox(settings, folders, sources=[])
-    assert without.not_offered == {"transcribe_audio": "there is no recogniser here"}
+    assert without.not_offered == {"transcribe_audio": "STT is not loaded"}
 
 
 async def test_the_demo_home_does_what_it_is_told_and_remembers(folders: Folders) -> None:
@@ -97,7 +97,7 @@ def test_a_tool_that_is_switched_off_is_not_offered_whoever_brings_it(folders: F
     )
     assert "broadcast" not in toolbox.registry
     assert "ring_bell" not in toolbox.registry
-    assert toolbox.not_offered["ring_bell"] == "it is switched off (tools.disabled)"
+    assert toolbox.not_offered["ring_bell"] == "disabled in the settings (tools.disabled)"
     assert toolbox.unknown_names == ("brodcast",)
     (report,) = toolbox.plugins.reports()
     assert report.status == "on"

@@ -87,7 +87,7 @@ class SoakTrade(ProcessTrade):
         return AudioDeviceManager(room.find, publish, server=room.server, look=lambda: None)
 
     @asynccontextmanager
-    async def around(self, session: ServiceSession) -> AsyncIterator[None]:
+    async def session_context(self, session: ServiceSession) -> AsyncIterator[None]:
         with session.runtime.bus.listening(self._listen):
             yield
 

@@ -15,18 +15,18 @@ from edgevox.core.platform import connect_unix, peer_uid, user_id
 from edgevox.core.types import JsonObject
 
 _CONNECT_WITHIN_S = 5.0
-_START_IT = "edgevox run starts it, edgevox service install keeps it running"
+_START_IT = "start it with edgevox run, or edgevox service install"
 
 
 class PendingRequest:
-    """One request that is under way."""
+    """A request whose answer is still arriving."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
 
     async def notes(self) -> AsyncGenerator[JsonObject, None]:
-        """What is told, the last of it of the kind `done`. Raises the error that it ended with."""
+        """Yield the notes of the answer up to `done`. Raises the error that the assistant reports."""
         while True:
             note = read_object(await self._line())
             if note["kind"] == "error":
@@ -36,7 +36,7 @@ class PendingRequest:
                 return
 
     async def done(self) -> JsonObject:
-        """How it ended, with nothing of what was told before. Raises the error that it ended with."""
+        """Wait for and return the `done` note. Raises the error that the assistant reports."""
         async with aclosing(self.notes()) as notes:
             async for note in notes:
                 if note["kind"] == "done":
@@ -44,22 +44,22 @@ class PendingRequest:
         raise ControlError("the assistant has not finished")  # `notes` ends with `done` or raises
 
     def answer(self, **facts: object) -> None:
-        """Say something to what is asked back."""
+        """Send an answer to a question of the assistant."""
         self._writer.write(line_of(facts))
 
     async def _line(self) -> bytes:
         try:
             line = await self._reader.readline()
         except (ConnectionError, ValueError) as error:
-            raise ControlError(f"the assistant is not to be understood: {error}") from error
+            raise ControlError(f"invalid answer from the assistant: {error}") from error
         if not line:
-            raise ControlError("the assistant ended before it had answered", hint="edgevox service logs says why")
+            raise ControlError("the assistant stopped before it answered", hint="see edgevox service logs")
         return line
 
 
 @asynccontextmanager
 async def request(folder: Path, wanted: Request) -> AsyncIterator[PendingRequest]:
-    """Ask the assistant of this runtime folder for something. Raises NotRunning and ControlError."""
+    """Send a request to the assistant of this runtime folder. Raises NotRunning and ControlError."""
     path = folder / SOCKET_NAME
     try:
         async with asyncio.timeout(_CONNECT_WITHIN_S):
@@ -69,12 +69,12 @@ async def request(folder: Path, wanted: Request) -> AsyncIterator[PendingRequest
     except TimeoutError as error:
         raise ControlError("the assistant does not answer", hint="restart it") from error
     except OSError as error:
-        # Too long a name among them: nobody can listen there.
+        # Includes paths that are too long for a socket.
         raise NotRunning(f"{path} cannot be opened: {error.strerror or error}", hint=_START_IT) from error
     try:
         connection: socket.socket = writer.get_extra_info("socket")
         if peer_uid(connection) != user_id():
-            raise ControlError("the assistant there belongs to another user", hint="set EDGEVOX_RUNTIME_DIR")
+            raise ControlError("the assistant belongs to another user", hint="set EDGEVOX_RUNTIME_DIR")
         writer.write(write_request(wanted))
         yield PendingRequest(reader, writer)
     finally:
@@ -82,7 +82,7 @@ async def request(folder: Path, wanted: Request) -> AsyncIterator[PendingRequest
 
 
 def _error_of(note: JsonObject) -> EdgevoxError:
-    """The error as it was raised there, so that a command ends as if it had done the work itself."""
+    """Rebuild the error, so that a command exits as if the error were its own."""
     message, hint = str(note.get("message", "")), str(note.get("hint", ""))
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, EdgevoxError) and kind.code == note.get("code"):

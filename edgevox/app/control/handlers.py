@@ -51,21 +51,21 @@ _STATUS_EVERY_S = 1.0
 
 
 async def stream_status(
-    service: AssistantService, dialogue: ControlConnection, status: Callable[[], JsonObject]
+    service: AssistantService, connection: ControlConnection, status: Callable[[], JsonObject]
 ) -> JsonObject:
-    """Tell the client, from one session to the next. It ends by being cancelled, when the client has gone."""
+    """Send status, levels and events across sessions, until cancelled because the client disconnected."""
     while True:
-        await dialogue.tell("status", **status())
+        await connection.send("status", **status())
         if service.session is None:
             await asyncio.sleep(_LEVEL_EVERY_S)
         else:
-            await _watch_session(service, service.session, dialogue, status)
+            await _watch_session(service, service.session, connection, status)
 
 
 async def _watch_session(
     service: AssistantService,
     session: ServiceSession,
-    dialogue: ControlConnection,
+    connection: ControlConnection,
     status: Callable[[], JsonObject],
 ) -> None:
     level_due_s = status_due_s = time.monotonic()
@@ -77,36 +77,36 @@ async def _watch_session(
             except TimeoutError:
                 pass
             else:
-                await _tell(event, session, dialogue)
+                await _send_event(event, session, connection)
             now_s = time.monotonic()
             if now_s >= level_due_s:
                 level_due_s = now_s + _LEVEL_EVERY_S
-                await dialogue.tell("level", dbfs=round(float(session.sound.level_dbfs), 1))
+                await connection.send("level", dbfs=round(float(session.sound.level_dbfs), 1))
             if now_s >= status_due_s:
                 status_due_s = now_s + _STATUS_EVERY_S
-                await dialogue.tell("status", **status())
+                await connection.send("status", **status())
 
 
-async def _tell(event: Event, session: ServiceSession, dialogue: ControlConnection) -> None:
+async def _send_event(event: Event, session: ServiceSession, connection: ControlConnection) -> None:
     record = session.runtime.records.last
     if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
-        await dialogue.tell("turn", record=dataclasses.asdict(record))
-    await dialogue.tell("event", **event_to_note(event))
+        await connection.send("turn", record=dataclasses.asdict(record))
+    await connection.send("event", **event_to_note(event))
 
 
-# Whoever has pressed the button and says nothing for so long has changed their mind.
+# Timeout for speech to start after `talk`.
 _SPEAKS_WITHIN_S = 8.0
 _ANSWERED_WITHIN_S = 120.0
-_NOTHING = {"outcome": "dropped", "reply": "", "error": "nobody said anything"}
+_NOTHING = {"outcome": "dropped", "reply": "", "error": "no speech"}
 
 
-async def handle_request(service: AssistantService, request: Request, dialogue: ControlConnection) -> JsonObject:
-    """Do it; what is returned is how it ended. Raises EdgevoxError."""
+async def handle_request(service: AssistantService, request: Request, connection: ControlConnection) -> JsonObject:
+    """Execute a request and return the content of `done`. Raises EdgevoxError."""
     match request:
         case Status():
             return status(service)
         case Watch():
-            return await stream_status(service, dialogue, partial(status, service))
+            return await stream_status(service, connection, partial(status, service))
         case Mute():
             service.mute(is_muted=True)
             return {}
@@ -118,19 +118,19 @@ async def handle_request(service: AssistantService, request: Request, dialogue: 
         case Stop():
             return {"stopped": _session(service).loop.pipeline.act_on("stop")}
         case Talk():
-            return await _talk(service, dialogue)
+            return await _talk(service, connection)
         case Ask():
             _check(service.settings, request.overrides)
-            return await _ask(_session(service), request, dialogue)
+            return await _ask(_session(service), request, connection)
         case Say():
             _check(service.settings, request.overrides)
-            return await _say(_session(service), request, dialogue)
+            return await _say(_session(service), request, connection)
         case _:
             assert_never(request)
 
 
 def status(service: AssistantService) -> JsonObject:
-    """How it is: what it does, its devices, its engines, the last turn, and what is wrong."""
+    """Return the status: state, devices, engines, last turn and problems."""
     session = service.session
     record = (session.runtime.records.last if session else None) or service.last_record
     if session:
@@ -160,32 +160,32 @@ def _session(service: AssistantService) -> ServiceSession:
 
 
 def _check(settings: Settings, overrides: JsonObject) -> None:
-    """Refuse what is wanted with other settings: whoever wants them has to load their own model."""
+    """Raises OtherSettings if the request needs other settings than the running assistant has."""
     for name, wanted in overrides.items():
         value: object = settings
         for part in name.split("."):
             value = getattr(value, part, None)
         if json.dumps(value, default=str) != json.dumps(wanted, default=str):
-            raise OtherSettings(f"the assistant that runs has another {name}")
+            raise OtherSettings(f"the running assistant has another {name}")
 
 
 # --- ask
 
 
-async def _ask(session: ServiceSession, request: Ask, dialogue: ControlConnection) -> JsonObject:
+async def _ask(session: ServiceSession, request: Ask, connection: ControlConnection) -> JsonObject:
     turn = Turn()
     runtime = session.runtime
     pipeline = runtime.pipeline()
     with runtime.bus.subscription() as events:
         answering = asyncio.create_task(pipeline.answer(request.text, turn))
         try:
-            async with _answers(pipeline, request, dialogue):
+            async with _answers(pipeline, request, connection):
                 async for event in events:
                     match event:
                         case ReplyDelta(turn_id=turn.id, text=text):
-                            await dialogue.tell("delta", text=text)
+                            await connection.send("delta", text=text)
                         case ConfirmationRequired(turn_id=turn.id, question=question):
-                            await dialogue.tell("question", text=question)
+                            await connection.send("question", text=question)
                         case TurnEnded(turn_id=turn.id):
                             break
             result = await answering
@@ -203,43 +203,43 @@ async def _ask(session: ServiceSession, request: Ask, dialogue: ControlConnectio
 
 
 @asynccontextmanager
-async def _answers(pipeline: Pipeline, request: Ask, dialogue: ControlConnection) -> AsyncIterator[None]:
-    """Take the client's yes or no while the block runs, where somebody sits there."""
+async def _answers(pipeline: Pipeline, request: Ask, connection: ControlConnection) -> AsyncIterator[None]:
+    """Accept the client's yes or no during the block, if it can answer."""
     if not request.can_answer:
         yield
         return
 
-    async def take() -> None:
-        while (said := await dialogue.answers.get()) is not None:
+    async def read() -> None:
+        while (answer := await connection.answers.get()) is not None:
             if question := pipeline.confirmation.open:
-                granted = said.get("granted") is True
+                granted = answer.get("granted") is True
                 why = f"the user typed {'yes' if granted else 'no'}"
                 question.answer(Agreement(granted=granted, channel="keyboard", why=why))
 
     with pipeline.confirmation.answerable("keyboard"):
-        taking = asyncio.create_task(take())
+        reading = asyncio.create_task(read())
         try:
             yield
         finally:
-            taking.cancel()
-            await asyncio.gather(taking, return_exceptions=True)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
 
 # --- say
 
 
-async def _say(session: ServiceSession, request: Say, dialogue: ControlConnection) -> JsonObject:
+async def _say(session: ServiceSession, request: Say, connection: ControlConnection) -> JsonObject:
     cancel = CancelFlag()
     try:
         async with aclosing(_sounds(session, request.text, cancel)) as sounds:
             if request.where == "here":
                 async for sound in sounds:
                     for note in audio_to_notes(sound):
-                        await dialogue.tell("sound", **note)
+                        await connection.send("sound", **note)
             elif (speech_output := session.loop.pipeline.speech_output) is not None:
                 await speech_output.play(sounds, cancel, lambda: None)
             else:
-                raise ControlError("the assistant that runs has no loudspeaker", hint="edgevox say -o FILE")
+                raise ControlError("the running assistant has no loudspeaker", hint="edgevox say -o FILE")
     finally:
         cancel.set()
     return {}
@@ -257,24 +257,24 @@ async def _sounds(session: ServiceSession, text: str, cancel: CancelFlag) -> Asy
 # --- talk
 
 
-async def _talk(service: AssistantService, dialogue: ControlConnection) -> JsonObject:
-    """Listen to one utterance and answer it, muted or not."""
+async def _talk(service: AssistantService, connection: ControlConnection) -> JsonObject:
+    """Listen to one utterance and answer it, even if muted."""
     session = _session(service)
     was_muted = service.is_muted
     service.mute(is_muted=False)
     try:
         with session.runtime.bus.subscription() as events:
             session.loop.wake_state.talk()
-            await dialogue.tell("listening", is_muted=was_muted)
+            await connection.send("listening", is_muted=was_muted)
             async with asyncio.timeout(_SPEAKS_WITHIN_S) as patience:
                 async for event in events:
                     match event:
                         case SpeechStarted() | TurnStarted():
                             patience.reschedule(asyncio.get_running_loop().time() + _ANSWERED_WITHIN_S)
                         case TranscriptReady(text=text) if text:
-                            await dialogue.tell("heard", text=text)
+                            await connection.send("heard", text=text)
                         case ReplyDelta(text=text):
-                            await dialogue.tell("delta", text=text)
+                            await connection.send("delta", text=text)
                         case TurnEnded(outcome=outcome, reply=reply, error=error):
                             return {"outcome": outcome, "reply": reply, "error": error}
                         case SpeechDropped(reason=reason):

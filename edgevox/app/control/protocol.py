@@ -22,7 +22,7 @@ from edgevox.core.types import Audio, JsonObject
 
 VERSION: Literal[1] = 1
 LINE_BYTES = 1 << 20
-"""The longest line: a piece of sound is the longest thing that is said here."""
+"""Maximum line length; pieces of audio are the longest."""
 TEXT_CHARS = 20_000
 
 
@@ -33,59 +33,59 @@ class _Request(BaseModel):
 
 
 class Status(_Request):
-    """How is it?"""
+    """Return the status."""
 
     do: Literal["status"] = "status"
 
 
 class Watch(_Request):
-    """Tell what happens, until the connection is closed."""
+    """Stream events and levels until the connection is closed."""
 
     do: Literal["watch"] = "watch"
 
 
 class Mute(_Request):
-    """Do not listen."""
+    """Mute the microphone."""
 
     do: Literal["mute"] = "mute"
 
 
 class Unmute(_Request):
-    """Listen again."""
+    """Unmute the microphone."""
 
     do: Literal["unmute"] = "unmute"
 
 
 class Talk(_Request):
-    """Listen to what is said next, muted or not."""
+    """Listen for one utterance, even if muted."""
 
     do: Literal["talk"] = "talk"
 
 
 class Stop(_Request):
-    """Be quiet: end the turn that is under way, and what rings."""
+    """Stop the current turn and alarm."""
 
     do: Literal["stop"] = "stop"
 
 
 class Reload(_Request):
-    """Read the settings again."""
+    """Reload the settings."""
 
     do: Literal["reload"] = "reload"
 
 
 class Ask(_Request):
-    """Answer a question in words. `overrides` are the settings that must hold; else it is refused."""
+    """Answer a question as text. `overrides` are settings that the assistant must have."""
 
     do: Literal["ask"] = "ask"
     text: str = Field(min_length=1, max_length=TEXT_CHARS)
     overrides: dict[str, Any] = {}
     can_answer: bool = False
-    """Somebody sits there who can say yes or no."""
+    """Whether a user can answer a confirmation."""
 
 
 class Say(_Request):
-    """Speak a text, on the loudspeaker or as sound that is sent here."""
+    """Speak a text on the loudspeaker, or return the audio."""
 
     do: Literal["say"] = "say"
     text: str = Field(min_length=1, max_length=TEXT_CHARS)
@@ -99,22 +99,22 @@ _REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discrimin
 
 
 def read_request(line: bytes) -> Request:
-    """The request in a line. Raises ControlError."""
+    """Parse a request. Raises ControlError."""
     try:
         content = json.loads(line)
     except ValueError as error:
         raise ControlError("the request is not JSON", hint="one JSON object per line") from error
     if isinstance(content, dict) and (version := content.get("v")) != VERSION:
         raise ControlError(
-            f"the assistant speaks version {VERSION} of its protocol, not {version}",
-            hint="it was updated while it ran: restart it (systemctl --user restart edgevox)",
+            f"the running assistant uses protocol version {VERSION}, not {version}",
+            hint="EdgeVox was updated while running: restart it (systemctl --user restart edgevox)",
         )
     try:
         return _REQUESTS.validate_python(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise ControlError(f"the request cannot be used: {place} {first['msg']}".strip()) from error
+        raise ControlError(f"invalid request: {place} {first['msg']}".strip()) from error
 
 
 def write_request(request: Request) -> bytes:
@@ -122,18 +122,18 @@ def write_request(request: Request) -> bytes:
 
 
 def line_of(content: Mapping[str, object]) -> bytes:
-    """The object as one line."""
+    """Encode an object as one line."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def read_object(line: bytes) -> JsonObject:
-    """The object in a line that is no request. Raises ControlError."""
+    """Parse a line that is not a request. Raises ControlError."""
     try:
         content = json.loads(line)
     except ValueError as error:
         raise ControlError("the line is not JSON") from error
     if not isinstance(content, dict):
-        raise ControlError("the line is no JSON object")
+        raise ControlError("the line is not a JSON object")
     return content
 
 
@@ -141,19 +141,19 @@ _KINDS = {kind.__name__: kind for kind in vars(events).values() if isinstance(ki
 
 
 def event_to_note(event: Event) -> JsonObject:
-    """The event as a JSON object. Its time is that of this machine's monotonic clock."""
+    """Convert an event to JSON; its time is the monotonic clock of this machine."""
     return {"event": type(event).__name__, **dataclasses.asdict(event)}
 
 
 def event_from_note(note: JsonObject) -> Event | None:
-    """The event in a note; None for one that this version does not know."""
+    """Convert a note to an event; None if this version does not know it."""
     kind = _KINDS.get(str(note.get("event")))
     if kind is None:
         return None
     names = {field.name for field in dataclasses.fields(kind)}
     try:
         return kind(**{name: value for name, value in note.items() if name in names})
-    except TypeError:  # a part of it is missing
+    except TypeError:  # a field is missing
         return None
 
 
@@ -161,14 +161,14 @@ _PIECE_SAMPLES = 1 << 17
 
 
 def audio_to_notes(sound: Audio) -> Iterator[JsonObject]:
-    """What the notes that carry this sound hold."""
+    """Yield the content of the notes for this audio."""
     for start in range(0, len(sound.samples), _PIECE_SAMPLES):
         piece = sound.samples[start : start + _PIECE_SAMPLES].astype("<f4")
         yield {"rate_hz": sound.rate_hz, "float32": base64.b64encode(piece.tobytes()).decode()}
 
 
 def audio_from_note(note: JsonObject) -> Audio:
-    """The sound in a note, at the other end."""
+    """Decode the audio of a note."""
     samples = np.frombuffer(base64.b64decode(note["float32"]), dtype="<f4")
     return Audio(samples.astype(np.float32), int(note["rate_hz"]))
 

@@ -25,16 +25,16 @@ _WAITING_CONNECTIONS = 8
 
 @contextmanager
 def single_instance(folder: Path) -> Iterator[socket.socket]:
-    """Be the only assistant of this folder while the block runs; yields the socket it listens on.
+    """Lock the runtime folder during the block and yield the listening control socket.
 
-    Raises AlreadyRunning, and StateError where the folder is not to be trusted or cannot be used.
+    Raises AlreadyRunning, and StateError if the folder is not private or not usable.
     """
     private_folder(folder)
     with _locked(folder / _LOCK_NAME):
         path = folder / SOCKET_NAME
         if path.exists():
-            # Whoever holds the lock knows that nobody listens there any more.
-            log.warning("the last run left %s behind: taken over", path)
+            # The lock proves that no process listens there.
+            log.warning("removing the stale socket %s", path)
             path.unlink()
         listening = _bound(path)
         try:
@@ -46,7 +46,7 @@ def single_instance(folder: Path) -> Iterator[socket.socket]:
 
 
 def private_folder(folder: Path) -> None:
-    """Make the folder, closed to everybody else. Raises StateError where it is somebody else's."""
+    """Create the folder with access for its owner only. Raises StateError if another user owns it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.lstat()
@@ -65,14 +65,14 @@ def private_folder(folder: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    # The file stays when the lock goes: to delete it would let two hold a lock of the same name.
+    # The lock file is never deleted: two processes could then lock different files of that name.
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
         try:
             lock_exclusively(file)
         except BlockingIOError as error:
             raise AlreadyRunning(
                 f"the assistant is already running, as process {file.read().strip() or '?'}",
-                hint="edgevox status shows it; edgevox ask and edgevox say speak to it",
+                hint="see edgevox status; edgevox ask and edgevox say use it",
             ) from error
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -94,35 +94,35 @@ def _bound(path: Path) -> socket.socket:
     except OSError as error:
         listening.close()
         raise StateError(
-            f"the socket {path} cannot be made: {error}",
-            hint="set EDGEVOX_RUNTIME_DIR to a folder with a short name",
+            f"cannot create the socket {path}: {error}",
+            hint="set EDGEVOX_RUNTIME_DIR to a folder with a short path",
         ) from error
     return listening
 
 
 Handle: TypeAlias = Callable[[Request, "ControlConnection"], Awaitable[JsonObject]]
-"""Does what is asked; the result is what `done` holds. Raises EdgevoxError."""
+"""Executes a request and returns the content of `done`. Raises EdgevoxError."""
 
 CONNECTIONS = 8
-"""As many at once; the next one is told to try again."""
+"""Maximum number of concurrent connections."""
 _REQUEST_WITHIN_S = 5.0
-# Whoever does not read for so long is not there any more.
+# A client that does not read for this long counts as disconnected.
 _READ_WITHIN_S = 10.0
 _ANSWERS_HELD = 16
 
 
 class ControlConnection:
-    """One connection: what is told to the client before the end, and what it says meanwhile."""
+    """One client connection: sends notes, and queues the client's answers."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self.answers: asyncio.Queue[JsonObject | None] = asyncio.Queue(_ANSWERS_HELD)
-        """What the client sends while it waits; None when nothing more will come."""
+        """Lines that the client sends while it waits; None at the end."""
         self._writer = writer
-        self._one_at_a_time = asyncio.Lock()
+        self._write_lock = asyncio.Lock()
 
-    async def tell(self, kind: str, **facts: object) -> None:
-        """Send a note. Raises ConnectionError when nobody reads."""
-        async with self._one_at_a_time:
+    async def send(self, kind: str, **facts: object) -> None:
+        """Send a note. Raises ConnectionError if the client does not read."""
+        async with self._write_lock:
             self._writer.write(line_of({"kind": kind, **facts}))
             try:
                 async with asyncio.timeout(_READ_WITHIN_S):
@@ -138,7 +138,7 @@ async def control_server(
     *,
     uid_of: Callable[[socket.socket], int] = peer_uid,
 ) -> AsyncIterator[None]:
-    """Answer on the socket while the block runs; what is under way at its end is cancelled."""
+    """Serve the socket during the block; open requests are cancelled at its end."""
     connections: set[asyncio.Task[None]] = set()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -146,9 +146,9 @@ async def control_server(
         assert task is not None
         connections.add(task)
         try:
-            await _converse(reader, writer, handle, uid_of, is_full=len(connections) > CONNECTIONS)
+            await _serve_connection(reader, writer, handle, uid_of, is_full=len(connections) > CONNECTIONS)
         except ConnectionError as error:
-            log.debug("a client went away: %s", error)
+            log.debug("client disconnected: %s", error)
         finally:
             connections.discard(task)
             writer.close()
@@ -163,7 +163,7 @@ async def control_server(
         await asyncio.gather(*connections, return_exceptions=True)
 
 
-async def _converse(
+async def _serve_connection(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     handle: Handle,
@@ -171,26 +171,24 @@ async def _converse(
     *,
     is_full: bool,
 ) -> None:
-    dialogue = ControlConnection(writer)
+    client = ControlConnection(writer)
     connection = writer.get_extra_info("socket")
     try:
         _check_user(uid_of(connection))
         if is_full:
-            raise ControlError("too many are speaking to the assistant at once", hint="try again")
+            raise ControlError("too many control connections", hint="try again")
         request = read_request(await _first_line(reader))
-        answer = await _handled(request, dialogue, handle, reader, connection)
+        answer = await _handle(request, client, handle, reader, connection)
     except EdgevoxError as error:
-        await dialogue.tell("error", code=error.code, message=error.message, hint=error.hint)
+        await client.send("error", code=error.code, message=error.message, hint=error.hint)
     else:
-        await dialogue.tell("done", **answer)
+        await client.send("done", **answer)
 
 
 def _check_user(uid: int) -> None:
     if uid != user_id():
-        log.warning("user %d tried to speak to the assistant of user %d", uid, user_id())
-        raise ControlError(
-            "this assistant belongs to another user", hint="only the user who started it may speak to it"
-        )
+        log.warning("rejected a control connection of user %d (owner is user %d)", uid, user_id())
+        raise ControlError("this assistant belongs to another user", hint="only the user who started it may use it")
 
 
 async def _first_line(reader: asyncio.StreamReader) -> bytes:
@@ -198,25 +196,25 @@ async def _first_line(reader: asyncio.StreamReader) -> bytes:
         async with asyncio.timeout(_REQUEST_WITHIN_S):
             return await reader.readline()
     except TimeoutError as error:
-        raise ControlError("no request came") from error
+        raise ControlError("no request received") from error
     except ValueError as error:
         raise ControlError("the request is too long") from error
 
 
-async def _handled(
+async def _handle(
     request: Request,
-    dialogue: ControlConnection,
+    client: ControlConnection,
     handle: Handle,
     reader: asyncio.StreamReader,
     connection: socket.socket,
 ) -> JsonObject:
-    """The answer; what a client has asked for is not done when it has gone. Raises ConnectionError then."""
-    handling = asyncio.ensure_future(handle(request, dialogue))
-    listening = asyncio.create_task(_listen(reader, dialogue, connection))
+    """Run the request and return its result. Cancels it and raises ConnectionError if the client disconnects."""
+    handling = asyncio.ensure_future(handle(request, client))
+    listening = asyncio.create_task(_listen(reader, client, connection))
     try:
         await asyncio.wait((handling, listening), return_when=asyncio.FIRST_COMPLETED)
         if not handling.done() and listening.result():
-            raise ConnectionError("the client has gone")
+            raise ConnectionError("the client disconnected")
         return await handling
     finally:
         for task in (handling, listening):
@@ -224,24 +222,24 @@ async def _handled(
         await asyncio.gather(handling, listening, return_exceptions=True)
 
 
-async def _listen(reader: asyncio.StreamReader, dialogue: ControlConnection, connection: socket.socket) -> bool:
-    """Take what the client says until it has said all; whether it has gone and nobody reads either."""
+async def _listen(reader: asyncio.StreamReader, client: ControlConnection, connection: socket.socket) -> bool:
+    """Queue the client's lines until its end of file; return whether it has disconnected entirely."""
     with suppress(ValueError, ControlError, asyncio.QueueFull, ConnectionError):
         while line := await reader.readline():
-            dialogue.answers.put_nowait(read_object(line))
+            client.answers.put_nowait(read_object(line))
         with suppress(asyncio.QueueFull):
-            dialogue.answers.put_nowait(None)
-        # A program that has closed its own direction only, such as `nc`, still wants its answer.
+            client.answers.put_nowait(None)
+        # A client that only closed its sending side, such as `nc`, still reads the answer.
         return has_hung_up(connection)
     return True
 
 
-_LOOKS_EVERY_S = 2.0
+_POLL_S = 2.0
 
 
 @asynccontextmanager
 async def persistent_server(folder: Path, listening: socket.socket, handle: Handle) -> AsyncIterator[None]:
-    """Answer on the socket, and on its successors in the same folder, while the block runs."""
+    """Serve the socket during the block, and recreate it if it is deleted."""
     is_serving = asyncio.Event()
     serving = asyncio.create_task(_serve(folder, listening, handle, is_serving))
     try:
@@ -258,23 +256,23 @@ async def _serve(folder: Path, listening: socket.socket, handle: Handle, is_serv
             async with control_server(listening, handle):
                 is_serving.set()
                 await _until_deleted(folder / SOCKET_NAME)
-            listening = await _another(folder, held)
+            listening = await _recreate(folder, held)
 
 
-async def _another(folder: Path, held: ExitStack) -> socket.socket:
-    log.warning("the socket in %s was deleted: making another", folder)
+async def _recreate(folder: Path, held: ExitStack) -> socket.socket:
+    log.warning("the socket in %s was deleted: recreating it", folder)
     while True:
         try:
             return held.enter_context(single_instance(folder))
         except EdgevoxError as error:
-            log.error("nobody can speak to the assistant: %s", error)
-            await asyncio.sleep(_LOOKS_EVERY_S)
+            log.error("cannot recreate the control socket: %s", error)
+            await asyncio.sleep(_POLL_S)
 
 
 async def _until_deleted(path: Path) -> None:
     own = _inode(path)
-    while _inode(path) == own:  # noqa: ASYNC110  (nobody tells of a file that is deleted)
-        await asyncio.sleep(_LOOKS_EVERY_S)
+    while _inode(path) == own:  # noqa: ASYNC110  (no portable notification of deleted files)
+        await asyncio.sleep(_POLL_S)
 
 
 def _inode(path: Path) -> int | None:

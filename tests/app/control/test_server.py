@@ -65,7 +65,7 @@ async def test_a_request_is_answered(folder: Path) -> None:
 async def test_an_answer_comes_piece_by_piece(folder: Path) -> None:
     async def handle(wanted: Request, dialogue: ControlConnection) -> JsonObject:
         for word in ("one", "two"):
-            await dialogue.tell("delta", text=word)
+            await dialogue.send("delta", text=word)
         return {}
 
     async with serving(folder, handle), request(folder, Ask(text="count")) as asking:
@@ -75,7 +75,7 @@ async def test_an_answer_comes_piece_by_piece(folder: Path) -> None:
 
 async def test_a_question_back_can_be_answered(folder: Path) -> None:
     async def handle(wanted: Request, dialogue: ControlConnection) -> JsonObject:
-        await dialogue.tell("question", text="Really?")
+        await dialogue.send("question", text="Really?")
         return {"answer": await dialogue.answers.get()}
 
     async with serving(folder, handle), request(folder, Ask(text="open it", can_answer=True)) as asking:
