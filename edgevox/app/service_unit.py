@@ -173,7 +173,7 @@ class SystemdNotifier:
         # The watchdog may be for another process, such as the parent shell.
         is_meant = environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
         self.watched_every_s = int(environ.get("WATCHDOG_USEC", "0")) / 1e6 if is_meant else 0.0
-        """A service that is silent for longer is ended and started again; 0 where nobody watches."""
+        """Watchdog period of systemd; 0 without a watchdog."""
 
     def tell(self, **facts: str) -> None:
         """Send facts such as READY=1; a manager that is gone is no fault of the service."""

@@ -218,7 +218,7 @@ class ClientSession:
 
     def _hear(self, pcm: bytes) -> None:
         if not self._factory.listens:
-            raise invalid_frame("nobody listens here: this server was started without audio")
+            raise invalid_frame("this server has no STT: it was started without audio")
         if not self._sound.take(self._audio_source.feed(pcm)):
             raise _flooded("sound")
 

@@ -1,4 +1,4 @@
-// On the audio thread: the microphone as frames of 20 ms, 16 kHz, mono, 16 bit. Each comes with its loudness.
+// Audio worklet: converts the microphone to frames of 20 ms, 16 kHz, mono, 16 bit, each with its level.
 
 import { Resampler } from "./resampler.js";
 

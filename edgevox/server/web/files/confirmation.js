@@ -1,4 +1,4 @@
-// A question that needs a person's yes, with two buttons. Whoever answers first decides, here or elsewhere.
+// A confirmation with two buttons. The first answer counts, here or on another device.
 
 import { element } from "./element.js";
 

@@ -1,4 +1,4 @@
-// How the connection is, in words, and what can be done about it.
+// Shows the state of the connection, and what to do about problems.
 
 import { byId } from "./element.js";
 

@@ -1,4 +1,4 @@
-// What was said: turns as the frames tell of them, words that are not certain yet, and what waits to be asked.
+// Shows the conversation: turns, provisional transcripts, and typed text that waits to be sent.
 
 import { byId, element } from "./element.js";
 import { Turn } from "./turn.js";

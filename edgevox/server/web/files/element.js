@@ -1,8 +1,8 @@
-// Elements of the page, made without markup: what came from outside is text, and never HTML.
+// Creates elements without markup: external data is always text, never HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// element("button", { type: "button", class: "yes" }, "Yes"); what is null or false is left out.
+// element("button", { type: "button", class: "yes" }, "Yes"); null and false are left out.
 export function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }

@@ -1,4 +1,4 @@
-// How the engines are, the daemon around them, and this browser's part.
+// Shows the state of the engines, the assistant and this browser.
 
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";

@@ -1,4 +1,4 @@
-// The home: its rooms, and what stands in them. It is asked for again while somebody looks, so changes show.
+// Shows the areas and entities of the home; polls while the view is visible.
 
 import { byId, element } from "./element.js";
 import { iconOf } from "./icons.js";
@@ -91,7 +91,7 @@ function isActive(thing) {
   return !AT_REST.has(thing.state) && !WITHOUT_REST.has(thing.domain);
 }
 
-// The state in words, with the figure that people want to know.
+// The state as text, with its most important figure.
 function inWords({ domain, state, phrase, attributes }) {
   const figure = { light: percent(attributes.brightness), fan: percent(attributes.percentage), climate: degrees(attributes) }[domain];
   if (figure && state !== "off") return `${phrase} · ${figure}`;

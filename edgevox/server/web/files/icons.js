@@ -1,4 +1,4 @@
-// What stands for a thing of the home: simple lines on a grid of 24.
+// Icons of entities: lines on a grid of 24.
 
 import { svg } from "./element.js";
 

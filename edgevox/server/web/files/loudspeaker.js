@@ -1,4 +1,4 @@
-// The browser's loudspeaker: passages go in, and what was really played comes back.
+// The browser's loudspeaker: plays passages and reports the playback position.
 
 const MOST_HZ = 96_000; // that the server sends
 const AWAKE_WITHIN_MS = 1_000;

@@ -1,4 +1,4 @@
-// The page: its parts, and how they hear of each other.
+// Entry point of the page: creates and connects its parts.
 
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";

@@ -1,4 +1,4 @@
-// The browser's microphone, as frames for the socket. Echo, noise and gain are the browser's affair.
+// The browser's microphone as frames for the socket. The browser does echo cancellation, noise suppression and gain.
 
 const WANTED = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 

@@ -1,4 +1,4 @@
-// On the audio thread: what the assistant says, out of a ring. It knows how much of each passage was played.
+// Audio worklet: plays speech from a ring buffer and counts the played samples of each passage.
 
 import { Resampler } from "./resampler.js";
 
@@ -119,7 +119,7 @@ class Playback extends AudioWorkletProcessor {
   }
 }
 
-// A piece of speech without a gap. It counts in its own rate, and is stored in that of the loudspeaker.
+// A contiguous piece of speech. Counted at its own sample rate, stored at that of the loudspeaker.
 class Passage {
   constructor(number, rateHz) {
     this.number = number;

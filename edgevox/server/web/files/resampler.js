@@ -1,4 +1,4 @@
-// A stream of samples at another rate: a windowed sinc, so that nothing above the new limit folds back.
+// Streaming resampler: a windowed sinc, which prevents aliasing.
 
 const ZERO_CROSSINGS = 12;
 const PASSED = 0.92; // of the lower of the two limits; the rest is the filter's slope
@@ -67,7 +67,7 @@ function sinc(x) {
   return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
 }
 
-// Blackman's, over -1 … 1.
+// Blackman window over -1 … 1.
 function window(x) {
   if (Math.abs(x) >= 1) return 0;
   return 0.42 + 0.5 * Math.cos(Math.PI * x) + 0.08 * Math.cos(2 * Math.PI * x);

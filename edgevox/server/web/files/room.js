@@ -1,4 +1,4 @@
-// What happens in the room, where the assistant has a microphone of its own: the same frames, as they come.
+// Live events of the assistant's own microphone, in the same frames.
 
 export class Room {
   // `take(frame)` gets each frame.

@@ -1,4 +1,4 @@
-// What the page asks for besides the socket. The token travels in a header, never in an address.
+// HTTP requests of the page. The token goes in a header, never in a URL.
 
 export class Refused extends Error {
   constructor(status, message) {

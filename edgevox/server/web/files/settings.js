@@ -1,4 +1,4 @@
-// The settings that may be changed from here: a field for each, and one button that keeps what was changed.
+// The editable settings: a field for each, and a button that saves the changes.
 
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";

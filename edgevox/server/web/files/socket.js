@@ -1,4 +1,4 @@
-// The voice socket: says hello, keeps itself alive, and connects again when it was lost.
+// The voice socket: sends hello and pings, and reconnects after a failure.
 
 const VERSION = 1;
 const FIRST_WAIT_S = 0.5;
@@ -6,7 +6,7 @@ const LONGEST_WAIT_S = 10;
 const PING_EVERY_S = 15;
 const PONG_WITHIN_S = 10;
 const MOST_WAITING_BYTES = 64_000; // two seconds of sound
-// Who was closed for one of these would be closed again (docs/guide/voice-socket.md).
+// Close codes after which reconnecting would fail again (docs/guide/voice-socket.md).
 const FINAL = new Set([1007, 1009, 4400, 4401, 4403, 4406, 4409, 4429]);
 
 export class VoiceSocket {

@@ -1,4 +1,4 @@
-// The drawings of time: one turn that was chosen, or the last, and the whole day.
+// Latency charts: the selected or last turn, and the whole day.
 
 import { byId } from "./element.js";
 import { Refused } from "./server.js";

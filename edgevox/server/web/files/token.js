@@ -1,8 +1,8 @@
-// The token: it comes in the fragment of the address, which no server sees, and leaves it at once.
+// The token comes in the URL fragment, which no server sees, and is removed from it at once.
 
 const KEY = "edgevox-token";
 
-// The token in the address, if there is one, else the one that was kept; "" where there is none.
+// The token from the URL, else the stored one, else "".
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given === null) return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? "";
@@ -11,7 +11,7 @@ export function takeToken() {
   return given;
 }
 
-// For this tab, and for the next time.
+// Stores the token for this tab and for later visits.
 export function keepToken(token) {
   sessionStorage.setItem(KEY, token);
   localStorage.setItem(KEY, token);

@@ -1,4 +1,4 @@
-// One call of a tool: what it was told, while the model still writes it, and what came of it.
+// One tool call: its arguments as the model writes them, and its result.
 
 import { element } from "./element.js";
 import { milliseconds } from "./waterfall.js";
@@ -39,7 +39,7 @@ export class ToolCall {
   }
 }
 
-// A result is JSON text; one that is a sentence is shown as one.
+// A result is JSON; a string is shown as a sentence.
 function plain(content) {
   try {
     return worded(JSON.parse(content));

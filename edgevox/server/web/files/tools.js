@@ -1,4 +1,4 @@
-// The tools: which are offered to the model, chosen and refused, and how long they take.
+// Tool statistics: offered, chosen, refused and duration.
 
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";

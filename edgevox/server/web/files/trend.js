@@ -1,4 +1,4 @@
-// The day: how long each turn took to its first sound, and the middle of each hour.
+// Latencies of the day: time to first sound of each turn, and the median of each hour.
 
 import { element, svg } from "./element.js";
 import { firstSoundMs, milliseconds } from "./waterfall.js";
@@ -12,7 +12,7 @@ const MARK = 62;
 const SHORTEST_MIN = 10;
 const STEPS_MIN = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240];
 
-// What a turn is judged by: its first sound, or, where nothing was spoken, its end.
+// The latency of a turn: to its first sound or, without speech, to its end.
 export function waitMs(record) {
   return firstSoundMs(record) ?? record.total_ms;
 }
@@ -85,7 +85,7 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-// The part of the day in which something was asked, ten minutes at least, and where it gets a mark.
+// The time range with turns, at least ten minutes, and its tick marks.
 function span(points, width) {
   const [from, to] = [points[0].hour * 60, points.at(-1).hour * 60];
   const most = Math.floor(width / MARK);

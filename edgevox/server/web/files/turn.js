@@ -1,4 +1,4 @@
-// One turn as it is seen: what was said, what was done, what was answered, and how long it took.
+// Shows one turn: transcript, tool calls, reply and latency.
 
 import { Confirmation } from "./confirmation.js";
 import { element } from "./element.js";
@@ -115,7 +115,7 @@ export class Turn {
   }
 }
 
-// As wide as its place, also when that changes.
+// Follows the width of its container.
 function drawWithin(place, record) {
   let width = 0;
   const draw = () => {

@@ -1,4 +1,4 @@
-// The parts of the page: all of them side by side on a wide screen, one at a time on a narrow one.
+// The views of the page: side by side on a wide screen, one at a time on a narrow one.
 
 import { byId } from "./element.js";
 

@@ -1,4 +1,4 @@
-// Where the time of one turn went: a bar for each stage, where and as long as it was.
+// Latency waterfall of one turn: a bar per stage.
 
 import { element, svg } from "./element.js";
 
@@ -20,12 +20,12 @@ export function milliseconds(ms) {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
 
-// From the end of what was said to the first sound of the answer; null for a turn without sound.
+// Time from the end of speech to the first sound of the reply; null for a turn without sound.
 export function firstSoundMs({ stages }) {
   return stages.find((stage) => stage.name === "speak")?.start_ms ?? null;
 }
 
-// The drawing with its words, for a place that is `width` pixels wide.
+// The chart with labels, `width` pixels wide.
 export function waterfall(record, width) {
   const stages = record.stages.toSorted((one, other) => one.start_ms - other.start_ms);
   const height = (stages.length + 1) * ROW;
