@@ -132,7 +132,7 @@ class Assistant:
     """
 
     name: str
-    asked: ModelProfile
+    profile: ModelProfile
     make_agent: MakeAgent | None = None
     executor: ToolExecutor | None = None
     transcriber: Callable[[str | None], Transcriber] | None = None

@@ -204,7 +204,7 @@ class EngineQueues:
     """The queues of model, STT and TTS. `hear` must get the events of the local room."""
 
     def __init__(self, assistant: Assistant, settings: ServerSettings) -> None:
-        self.model = ModelQueue(assistant.asked.model, max_waiting=settings.max_waiting, resumes=assistant.resumes)
+        self.model = ModelQueue(assistant.profile.model, max_waiting=settings.max_waiting, resumes=assistant.resumes)
         self.transcriber = EngineQueue(max_waiting=settings.max_audio_waiting)
         self.speaking = EngineQueue(max_waiting=settings.max_waiting)
 

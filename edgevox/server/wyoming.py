@@ -68,20 +68,20 @@ _ACT = "act"
 def describe(assistant: Assistant, scopes: tuple[str, ...]) -> Info:
     """Describe STT, TTS and, if `scopes` allow it, intent handling of the assistant."""
     return Info(
-        asr=[_ear(assistant)] if assistant.transcriber else [],
-        tts=[_voice(assistant)] if assistant.voice else [],
+        asr=[_stt_program(assistant)] if assistant.transcriber else [],
+        tts=[_tts_program(assistant)] if assistant.voice else [],
         handle=[_tools(assistant, scopes)] if assistant.make_agent and scopes else [],
     )
 
 
-def _ear(assistant: Assistant) -> AsrProgram:
+def _stt_program(assistant: Assistant) -> AsrProgram:
     name = assistant.stt_model_name
     languages = [ENGLISH] if name.endswith(".en") else list(LANGUAGES)
     model = AsrModel(name, _US, True, "recognises speech", None, languages)
     return AsrProgram(_NAME, _US, True, "EdgeVox's ear", __version__, [model])
 
 
-def _voice(assistant: Assistant) -> TtsProgram:
+def _tts_program(assistant: Assistant) -> TtsProgram:
     voice = TtsVoice(assistant.voice_name, _US, True, "speaks", None, [assistant.voice_language])
     return TtsProgram(_NAME, _US, True, "EdgeVox's voice", __version__, [voice], supports_synthesize_streaming=True)
 
@@ -170,7 +170,7 @@ class WyomingConnection:
     async def run(self) -> None:
         """Serve until the client disconnects, violates the protocol, or times out."""
         events: asyncio.Queue[Event] = asyncio.Queue(_AHEAD_EVENTS)
-        tasks = [asyncio.create_task(self._read(events)), asyncio.create_task(self._work(events))]
+        tasks = [asyncio.create_task(self._read(events)), asyncio.create_task(self._process(events))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -188,29 +188,29 @@ class WyomingConnection:
                     return
                 await events.put(event)
 
-    async def _work(self, events: asyncio.Queue[Event]) -> None:
+    async def _process(self, events: asyncio.Queue[Event]) -> None:
         """Process events. Disconnects on an error, because some clients ignore errors and would wait for ever."""
         with suppress(OSError):  # already disconnected
             while True:
                 event = await events.get()
                 try:
-                    await self._take(event)
+                    await self._handle_event(event)
                 except ApiError as error:
-                    return await self._tell(Error(error.message, error.code))
+                    return await self._send(Error(error.message, error.code))
                 except EdgevoxError as error:
-                    told = as_api_error(error)
-                    return await self._tell(Error(told.message, told.code))
+                    api_error = as_api_error(error)
+                    return await self._send(Error(api_error.message, api_error.code))
                 except (KeyError, TypeError, ValueError, AttributeError):
                     problem = f"{event.type[:40]} cannot be understood"
-                    return await self._tell(Error(problem, "invalid_event"))
+                    return await self._send(Error(problem, "invalid_event"))
 
-    async def _take(self, event: Event) -> None:
+    async def _handle_event(self, event: Event) -> None:
         """Handle an event; unknown events are ignored, as the protocol requires."""
         kind = event.type
         if Describe.is_type(kind):
-            await self._tell(self._service.info)
+            await self._send(self._service.info)
         elif Ping.is_type(kind):
-            await self._tell(Pong(Ping.from_event(event).text))
+            await self._send(Pong(Ping.from_event(event).text))
         elif Transcribe.is_type(kind):
             self._language = _language(Transcribe.from_event(event).language)
         elif AudioStart.is_type(kind):
@@ -231,7 +231,7 @@ class WyomingConnection:
         elif Transcript.is_type(kind):
             await self._handle(Transcript.from_event(event).text)
 
-    async def _tell(self, event: Eventable) -> None:
+    async def _send(self, event: Eventable) -> None:
         await write_event(self._writer, event)
 
     # --- speech to text
@@ -248,7 +248,7 @@ class WyomingConnection:
             heard = await transcribe_in_turns(recording.finish(), transcriber, queue, self._service.caller.name)
         text = " ".join(filter(None, (one.text.strip() for one in heard)))
         language = next((one.language for one in heard if one.language), self._language)
-        await self._tell(Transcript(text, language=language))
+        await self._send(Transcript(text, language=language))
 
     # --- text to speech
 
@@ -272,7 +272,7 @@ class WyomingConnection:
             return
         for sentence in splitter.finish():
             await self._speak((sentence,))
-        await self._tell(SynthesizeStopped())
+        await self._send(SynthesizeStopped())
 
     async def _speak(self, sentences: tuple[str, ...]) -> bool:
         """Send one audio stream, sentence by sentence; returns False if it is empty."""
@@ -280,11 +280,11 @@ class WyomingConnection:
         async with aclosing(self._sounds(sentences)) as sounds:
             async for rate_hz, sound in sounds:
                 if not is_begun:
-                    await self._tell(AudioStart(rate_hz, WIDTH, CHANNELS))
+                    await self._send(AudioStart(rate_hz, WIDTH, CHANNELS))
                     is_begun = True
-                await self._tell(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
+                await self._send(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
         if is_begun:
-            await self._tell(AudioStop())
+            await self._send(AudioStop())
         return is_begun
 
     async def _sounds(self, sentences: tuple[str, ...]) -> AsyncGenerator[tuple[int, bytes], None]:
@@ -320,16 +320,16 @@ class WyomingConnection:
                     if not isinstance(part, ReplyText):
                         continue
                     if not said:
-                        await self._tell(HandledStart())
+                        await self._send(HandledStart())
                     said += part.text
-                    await self._tell(HandledChunk(part.text))
+                    await self._send(HandledChunk(part.text))
         except (ApiError, EdgevoxError) as error:
-            told = error if isinstance(error, ApiError) else as_api_error(error)
-            await self._tell(NotHandled(told.message))
+            api_error = error if isinstance(error, ApiError) else as_api_error(error)
+            await self._send(NotHandled(api_error.message))
             return
-        await self._tell(Handled(said))
+        await self._send(Handled(said))
         if said:
-            await self._tell(HandledStop())
+            await self._send(HandledStop())
 
 
 def _language(written: str | None) -> str | None:

@@ -94,7 +94,7 @@ class ChatRoutes:
         self._queue.check_capacity(client_key)
         body = await read_body(request, ChatCompletionBody)
         check_chat_model(self._assistant, body.model)
-        question = body.question(self._assistant.asked.sampling, self._settings)
+        question = body.question(self._assistant.profile.sampling, self._settings)
         parts = self._answering.parts(question, self._caller(request, question), client_key)
         completion = Completion(self._assistant.name, as_functions=body.uses_functions, with_usage=body.wants_usage)
         if body.stream:
@@ -108,7 +108,7 @@ class ChatRoutes:
         self._queue.check_capacity(client_key)
         body = await read_body(request, MessagesBody)
         check_chat_model(self._assistant, body.model)
-        question = body.question(self._assistant.asked.sampling, self._settings)
+        question = body.question(self._assistant.profile.sampling, self._settings)
         parts = self._answering.parts(question, self._caller(request, question), client_key)
         reply = MessageReply(self._assistant.name)
         if body.stream:

@@ -164,14 +164,14 @@ class ChatService:
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
         plan = _plan(question, self._assistant)
-        reading = ReplyReader(self._assistant.asked.parsers, question, plan)
+        reading = ReplyReader(self._assistant.profile.parsers, question, plan)
         async with aclosing(self._read(model, question, plan, reading, cancel)) as parts:
             async for part in parts:
                 yield part
         if reading.is_garbled and question.tool_choice != "none":
             # Retry an invalid call with a grammar, which forces a valid call or text.
             plan = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
-            again = reading.again(self._assistant.asked.parsers, question, plan)
+            again = reading.again(self._assistant.profile.parsers, question, plan)
             async with aclosing(self._read(model, question, plan, again, cancel)) as parts:
                 async for part in parts:
                     yield part
@@ -195,17 +195,17 @@ class ChatService:
                     yield part
 
     def _request(self, question: ChatInput, plan: HopPlan) -> ChatRequest:
-        asked = self._assistant.asked
+        profile = self._assistant.profile
         return ChatRequest(
             question.messages,
             tools=plan.tools,
             sampling=question.sampling,
-            stop=(*asked.stop, *question.stop),
+            stop=(*profile.stop, *question.stop),
             # Without a parser, reasoning would not be removed from the reply.
-            thinking=asked.thinking and bool(plan.tools),
+            thinking=profile.thinking and bool(plan.tools),
             tool_choice=plan.tool_choice,
-            wire_format=asked.parsers[0] if asked.parsers else None,
-            tools_as=asked.tools_as,
+            wire_format=profile.parsers[0] if profile.parsers else None,
+            tools_as=profile.tools_as,
             parallel_calls=question.parallel_calls,
             json_schema=question.json_schema,
             client=API_CLIENT + uuid.uuid4().hex,
@@ -231,7 +231,7 @@ class ChatService:
             model=model,
             instructions=question.instructions,
             sampling=question.sampling,
-            stop=(*self._assistant.asked.stop, *question.stop),
+            stop=(*self._assistant.profile.stop, *question.stop),
             conversation=conversation_from_messages([complete_turn(turn) for turn in past]),
             caller=caller,
             confirm=self._confirm,
@@ -272,7 +272,7 @@ def _plan(question: ChatInput, assistant: Assistant) -> HopPlan:
     """Plan the reply by the request's tool choice or else by the preset's policy."""
     tools = question.tools or ()
     if question.tool_choice == "auto":
-        return plan_hop(tools, policy=assistant.asked.policy, hop=question.hop)
+        return plan_hop(tools, policy=assistant.profile.policy, hop=question.hop)
     return HopPlan(tools, question.tool_choice)
 
 

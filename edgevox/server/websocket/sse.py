@@ -32,7 +32,7 @@ from edgevox.server.websocket.endpoint import VOICE
 from edgevox.server.websocket.protocol import TEXT_CHARS, SessionObserver, Tell
 from edgevox.tools.policy import Caller
 
-Asked: TypeAlias = str | Audio
+Question: TypeAlias = str | Audio
 
 _LONGEST_S = 60.0
 
@@ -57,16 +57,16 @@ class VoiceTurnRoute:
         factory = self._assistant.session_factory
         if factory is None:
             raise ApiError(404, "not_served", "this server has no voice sessions")
-        asked = await _asked(request, factory)
+        question = await _read_question(request, factory)
         is_aloud = factory.speaks and request.query_params.get("speak") != "false"
-        pieces = self._pieces(factory, caller, asked, is_aloud, client_key_of(request, caller))
+        pieces = self._pieces(factory, caller, question, is_aloud, client_key_of(request, caller))
         return await sse_response(request, pieces, lambda error: sse_event(error.as_openai(), "error"))
 
     async def _pieces(
         self,
         factory: VoiceSessionFactory,
         caller: Caller,
-        asked: Asked,
+        question: Question,
         is_aloud: bool,
         client_key: ClientKey | None,
     ) -> AsyncGenerator[bytes, None]:
@@ -82,7 +82,7 @@ class VoiceTurnRoute:
         line = VoiceSession(nothing, loudspeaker, caller, publish, self._confirm)
         with self._queues.model.place(client_key):
             async with factory.open(line) as loop:
-                answering = asyncio.create_task(_answered(loop.pipeline, asked))
+                answering = asyncio.create_task(_answer(loop.pipeline, question))
                 answering.add_done_callback(lambda _done: frames.put_nowait(None))
                 try:
                     while (frame := await frames.get()) is not None:
@@ -132,17 +132,17 @@ class StreamedLoudspeaker:
         self._tell({"type": kind, "passage": self._passages, **facts})
 
 
-async def _answered(pipeline: Pipeline, asked: Asked) -> None:
+async def _answer(pipeline: Pipeline, question: Question) -> None:
     try:
-        if isinstance(asked, str):
-            await pipeline.answer(asked, Turn())
+        if isinstance(question, str):
+            await pipeline.answer(question, Turn())
         else:
-            await pipeline.hear(asked, Turn(), last_voiced_s=time.monotonic())
+            await pipeline.hear(question, Turn(), last_voiced_s=time.monotonic())
     except EdgevoxError:
         return  # the `done` event reported the error
 
 
-async def _asked(request: Request, factory: VoiceSessionFactory) -> Asked:
+async def _read_question(request: Request, factory: VoiceSessionFactory) -> Question:
     """Read the request, text or audio. Raises ApiError, AudioError and ClientDisconnected."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     if not kind.startswith("audio/"):
