@@ -99,7 +99,7 @@ async def measure(
         tokens = Tokens({_TOKEN: Caller("crowd", frozenset({"*"}))})
         app = create_app(assistant, settings, tokens, queues)
         room = Room(runtime, breaths_s)
-        with runtime.bus.listening(queues.hear):
+        with runtime.bus.listening(queues.on_event):
             async with http_listener(app, "127.0.0.1", 0) as url:
                 await room.converse(WARM_UP_TURNS)
                 await _asked_once(url)

@@ -29,7 +29,7 @@ async def run_http_server(
     assistant = runtime.assistant()
     queues = EngineQueues(assistant, settings)
     app = create_app(assistant, settings, tokens, queues, reload=reload)
-    with runtime.bus.listening(queues.hear):
+    with runtime.bus.listening(queues.on_event):
         async with (
             http_listener(app, settings.host, settings.port, certificate_of(settings)) as url,
             _run_wyoming_server(settings, assistant, queues, console),

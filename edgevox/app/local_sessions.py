@@ -78,7 +78,9 @@ async def run_sessions(
     factory: LocalSessionFactory, runtime: AssistantRuntime, control_socket: socket.socket | None
 ) -> None:
     manager = SystemdNotifier()
-    service = AssistantService(factory, runtime.settings, on_ready=lambda: manager.tell(READY="1", STATUS="listening"))
+    service = AssistantService(
+        factory, runtime.settings, on_ready=lambda: manager.notify(READY="1", STATUS="listening")
+    )
     reloading: set[asyncio.Task[None]] = set()
 
     def reload() -> None:
@@ -99,7 +101,7 @@ async def run_sessions(
         log.error("%s", error)
         reexec()
     finally:
-        manager.tell(STOPPING="1")
+        manager.notify(STOPPING="1")
 
 
 async def _reload(service: AssistantService) -> None:

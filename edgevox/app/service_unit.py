@@ -175,7 +175,7 @@ class SystemdNotifier:
         self.watched_every_s = int(environ.get("WATCHDOG_USEC", "0")) / 1e6 if is_meant else 0.0
         """Watchdog period of systemd; 0 without a watchdog."""
 
-    def tell(self, **facts: str) -> None:
+    def notify(self, **facts: str) -> None:
         """Send facts such as READY=1; a manager that is gone is no fault of the service."""
         if not self._address:
             return
@@ -198,7 +198,7 @@ class SystemdNotifier:
 
         async def ping() -> None:
             while True:
-                self.tell(WATCHDOG="1")
+                self.notify(WATCHDOG="1")
                 await asyncio.sleep(self.watched_every_s / 2)
 
         pinging = asyncio.create_task(ping())

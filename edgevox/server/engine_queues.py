@@ -55,9 +55,9 @@ class EngineQueue:
         """Number of running and waiting requests."""
         self.refused = 0
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Handle an event of the local room."""
-        self._room.hear(event)
+        self._room.on_event(event)
 
     def check_capacity(self, client_key: ClientKey | None) -> None:
         """Raises ApiError if the queue is full; called before the request is parsed."""
@@ -116,7 +116,7 @@ class EngineQueue:
 
     def _go_on(self) -> None:
         """Resume after the local speaker."""
-        self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.let_go)
+        self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.release)
 
     def _retry_s(self, places: int) -> int:
         """Estimate the time until this many places are free."""
@@ -201,13 +201,13 @@ class _QueuedModel:
 
 
 class EngineQueues:
-    """The queues of model, STT and TTS. `hear` must get the events of the local room."""
+    """The queues of model, STT and TTS. `on_event` must get the events of the local room."""
 
     def __init__(self, assistant: Assistant, settings: ServerSettings) -> None:
         self.model = ModelQueue(assistant.profile.model, max_waiting=settings.max_waiting, resumes=assistant.resumes)
         self.transcriber = EngineQueue(max_waiting=settings.max_audio_waiting)
         self.speaking = EngineQueue(max_waiting=settings.max_waiting)
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         for queue in (self.model, self.transcriber, self.speaking):
-            queue.hear(event)
+            queue.on_event(event)

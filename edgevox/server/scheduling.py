@@ -113,10 +113,10 @@ class RoundRobinLock:
             self._next()
 
     def hold(self) -> None:
-        """Grant no more turns until `let_go`."""
+        """Grant no more turns until `release`."""
         self._is_held = True
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         self._is_held = False
         self._next()
 
@@ -174,7 +174,7 @@ class LocalSpeakerPriority:
     def is_busy(self) -> bool:
         return self._speech is not None or bool(self._turns)
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Handle an event; must be called in the event loop."""
         was_busy = self.is_busy
         match event:

@@ -24,7 +24,7 @@ def manager(tmp_path: Path) -> Iterator[socket.socket]:
 
 
 def test_readiness_is_told(manager: socket.socket) -> None:
-    SystemdNotifier({"NOTIFY_SOCKET": manager.getsockname()}).tell(READY="1", STATUS="listening")
+    SystemdNotifier({"NOTIFY_SOCKET": manager.getsockname()}).notify(READY="1", STATUS="listening")
     assert manager.recv(1024) == b"READY=1\nSTATUS=listening"
 
 
@@ -33,13 +33,13 @@ def test_a_manager_in_the_abstract_namespace_is_told() -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(f"\0{name}")
         manager.settimeout(BOUND_S)
-        SystemdNotifier({"NOTIFY_SOCKET": f"@{name}"}).tell(READY="1")
+        SystemdNotifier({"NOTIFY_SOCKET": f"@{name}"}).notify(READY="1")
         assert manager.recv(1024) == b"READY=1"
 
 
 def test_without_a_manager_nothing_happens(tmp_path: Path) -> None:
-    SystemdNotifier({}).tell(READY="1")
-    SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "gone")}).tell(READY="1")
+    SystemdNotifier({}).notify(READY="1")
+    SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "gone")}).notify(READY="1")
 
 
 async def test_it_says_that_it_lives_before_the_watch_is_over(manager: socket.socket) -> None:

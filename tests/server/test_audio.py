@@ -155,7 +155,7 @@ async def test_while_somebody_speaks_no_sound_of_programs_is_written_down() -> N
     stt = Stenographer()
     assistant = sounding(stt, ToneSynthesizer())
     queues = EngineQueues(assistant, ServerSettings())
-    queues.hear(SpeechStarted())
+    queues.on_event(SpeechStarted())
 
     async def work() -> None:
         async with queues.transcriber.turn("one"), queues.speaking.turn("one"):
@@ -165,7 +165,7 @@ async def test_while_somebody_speaks_no_sound_of_programs_is_written_down() -> N
     for _ in range(10):
         await asyncio.sleep(0)
     assert not working.done()
-    queues.hear(SpeechDropped(reason="noise"))
+    queues.on_event(SpeechDropped(reason="noise"))
     await asyncio.wait_for(working, 5)
 
 

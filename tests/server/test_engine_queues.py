@@ -139,7 +139,7 @@ async def test_nobody_begins_while_held_not_even_who_was_just_given_the_place() 
         turns.hold()
         await settle()
         assert not begun.is_set()
-        turns.let_go()
+        turns.release()
         await begun.wait()
 
 
@@ -149,21 +149,21 @@ async def test_nobody_begins_while_held_not_even_who_was_just_given_the_place() 
 async def test_the_room_is_busy_from_the_first_sound_to_the_end_of_the_answer() -> None:
     told: list[str] = []
     room = LocalSpeakerPriority(lambda: told.append("began"), lambda: told.append("ended"))
-    room.hear(SpeechStarted())
-    room.hear(TurnStarted(turn_id="a", source="voice", preset="home"))
-    room.hear(SpeechStarted())
-    room.hear(TurnEnded(turn_id="a", outcome="cancelled"))
+    room.on_event(SpeechStarted())
+    room.on_event(TurnStarted(turn_id="a", source="voice", preset="home"))
+    room.on_event(SpeechStarted())
+    room.on_event(TurnEnded(turn_id="a", outcome="cancelled"))
     assert told == ["began"]
-    room.hear(SpeechDropped(reason="noise"))
+    room.on_event(SpeechDropped(reason="noise"))
     assert told == ["began", "ended"]
-    room.hear(TurnStarted(turn_id="b", source="api", preset="home"))
+    room.on_event(TurnStarted(turn_id="b", source="api", preset="home"))
     assert told == ["began", "ended"]
 
 
 async def test_speech_of_which_nothing_comes_does_not_hold_for_ever() -> None:
     ended = asyncio.Event()
     room = LocalSpeakerPriority(lambda: None, ended.set, speech_s=0.01)
-    room.hear(SpeechStarted())
+    room.on_event(SpeechStarted())
     async with asyncio.timeout(BOUND_S):
         await ended.wait()
 
@@ -178,14 +178,14 @@ async def test_a_reply_pauses_while_somebody_speaks_and_goes_on_where_it_was() -
         reading = asyncio.create_task(text_of(queue))
         typist.let(3)
         await settle()
-        queue.hear(SpeechStarted())
+        queue.on_event(SpeechStarted())
         await settle()
         assert typist.at_work == 0, "the model is free for the voice"
         typist.let(100)
         await settle()
         assert not reading.done()
-        queue.hear(TurnStarted(turn_id="a", source="voice", preset="home"))
-        queue.hear(TurnEnded(turn_id="a", outcome="answered"))
+        queue.on_event(TurnStarted(turn_id="a", source="voice", preset="home"))
+        queue.on_event(TurnEnded(turn_id="a", outcome="answered"))
         assert await reading == typist.text
     assert [request.begun for request in typist.requests] == ["", "abc"]
 
@@ -195,11 +195,11 @@ async def test_what_the_room_prepares_behind_its_turn_goes_before_programs() -> 
     queue = ModelQueue(typist, max_waiting=4)
     preparing = ChatRequest((Message("system", "The house."),), prompt_only=True)
     async with asyncio.timeout(BOUND_S):
-        queue.hear(TurnStarted(turn_id="a", source="voice", preset="home"))
+        queue.on_event(TurnStarted(turn_id="a", source="voice", preset="home"))
         reading = asyncio.create_task(text_of(queue))
         await settle()
         typist.let(100)
-        queue.hear(TurnEnded(turn_id="a", outcome="answered"))
+        queue.on_event(TurnEnded(turn_id="a", outcome="answered"))
         async for _reply in typist.stream(preparing, CancelFlag()):
             pass
         assert await reading == typist.text
@@ -215,10 +215,10 @@ async def test_what_was_interrupted_goes_on_before_another_begins() -> None:
         await settle()
         second = asyncio.create_task(text_of(queue))
         await settle()
-        queue.hear(SpeechStarted())
+        queue.on_event(SpeechStarted())
         await settle()
         typist.let(100)
-        queue.hear(SpeechDropped(reason="noise"))
+        queue.on_event(SpeechDropped(reason="noise"))
         await asyncio.gather(first, second)
     assert [request.begun for request in typist.requests] == ["", "abc", ""]
 
@@ -229,12 +229,12 @@ async def test_a_reply_that_nobody_wants_any_more_ends_while_it_is_paused() -> N
     async with asyncio.timeout(BOUND_S):
         reading = asyncio.create_task(text_of(queue))
         await settle()
-        queue.hear(SpeechStarted())
+        queue.on_event(SpeechStarted())
         await settle()
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         assert queue.admitted == 0
-        queue.hear(SpeechDropped(reason="noise"))
+        queue.on_event(SpeechDropped(reason="noise"))
         typist.let(100)
         assert await text_of(queue) == typist.text
 
@@ -295,10 +295,10 @@ async def test_a_model_that_cannot_go_on_is_not_interrupted() -> None:
     async with asyncio.timeout(BOUND_S), aclosing(queue.stream("a", REQUEST, CancelFlag())) as replies:
         typist.letters.release()
         assert await anext(replies) == ChatDelta("a")
-        queue.hear(SpeechStarted())
+        queue.on_event(SpeechStarted())
         for _letter in typist.text:
             typist.letters.release()
         rest = [reply async for reply in replies]
-    queue.hear(SpeechDropped(reason="noise"))
+    queue.on_event(SpeechDropped(reason="noise"))
     assert [reply.text for reply in rest if isinstance(reply, ChatDelta)] == list("bcdefgh")
     assert (len(typist.requests), queue.pauses) == (1, 0)

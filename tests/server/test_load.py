@@ -82,15 +82,15 @@ class Crowd:
 
 async def voice_turn(queues: EngineQueues, model: Steady, number: int) -> float:
     """Seconds from the end of a sentence of half a second to its first word, as the pipeline does it."""
-    queues.hear(SpeechStarted())
+    queues.on_event(SpeechStarted())
     await asyncio.sleep(0.5)
     turn = f"turn {number}"
-    queues.hear(TurnStarted(turn_id=turn, source="voice", preset="home"))
+    queues.on_event(TurnStarted(turn_id=turn, source="voice", preset="home"))
     begun_s, waited_s = time.monotonic(), 0.0
     async for reply in model.stream(ChatRequest((Message("user", "?"),)), CancelFlag()):
         if isinstance(reply, ChatDelta):
             waited_s = waited_s or time.monotonic() - begun_s
-    queues.hear(TurnEnded(turn_id=turn, outcome="answered"))
+    queues.on_event(TurnEnded(turn_id=turn, outcome="answered"))
     return waited_s
 
 

@@ -239,11 +239,11 @@ class SettingsRoutes:
             await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)
         except ValueError as error:
             raise invalid(str(error)) from None
-        told = {"saved": sorted(changes), "in_force": "soon" if self._reload else "restart"}
+        result = {"saved": sorted(changes), "in_force": "soon" if self._reload else "restart"}
         # Sends the response first, because a reload restarts this server.
-        return JSONResponse(told, background=BackgroundTask(self._live_by_it))
+        return JSONResponse(result, background=BackgroundTask(self._apply))
 
-    async def _live_by_it(self) -> None:
+    async def _apply(self) -> None:
         # A coroutine runs in the event loop; a plain function would run in a thread.
         if self._reload is not None:
             self._reload()

@@ -40,7 +40,7 @@ class Outbox:
     def waiting_bytes(self) -> int:
         return self._bytes
 
-    def tell(self, frame: JsonObject) -> None:
+    def send_frame(self, frame: JsonObject) -> None:
         """Queue a text frame."""
         self._put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
@@ -209,7 +209,7 @@ class WebSocketLoudspeaker:
 
     def duck(self, is_ducked: bool) -> None:
         if self._passage is not None and self._passage.is_begun:
-            self._tell("audio_duck", is_ducked=is_ducked)
+            self._send_frame("audio_duck", is_ducked=is_ducked)
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
@@ -252,7 +252,7 @@ class WebSocketLoudspeaker:
         if resampler is not None:
             await self._send(passage, resampler.finish(), on_start)
         if passage.is_begun:
-            self._tell("audio_end", samples=passage.sent)
+            self._send_frame("audio_end", samples=passage.sent)
             await self._until(passage, passage.is_heard)
 
     async def _send(self, passage: _Passage, samples: NDArray[np.float32], on_start: Callable[[], None]) -> None:
@@ -261,7 +261,7 @@ class WebSocketLoudspeaker:
             if not passage.is_begun:
                 passage.is_begun = True
                 self._passages = passage.number
-                self._tell("audio_begin", turn_id=self._turn_id(), rate_hz=passage.rate_hz)
+                self._send_frame("audio_begin", turn_id=self._turn_id(), rate_hz=passage.rate_hz)
                 on_start()
             self._outbox.sound(to_pcm(piece))
             passage.sent += len(piece)
@@ -296,11 +296,11 @@ class WebSocketLoudspeaker:
         playing.cancel()
         if passage.is_begun:
             self._outbox.drop_audio()
-            self._tell("audio_stop")
+            self._send_frame("audio_stop")
 
-    def _tell(self, kind: str, **facts: object) -> None:
+    def _send_frame(self, kind: str, **facts: object) -> None:
         assert self._passage is not None
-        self._outbox.tell({"type": kind, "passage": self._passage.number, **facts})
+        self._outbox.send_frame({"type": kind, "passage": self._passage.number, **facts})
 
 
 def _pieces(samples: NDArray[np.float32], length: int) -> Iterator[NDArray[np.float32]]:

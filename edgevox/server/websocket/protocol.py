@@ -290,17 +290,17 @@ def _transcript(text: str, language: str, dropped: str | None, turn_id: str | No
     }
 
 
-Tell: TypeAlias = Callable[[JsonObject], None]
+SendFrame: TypeAlias = Callable[[JsonObject], None]
 Doing: TypeAlias = Literal["listening", "hearing", "understanding", "thinking", "acting", "asking", "speaking"]
 
 
 class SessionObserver:
     """Turns the events of one conversation into frames. `keep` gets the metrics of each turn."""
 
-    def __init__(self, tell: Tell, keep: Callable[[TurnMetrics], None], *, may_answer: bool = False) -> None:
+    def __init__(self, send_frame: SendFrame, keep: Callable[[TurnMetrics], None], *, may_answer: bool = False) -> None:
         self.turn_id: str | None = None
         """The current turn."""
-        self._tell = tell
+        self._send_frame = send_frame
         self._keep = keep
         self._may_answer = may_answer
         self._recorder = TurnMetricsRecorder(self._recorded)
@@ -317,17 +317,17 @@ class SessionObserver:
             case TurnEnded():
                 self._ended(event)
         if frame := frame_of(event, may_answer=self._may_answer):
-            self._tell(frame)
+            self._send_frame(frame)
         self._note(event)
 
     def heard(self, transcript: Transcript) -> None:
         """Send a provisional transcript."""
         if transcript.text:
-            self._tell(partial_frame(transcript))
+            self._send_frame(partial_frame(transcript))
 
     def begin(self) -> None:
         """Send the current state."""
-        self._tell({"type": "state", "state": self._doing})
+        self._send_frame({"type": "state", "state": self._doing})
 
     def _recorded(self, record: TurnMetrics) -> None:
         self._record = record
@@ -336,7 +336,7 @@ class SessionObserver:
     def _ended(self, ended: TurnEnded) -> None:
         self.turn_id = None
         if self._record is not None and self._record.turn_id == ended.turn_id:
-            self._tell(done_frame(ended, self._record))
+            self._send_frame(done_frame(ended, self._record))
 
     def _note(self, event: Event) -> None:
         """Update the state from an event."""

@@ -137,7 +137,7 @@ class ClientSession:
         self._may_confirm = caller.may(CONFIRM)
         self._outbox = Outbox()
         self._audio_source = WebSocketAudioSource(hello.rate_hz, longest_pause_s=factory.longest_pause_s)
-        self._observer = SessionObserver(self._outbox.tell, assistant.keep, may_answer=self._may_confirm)
+        self._observer = SessionObserver(self._outbox.send_frame, assistant.keep, may_answer=self._may_confirm)
         self._loudspeaker: WebSocketLoudspeaker | None = None
         if factory.speaks and hello.speak:
             self._loudspeaker = WebSocketLoudspeaker(self._outbox, hello.play_rate_hz, lambda: self._observer.turn_id)
@@ -162,7 +162,7 @@ class ClientSession:
                 during.enter_context(self._factory.bus.listening(self._tell_shared))
                 if self._may_confirm:
                     during.enter_context(loop.pipeline.confirmation.answerable("keyboard"))
-                self._outbox.tell(self._greeting())
+                self._outbox.send_frame(self._greeting())
                 self._observer.begin()
                 try:
                     await _until_first(
@@ -174,7 +174,7 @@ class ClientSession:
                     )
                 finally:
                     # The speaker is gone: release the engine queues.
-                    self._queues.hear(SpeechDropped(reason="gone"))
+                    self._queues.on_event(SpeechDropped(reason="gone"))
 
     def _greeting(self) -> JsonObject:
         return {
@@ -197,11 +197,11 @@ class ClientSession:
 
     def _publish(self, event: Event) -> None:
         self._observer(event)
-        self._queues.hear(event)
+        self._queues.on_event(event)
 
     def _tell_shared(self, event: Event) -> None:
         if frame := shared_frame_of(event):
-            self._outbox.tell(frame)
+            self._outbox.send_frame(frame)
 
     # --- client frames
 
@@ -239,7 +239,7 @@ class ClientSession:
             case AudioEnd():
                 self._audio_source.end_speech()
             case Ping(id=number):
-                self._outbox.tell({"type": "pong", "id": number})
+                self._outbox.send_frame({"type": "pong", "id": number})
             case _:
                 assert_never(frame)
 
@@ -276,7 +276,7 @@ class ClientSession:
                 continue  # the `done` frame reported the error
 
     def _complain(self, code: str, message: str) -> None:
-        self._outbox.tell({"type": "error", "code": code, "message": message})
+        self._outbox.send_frame({"type": "error", "code": code, "message": message})
 
 
 async def _until_first(*works: Coroutine[Any, Any, None]) -> None:

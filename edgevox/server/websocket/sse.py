@@ -29,7 +29,7 @@ from edgevox.server.scheduling import ClientKey
 from edgevox.server.web.dashboard import HISTORY
 from edgevox.server.websocket.audio import WebSocketAudioSource
 from edgevox.server.websocket.endpoint import VOICE
-from edgevox.server.websocket.protocol import TEXT_CHARS, SessionObserver, Tell
+from edgevox.server.websocket.protocol import TEXT_CHARS, SendFrame, SessionObserver
 from edgevox.tools.policy import Caller
 
 Question: TypeAlias = str | Audio
@@ -75,7 +75,7 @@ class VoiceTurnRoute:
 
         def publish(happened: Event) -> None:
             observer(happened)
-            self._queues.hear(happened)
+            self._queues.on_event(happened)
 
         loudspeaker = StreamedLoudspeaker(frames.put_nowait, lambda: observer.turn_id) if is_aloud else None
         nothing = WebSocketAudioSource(SAMPLE_RATE_HZ, longest_pause_s=0.0)
@@ -95,9 +95,9 @@ class VoiceTurnRoute:
 class StreamedLoudspeaker:
     """A loudspeaker whose audio counts as played when it is sent."""
 
-    def __init__(self, tell: Tell, turn_id: Callable[[], str | None]) -> None:
+    def __init__(self, send_frame: SendFrame, turn_id: Callable[[], str | None]) -> None:
         self.heard_s = 0.0
-        self._tell = tell
+        self._send_frame = send_frame
         self._turn_id = turn_id
         self._passages = 0
 
@@ -129,7 +129,7 @@ class StreamedLoudspeaker:
             self._frame("audio_end", samples=samples)
 
     def _frame(self, kind: str, **facts: object) -> None:
-        self._tell({"type": kind, "passage": self._passages, **facts})
+        self._send_frame({"type": kind, "passage": self._passages, **facts})
 
 
 async def _answer(pipeline: Pipeline, question: Question) -> None:

@@ -21,7 +21,7 @@ async def test_sound_is_taken_back_and_words_are_not() -> None:
         sent.append(frame)
 
     outbox.sound(b"a")
-    outbox.tell({"type": "x"})
+    outbox.send_frame({"type": "x"})
     outbox.sound(b"b")
     outbox.drop_audio()
     outbox.sound(b"c")
