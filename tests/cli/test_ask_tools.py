@@ -57,10 +57,10 @@ def test_an_answer_can_be_held_to_a_schema(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("[", "is not JSON"),
+        ("[", "is not valid JSON"),
         ("{}", "must contain a list of tools"),
-        ("[1]", "no tool"),
-        (json.dumps([{"name": "bare"}]), "no tool"),
+        ("[1]", "invalid tool definition"),
+        (json.dumps([{"name": "bare"}]), "invalid tool definition"),
     ],
 )
 def test_a_file_that_holds_no_tools_is_named(tmp_path: Path, content: str, says: str) -> None:

@@ -114,7 +114,7 @@ def read_request(line: bytes) -> Request:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise ControlError(f"invalid request: {place} {first['msg']}".strip()) from error
+        raise ControlError(f"invalid request: {f'{place}: ' if place else ''}{first['msg']}") from error
 
 
 def write_request(request: Request) -> bytes:

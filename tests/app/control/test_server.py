@@ -140,11 +140,11 @@ async def test_another_user_is_refused(folder: Path) -> None:
     ("line", "complaint"),
     [
         (b"hello\n", "not JSON"),
-        (b'{"v":1,"do":"dance"}\n', "cannot be used"),
+        (b'{"v":1,"do":"dance"}\n', "invalid request"),
         (b'{"v":2,"do":"status"}\n', "version 1"),
         (b'{"v":1,"do":"ask"}\n', "text"),
         (b'{"v":1,"do":"ask","text":"' + b"a" * (2 * LINE_BYTES) + b'"}\n', "too long"),
-        (b"[]\n", "cannot be used"),
+        (b"[]\n", "invalid request"),
     ],
 )
 async def test_what_is_no_request_is_refused(folder: Path, line: bytes, complaint: str) -> None:
@@ -212,12 +212,12 @@ async def test_an_assistant_that_ends_says_no_more(folder: Path) -> None:
         async with asyncio.timeout(BOUND_S), request(folder, Status()) as asking:
             await begun.wait()
             await server.__aexit__(None, None, None)
-            with pytest.raises(ControlError, match="ended"):
+            with pytest.raises(ControlError, match="stopped"):
                 await asking.done()
 
 
 async def test_a_folder_that_is_deleted_is_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edgevox.app.control.server._LOOKS_EVERY_S", 0.01)
+    monkeypatch.setattr("edgevox.app.control.server._POLL_S", 0.01)
     with single_instance(folder) as listening:
         async with asyncio.timeout(BOUND_S), persistent_server(folder, listening, echo):
             await asyncio.to_thread(shutil.rmtree, folder)
