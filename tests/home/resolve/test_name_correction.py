@@ -191,5 +191,5 @@ def test_words_without_a_sound_are_no_name(text: str) -> None:
 @pytest.mark.parametrize("suite", ["home", "home_b"])
 def test_nothing_is_changed_in_sentences_that_were_heard_right(suite: str) -> None:
     cases = [case for case in read_suite(SUITES / f"{suite}.jsonl") if case.category != "misheard"]
-    now = [correct_entity_names(case.utterance, case.offer.told_home().all_names()) for case in cases]
+    now = [correct_entity_names(case.utterance, case.offer.home_prompt().all_names()) for case in cases]
     assert now == [case.utterance for case in cases]
