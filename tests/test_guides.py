@@ -1,13 +1,63 @@
-"""The guides' examples, as they stand there. Those of the frameworks are in tests/adapters."""
+"""Runs the examples of the guides and checks the names in the documentation. The frameworks' are in tests/adapters."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.guide import play
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PATH = re.compile(r"`((?:edgevox|tests|benchmarks|training|fuzz|docs|models|presets)/[\w./-]+)`")
+_ADR = re.compile(r"\b\d{4}-[a-z][a-z-]+\.md\b")
+_IMPORT = re.compile(r"from (edgevox[\w.]*) import ([\w, ]+)")
+_LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
+_TEXTS = (
+    *sorted(_ROOT.glob("*.md")),
+    *sorted((_ROOT / "docs").rglob("*.md")),
+    *sorted((_ROOT / "models").glob("*.md")),
+    _ROOT / "training" / "README.md",
+    _ROOT / "benchmarks" / "results" / "README.md",
+)
+
+
+def _found(pattern: re.Pattern[str], *texts: Path) -> Iterator[tuple[str, Any]]:
+    """Each match with the name of its file."""
+    for text in texts:
+        name = str(text.relative_to(_ROOT))
+        yield from ((name, match) for match in pattern.findall(text.read_text(encoding="utf-8")))
+
+
+def test_modules_named_in_the_documentation_exist() -> None:
+    assert not [found for found in _found(_PATH, *_TEXTS) if not (_ROOT / found[1]).exists()]
+
+
+def test_links_between_pages_lead_to_files() -> None:
+    assert not [
+        (page, target) for page, target in _found(_LINK, *_TEXTS) if not (_ROOT / page).parent.joinpath(target).exists()
+    ]
+
+
+def test_imports_in_the_documentation_work() -> None:
+    pages = [page for page in _TEXTS if page.name != "frameworks.md"]  # tests/adapters runs that one
+    names = {(module, name.strip()) for _, (module, names) in _found(_IMPORT, *pages) for name in names.split(",")}
+    for module, name in names:
+        package = importlib.import_module(module)
+        assert hasattr(package, name) or importlib.util.find_spec(f"{module}.{name}"), f"from {module} import {name}"
+
+
+def test_decisions_named_in_code_and_documentation_exist() -> None:
+    known = {path.name for path in (_ROOT / "docs" / "adr").glob("*.md")}
+    code = (
+        path for folder in ("edgevox", "training", "benchmarks", "tests") for path in (_ROOT / folder).rglob("*.py")
+    )
+    assert not [found for found in _found(_ADR, *_TEXTS, *code) if found[1] not in known]
 
 
 def test_the_first_server_of_the_mcp_guide_works_as_it_is_written(tmp_path: Path) -> None:

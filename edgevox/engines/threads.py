@@ -70,7 +70,7 @@ class FreeCoreMonitor:
 
 # Turns of a loop: ten microseconds on Arm, 170 on x86, where waking a thread costs more. OpenMP's own default
 # is milliseconds, at each of the hundreds of barriers in a token: beside a busy program, where the other
-# thread is not running at all, a token took ten times as long (docs/adr/0008-the-decode-loop.md). One turn is
+# thread is not running at all, a token took ten times as long (docs/adr/0008-decode-loop.md). One turn is
 # a `yield` on Arm, about a nanosecond, and a `pause` on x86, 140 cycles since Skylake.
 _ARM_SPINS, _X86_SPINS = "10000", "3000"
 

@@ -18,7 +18,7 @@ _PAUSE_MS = 500
 _KEPT_AROUND_SPEECH_MS = 300
 # Silero misses half of the speech whose loudest sample is at -55 dBFS, so it is given what is quieter than
 # this peak at this peak. Whisper's features do not depend on the level: it gets the sound as it is. With a
-# larger gain more noise passes for speech (docs/adr/0033-hearing-homes.md).
+# larger gain more noise passes for speech (docs/adr/0033-stt-adapter.md).
 _JUDGED_PEAK = 10 ** (-15 / 20)
 _MOST_GAIN = 10 ** (40 / 20)
 

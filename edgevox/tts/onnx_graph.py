@@ -2,7 +2,7 @@
 
 Parsed by hand: the `onnx` package would be a large dependency that copies every weight. Field numbers are
 those of onnx.proto. A voice has a front (text encoder and noise), a flow and a HiFi-GAN decoder; flow and
-decoder are convolutions with a known receptive field (docs/adr/0015-voices-in-three-parts.md).
+decoder are convolutions with a known receptive field (docs/adr/0015-streaming-synthesis.md).
 """
 
 from __future__ import annotations
