@@ -62,7 +62,7 @@ class _Ring:
     since_s: float
     until_s: float
     most_rounds: float
-    does_command: bool
+    runs_command: bool
     rounds: int = 0
     """How often it was heard."""
     is_told: bool = False
@@ -105,10 +105,10 @@ class AlarmPlayer:
         self._looked_s = -math.inf
         self._sounded_s = -math.inf
         self._turn_seen_s = -math.inf
-        self._obeying: set[asyncio.Task[None]] = set()
+        self._command_tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def at_work(self, is_spoken_to: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
+    async def running(self, is_spoken_to: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
         """Ring while the block runs; `is_spoken_to` says whether somebody is speaking."""
         self._is_spoken_to = is_spoken_to
         working = asyncio.create_task(self._work())
@@ -116,7 +116,7 @@ class AlarmPlayer:
         try:
             yield
         finally:
-            tasks = (working, *self._obeying)
+            tasks = (working, *self._command_tasks)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -170,7 +170,7 @@ class AlarmPlayer:
             until_s=self._clock() + self._for_s,
             # What would be over by now is told once.
             most_rounds=1 if late_s > self._for_s else most_rounds,
-            does_command=bool(due.command) and late_s <= LATEST_COMMAND_S,
+            runs_command=bool(due.command) and late_s <= LATEST_COMMAND_S,
         )
 
     # --- when it sounds
@@ -214,13 +214,13 @@ class AlarmPlayer:
         self._sounded_s = self._clock() if is_heard else -math.inf
         for ring in rings:
             ring.rounds += is_heard
-            if ring.does_command and ring.rounds:
+            if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
 
     def _announced(self, ring: _Ring) -> str:
         now_s = self._wall_clock()
         text = self._schedule.announcement(ring.due, now_s)
-        if ring.due.command and not ring.does_command:
+        if ring.due.command and not ring.runs_command:
             text = f"{text} {_NOT_DONE}"
         if not ring.is_told:
             ring.is_told = True
@@ -252,7 +252,7 @@ class AlarmPlayer:
             if ring.is_told and (how := self._end_of(ring, is_busy=is_busy)):
                 await self._end(ring, how)
         if self._alarm_state.word is not None or not self._rings:
-            self._alarm_state.rest()
+            self._alarm_state.clear()
         if not is_busy:
             self._alarm_state.is_ignored = False
 
@@ -289,9 +289,9 @@ class AlarmPlayer:
             self._unnoted.add(due)
         self._drop(ring, how, minutes)
         if how == "obeyed":
-            task = asyncio.create_task(self._obey(due.command))
-            self._obeying.add(task)
-            task.add_done_callback(self._obeying.discard)
+            task = asyncio.create_task(self._run_command(due.command))
+            self._command_tasks.add(task)
+            task.add_done_callback(self._command_tasks.discard)
 
     def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0) -> None:
         del self._rings[ring.due.id]
@@ -306,7 +306,7 @@ class AlarmPlayer:
                 )
             )
 
-    async def _obey(self, command: str) -> None:
+    async def _run_command(self, command: str) -> None:
         try:
             await self._pipeline.answer(command, Turn(), "timer")
         except EdgevoxError:
@@ -321,7 +321,7 @@ class AlarmPlayer:
                 except StateError as error:
                     self._complain(error)
             self._drop(ring, "shut_down")
-        self._alarm_state.rest()
+        self._alarm_state.clear()
 
     def _complain(self, error: StateError) -> None:
         if error.message != self._trouble:

@@ -151,7 +151,7 @@ class AlarmState:
         self._ringing = tuple(dues)
         self._sounded_s = self._clock()
 
-    def rest(self) -> None:
+    def clear(self) -> None:
         """Nothing rings any more, and what was said to it is forgotten."""
         self._ringing = ()
         self.word = None
@@ -168,17 +168,17 @@ class AlarmState:
         match parse_alarm_command(text, self._names()):
             case StopAlarm() as stop:
                 self.word = stop
-                heeded = AlarmReply("stop")
+                alarm_reply = AlarmReply("stop")
             case SnoozeAlarm(minutes):
                 minutes = minutes or self._snooze_minutes
                 self.word = SnoozeAlarm(minutes)
-                heeded = AlarmReply("snooze", f"Snoozed for {duration(minutes * 60)}.")
+                alarm_reply = AlarmReply("snooze", f"Snoozed for {duration(minutes * 60)}.")
             case None:
                 return None
             case unknown:
                 assert_never(unknown)
         self.cut.set()
-        return heeded
+        return alarm_reply
 
     def _names(self) -> set[str]:
         """What each thing that rings is called: "timer", "pasta timer"."""

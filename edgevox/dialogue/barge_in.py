@@ -49,8 +49,8 @@ _PITCHED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    is_person: bool
+class _BlockResult:
+    is_speech: bool
     has_pitch: bool
 
 
@@ -66,30 +66,30 @@ class BargeInDetector:
         level: Callable[[], EchoLevel | None] | None = None,
         aggressiveness: int = 2,
         warmup_replay: Callable[[], AecWarmupReplay | None] = lambda: None,
-        hears_itself: Callable[[], bool] = lambda: False,
+        is_own_echo: Callable[[], bool] = lambda: False,
     ) -> None:
         """`warmup_replay` is that of the reply which sounds: it can be heard once more.
 
-        `hears_itself` is asked before a reply is stopped: whether what was heard is that very reply.
+        `is_own_echo` is asked before a reply is stopped: whether what was heard is that very reply.
         """
         self._level = level
         self._warmup_replay = warmup_replay
-        self._hears_itself = hears_itself
+        self._is_own_echo = is_own_echo
         self._aggressiveness = aggressiveness
         self.reset()
 
     def reset(self) -> None:
         """The assistant begins to sound, or has fallen silent."""
         self._detector = VoiceActivityDetector(self._aggressiveness)
-        self._recent: deque[_Heard] = deque(maxlen=_STOP_WINDOW)
+        self._recent: deque[_BlockResult] = deque(maxlen=_STOP_WINDOW)
         self._blocks: deque[Audio] = deque(maxlen=_LONGEST_BLOCKS)
         self._last_samples = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
         self._quiet = 0
         self._suspected_pitched = 0
         self._is_ducked = False
-        self._has_doubted = self._is_in_doubt = False
+        self._has_requested_replay = self._awaits_replay = False
         warmup_replay = self._warmup_replay()
-        self._of_another = warmup_replay if warmup_replay is not None and warmup_replay.has_begun else None
+        self._previous_replay = warmup_replay if warmup_replay is not None and warmup_replay.has_begun else None
         """The beginning of the reply before: whoever spoke then has had their say."""
 
     @property
@@ -98,76 +98,76 @@ class BargeInDetector:
         return self._is_ducked
 
     @property
-    def was_word(self) -> bool:
+    def may_be_word(self) -> bool:
         """Whether what was heard last, and did not go on, may have been a word: "stop" is short."""
         return self._suspected_pitched >= _WORD_PITCHED
 
-    def heard(self) -> tuple[Audio, ...]:
+    def buffered(self) -> tuple[Audio, ...]:
         """What was heard since somebody may have begun to speak, and a moment before it."""
         return tuple(self._blocks)
 
     def feed(self, block: Audio) -> Verdict | None:
         """Take the next block: BLOCK_MS of sound at 16 kHz, without the echo."""
-        is_person = self._detector.judge(block).is_voice and self._is_somebody_else()
-        has_pitch = is_person and _pitch_strength(self._last_samples, block.samples) >= _PITCHED
+        is_speech = self._detector.judge(block).is_voice and self._is_near_end()
+        has_pitch = is_speech and _pitch_strength(self._last_samples, block.samples) >= _PITCHED
         self._last_samples = block.samples
-        self._recent.append(_Heard(is_person, has_pitch))
+        self._recent.append(_BlockResult(is_speech, has_pitch))
         self._blocks.append(block)
-        self._quiet = 0 if is_person else self._quiet + 1
+        self._quiet = 0 if is_speech else self._quiet + 1
         if not self._is_ducked:
-            while len(self._blocks) > _BEFORE_BLOCKS + _DUCK_WINDOW and not self._is_in_doubt:
+            while len(self._blocks) > _BEFORE_BLOCKS + _DUCK_WINDOW and not self._awaits_replay:
                 self._blocks.popleft()
-            return self._ducked() if self._persons(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
+            return self._duck() if self._speech_blocks(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
         self._suspected_pitched += has_pitch
         if self._has_spoken(_STOP_BLOCKS, _STOP_PITCHED):
-            return "stop" if not self._hears_itself() else self._dismissed()
+            return "stop" if not self._is_own_echo() else self._dismiss()
         if self._quiet >= _QUIET_BLOCKS:
             self._is_ducked = False
             return "resume"
         return None
 
-    def doubts(self) -> AecWarmupReplay | None:
+    def request_replay(self) -> AecWarmupReplay | None:
         """The beginning of the reply, once, when it is whole and nobody is suspected: was somebody missed?
 
-        Have it heard again, and `reconsider`. Until then all that is heard is kept.
+        Have it heard again, and `check_replay`. Until then all that is heard is kept.
         """
         warmup_replay = self._warmup_replay()
-        if warmup_replay is None or warmup_replay is self._of_another or not warmup_replay.is_whole:
+        if warmup_replay is None or warmup_replay is self._previous_replay or not warmup_replay.is_whole:
             return None
-        if self._has_doubted or self._is_ducked:
+        if self._has_requested_replay or self._is_ducked:
             return None
-        self._has_doubted = self._is_in_doubt = True
+        self._has_requested_replay = self._awaits_replay = True
         self._blocks.clear()
         return warmup_replay
 
-    def reconsider(self, again: Sequence[ReplayedBlock]) -> bool:
+    def check_replay(self, again: Sequence[ReplayedBlock]) -> bool:
         """Whether somebody spoke in the beginning after all; what they said is then in `heard`."""
-        self._is_in_doubt = False
-        said = _said_in(again, self._aggressiveness)
-        if not said or self._is_ducked or self._hears_itself():
+        self._awaits_replay = False
+        said = _speech_in(again, self._aggressiveness)
+        if not said or self._is_ducked or self._is_own_echo():
             return False
         self._blocks.extendleft(reversed(said))
         return True
 
-    def _ducked(self) -> Verdict:
+    def _duck(self) -> Verdict:
         self._is_ducked = True
         self._suspected_pitched = sum(heard.has_pitch for heard in list(self._recent)[-_DUCK_WINDOW:])
         return "duck"
 
-    def _dismissed(self) -> Verdict:
+    def _dismiss(self) -> Verdict:
         self._recent.clear()
         self._is_ducked = False
         self._suspected_pitched = 0
         return "resume"
 
-    def _persons(self, window: int) -> int:
-        return sum(heard.is_person for heard in list(self._recent)[-window:])
+    def _speech_blocks(self, window: int) -> int:
+        return sum(heard.is_speech for heard in list(self._recent)[-window:])
 
     def _has_spoken(self, blocks: int, pitched: int) -> bool:
         has_pitch = sum(heard.has_pitch for heard in self._recent)
-        return self._persons(_STOP_WINDOW) >= blocks and has_pitch >= pitched
+        return self._speech_blocks(_STOP_WINDOW) >= blocks and has_pitch >= pitched
 
-    def _is_somebody_else(self) -> bool:
+    def _is_near_end(self) -> bool:
         level = self._level() if self._level else None
         if level is None:
             return True
@@ -178,18 +178,18 @@ class BargeInDetector:
         return level.residual_dbfs >= max(_FAINT_DBFS, level.heard_dbfs - _UNLEARNT_LOST_DB)
 
 
-def _said_in(again: Sequence[ReplayedBlock], aggressiveness: int) -> list[Audio]:
+def _speech_in(again: Sequence[ReplayedBlock], aggressiveness: int) -> list[Audio]:
     """What is heard from where somebody begins to interrupt to the end; nothing where nobody does."""
     usual_dbfs = residual_floor_dbfs([cleaned for cleaned, _ in again])
     level: EchoLevel | None = None
-    judge = BargeInDetector(lambda: level, aggressiveness)
+    detector = BargeInDetector(lambda: level, aggressiveness)
     blocks = [Audio(cleaned, SAMPLE_RATE_HZ) for cleaned, _ in again]
     for number, (cleaned, heard) in enumerate(again, 1):
         level = EchoLevel(dbfs(heard), dbfs(cleaned), _KNOWN_ERLE_DB, usual_dbfs, _KNOWN_S)
-        judge.feed(blocks[number - 1])
-        if judge._has_spoken(_MISSED_BLOCKS, _MISSED_PITCHED):
-            is_person = [each.is_person for each in judge._recent]
-            began = number - len(is_person) + is_person.index(True)
+        detector.feed(blocks[number - 1])
+        if detector._has_spoken(_MISSED_BLOCKS, _MISSED_PITCHED):
+            is_speech = [each.is_speech for each in detector._recent]
+            began = number - len(is_speech) + is_speech.index(True)
             if began > _LEARNT_BLOCKS:
                 return []
             return blocks[max(0, began - _BEFORE_BLOCKS) :]
@@ -201,22 +201,22 @@ def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> fl
     sound = np.concatenate((before, now))
     sound = (sound - sound.mean()) * _WINDOW
     power = np.abs(np.fft.rfft(sound, 2 * len(sound))) ** 2
-    likeness = np.fft.irfft(power)
-    if likeness[0] <= 0:
+    autocorrelation = np.fft.irfft(power)
+    if autocorrelation[0] <= 0:
         return 0.0
-    return float(np.max(likeness[_LAGS] / _WINDOW_LIKENESS) / likeness[0])
+    return float(np.max(autocorrelation[_LAGS] / _WINDOW_AUTOCORRELATION) / autocorrelation[0])
 
 
 _WINDOW = np.hanning(2 * BLOCK_SAMPLES).astype(np.float32)
 
 
-def _likeness_of_window() -> NDArray[np.float64]:
+def _window_autocorrelation() -> NDArray[np.float64]:
     """How much the window makes two blocks less alike, at each lag."""
-    likeness = np.fft.irfft(np.abs(np.fft.rfft(_WINDOW, 4 * BLOCK_SAMPLES)) ** 2)
-    return np.asarray(likeness[_LAGS] / likeness[0])
+    autocorrelation = np.fft.irfft(np.abs(np.fft.rfft(_WINDOW, 4 * BLOCK_SAMPLES)) ** 2)
+    return np.asarray(autocorrelation[_LAGS] / autocorrelation[0])
 
 
-_WINDOW_LIKENESS = _likeness_of_window()
+_WINDOW_AUTOCORRELATION = _window_autocorrelation()
 
 assert BLOCK_MS == 20, "the numbers of blocks above are for blocks of 20 ms"
 
@@ -234,11 +234,11 @@ class SpokenSentence:
     """A sentence of the reply on its way through the mouth."""
 
     text: str
-    made_s: float = 0.0
+    synthesized_s: float = 0.0
     """How much of its sound has been made."""
-    ends_s: float = 0.0
+    audible_s: float = 0.0
     """Where in that the last of it is to be heard."""
-    is_made: bool = False
+    is_synthesized: bool = False
     """Whether that is all."""
     heard_s: float = 0.0
     language: str = ENGLISH
@@ -247,13 +247,13 @@ class SpokenSentence:
         """This much more was made."""
         audible = np.flatnonzero(np.abs(sound.samples) > _AUDIBLE)
         if len(audible):
-            self.ends_s = self.made_s + (int(audible[-1]) + 1) / sound.rate_hz
-        self.made_s += sound.duration_s
+            self.audible_s = self.synthesized_s + (int(audible[-1]) + 1) / sound.rate_hz
+        self.synthesized_s += sound.duration_s
 
     @property
     def is_heard(self) -> bool:
         """One in which there is nothing to say is heard when those before it are."""
-        return self.is_made and self.heard_s >= self.ends_s - _INEXACT_S
+        return self.is_synthesized and self.heard_s >= self.audible_s - _INEXACT_S
 
 
 def spoken_prefix(written: str, sentences: Sequence[SpokenSentence]) -> str:
@@ -264,7 +264,7 @@ def spoken_prefix(written: str, sentences: Sequence[SpokenSentence]) -> str:
     heard_chars = 0
     for sentence in sentences:
         if not sentence.is_heard:
-            heard_chars += _chars_in(_words_in_part(sentence, _char_s(sentences)))
+            heard_chars += _chars_in(_spoken_words(sentence, _char_s(sentences)))
             break
         heard_chars += _chars_in(sentence.text)
     end = 0
@@ -276,19 +276,19 @@ def spoken_prefix(written: str, sentences: Sequence[SpokenSentence]) -> str:
     return written[:end].strip()
 
 
-def _words_in_part(sentence: SpokenSentence, char_s: float) -> str:
+def _spoken_words(sentence: SpokenSentence, char_s: float) -> str:
     """The words that were heard to their end, of a sentence that was not."""
     text = sentence.text
-    whole_s = sentence.ends_s if sentence.is_made else max(sentence.ends_s, len(text) * char_s)
+    whole_s = sentence.audible_s if sentence.is_synthesized else max(sentence.audible_s, len(text) * char_s)
     heard_to = len(text) * sentence.heard_s / whole_s if whole_s else 0.0
     ends = [word.end() for word in re.finditer(r"\S+", text) if word.end() <= heard_to]
     return text[: ends[-1]] if ends else ""
 
 
 def _char_s(sentences: Sequence[SpokenSentence]) -> float:
-    made = [sentence for sentence in sentences if sentence.is_made and sentence.ends_s]
+    made = [sentence for sentence in sentences if sentence.is_synthesized and sentence.audible_s]
     chars = sum(len(sentence.text) for sentence in made)
-    return sum(sentence.ends_s for sentence in made) / chars if chars else _CHAR_S
+    return sum(sentence.audible_s for sentence in made) / chars if chars else _CHAR_S
 
 
 def _chars_in(text: str) -> int:

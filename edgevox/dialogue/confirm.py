@@ -103,13 +103,13 @@ class OpenQuestion:
 class ConfirmationDialog:
     """The `confirm` of an agent whose person is in the room. One question at a time.
 
-    `ways` are the channels on which an answer can come now; without any the answer is no at once.
+    `channels` are the channels on which an answer can come now; without any the answer is no at once.
     """
 
-    def __init__(self, publish: Publish = lambda _event: None, *, ways: frozenset[Channel] = frozenset()) -> None:
+    def __init__(self, publish: Publish = lambda _event: None, *, channels: frozenset[Channel] = frozenset()) -> None:
         self.open: OpenQuestion | None = None
         self._publish = publish
-        self._ways = set(ways)
+        self._channels = set(channels)
         self._say: Say | None = None
         self._language = ENGLISH
         self._listens = asyncio.Event()
@@ -126,11 +126,11 @@ class ConfirmationDialog:
     @contextmanager
     def answerable(self, way: Channel) -> Iterator[None]:
         """Answers can come on this channel while the block runs."""
-        self._ways.add(way)
+        self._channels.add(way)
         try:
             yield
         finally:
-            self._ways.discard(way)
+            self._channels.discard(way)
 
     @contextmanager
     def speaking(self, say: Say, language: str = ENGLISH) -> Iterator[None]:
@@ -143,7 +143,7 @@ class ConfirmationDialog:
 
     async def __call__(self, pending: PendingConfirmation, turn: Turn) -> Agreement:
         """Ask, and wait for the first answer until the question expires."""
-        if not self._ways:
+        if not self._channels:
             return _no(_NOBODY)
         loop = asyncio.get_running_loop()
         question = OpenQuestion(pending)
@@ -170,12 +170,12 @@ class ConfirmationDialog:
         """Ask aloud and listen; returns without an answer where only somebody else can give it."""
         asked = question.pending.question
         on_screen = question.pending.level == "screen"
-        if on_screen and self._ways == {"voice"}:
+        if on_screen and self._channels == {"voice"}:
             await self._aloud(f"{asked} {_LEFT_ALONE}")
             question.answer(_no(_NOT_BY_VOICE))
             return
         await self._aloud(f"{asked} {_ON_SCREEN}" if on_screen else asked)
-        if "voice" not in self._ways:
+        if "voice" not in self._channels:
             return
         match await self._spoken_answer(question):
             case "no":

@@ -56,7 +56,7 @@ class ReplyLanguages:
             return spoken
         return next((language for language in self._voices if self._is_known(language)), ENGLISH)
 
-    def to_be_told(self, spoken: str) -> str | None:
+    def language_to_request(self, spoken: str) -> str | None:
         """The language that the model has to be told to answer in; None where it will do so by itself."""
         reply = self.reply_to(spoken)
         if not spoken or (reply == ENGLISH and (spoken == ENGLISH or not self._is_known(spoken))):
@@ -121,7 +121,7 @@ class SpokenReply:
         self._has_sound = False
 
     @property
-    def is_to_be_heard(self) -> bool:
+    def is_pending_or_playing(self) -> bool:
         """Whether something of it is being said, or about to be."""
         return self._unmade > 0 or not self._sounds.empty() or (self._has_begun and self._speech_output.is_sounding)
 
@@ -211,7 +211,7 @@ class SpokenReply:
                 self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                 sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
-        sentence.is_made = not turn.cancel.is_set()
+        sentence.is_synthesized = not turn.cancel.is_set()
 
     async def _sound_of(self, sentence: SpokenSentence) -> AsyncGenerator[Audio, None]:
         foreseen = self._foreseen
@@ -318,7 +318,7 @@ class ReplyRunner:
 
     def interrupt(self, turn: Turn) -> bool:
         """End the turn under way, if it is speaking or about to; whether it was."""
-        if self._speech is None or turn.cancel.is_set() or not self._speech.is_to_be_heard:
+        if self._speech is None or turn.cancel.is_set() or not self._speech.is_pending_or_playing:
             return False
         self._interrupted = turn
         turn.cancel.set()
@@ -328,14 +328,14 @@ class ReplyRunner:
         """What ended a turn that did not end by itself."""
         return "interrupted" if turn is self._interrupted else "cancelled"
 
-    async def by_agent(
+    async def run_agent(
         self, text: str, turn: Turn, source: TurnSource, spoken: str, *, is_doubted: bool = False
     ) -> AgentResult:
         """What the agent answers; `spoken` is the language of `text`, "" where that is not known.
 
         A text that `is_doubted` may have been misheard; where nobody can be asked aloud, it is taken as is.
         """
-        answer_in = self._languages.to_be_told(spoken)
+        answer_in = self._languages.language_to_request(spoken)
         is_doubted = is_doubted and self._speech_output is not None
         result, speech = await self._aloud(
             turn,

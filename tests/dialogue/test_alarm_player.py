@@ -98,7 +98,7 @@ class Home:
             clock=self.time,
             sleep=self.time.sleep,
         )
-        async with alarm_player.at_work(lambda: self.is_somebody_speaking):
+        async with alarm_player.running(lambda: self.is_somebody_speaking):
             yield
         assert asyncio.all_tasks() == {asyncio.current_task()}
 

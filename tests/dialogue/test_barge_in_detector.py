@@ -83,7 +83,7 @@ def test_what_is_heard_begins_before_the_first_syllable() -> None:
     barge_in = BargeInDetector()
     person = talking(1.5, 3)
     verdicts(np.concatenate([room(1.0), person]), barge_in)
-    heard = np.concatenate([block.samples for block in barge_in.heard()])
+    heard = np.concatenate([block.samples for block in barge_in.buffered()])
     assert np.max(np.abs(heard[: round(0.1 * SAMPLE_RATE_HZ)])) < 10 * NOISE_FLOOR
     assert len(heard) / SAMPLE_RATE_HZ < 2.0
 
@@ -93,8 +93,8 @@ def test_a_short_word_is_told_from_a_cough() -> None:
     word, hiss = BargeInDetector(), BargeInDetector()
     verdicts(np.concatenate([room(1.0), vowel, room(1.0)]), word)
     verdicts(np.concatenate([room(1.0), cough(0.3), room(1.0)]), hiss)
-    assert word.was_word
-    assert not hiss.was_word
+    assert word.may_be_word
+    assert not hiss.may_be_word
 
 
 def level(*, residual_dbfs: float, residual_floor_dbfs: float, converged_for_s: float, heard_dbfs: float) -> EchoLevel:
@@ -133,20 +133,20 @@ def doubting() -> BargeInDetector:
     barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay)
     for block in blocks(room(2.0)):
         assert barge_in.feed(block) is None
-        assert barge_in.doubts() is None
+        assert barge_in.request_replay() is None
         warmup_replay.add(block.samples, block.samples)
-    assert barge_in.doubts() is warmup_replay
+    assert barge_in.request_replay() is warmup_replay
     return barge_in
 
 
 def test_a_reply_is_doubted_once() -> None:
-    assert doubting().doubts() is None
+    assert doubting().request_replay() is None
 
 
 def test_the_beginning_of_the_reply_before_is_not_doubted_in_the_next() -> None:
     barge_in = doubting()
     barge_in.reset()
-    assert barge_in.doubts() is None
+    assert barge_in.request_replay() is None
 
 
 def test_somebody_who_was_missed_is_found_with_all_that_they_said() -> None:
@@ -154,19 +154,19 @@ def test_somebody_who_was_missed_is_found_with_all_that_they_said() -> None:
     for block in blocks(room(0.5)):  # meanwhile
         barge_in.feed(block)
     person = talking(1.0, seed=3, pitch_hz=210)
-    assert barge_in.reconsider(replay(np.concatenate([room(0.3), person, room(0.7)])))
-    assert sum(block.duration_s for block in barge_in.heard()) >= 1.0 + 0.7 + 0.5
+    assert barge_in.check_replay(replay(np.concatenate([room(0.3), person, room(0.7)])))
+    assert sum(block.duration_s for block in barge_in.buffered()) >= 1.0 + 0.7 + 0.5
 
 
 def test_where_nobody_was_nobody_is_found() -> None:
     barge_in = doubting()
-    assert not barge_in.reconsider(replay(room(2.0)))
-    assert not barge_in.reconsider(replay(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
+    assert not barge_in.check_replay(replay(room(2.0)))
+    assert not barge_in.check_replay(replay(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
 
 
 def test_who_hears_itself_is_not_interrupted_and_still_hears_a_person() -> None:
     is_echo = True
-    barge_in = BargeInDetector(hears_itself=lambda: is_echo)
+    barge_in = BargeInDetector(is_own_echo=lambda: is_echo)
     echo = np.concatenate([room(0.5), talking(1.5, seed=3), room(0.5)])
     assert "stop" not in [verdict for _, verdict in verdicts(echo, barge_in)]
     is_echo = False
@@ -175,15 +175,15 @@ def test_who_hears_itself_is_not_interrupted_and_still_hears_a_person() -> None:
 
 def test_an_echo_in_the_beginning_is_nobody_who_was_missed() -> None:
     warmup_replay = AecWarmupReplay(Late)
-    barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay, hears_itself=lambda: True)
+    barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay, is_own_echo=lambda: True)
     person = talking(1.0, seed=3, pitch_hz=210)
-    assert not barge_in.reconsider(replay(np.concatenate([room(0.3), person, room(0.7)])))
+    assert not barge_in.check_replay(replay(np.concatenate([room(0.3), person, room(0.7)])))
 
 
 def test_a_sound_that_came_when_the_room_was_known_was_heard_the_first_time() -> None:
     person = talking(0.5, seed=3, pitch_hz=210)
     barge_in = doubting()
-    assert not barge_in.reconsider(replay(np.concatenate([room(1.4), person, room(0.1)])))
+    assert not barge_in.check_replay(replay(np.concatenate([room(1.4), person, room(0.1)])))
 
 
 def test_after_lost_sound_nobody_is_believed_until_the_room_is_known_again() -> None:

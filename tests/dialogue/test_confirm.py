@@ -37,9 +37,9 @@ def pending(**changes: object) -> PendingConfirmation:
 class Person:
     """Hears every question to its end and then says the next line; None is silence."""
 
-    def __init__(self, *lines: str | None, ways: frozenset[Channel] = frozenset({"voice"})) -> None:
+    def __init__(self, *lines: str | None, channels: frozenset[Channel] = frozenset({"voice"})) -> None:
         self.events: list[Event] = []
-        self.confirmation = ConfirmationDialog(self.events.append, ways=ways)
+        self.confirmation = ConfirmationDialog(self.events.append, channels=channels)
         self.said_to_me: list[str] = []
         self._lines = list(lines)
 
@@ -107,7 +107,7 @@ async def test_a_question_that_has_expired_is_no() -> None:
 
 
 async def test_where_nobody_can_answer_nothing_is_asked() -> None:
-    person = Person(ways=frozenset())
+    person = Person(channels=frozenset())
     agreement = await person.answers(pending())
     assert (agreement.granted, agreement.why) == (False, "nobody could be asked")
     assert person.said_to_me == []
@@ -131,7 +131,7 @@ async def test_a_turn_that_is_cancelled_already_asks_nothing() -> None:
 
 
 async def test_whoever_answers_first_has_answered() -> None:
-    person = Person(ways=frozenset({"voice", "keyboard"}))
+    person = Person(channels=frozenset({"voice", "keyboard"}))
     confirmation = asyncio.create_task(person.answers(pending()))
     async with asyncio.timeout(BOUND_S):
         await person.confirmation.until_listening()
@@ -147,7 +147,7 @@ async def test_whoever_answers_first_has_answered() -> None:
 
 async def answered_elsewhere(question: PendingConfirmation, *answers: Agreement) -> Agreement:
     """What comes of answers on the keyboard or through the API; one that is denied leaves it open."""
-    person = Person(ways=frozenset({"voice", "api"}))
+    person = Person(channels=frozenset({"voice", "api"}))
     confirmation = asyncio.create_task(person.answers(question))
     async with asyncio.timeout(BOUND_S):
         await person.confirmation.until_listening()
@@ -198,7 +198,7 @@ async def test_what_needs_more_than_a_voice_is_left_alone_where_there_is_only_a_
 
 
 async def test_a_spoken_yes_does_not_count_where_the_screen_is_asked_for() -> None:
-    person = Person("Yes.", "Yes.", ways=frozenset({"voice", "keyboard"}))
+    person = Person("Yes.", "Yes.", channels=frozenset({"voice", "keyboard"}))
     agreement = await person.answers(pending(level="screen", expires_s=time.monotonic() + 0.3))
     assert (agreement.granted, agreement.why) == (False, "no answer came in time")
     assert person.said_to_me == [
@@ -208,7 +208,7 @@ async def test_a_spoken_yes_does_not_count_where_the_screen_is_asked_for() -> No
 
 
 async def test_a_spoken_no_counts_everywhere() -> None:
-    person = Person("No!", ways=frozenset({"voice", "keyboard"}))
+    person = Person("No!", channels=frozenset({"voice", "keyboard"}))
     assert (await person.answers(pending(level="screen"))).why == "the user said no"
 
 

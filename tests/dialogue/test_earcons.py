@@ -178,7 +178,7 @@ class Scene:
         self.synthesizer = synthesizer or ToneSynthesizer()
         self.speaker = speaker or CountingSpeaker()
         self.words = BuiltinCommands()
-        self.confirmation = ConfirmationDialog(self.bus.publish, ways=frozenset({"keyboard"}))
+        self.confirmation = ConfirmationDialog(self.bus.publish, channels=frozenset({"keyboard"}))
         self.is_spoken_to = False
         self.hears_over_itself = True
 
@@ -226,7 +226,7 @@ class Scene:
         self, turn: Turn | None = None, early: SpeculativeTranscript | None = None
     ) -> asyncio.Task[AgentResult | None]:
         turn = early.turn if early else turn or Turn()
-        transcriber = self.pipeline.hear(SOUND, turn, last_voiced_s=time.monotonic(), early=early)
+        transcriber = self.pipeline.hear(SOUND, turn, last_voiced_s=time.monotonic(), speculative=early)
         return asyncio.create_task(transcriber)
 
     async def begin_early(self) -> SpeculativeTranscript:

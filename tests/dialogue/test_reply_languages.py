@@ -50,4 +50,4 @@ def test_what_is_typed_is_answered_in_the_language_that_is_always_spoken() -> No
 def test_the_model_is_told_what_it_would_not_do_by_itself(
     model: tuple[str, ...] | None, voices: tuple[str, ...], spoken: str, told: str | None
 ) -> None:
-    assert ReplyLanguages(model=model, voices=voices).to_be_told(spoken) == told
+    assert ReplyLanguages(model=model, voices=voices).language_to_request(spoken) == told

@@ -349,7 +349,7 @@ async def test_what_rings_is_spoken_to_before_an_early_reply_is_taken_up() -> No
         scene.pipeline.reply_speculatively(early)
         await until(lambda: early.turn.gate.is_waited_at)
         alarm_state.ring([DueAlarm("t1", "timer", "", 0.0)])
-        await scene.pipeline.hear(Audio(voiced(WORD_S), 16_000), early.turn, last_voiced_s=0.0, early=early)
+        await scene.pipeline.hear(Audio(voiced(WORD_S), 16_000), early.turn, last_voiced_s=0.0, speculative=early)
     assert [r.reply for r in room.records] == ["You are welcome."]
     assert alarm_state.is_ignored
     assert len(scene.speaker.played) == 1

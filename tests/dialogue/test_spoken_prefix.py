@@ -16,8 +16,8 @@ ONE, TWO = "It is five degrees.", "Tomorrow it will rain."
 def made(text: str, heard: float) -> SpokenSentence:
     """A sentence of a tenth of a second per character, of which so much, from 0 to 1, was heard."""
     sentence = spoken(text, len(text) / 10)
-    sentence.is_made = True
-    sentence.heard_s = heard * sentence.made_s
+    sentence.is_synthesized = True
+    sentence.heard_s = heard * sentence.synthesized_s
     return sentence
 
 
@@ -42,14 +42,14 @@ def test_of_a_sentence_that_was_cut_the_whole_words_were_heard(heard: float, wor
 
 
 def test_nothing_behind_the_cut_was_heard() -> None:
-    smile = SpokenSentence("🙂", is_made=True)
+    smile = SpokenSentence("🙂", is_synthesized=True)
     assert spoken_prefix(f"🙂 {ONE} 🙂", [smile, made(ONE, 0.5), smile]) == "🙂 It is"
 
 
 def test_the_silence_at_the_end_of_a_sentence_need_not_be_heard() -> None:
     sentence = spoken(ONE, 0.8, 0.4)
     sentence.add(Audio(np.zeros(RATE_HZ // 2, dtype=np.float32), RATE_HZ))
-    sentence.is_made = True
+    sentence.is_synthesized = True
     sentence.heard_s = 1.15
     assert spoken_prefix(ONE, [sentence]) == "It is five"
     sentence.heard_s = 1.25

@@ -162,7 +162,7 @@ class EchoCanceller:
         self._delay_tracker.add(played, block)
         return cleaned
 
-    def hears_itself(self) -> bool:
+    def is_own_echo(self) -> bool:
         """Whether what is left is the echo, come at another moment than before; it is then found there."""
         moved = self._delay_tracker.delay_change_samples() if self.level is not None else 0
         if moved:
