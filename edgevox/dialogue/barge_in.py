@@ -1,4 +1,4 @@
-"""Detects speech over the assistant's own voice, and the part of a reply that was spoken before it."""
+"""Detects barge-in during playback, and computes the part of a reply that was spoken before it."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 Verdict: TypeAlias = Literal["duck", "resume", "stop"]
 
-# Blocks that may be a person: so many of the last five, and the reply becomes quieter. A click is fewer.
+# Speech blocks among the last five that duck the reply. A click has fewer.
 _DUCK_WINDOW, _DUCK_BLOCKS = 5, 4
-# So many of half a second, a part of them with a pitch, and it stops: a cough is shorter, and mostly a hiss.
+# Speech blocks, and pitched ones, in half a second that stop it: a cough is shorter and mostly unpitched.
 _STOP_WINDOW, _STOP_BLOCKS = 25, 11
 _STOP_PITCHED = 6
-# In a beginning that is heard again: an echo alone has 7 blocks at most (220 replies), a short command 10.
+# In an AEC warm-up replay: an echo alone has 7 blocks at most (220 replies), a short command 10.
 _MISSED_BLOCKS, _MISSED_PITCHED = 9, 5
-# Whoever began later than this was heard by a canceller that had learnt: it was a cough.
-_LEARNT_BLOCKS = 55
-# After so many blocks of which none is one, it was nothing: the reply goes on.
+# Speech that began later than this passed a converged canceller: it was a cough.
+_CONVERGED_BLOCKS = 55
+# The reply resumes after this many blocks without speech …
 _QUIET_BLOCKS = 15
-# … unless it was a word, which has a vowel.
+# … unless they followed a word, which has a vowel.
 _WORD_PITCHED = 4
-# What the recogniser gets from before the first of them, so that the first syllable is whole.
+# Audio kept from before the first speech block, for a whole first syllable.
 _BEFORE_BLOCKS = 15
 _LONGEST_BLOCKS = 250
 
-# As long as the canceller has learnt too little, an echo is told from a person by how much it takes of it.
-_UNLEARNT_LOST_DB = 10.0
+# Before convergence, sound that the canceller attenuates by more than this is echo.
+_UNCONVERGED_LOSS_DB = 10.0
 _FAINT_DBFS = -50.0
-# A beginning that is heard again is heard by a canceller that knows it.
+# A replay passes a converged canceller.
 _KNOWN_ERLE_DB, _KNOWN_S = 30.0, 60.0
 
-# Voices, from deep men to children; two blocks hold more than two periods of the deepest.
+# The pitch of voices, deep men to children; two blocks hold more than two periods of the lowest.
 _LOWEST_HZ, _HIGHEST_HZ = 75, 400
 _LAGS = slice(SAMPLE_RATE_HZ // _HIGHEST_HZ, SAMPLE_RATE_HZ // _LOWEST_HZ + 1)
 _PITCHED = 0.5
@@ -55,10 +55,9 @@ class _BlockResult:
 
 
 class BargeInDetector:
-    """Given every block that is heard while the assistant sounds, says what its mouth should do.
+    """Decides for each block recorded during playback whether to duck, resume or stop the reply.
 
-    `level` says how the last block went through the canceller; without it a device cancels the echo, and all
-    that is left is somebody else's.
+    `level` returns the canceller's levels of the last block; without it the device cancels the echo.
     """
 
     def __init__(
@@ -68,10 +67,7 @@ class BargeInDetector:
         warmup_replay: Callable[[], AecWarmupReplay | None] = lambda: None,
         is_own_echo: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`warmup_replay` is that of the reply which sounds: it can be heard once more.
-
-        `is_own_echo` is asked before a reply is stopped: whether what was heard is that very reply.
-        """
+        """`warmup_replay` returns that of the current reply; `is_own_echo` is checked before a reply is stopped."""
         self._level = level
         self._warmup_replay = warmup_replay
         self._is_own_echo = is_own_echo
@@ -79,7 +75,7 @@ class BargeInDetector:
         self.reset()
 
     def reset(self) -> None:
-        """The assistant begins to sound, or has fallen silent."""
+        """Start over, at the begin or end of playback."""
         self._detector = VoiceActivityDetector(self._aggressiveness)
         self._recent: deque[_BlockResult] = deque(maxlen=_STOP_WINDOW)
         self._blocks: deque[Audio] = deque(maxlen=_LONGEST_BLOCKS)
@@ -90,24 +86,24 @@ class BargeInDetector:
         self._has_requested_replay = self._awaits_replay = False
         warmup_replay = self._warmup_replay()
         self._previous_replay = warmup_replay if warmup_replay is not None and warmup_replay.has_begun else None
-        """The beginning of the reply before: whoever spoke then has had their say."""
+        """The replay of the previous reply, already handled."""
 
     @property
     def is_suspected(self) -> bool:
-        """Whether somebody may have begun to speak."""
+        """Whether speech may have begun."""
         return self._is_ducked
 
     @property
     def may_be_word(self) -> bool:
-        """Whether what was heard last, and did not go on, may have been a word: "stop" is short."""
+        """Whether the speech that ended in "resume" may be a word: "stop" is short."""
         return self._suspected_pitched >= _WORD_PITCHED
 
     def buffered(self) -> tuple[Audio, ...]:
-        """What was heard since somebody may have begun to speak, and a moment before it."""
+        """The blocks since speech may have begun, and a moment before."""
         return tuple(self._blocks)
 
     def feed(self, block: Audio) -> Verdict | None:
-        """Take the next block: BLOCK_MS of sound at 16 kHz, without the echo."""
+        """Process the next echo-cancelled block of BLOCK_MS at 16 kHz."""
         is_speech = self._detector.judge(block).is_voice and self._is_near_end()
         has_pitch = is_speech and _pitch_strength(self._last_samples, block.samples) >= _PITCHED
         self._last_samples = block.samples
@@ -127,9 +123,9 @@ class BargeInDetector:
         return None
 
     def request_replay(self) -> AecWarmupReplay | None:
-        """The beginning of the reply, once, when it is whole and nobody is suspected: was somebody missed?
+        """The warm-up replay, once, when it is complete and no speech is suspected; pass its result to `check_replay`.
 
-        Have it heard again, and `check_replay`. Until then all that is heard is kept.
+        Until then all blocks are kept.
         """
         warmup_replay = self._warmup_replay()
         if warmup_replay is None or warmup_replay is self._previous_replay or not warmup_replay.is_whole:
@@ -140,13 +136,13 @@ class BargeInDetector:
         self._blocks.clear()
         return warmup_replay
 
-    def check_replay(self, again: Sequence[ReplayedBlock]) -> bool:
-        """Whether somebody spoke in the beginning after all; what they said is then in `heard`."""
+    def check_replay(self, replayed: Sequence[ReplayedBlock]) -> bool:
+        """Whether the replay holds missed speech, which is then in `buffered`."""
         self._awaits_replay = False
-        said = _speech_in(again, self._aggressiveness)
-        if not said or self._is_ducked or self._is_own_echo():
+        missed = _speech_in(replayed, self._aggressiveness)
+        if not missed or self._is_ducked or self._is_own_echo():
             return False
-        self._blocks.extendleft(reversed(said))
+        self._blocks.extendleft(reversed(missed))
         return True
 
     def _duck(self) -> Verdict:
@@ -175,29 +171,29 @@ class BargeInDetector:
             return level.has_near_end_sound
         if level.losses:
             return False
-        return level.residual_dbfs >= max(_FAINT_DBFS, level.heard_dbfs - _UNLEARNT_LOST_DB)
+        return level.residual_dbfs >= max(_FAINT_DBFS, level.heard_dbfs - _UNCONVERGED_LOSS_DB)
 
 
-def _speech_in(again: Sequence[ReplayedBlock], aggressiveness: int) -> list[Audio]:
-    """What is heard from where somebody begins to interrupt to the end; nothing where nobody does."""
-    usual_dbfs = residual_floor_dbfs([cleaned for cleaned, _ in again])
+def _speech_in(replayed: Sequence[ReplayedBlock], aggressiveness: int) -> list[Audio]:
+    """The blocks from the start of speech to the end; empty without speech."""
+    usual_dbfs = residual_floor_dbfs([cleaned for cleaned, _ in replayed])
     level: EchoLevel | None = None
     detector = BargeInDetector(lambda: level, aggressiveness)
-    blocks = [Audio(cleaned, SAMPLE_RATE_HZ) for cleaned, _ in again]
-    for number, (cleaned, heard) in enumerate(again, 1):
+    blocks = [Audio(cleaned, SAMPLE_RATE_HZ) for cleaned, _ in replayed]
+    for number, (cleaned, heard) in enumerate(replayed, 1):
         level = EchoLevel(dbfs(heard), dbfs(cleaned), _KNOWN_ERLE_DB, usual_dbfs, _KNOWN_S)
         detector.feed(blocks[number - 1])
         if detector._has_spoken(_MISSED_BLOCKS, _MISSED_PITCHED):
             is_speech = [each.is_speech for each in detector._recent]
             began = number - len(is_speech) + is_speech.index(True)
-            if began > _LEARNT_BLOCKS:
+            if began > _CONVERGED_BLOCKS:
                 return []
             return blocks[max(0, began - _BEFORE_BLOCKS) :]
     return []
 
 
 def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
-    """How much two blocks repeat themselves as a voice does: 0 for noise, 1 for a steady vowel."""
+    """The normalized autocorrelation peak in the pitch range: 0 for noise, 1 for a steady vowel."""
     sound = np.concatenate((before, now))
     sound = (sound - sound.mean()) * _WINDOW
     power = np.abs(np.fft.rfft(sound, 2 * len(sound))) ** 2
@@ -211,7 +207,6 @@ _WINDOW = np.hanning(2 * BLOCK_SAMPLES).astype(np.float32)
 
 
 def _window_autocorrelation() -> NDArray[np.float64]:
-    """How much the window makes two blocks less alike, at each lag."""
     autocorrelation = np.fft.irfft(np.abs(np.fft.rfft(_WINDOW, 4 * BLOCK_SAMPLES)) ** 2)
     return np.asarray(autocorrelation[_LAGS] / autocorrelation[0])
 
@@ -221,30 +216,29 @@ _WINDOW_AUTOCORRELATION = _window_autocorrelation()
 assert BLOCK_MS == 20, "the numbers of blocks above are for blocks of 20 ms"
 
 
-# How long a character takes, as long as no sentence of the reply says so itself.
+# The duration of a character, until a sentence of the reply is synthesized.
 _CHAR_S = 0.065
-# A voice falls silent up to 0.4 s before its sound ends: whoever heard all but that has heard the sentence.
+# Synthesized audio ends with up to 0.4 s of silence, which does not count.
 _AUDIBLE = 0.01
-# Devices say no more exactly than this what has been heard.
+# The precision of a device's playback position.
 _INEXACT_S = 0.03
 
 
 @dataclass(slots=True, eq=False)
 class SpokenSentence:
-    """A sentence of the reply on its way through the mouth."""
+    """A sentence of the reply, and how much of it was synthesized and played."""
 
     text: str
     synthesized_s: float = 0.0
-    """How much of its sound has been made."""
     audible_s: float = 0.0
-    """Where in that the last of it is to be heard."""
+    """Where its last audible sample is."""
     is_synthesized: bool = False
-    """Whether that is all."""
+    """Whether synthesis is complete."""
     heard_s: float = 0.0
     language: str = ENGLISH
 
     def add(self, sound: Audio) -> None:
-        """This much more was made."""
+        """Add a synthesized piece."""
         audible = np.flatnonzero(np.abs(sound.samples) > _AUDIBLE)
         if len(audible):
             self.audible_s = self.synthesized_s + (int(audible[-1]) + 1) / sound.rate_hz
@@ -252,14 +246,14 @@ class SpokenSentence:
 
     @property
     def is_heard(self) -> bool:
-        """One in which there is nothing to say is heard when those before it are."""
+        """Whether all of it was played; always true of a sentence without audible sound."""
         return self.is_synthesized and self.heard_s >= self.audible_s - _INEXACT_S
 
 
 def spoken_prefix(written: str, sentences: Sequence[SpokenSentence]) -> str:
-    """The beginning of `written` that was heard: whole sentences, then whole words.
+    """The part of `written` that was played: whole sentences, then whole words.
 
-    The sentences are those of `written`, in their order; white space may have changed.
+    `sentences` are those of `written`, in order; white space may differ.
     """
     heard_chars = 0
     for sentence in sentences:
@@ -277,7 +271,7 @@ def spoken_prefix(written: str, sentences: Sequence[SpokenSentence]) -> str:
 
 
 def _spoken_words(sentence: SpokenSentence, char_s: float) -> str:
-    """The words that were heard to their end, of a sentence that was not."""
+    """The words of a partly played sentence that were played to their end."""
     text = sentence.text
     whole_s = sentence.audible_s if sentence.is_synthesized else max(sentence.audible_s, len(text) * char_s)
     heard_to = len(text) * sentence.heard_s / whole_s if whole_s else 0.0

@@ -164,7 +164,7 @@ def test_where_nobody_was_nobody_is_found() -> None:
     assert not barge_in.check_replay(replay(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
 
 
-def test_who_hears_itself_is_not_interrupted_and_still_hears_a_person() -> None:
+def test_own_echo_does_not_stop_the_reply_and_speech_still_does() -> None:
     is_echo = True
     barge_in = BargeInDetector(is_own_echo=lambda: is_echo)
     echo = np.concatenate([room(0.5), talking(1.5, seed=3), room(0.5)])

@@ -9,7 +9,7 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 from edgevox.dialogue import Transcriber
-from edgevox.dialogue.transcriber import NOT_CALLED, ONLY_CALLED, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import NO_WAKE_PHRASE, WAKE_PHRASE_ONLY, WakePhrase, WakePhraseFilter
 from tests.dialogue.fake_stt import FakeStt
 from tests.dialogue.sounds import voiced
 
@@ -62,7 +62,7 @@ def transcriber(wake_state: WakeState, *lines: str) -> WakePhraseFilter:
 async def test_nothing_is_heard_of_what_others_say() -> None:
     wake_state = WakeState("phrase")
     heard = await transcriber(wake_state, "I told her that it was over.").transcribe(SOUND, CancelFlag())
-    assert (heard.text, heard.dropped) == ("", NOT_CALLED)
+    assert (heard.text, heard.dropped) == ("", NO_WAKE_PHRASE)
     assert not wake_state.is_awake
 
 
@@ -77,7 +77,7 @@ async def test_the_phrase_wakes_it_and_is_no_part_of_the_command() -> None:
 async def test_the_phrase_alone_is_no_command() -> None:
     wake_state = WakeState("phrase")
     heard = await transcriber(wake_state, "Computer?").transcribe(SOUND, CancelFlag())
-    assert (heard.text, heard.dropped) == ("", ONLY_CALLED)
+    assert (heard.text, heard.dropped) == ("", WAKE_PHRASE_ONLY)
     assert wake_state.is_awake
 
 
