@@ -148,7 +148,7 @@ class WavMicrophone:
         self._block_s = block_ms / 1000
         self._block_samples = rate_hz * block_ms // 1000
         self.live = realtime
-        """Whether time passes while nobody reads."""
+        """Whether it runs in real time."""
         self._is_open = True
         self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS

@@ -89,7 +89,7 @@ class WakeWordDetector:
         for features in self._features.process_streaming(pcm):
             probability = self._model.process_streaming_prob(features)
             self._steps += 1
-            # The model does not run on every block.
+            # The model yields 0 between its strides.
             if self._steps % self._model.stride == 0:
                 self.confidence = probability or 0.0
         return self.confidence

@@ -174,7 +174,7 @@ class AudioDeviceManager:
         return None
 
     def _check_play(self) -> None:
-        """Cancel playback into a dead sound server, which PortAudio may not report."""
+        """Raise SoundStuck if playback into a dead sound server does not end."""
         if not self._playing:
             self._server_died_s = None
         elif self._server_died_s and time.monotonic() - self._server_died_s > _PLAY_ENDS_WITHIN_S:
