@@ -236,7 +236,7 @@ async def test_shutdown_marks_an_alarm_that_sounded_as_done() -> None:
     assert home.timers.all() == ()
 
 
-async def test_an_alarm_that_did_not_sound_rings_at_the_next_start() -> None:
+async def test_an_alarm_cut_by_shutdown_rings_at_the_next_start() -> None:
     home = Home(speaker=Endless())
     home.timers.start(1)
     async with home.ringing():

@@ -51,7 +51,7 @@ async def open_recorder(
         # Mono first; some devices open only with all channels.
         "channels": [1, min(2, most), most],
     }
-    process = subprocess.Popen(  # noqa: ASYNC220  (milliseconds, and whoever is cancelled must end it)
+    process = subprocess.Popen(  # noqa: ASYNC220  (milliseconds, and a cancelled caller must kill it)
         [sys.executable, "-m", "edgevox.audio.io.recorder_child", json.dumps(options)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
