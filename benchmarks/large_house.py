@@ -109,7 +109,7 @@ class Household:
         )
 
     async def ask(self, command: str) -> Answered:
-        await self._agent.rest(CancelFlag())
+        await self._agent.warm_prefix(CancelFlag())
         self._finished.clear()
         worked_s, started_s = self._worked_s(), time.monotonic()
         result = await self._agent.run(command)

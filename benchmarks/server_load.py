@@ -128,7 +128,7 @@ class Room:
     async def converse(self, turns: int) -> list[TurnMetrics]:
         """So many turns, each with a breath before it."""
         pipeline = self._pipeline = self._pipeline or self._runtime.pipeline(conversation=self._runtime.conversation())
-        pipeline.rest()
+        pipeline.start_idle_work()
         records = []
         for _ in range(turns):
             await asyncio.sleep(self._dice.uniform(*self._breaths_s))

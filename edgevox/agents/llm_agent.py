@@ -196,11 +196,10 @@ class LLMAgent:
         """No more than this was heard of the last reply: so it is remembered, and seen to have no end."""
         self._conversation.amend_reply(turn_id, mark_truncated(heard), finish_reason=finish_reason)
 
-    async def rest(self, cancel: CancelFlag) -> None:
-        """What can be done while nobody waits, until `cancel` is set; the next turn is the quicker for it.
+    async def warm_prefix(self, cancel: CancelFlag) -> None:
+        """Summarise turns that left the prompt, then evaluate the prompt up to the next question.
 
-        Notes are taken of what left the prompt, and the prompt is evaluated up to the next question. Where
-        nothing has changed since it did so, it returns at once. Raises EngineFailed and ModelError.
+        Stops when `cancel` is set; returns at once if the prompt has not changed. Raises EngineFailed and ModelError.
         """
         if self._next_prompt() == self._prepared:
             return

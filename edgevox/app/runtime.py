@@ -199,7 +199,7 @@ class AssistantRuntime:
             alarm_state=AlarmState(snooze_minutes=self.settings.ring.snooze_minutes)
             if conversation is not None
             else None,
-            rests=conversation is not None,
+            warms_prefix=conversation is not None,
             languages=self.engines.languages,
             ask_below=self.settings.stt.ask_below,
         )

@@ -56,7 +56,7 @@ class BargeInSelector:
                     lambda: canceller.level,
                     self._aggressiveness,
                     lambda: canceller.warmup_replay,
-                    canceller.hears_itself,
+                    canceller.is_own_echo,
                 )
             case _:
                 assert_never(duplex)
@@ -139,7 +139,7 @@ class VoiceSessionManager:
             loudspeaker=session.loudspeaker,
             confirmation=confirmation,
             words=BuiltinCommands(home_context.examples()),
-            rests=True,
+            warms_prefix=True,
             languages=self._engines.languages,
             ask_below=self._settings.stt.ask_below,
         )

@@ -22,7 +22,7 @@ def decibels(power: float) -> float:
 
 
 class Resampler:
-    """A stream of mono sound at another rate. Holds back about 20 ms until it is given more or finished."""
+    """Resamples a stream of mono samples. Holds back about 20 ms until fed again or finished."""
 
     def __init__(self, from_hz: int, to_hz: int) -> None:
         self.from_hz = from_hz
@@ -35,10 +35,10 @@ class Resampler:
         return 0.0 if self._stream is None else self._stream.delay()
 
     def feed(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What can be said at the new rate by now."""
+        """Resample; returns the samples that are complete."""
         return samples if self._stream is None else self._stream.resample_chunk(samples)
 
     def finish(self) -> NDArray[np.float32]:
-        """What was held back. Nothing may be fed after it."""
+        """The samples held back; ends the stream."""
         nothing = np.zeros(0, dtype=np.float32)
         return nothing if self._stream is None else self._stream.resample_chunk(nothing, last=True)

@@ -19,70 +19,69 @@ from edgevox.config.settings import AudioSettings
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 _BLOCK_S = BLOCK_MS / 1000
-# What a quiet speaker, or a microphone that is turned down, can need (docs/adr/0025-endpointing.md).
+# For a quiet speaker or a low microphone level (docs/adr/0025-endpointing.md).
 _MOST_GAIN_DB = 40.0
-# Speech begins where so many of the last blocks are a voice (a click is two or three) …
+# Speech begins where this many of the last blocks are voiced (a click is two or three) …
 _ONSET_WINDOW = 12
 _ONSET_VOICED = 7
-# … and its loudness jumps from block to block, as syllables do and fans, hum and rain do not.
+# … and the level jumps from block to block, as with syllables but not with fans, hum and rain.
 _ONSET_JUMPS = 3
 _JUMP_DB = 3.0
-# Where others talk, whoever speaks to us goes on as long as they are heard above that: this part of the way
-# up from it to their own loudness (docs/adr/0025-endpointing.md) …
+# With background talk, a block continues the utterance if its level is at least this part of the way from the
+# talk up to the speaker's own level (docs/adr/0025-endpointing.md) …
 _TALK_VARIES_DB = 6.0
 _FAINT_BELOW_DB = 35.0
 _PART_OF_THE_WAY = 0.45
 _LOUD = 0.9
-# … and others also "talk" where so much of what is heard between utterances is taken for a voice: quiet music
-# is one on every beat …
+# … there also is background "talk" where this share of the audio between utterances is voiced: quiet music
+# is voiced on every beat …
 _SOUNDING_SHARE = 0.12
 _LEAST_OUTSIDE = 75
 _MOST_OUTSIDE = 400
-# … their quiet beginnings and endings are not, and make a pause seem longer by so much …
+# … the quiet starts and ends of words fall below that, which lengthens a pause by this much …
 _UNHEARD_MS = 160
-# … and after so many silent blocks they go on where so many of these are theirs.
+# … and after _GAP silent blocks, speech resumes where _WORD_VOICED of _WORD blocks are the speaker's.
 _GAP = 6
 _WORD = 6
 _WORD_VOICED = 4
-# A pause this long is mostly the end, and every millisecond of it is one that whoever waits for an answer
-# waits: at 40 ms four times as many are none (docs/adr/0025-endpointing.md). People who think while they
-# speak have more of them.
+# A pause this long is mostly the end, and adds to the latency: at 40 ms four times as many are not the end
+# (docs/adr/0025-endpointing.md). Speakers who think while they speak have more pauses.
 _PAUSE_MS = 60
 _MOST_PAUSES_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechStarted:
-    """Somebody seems to speak since `at_s`; an Utterance or a FalseStart follows."""
+    """Speech began at `at_s`; a SpeechSegment or a FalseStart follows."""
 
     at_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class FalseStart:
-    """It was too short to be speech."""
+    """The sound was too short to be speech."""
 
     at_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class PossibleEnd:
-    """Whoever spoke has paused: `audio` is all of it should nothing follow. It ends or is Resumed."""
+    """The speaker paused; `audio` is the utterance so far. A SpeechSegment or SpeechResumed follows."""
 
     audio: Audio
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechResumed:
-    """The voice went on: what was Paused is only a part."""
+    """Speech continued after a PossibleEnd."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechSegment:
-    """What was said, from a moment before it until the end of the pause behind it.
+    """An utterance with pre-roll and the silence that ended it.
 
-    All times are seconds since the first sample that was fed; `audio` is what lies between `started_at_s`
-    and `ended_at_s`. `cut` when it went on beyond the longest utterance: the rest is in the next one.
+    All times are seconds since the first sample; `audio` is from `started_at_s` to `ended_at_s`. `cut` if it
+    reached the longest utterance: the rest is in the next segment.
     """
 
     audio: Audio
@@ -96,7 +95,7 @@ EndpointEvent: TypeAlias = SpeechStarted | FalseStart | PossibleEnd | SpeechResu
 
 
 class Endpointer:
-    """Given every block of a stream, says when somebody started and stopped speaking."""
+    """Finds the start and the end of utterances in a stream of blocks."""
 
     def __init__(self, settings: AudioSettings) -> None:
         self._detector = VoiceActivityDetector(settings.vad_aggressiveness, most_gain_db=_MOST_GAIN_DB)
@@ -108,7 +107,7 @@ class Endpointer:
         self._fed = 0
         self._recent: deque[_Heard] = deque(maxlen=self._pre_roll + _ONSET_WINDOW)
         self._outside: deque[bool] = deque(maxlen=_MOST_OUTSIDE)
-        """Whether what was heard outside of utterances was taken for a voice."""
+        """Whether each block outside utterances was voiced."""
         self._speech: _Speech | None = None
 
     @property
@@ -116,7 +115,7 @@ class Endpointer:
         return self._speech is not None
 
     def feed(self, block: Audio) -> EndpointEvent | None:
-        """Take the next block: BLOCK_MS of sound at 16 kHz."""
+        """Process the next block of BLOCK_MS at 16 kHz."""
         judged = self._detector.judge(block)
         self._fed += 1
         if self._speech is None:
@@ -131,24 +130,24 @@ class Endpointer:
         return self._paused_or_resumed(self._speech)
 
     def end_after(self, hangovers: float) -> None:
-        """Let the pause that lasts now end the utterance after this many hangovers instead of one.
+        """End the utterance after this many hangovers of the current silence, until speech resumes.
 
-        A pause that is longer already ends it with the next block. It holds until the voice goes on.
+        If the silence is already longer, the next block ends it.
         """
         if self._speech is not None and self._speech.silent_blocks:
             self._speech.hangovers = hangovers
 
     def finish(self) -> SpeechSegment | FalseStart | None:
-        """What was being said when the stream ended, if anything."""
+        """End the current utterance, if any, at the end of the stream."""
         return self._end(cut=False) if self._speech else None
 
     def reset(self) -> None:
-        """Forget what was being said, but not how loud the room is."""
+        """Drop the current utterance but keep the noise floor."""
         self._speech = None
         self._recent.clear()
 
     def _last_pause(self, speech: _Speech) -> int:
-        """How many silent blocks are the end."""
+        """The number of silent blocks that end the utterance."""
         unheard_ms = _UNHEARD_MS if speech.is_in_talk else 0
         return _blocks(self._hangover_ms * speech.hangovers + unheard_ms)
 
@@ -231,10 +230,10 @@ class _Speech:
         self.pauses_told = 0
         self._loudnesses: list[float] = []
         self._least_db = SILENCE_DBFS
-        """What is not as loud as this is talk in the room; SILENCE_DBFS where nobody talks."""
+        """Blocks below this level are background talk; SILENCE_DBFS without any."""
 
     def judge(self, block: Audio, judged: VadResult) -> None:
-        """Add the next block, as far as it is whoever speaks here."""
+        """Add the next block; it is voiced only if it is above the background talk."""
         self._least_db = SILENCE_DBFS
         loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
         is_talk = judged.is_talk and judged.room_db > loud_db - _FAINT_BELOW_DB
@@ -260,7 +259,7 @@ class _Speech:
         return self._least_db > SILENCE_DBFS
 
     def forget_talk(self, pre_roll: int) -> None:
-        """Let go of what others said before, all but the pre-roll."""
+        """Drop background talk from before the utterance, except for the pre-roll."""
         if not self.is_in_talk:
             return
         for start in range(len(self.blocks)):
@@ -271,7 +270,7 @@ class _Speech:
                 return
 
     def _is_heard(self, blocks: list[_Heard]) -> bool:
-        """Whether this is more than a knock, or a loud word of somebody else's."""
+        """Whether the blocks are more than a knock or a loud word in the background."""
         if not self.is_in_talk:
             return True
         loud = sum(heard.is_voice and heard.level_db >= self._least_db for heard in blocks)

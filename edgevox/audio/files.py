@@ -26,9 +26,9 @@ _INT16_MAX = 32_767
 
 
 def read_audio(path: Path, rate_hz: int = SAMPLE_RATE_HZ) -> Audio:
-    """The sound of a file, mixed to mono. Raises AudioError.
+    """Read a sound file as mono. Raises AudioError.
 
-    A WAV file that was cut short gives the sound that is there; compressed formats are damaged by it.
+    A truncated WAV file is read as far as it goes; a truncated compressed file is an error.
     """
     try:
         with path.open("rb") as file:
@@ -51,9 +51,9 @@ def read_audio(path: Path, rate_hz: int = SAMPLE_RATE_HZ) -> Audio:
 
 
 def decode_audio(content: bytes, rate_hz: int = SAMPLE_RATE_HZ, *, max_s: float) -> Audio:
-    """The sound of a file that somebody sent, mixed to mono. Raises AudioError, also for what is longer.
+    """Decode an uploaded sound file as mono. Raises AudioError, also if it is longer than `max_s`.
 
-    A few kilobytes can hold hours of silence: no more is decoded than may be.
+    A few kilobytes can hold hours of silence: decoding stops at the limit.
     """
     frames = [np.zeros(0, dtype=np.float32)]
     left = int(max_s * rate_hz)
@@ -72,10 +72,7 @@ def decode_audio(content: bytes, rate_hz: int = SAMPLE_RATE_HZ, *, max_s: float)
 
 
 def write_wav(path: Path, chunks: Iterable[Audio]) -> None:
-    """Write the chunks one behind the other. The file has its name only once it is whole.
-
-    Raises AudioError.
-    """
+    """Write the chunks to one file, atomically. Raises AudioError."""
     upcoming = iter(chunks)
     first = next(upcoming, None)
     if first is None:
@@ -98,7 +95,7 @@ def write_wav(path: Path, chunks: Iterable[Audio]) -> None:
 
 
 def _decode(file: BinaryIO, rate_hz: int) -> Iterator[NDArray[np.float32]]:
-    # A playlist is a "sound file" that names others, even on the network: nothing but `file` may be opened.
+    # A playlist can name other files, even on the network: only the protocol `file` may be opened.
     with av.open(file, "r", options={"protocol_whitelist": "none"}) as container:
         if not container.streams.audio:
             return
@@ -130,9 +127,9 @@ def _int16(samples: NDArray[np.float32]) -> NDArray[np.int16]:
 
 
 class WavMicrophone:
-    """Hears a file or sound, then silence for `silence_s`, then nothing more: `frames` ends.
+    """An audio source of a file or sound, followed by `silence_s` of silence.
 
-    As fast as it is asked, or with `realtime` one block every `block_ms`. Raises AudioError.
+    As fast as it is read, or with `realtime` one block every `block_ms`. Raises AudioError.
     """
 
     def __init__(
@@ -151,7 +148,7 @@ class WavMicrophone:
         self._block_s = block_ms / 1000
         self._block_samples = rate_hz * block_ms // 1000
         self.live = realtime
-        """Whether time passes while nobody reads."""
+        """Whether it runs in real time."""
         self._is_open = True
         self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS
@@ -168,7 +165,7 @@ class WavMicrophone:
         self._is_open = False
 
     async def frames(self) -> AsyncGenerator[Audio, None]:
-        """Block after block, each exactly as long; what is left at the end and fills no block is left out."""
+        """Blocks of equal length; an incomplete block at the end is dropped."""
         begun_s = asyncio.get_running_loop().time()
         for number in range(len(self._samples) // self._block_samples):
             if not self._is_open:
@@ -181,7 +178,7 @@ class WavMicrophone:
 
 
 class WavSpeaker:
-    """Keeps every answer, one behind the other, as fast as it comes."""
+    """Collects all replies in one WAV file, without waiting for playback."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -203,8 +200,8 @@ class WavSpeaker:
             self.heard_s += chunk.duration_s
 
     def duck(self, is_ducked: bool) -> None:
-        """A file is not spoken over."""
+        """No effect in a file."""
 
     def save(self) -> None:
-        """Write the file. Raises AudioError, also when nothing was said."""
+        """Write the file. Raises AudioError, also if nothing was played."""
         write_wav(self._path, self._chunks)

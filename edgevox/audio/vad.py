@@ -19,21 +19,21 @@ from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 BLOCK_MS = 20
 BLOCK_SAMPLES = SAMPLE_RATE_HZ * BLOCK_MS // 1000
 
-# Where the power of speech is, and that of hum and rumble is not.
+# The speech band, without hum and rumble.
 _LOWEST_HZ, _HIGHEST_HZ = 300, 4000
 _BIN_HZ = SAMPLE_RATE_HZ / BLOCK_SAMPLES
 _BAND = slice(round(_LOWEST_HZ / _BIN_HZ), round(_HIGHEST_HZ / _BIN_HZ) + 1)
-# Every vowel has more of its power than this in the band; a mains hum has only what leaks into it.
+# Every vowel has a larger share of its power in the band; of mains hum only leakage is in it.
 _LEAST_IN_BAND_DB = -20.0
-# The quietest moment of so long is the room without a voice: people pause for breath, fans do not.
+# The minimum over this time is the noise floor: speakers pause for breath, fans do not.
 _ROOM_MEMORY_S = 3.0
 _ABOVE_ROOM_DB = 6.0
-# webrtcvad has a least energy: it misses a quiet voice, however far above the room that is. Where no block of
-# the same seconds has this level, a second one is given the sound with the loudest raised to it. One alone
-# would learn amplified noise, and miss quiet ends of words once the gain falls (ADR 25).
+# webrtcvad has a minimum energy and misses quiet speech, however far above the noise floor. While no recent
+# block reaches this level, a second detector gets the audio amplified to it. A single detector would adapt to
+# amplified noise, and miss quiet word endings once the gain falls (ADR 25).
 _SPEECH_DBFS = -30.0
-# Where nearly all of so long sounds like a voice, others talk or music plays: whoever speaks to us does not
-# fill it. The quietest moment in it is how loud that is; a moment is longer than the gaps between words.
+# If most of this many blocks are voiced, there is background talk or music: a single speaker does not fill them.
+# The quietest moment gives its level; a moment is longer than the gaps between words.
 _TALK_MEMORY = 400
 _LEAST_TALK = 150
 _TALK_SHARE = 0.6
@@ -42,9 +42,9 @@ _MOMENT = 8
 
 @dataclass(frozen=True, slots=True)
 class VadResult:
-    """What one block is; levels are those of the band in which people speak.
+    """The classification of one block; levels are those of the speech band.
 
-    `room_db` is that of the quietest moment of the last seconds; `is_talk` where most of them may be voices.
+    `room_db` is the quietest moment of the last seconds; `is_talk` if most of them are voiced.
     """
 
     is_voice: bool
@@ -54,9 +54,9 @@ class VadResult:
 
 
 class VoiceActivityDetector:
-    """Judges one block after the other, knowing how loud the room is. 0 is lenient, 3 is strict.
+    """Classifies blocks relative to the noise floor. `aggressiveness` 0 is lenient, 3 is strict.
 
-    Sound without a loud moment is judged amplified as well, by `most_gain_db` at most.
+    Quiet audio is also tested with up to `most_gain_db` of gain.
     """
 
     def __init__(self, aggressiveness: int = 2, *, most_gain_db: float = 0.0) -> None:
@@ -73,7 +73,7 @@ class VoiceActivityDetector:
         self._voices: deque[bool] = deque(maxlen=_TALK_MEMORY)
 
     def judge(self, block: Audio) -> VadResult:
-        """Say what the next block is; it must be BLOCK_MS of sound at 16 kHz."""
+        """Classify the next block, which must be BLOCK_MS at 16 kHz."""
         samples = block.samples
         if len(samples) != BLOCK_SAMPLES or block.rate_hz != SAMPLE_RATE_HZ:
             raise ValueError(f"{len(samples)} samples at {block.rate_hz} Hz are not {BLOCK_MS} ms at 16 kHz")

@@ -19,11 +19,11 @@ from edgevox.core.types import Audio
 Publish: TypeAlias = Callable[[Event], None]
 
 COMMAND_WITHIN_S = 8.0
-"""Whoever calls and then says nothing for so long has changed their mind."""
+"""How long it stays awake after the wake word without a command."""
 
 
 class WakeWordSpotter(Protocol):
-    """Hears the wake word, about `noticed_after_s` after its last sound."""
+    """Detects the wake word about `noticed_after_s` after its end."""
 
     @property
     def noticed_after_s(self) -> float: ...
@@ -33,17 +33,16 @@ class WakeWordSpotter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WakeDetected:
-    """Somebody has just called; `blocks` is what was heard after that, up to now."""
+    """The wake word was detected; `blocks` is the audio after it."""
 
     blocks: tuple[Audio, ...]
 
 
 class WakeState:
-    """Without a `mode` it is always awake, unless it is muted.
+    """The state asleep, awake or muted. In the mode "off" it is always awake, unless muted.
 
-    In the mode "word" it sleeps until its `spotter` hears the word, in "phrase" until `call` says that an
-    utterance began with the phrase. Either way `talk` wakes it, and after a reply it stays awake for
-    `follow_up_s`.
+    In the mode "word" the `spotter` wakes it, in "phrase" the `call` for a transcript that begins with the wake
+    phrase. `talk` wakes it in both, and after a reply it stays awake for `follow_up_s`.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class WakeState:
         self._now_s = 0.0
         self._awake_until_s = -math.inf
         self._told: Attention = "awake"
-        # Blocks are short, and there are as many as the spotter's delay has room for.
+        # As many blocks as fit the spotter's delay.
         self._heard: deque[Audio] = deque()
         self._heard_s = 0.0
 
@@ -81,14 +80,14 @@ class WakeState:
 
     @property
     def is_listening(self) -> bool:
-        """Whether what is said is to be written down: the phrase can be found in no other way."""
+        """Whether speech is transcribed: in the mode "phrase" also while asleep."""
         return self.is_awake or (self.mode == "phrase" and not self._is_muted)
 
     def feed(self, block: Audio, *, is_engaged: bool, is_in_speech: bool) -> WakeDetected | None:
-        """Take the next block of sound.
+        """Process the next block.
 
-        `is_engaged` while a turn is under way, a question is open or something rings: then nobody has to
-        call. Whoever speaks when the time is over is heard to the end.
+        `is_engaged` while a turn runs, a question is open or an alarm rings: no wake word is needed then. Speech
+        that is in progress extends the time awake to its end.
         """
         self._now_s += block.duration_s
         self._is_engaged = is_engaged
@@ -107,12 +106,12 @@ class WakeState:
         return None
 
     def call(self) -> None:
-        """It was called by its name: a command may follow."""
+        """Wake up for a command."""
         self._awake_until_s = self._now_s + COMMAND_WITHIN_S
         self._tell()
 
     def talk(self) -> bool:
-        """The same by a key or a command; returns whether it listens, which it does not while it is muted."""
+        """Wake up by a key or a command; False while muted."""
         if self._is_muted:
             return False
         self._has_talked = self.mode != "off"
@@ -120,12 +119,12 @@ class WakeState:
         return True
 
     def note_reply_ended(self) -> None:
-        """What somebody says next may belong to the reply that they have just heard."""
+        """Stay awake for a follow-up to the reply."""
         self._awake_until_s = self._now_s + self._follow_up_s
         self._tell()
 
     def mute(self) -> None:
-        """Hear nothing until `unmute`."""
+        """Drop all audio until `unmute`."""
         self._is_muted = True
         self._awake_until_s = -math.inf
         self._heard.clear()
@@ -154,10 +153,9 @@ class WakeState:
 
 
 class WakeGatedEndpointer:
-    """A segmenter that asks first: what is said before the call, and the call itself, are let go.
+    """An endpointer that drops speech until the wake word, and the wake word itself.
 
-    Asleep it goes on to learn how loud the room is. `is_engaged` says whether nobody has to call, since a
-    turn is under way, a question is open or something rings.
+    While asleep it still tracks the noise floor. `is_engaged` returns whether no wake word is needed.
     """
 
     def __init__(self, endpointer: Endpointer, wake_state: WakeState, is_engaged: Callable[[], bool]) -> None:
@@ -168,11 +166,10 @@ class WakeGatedEndpointer:
 
     @property
     def is_in_speech(self) -> bool:
-        """Whether somebody speaks who may be heard."""
         return self._wake_state.is_listening and self._endpointer.is_in_speech
 
     def feed(self, block: Audio) -> EndpointEvent | None:
-        """Take the next block: BLOCK_MS of sound at 16 kHz."""
+        """Process the next block of BLOCK_MS at 16 kHz."""
         was_heard = self._was_listening and self._endpointer.is_in_speech
         called = self._wake_state.feed(block, is_engaged=self._is_engaged(), is_in_speech=self._endpointer.is_in_speech)
         self._was_listening = self._wake_state.is_listening
@@ -183,7 +180,7 @@ class WakeGatedEndpointer:
             return event
         if self._wake_state.attention == "muted":
             self._endpointer.reset()
-        # What was heard before will have no end.
+        # A PossibleEnd from before gets no SpeechSegment.
         return SpeechResumed() if was_heard else None
 
     def end_after(self, hangovers: float) -> None:

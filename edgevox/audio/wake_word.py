@@ -22,18 +22,18 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 _BLOCK_S = BLOCK_MS / 1000
-# A word is one word, however long the model stays sure of it.
+# The refractory time after a detection.
 _ONCE_IN_S = 1.0
-# The features are relative to the noise of the room, which has to be known first.
+# The features are relative to the noise floor, which must settle first.
 _SETTLES_IN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class WakeWord:
-    """A word with what is known about its model.
+    """A wake word and the properties of its model.
 
-    `cutoffs` are what the mean probability must exceed. `noticed_after_s` is how long after its last sound
-    the word is usually known: what was heard since then belongs to what follows.
+    `cutoffs` are thresholds of the mean probability. `noticed_after_s` is the usual delay of a detection after
+    the end of the word: audio since then belongs to the command.
     """
 
     spoken: str
@@ -46,7 +46,7 @@ class WakeWord:
 
 # False accepts per hour at a dinner party (DipCo), as published with the Home Assistant Voice's firmware:
 # okay_nabu 0 at 0.85, 0.4 at 0.69; hey_jarvis 0.6 at 0.97, 0.9 at 0.92; hey_mycroft 0.6 at 0.99, 1.5 at 0.95.
-# "normal" is what that firmware begins with.
+# "normal" is the default of that firmware.
 WAKE_WORDS: Mapping[WakeWordName, WakeWord] = {
     "okay_nabu": WakeWord("okay nabu", {"strict": 0.95, "normal": 0.85, "eager": 0.69}, 0.14),
     "hey_jarvis": WakeWord("hey jarvis", {"strict": 0.985, "normal": 0.97, "eager": 0.92}, 0.2),
@@ -58,7 +58,7 @@ _TFLITE = b"TFL3"
 
 
 class WakeWordDetector:
-    """Given every block of a stream, says when the word was said. One stream each; raises ConfigError."""
+    """Detects the wake word in one stream of blocks. Raises ConfigError."""
 
     def __init__(self, word: WakeWordName | Path, threshold: Threshold = "normal") -> None:
         """`word` is one of WAKE_WORDS, or the .json file of a microWakeWord model."""
@@ -67,7 +67,7 @@ class WakeWordDetector:
         else:
             self._model, self.word = MicroWakeWord.from_builtin(Model(word)), WAKE_WORDS[word]
         self.confidence = 0.0
-        """How sure the model is of the word, as a mean of its last judgements."""
+        """The mean of the model's last probabilities."""
         self._features = MicroWakeWordFeatures()
         self._steps = 0
         self._trigger = Trigger(self.word.cutoff(threshold))
@@ -77,26 +77,26 @@ class WakeWordDetector:
         return self.word.noticed_after_s
 
     def feed(self, block: Audio) -> bool:
-        """Take the next block, 20 ms at 16 kHz: whether the word was said, and its last sound is past."""
+        """Process the next 20 ms block at 16 kHz; returns whether the word has just ended."""
         self.judge(block)
         return self._trigger.feed(self.confidence)
 
     def judge(self, block: Audio) -> float:
-        """The same without a decision: the confidence after this block."""
+        """Process a block; returns the confidence without a decision."""
         if block.rate_hz != SAMPLE_RATE_HZ:
             raise ValueError(f"{block.rate_hz} Hz is not 16 kHz")
         pcm = (np.clip(block.samples, -1.0, 1.0) * 32_767).astype("<i2").tobytes()
         for features in self._features.process_streaming(pcm):
             probability = self._model.process_streaming_prob(features)
             self._steps += 1
-            # In between it says 0, for it has not been asked.
+            # The model yields 0 between its strides.
             if self._steps % self._model.stride == 0:
                 self.confidence = probability or 0.0
         return self.confidence
 
 
 class Trigger:
-    """Turns how sure a model is, block after block, into single detections."""
+    """Turns a stream of confidences into single detections."""
 
     def __init__(self, cutoff: float) -> None:
         self.cutoff = cutoff
@@ -132,19 +132,19 @@ def _own(path: Path) -> tuple[MicroWakeWord, WakeWord]:
 
 
 def _check_model(path: Path) -> None:
-    # The library ends the process where it is given something else.
+    # The library aborts the process on any other file.
     weights = path.parent / json.loads(path.read_text(encoding="utf-8"))["model"]
     with weights.open("rb") as file:
         if file.read(8)[4:] != _TFLITE:
-            raise ValueError(f"{weights.name} is no TensorFlow Lite model")
+            raise ValueError(f"{weights.name} is not a TensorFlow Lite model")
 
 
 TARGET_FALSE_PER_HOUR = 0.5
-"""What openWakeWord asks of its models …"""
+"""openWakeWord's requirement for its models …"""
 TARGET_MISSED = 0.05
 """… with this share of missed words at most."""
 
-# A recording begins with its first word: the room before it is made.
+# Recordings begin with the first word: noise is generated before it.
 _ROOM_BEFORE_S = 2.0
 _ROOM_AFTER_S = 1.0
 _ROOM_LEVEL = 0.0003
@@ -153,7 +153,7 @@ _CERTAINTY = 0.95
 
 @dataclass(frozen=True, slots=True)
 class WakeWordTrace:
-    """One recording as the model heard it: how sure it was, block after block."""
+    """The confidences of the model for one recording, by block."""
 
     name: str
     confidences: NDArray[np.float32]
@@ -168,7 +168,7 @@ class WakeWordTrace:
 
 @dataclass(frozen=True, slots=True)
 class WakeWordScore:
-    """What came of a trial at one cut-off."""
+    """The error rates of a trial at one cut-off."""
 
     cutoff: float
     false_accepts: int
@@ -178,12 +178,12 @@ class WakeWordScore:
 
     @property
     def false_per_hour(self) -> float | None:
-        """None where there was nothing to hear wrongly."""
+        """None without recordings to test."""
         return self.false_accepts / self.hours if self.hours else None
 
     @property
     def false_per_hour_at_most(self) -> float | None:
-        """With 95 % certainty, from so few hours: none in two hours may still be 1.5 per hour."""
+        """The upper bound at 95 % confidence: none in two hours may still be 1.5 per hour."""
         return _most_expected(self.false_accepts) / self.hours if self.hours else None
 
     @property
@@ -192,7 +192,7 @@ class WakeWordScore:
 
 
 def trace_wake_word(word: WakeWordName | Path, name: str, audio: Audio) -> WakeWordTrace:
-    """Let the word's model hear a recording at 16 kHz, in a quiet room. Raises ConfigError."""
+    """Run the word's model on a 16 kHz recording with quiet noise before it. Raises ConfigError."""
     detector = WakeWordDetector(word)
     samples = np.concatenate([_room(_ROOM_BEFORE_S), audio.samples, _room(_ROOM_AFTER_S)])
     confidences = [
@@ -219,7 +219,7 @@ def _room(seconds: float) -> NDArray[np.float32]:
 
 
 def _most_expected(count: int) -> float:
-    """The highest mean of a Poisson process of which `count` is still no surprise."""
+    """The upper confidence bound of the mean of a Poisson process with `count` events."""
     low, high = 0.0, 10.0 + 3.0 * count
     while high - low > 1e-6:
         middle = (low + high) / 2

@@ -24,22 +24,22 @@ log = logging.getLogger(__name__)
 
 Publish: TypeAlias = Callable[[Event], None]
 
-# Another process may set something that is due before this one looks again.
+# The poll interval: another process may add an alarm.
 LOOK_S = 1.0
 _STEP_S = 0.1
-# Time to begin a word in, as nobody is heard while it sounds; whoever has begun to speak is waited for.
+# The pause for a spoken command, since input is dropped while it sounds. It is extended while speech lasts.
 PAUSE_S = 3.5
 # How often a timer or a reminder sounds. An alarm goes on.
 ROUNDS = 4
 _SAID_EVERY = 3
-# Whoever is speaking finishes first, unless it is the television; so does a turn, unless it takes too long.
+# Speech is waited for, unless it is the television; so is a turn, up to a limit.
 SPEECH_S = 10.0
 TURN_S = 30.0
 _AFTER_TURN_S = 1.5
-# What was to be done long ago is not done without a person, who may have done it or want it no more.
+# A command that is overdue by more is not run: it may have been done by hand, or no longer be wanted.
 LATEST_COMMAND_S = 300.0
 _NOT_DONE = "I have not done it."
-# The voice may be busy with a long sentence of a reply: the tone then goes first.
+# If synthesis takes longer (TTS is busy with a reply), the tone plays first.
 _SYNTHESIS_S = 1.0
 
 
@@ -56,24 +56,24 @@ class Schedule(Protocol):
 
 @dataclass(slots=True)
 class _Ring:
-    """One thing that rings: at most `most_rounds` times, and until `until_s`."""
+    """A ringing alarm: at most `most_rounds` times, and until `until_s`."""
 
     due: DueAlarm
     since_s: float
     until_s: float
     most_rounds: float
-    does_command: bool
+    runs_command: bool
     rounds: int = 0
-    """How often it was heard."""
+    """How often it has sounded."""
     is_told: bool = False
     error: str = ""
 
 
 class AlarmPlayer:
-    """Looks into the agenda while it is `at_work`, and sounds what is due for `for_s` at most.
+    """Polls the schedule while `running`, and plays due alarms for `for_s` at most.
 
-    It sounds at once, through a reply that is being spoken; while somebody speaks it waits. What is said to
-    it is at the `alarm_state`. What a timer is to do becomes a turn. Without a mouth everything is told by events.
+    An alarm sounds at once, also inside a spoken reply, but waits while the user speaks. Commands to it arrive in
+    `alarm_state`. The command of a timer becomes a turn. Without speech output there are only events.
     """
 
     def __init__(
@@ -99,24 +99,24 @@ class AlarmPlayer:
         self._is_spoken_to: Callable[[], bool] = lambda: False
         self._rings: dict[str, _Ring] = {}
         self._unnoted: set[DueAlarm] = set()
-        """What has rung, and could not be marked as done."""
+        """Alarms that have rung but could not be marked as done."""
         self._trouble = ""
         self._next_s = math.inf
         self._looked_s = -math.inf
         self._sounded_s = -math.inf
         self._turn_seen_s = -math.inf
-        self._obeying: set[asyncio.Task[None]] = set()
+        self._command_tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def at_work(self, is_spoken_to: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
-        """Ring while the block runs; `is_spoken_to` says whether somebody is speaking."""
+    async def running(self, is_spoken_to: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
+        """Ring while the block runs; `is_spoken_to` returns whether the user is speaking."""
         self._is_spoken_to = is_spoken_to
         working = asyncio.create_task(self._work())
         working.add_done_callback(_report)
         try:
             yield
         finally:
-            tasks = (working, *self._obeying)
+            tasks = (working, *self._command_tasks)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -136,7 +136,7 @@ class AlarmPlayer:
     # --- what is due
 
     async def _look(self) -> None:
-        """Take up what has become due, and let go of what was cancelled."""
+        """Add alarms that have become due and drop cancelled ones."""
         if self._clock() - self._looked_s < LOOK_S and self._rings:
             return
         self._looked_s = self._clock()
@@ -156,7 +156,7 @@ class AlarmPlayer:
                 self._rings[one.id] = self._ring_of(one)
 
     def _due(self) -> tuple[tuple[DueAlarm, ...], float]:
-        """What is due, and when the next thing will be."""
+        """The due alarms, and the time of the next one."""
         self._schedule.correct_clock_jump()
         next_s = self._schedule.next_s()
         return self._schedule.due(), math.inf if next_s is None else next_s
@@ -168,9 +168,9 @@ class AlarmPlayer:
             due,
             since_s=self._clock(),
             until_s=self._clock() + self._for_s,
-            # What would be over by now is told once.
+            # One that would be over by now sounds once.
             most_rounds=1 if late_s > self._for_s else most_rounds,
-            does_command=bool(due.command) and late_s <= LATEST_COMMAND_S,
+            runs_command=bool(due.command) and late_s <= LATEST_COMMAND_S,
         )
 
     # --- when it sounds
@@ -197,7 +197,7 @@ class AlarmPlayer:
             await self._sleep(min(max(self._next_s - self._wall_clock(), 0.0), LOOK_S))
 
     async def _sound(self) -> None:
-        """One round: the sound, and what is to be said with it."""
+        """Play one round: the tone and the announcements."""
         rings = list(self._rings.values())
         self._alarm_state.ring([ring.due for ring in rings])
         said = [self._announced(ring) for ring in rings if ring.rounds % _SAID_EVERY == 0]
@@ -207,20 +207,20 @@ class AlarmPlayer:
         try:
             is_heard = await self._heard(alarm_tone(min(alarms)) if alarms else timer_chime(), said)
         except EdgevoxError as error:
-            is_heard = True  # it was tried: a loudspeaker that is gone is not rung at for ever
+            is_heard = True  # counts as a round: do not retry a lost device for ever
             for ring in rings:
                 ring.error = error.message
-        # What was cut off by the end of a turn is heard again at once.
+        # A sound that was cut by the end of a turn is repeated at once.
         self._sounded_s = self._clock() if is_heard else -math.inf
         for ring in rings:
             ring.rounds += is_heard
-            if ring.does_command and ring.rounds:
+            if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
 
     def _announced(self, ring: _Ring) -> str:
         now_s = self._wall_clock()
         text = self._schedule.announcement(ring.due, now_s)
-        if ring.due.command and not ring.does_command:
+        if ring.due.command and not ring.runs_command:
             text = f"{text} {_NOT_DONE}"
         if not ring.is_told:
             ring.is_told = True
@@ -229,7 +229,7 @@ class AlarmPlayer:
         return text
 
     async def _heard(self, tone: Audio, said: Sequence[str]) -> bool:
-        """Whether all of it went out. Raises DeviceUnavailable."""
+        """Play the tone and the announcements; returns whether all were played. Raises DeviceUnavailable."""
         speech_output, cut = self._pipeline.speech_output, self._alarm_state.cut
         if speech_output is None:
             return True
@@ -246,13 +246,13 @@ class AlarmPlayer:
     # --- how it ends
 
     async def _settle(self) -> None:
-        """End what has been stopped or snoozed, or has rung for long enough."""
+        """End alarms that were stopped or snoozed, or have rung long enough."""
         is_busy = self._pipeline.is_in_turn or self._is_spoken_to()
         for ring in list(self._rings.values()):
             if ring.is_told and (how := self._end_of(ring, is_busy=is_busy)):
                 await self._end(ring, how)
         if self._alarm_state.word is not None or not self._rings:
-            self._alarm_state.rest()
+            self._alarm_state.clear()
         if not is_busy:
             self._alarm_state.is_ignored = False
 
@@ -284,14 +284,14 @@ class AlarmPlayer:
         except StateError as error:
             self._complain(error)
             if how == "snoozed":
-                ring.is_told = False  # rather once too often than not at all
+                ring.is_told = False  # ring again rather than lose the alarm
                 return
             self._unnoted.add(due)
         self._drop(ring, how, minutes)
         if how == "obeyed":
-            task = asyncio.create_task(self._obey(due.command))
-            self._obeying.add(task)
-            task.add_done_callback(self._obeying.discard)
+            task = asyncio.create_task(self._run_command(due.command))
+            self._command_tasks.add(task)
+            task.add_done_callback(self._command_tasks.discard)
 
     def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0) -> None:
         del self._rings[ring.due.id]
@@ -306,14 +306,14 @@ class AlarmPlayer:
                 )
             )
 
-    async def _obey(self, command: str) -> None:
+    async def _run_command(self, command: str) -> None:
         try:
             await self._pipeline.answer(command, Turn(), "timer")
         except EdgevoxError:
-            return  # its TurnEnded has said what happened and what to do
+            return  # reported by TurnEnded
 
     def _shut_down(self) -> None:
-        """What was heard is over; what was not rings at the next start."""
+        """Mark alarms that sounded as done; the others ring at the next start."""
         for ring in list(self._rings.values()):
             if ring.rounds and not ring.error:
                 try:
@@ -321,7 +321,7 @@ class AlarmPlayer:
                 except StateError as error:
                     self._complain(error)
             self._drop(ring, "shut_down")
-        self._alarm_state.rest()
+        self._alarm_state.clear()
 
     def _complain(self, error: StateError) -> None:
         if error.message != self._trouble:
@@ -333,10 +333,10 @@ async def _speech(speech_output: SpeechOutput, said: Sequence[str]) -> list[Audi
     try:
         return [await speech_output.sound_of(text) for text in said]
     except EngineFailed as error:
-        log.warning("the announcement is not spoken: %s", error.message)
-        return []  # the tone is heard all the same, and the sentence is shown
+        log.warning("cannot speak the announcement: %s", error.message)
+        return []  # the tone still plays, and RingStarted carries the text
 
 
 def _report(working: asyncio.Task[None]) -> None:
     if not working.cancelled() and (error := working.exception()):
-        log.error("nothing rings any more", exc_info=error)
+        log.error("the alarm player failed: no alarm will ring", exc_info=error)

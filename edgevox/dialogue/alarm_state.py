@@ -17,12 +17,12 @@ from edgevox.dialogue.builtin_commands import POLITE_ELSEWHERE, STOP_ELSEWHERE, 
 
 @dataclass(frozen=True, slots=True)
 class StopAlarm:
-    """It is to be silent."""
+    """Stop ringing."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnoozeAlarm:
-    """It is to ring again later; `minutes` is None where that was left open."""
+    """Ring again later; `minutes` is None for the default."""
 
     minutes: int | None
 
@@ -42,7 +42,7 @@ _STOP = frozenset(
 _STOPPING = ("stop", "cancel", "dismiss", "silence", "end", "turn off", "switch off", "shut off")
 _SNOOZE = frozenset(("later", "let me sleep", "a few more minutes", "a bit later", "remind me later"))
 _SNOOZING = ("snooze", "postpone")
-# Words without a meaning of their own around a length of time: "just give me five more minutes".
+# Words allowed around a duration: "just give me five more minutes".
 _AROUND_A_TIME = frozenset(
     (
         *("snooze", "postpone", "for", "by", "in", "again", "more", "another", "longer", "just", "only"),
@@ -50,7 +50,7 @@ _AROUND_A_TIME = frozenset(
     )
 )
 _POLITE = frozenset(("please", "now", "hey")) | POLITE_ELSEWHERE
-# They mean stop when nothing else is said, and little beside something else: "okay, five more minutes".
+# They mean stop alone, and nothing beside other words: "okay, five more minutes".
 _AGREEING = frozenset(("okay", "ok", "thanks"))
 
 _UP_TO_TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -70,10 +70,10 @@ _LONGEST_MINUTES = 60
 
 
 def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None:
-    """What `text` says to what rings, if that is all it says. What rings is called one of `things`."""
+    """Parse a whole utterance as a command to a ringing alarm, which has one of the names `things`."""
     words = [word for word in plain_words(text) if word not in _POLITE]
     meant = [word for word in words if word not in _AGREEING] or words[:1]
-    # Said, or written down by the recogniser, again and again: "Stop! Stop!"
+    # Repeated by the speaker or by STT: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     objects = (
         "it",
@@ -91,7 +91,7 @@ def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None
 
 
 def _is_done_to(plain: str, verbs: Iterable[str], objects: Iterable[str]) -> bool:
-    """Whether it is "stop the alarm", "turn off the alarm" or "turn the alarm off"."""
+    """Matches "stop the alarm", "turn off the alarm" and "turn the alarm off"."""
     for verb in verbs:
         first, _, behind = verb.partition(" ")
         for thing in objects:
@@ -101,7 +101,7 @@ def _is_done_to(plain: str, verbs: Iterable[str], objects: Iterable[str]) -> boo
 
 
 def _minutes(plain: str) -> int | None:
-    """The length of time that is said, when nothing of a meaning is said beside it."""
+    """The duration in minutes, if the text holds nothing else."""
     for words, fixed in _FIXED_MINUTES.items():
         if re.search(rf"\b{words}\b", plain):
             rest = re.sub(rf"\b(?:a )?{words}\b", " ", plain, count=1)
@@ -118,22 +118,22 @@ AlarmReplyKind: TypeAlias = Literal["stop", "snooze"]
 
 @dataclass(frozen=True, slots=True)
 class AlarmReply:
-    """What was said to the bell, as it was understood, and what is to be said to that, if anything."""
+    """The command to an alarm, and the spoken reply to it, if any."""
 
     word: AlarmReplyKind
     said: str = ""
 
 
 class AlarmState:
-    """`snooze_minutes` is for whoever does not say how long."""
+    """The ringing alarms. `snooze_minutes` is the default duration of a snooze."""
 
     def __init__(self, *, snooze_minutes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.word: StopAlarm | SnoozeAlarm | None = None
-        """What was said to what rings."""
+        """The command to the ringing alarms."""
         self.is_ignored = False
-        """Whether somebody who heard it spoke of something else."""
+        """Whether the user said something else while it rang."""
         self.cut = CancelFlag()
-        """Ends the sound that is heard now."""
+        """Stops the current sound."""
         self._snooze_minutes = snooze_minutes
         self._clock = clock
         self._ringing: tuple[DueAlarm, ...] = ()
@@ -141,47 +141,47 @@ class AlarmState:
 
     @property
     def is_ringing(self) -> bool:
-        """Whether something rings that nobody has stopped."""
+        """Whether an alarm rings and was not stopped."""
         return bool(self._ringing) and self.word is None
 
     def ring(self, dues: Sequence[DueAlarm]) -> None:
-        """These ring, and begin to sound now; from none to some it is a new ring."""
+        """Note that these alarms start to sound now."""
         if not self._ringing:
             self.cut = CancelFlag()
         self._ringing = tuple(dues)
         self._sounded_s = self._clock()
 
-    def rest(self) -> None:
-        """Nothing rings any more, and what was said to it is forgotten."""
+    def clear(self) -> None:
+        """Forget the ringing alarms and the command to them."""
         self._ringing = ()
         self.word = None
         self.is_ignored = False
 
     def has_rung_since(self, moment_s: float) -> bool:
-        """Whether it rings, and was heard after that moment: what is said then is said to it."""
+        """Whether an alarm rings and has sounded after that moment."""
         return self.is_ringing and self._sounded_s > moment_s
 
     def reply_to_command(self, text: str) -> AlarmReply | None:
-        """Do what `text` says, if it is said to what rings; None if it is not."""
+        """Run `text` as a command to the ringing alarms; None if it is not one."""
         if not self.is_ringing:
             return None
         match parse_alarm_command(text, self._names()):
             case StopAlarm() as stop:
                 self.word = stop
-                heeded = AlarmReply("stop")
+                alarm_reply = AlarmReply("stop")
             case SnoozeAlarm(minutes):
                 minutes = minutes or self._snooze_minutes
                 self.word = SnoozeAlarm(minutes)
-                heeded = AlarmReply("snooze", f"Snoozed for {duration(minutes * 60)}.")
+                alarm_reply = AlarmReply("snooze", f"Snoozed for {duration(minutes * 60)}.")
             case None:
                 return None
             case unknown:
                 assert_never(unknown)
         self.cut.set()
-        return heeded
+        return alarm_reply
 
     def _names(self) -> set[str]:
-        """What each thing that rings is called: "timer", "pasta timer"."""
+        """The names of the ringing alarms: "timer", "pasta timer"."""
         return {
             *(due.kind for due in self._ringing),
             *(" ".join((*plain_words(due.label), due.kind)) for due in self._ringing),

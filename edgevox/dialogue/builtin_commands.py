@@ -53,7 +53,7 @@ _PHRASES: Mapping[BuiltinCommand, tuple[str, ...]] = {
     ),
     "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
 }
-# In other languages only what nobody can take for something else; whoever says it wants silence now.
+# Other languages: only unambiguous phrases.
 STOP_ELSEWHERE: tuple[str, ...] = (
     *("stopp", "halt", "hör auf", "aufhören", "sei still", "sei ruhig", "ruhe", "es reicht"),
     *("arrête", "arrête toi", "arrêtez", "tais toi", "taisez vous", "ça suffit"),
@@ -65,7 +65,7 @@ _CANCEL_ELSEWHERE = (
     *("abbrechen", "brich ab", "annule", "annuler", "annulez", "cancela", "cancelar"),
     *("annulla", "annulleer", "annuleren"),
 )
-# These mean stop only while there is something to stop: else they are for the model.
+# Commands only during a turn; otherwise they go to the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
 POLITE_ELSEWHERE = frozenset({"bitte", "jetzt", "alsjeblieft"})
 _POLITE = frozenset({"please", "thanks", "now"}) | POLITE_ELSEWHERE
@@ -80,9 +80,9 @@ _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
 
 
 def parse_builtin_command(text: str, *, is_busy: bool = False) -> BuiltinCommand | None:
-    """The word that `text` is, and nothing else beside it; `is_busy` while a turn is under way."""
+    """Parse a whole utterance as a built-in command; `is_busy` while a turn runs."""
     meant = [word for word in plain_words(text) if word not in _POLITE]
-    # Said, or written down by the recogniser, again and again: "Stop! Stop!"
+    # Repeated by the speaker or by STT: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     if is_busy and plain in _CANCEL_WHILE_BUSY:
         return "cancel"
@@ -90,15 +90,15 @@ def parse_builtin_command(text: str, *, is_busy: bool = False) -> BuiltinCommand
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of an utterance, without its marks: "I can't." is "i", "cant"."""
-    # Recognisers write "I can't" with either apostrophe.
+    """The words of an utterance without punctuation: "I can't." is "i", "cant"."""
+    # STT writes either apostrophe.
     return re.findall(r"[^\W_]+", text.casefold().replace("'", "").replace("’", ""))
 
 
 class BuiltinCommands:
-    """What the words do in one session: it knows how loud the voice is and what was said last.
+    """Runs built-in commands in one session; holds the volume and the last reply.
 
-    `examples` are things that can be said to this home.
+    `examples` are commands for this home, for "help".
     """
 
     def __init__(self, examples: Sequence[str] = ()) -> None:
@@ -108,11 +108,11 @@ class BuiltinCommands:
         self._examples = tuple(examples[:_MOST_EXAMPLES])
 
     def language_of(self, word: BuiltinCommand) -> str:
-        """What `act` says to it is in this language."""
+        """The language of the reply of `act`."""
         return self.last_language if word == "repeat" else ENGLISH
 
     def act(self, word: BuiltinCommand) -> str:
-        """Do it, as far as it does not concern a turn; what is to be said then."""
+        """Run the command, except for cancelling a turn; returns the spoken reply."""
         match word:
             case "stop" | "cancel":
                 return ""

@@ -1,6 +1,6 @@
 """Asks for a confirmation aloud, on the keyboard and through the API; the first answer counts.
 
-The model takes no part in it. Only a clear yes is a yes; everything else, silence included, is a no.
+Answers are read without the model. Only a clear yes grants; everything else, silence included, denies.
 `Intercom` speaks and listens for programs without a voice loop.
 """
 
@@ -29,7 +29,7 @@ from edgevox.tts.sentences import SentenceSplitter
 
 Publish: TypeAlias = Callable[[Event], None]
 Say: TypeAlias = Callable[[str], Awaitable[None]]
-"""Says something aloud; returns when its last sample was played."""
+"""Speaks a text; returns when its last sample was played."""
 
 NO_ANSWER = "no answer came in time"
 _NOBODY = "nobody could be asked"
@@ -43,17 +43,17 @@ _LEFT_ALONE = "A spoken yes is not enough for that, so I leave it."
 
 
 class AnswerListener:
-    """The question has been heard to its end: what is said from now on answers it."""
+    """Receives the spoken answer after the question has been played."""
 
     def __init__(self) -> None:
         self._heard: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
     def hear(self, text: str) -> None:
-        """This was said; "" when somebody spoke and was not understood."""
+        """Pass the transcript of the answer; "" if it could not be transcribed."""
         self._end(text)
 
     def hear_nothing(self) -> None:
-        """Nobody has said anything for too long."""
+        """Report that no answer was spoken in time."""
         self._end(None)
 
     async def heard(self) -> str | None:
@@ -65,22 +65,22 @@ class AnswerListener:
 
 
 class OpenQuestion:
-    """One question that waits. The first answer counts."""
+    """A pending confirmation; the first answer counts."""
 
     def __init__(self, pending: PendingConfirmation) -> None:
         self.pending = pending
         self.listening: AnswerListener | None = None
-        """While a spoken answer is waited for."""
+        """Set while a spoken answer is expected."""
         self._agreement: asyncio.Future[Agreement] = asyncio.get_running_loop().create_future()
 
     def answer(self, agreement: Agreement) -> bool:
-        """Answer it; False when somebody else was first. Raises ToolDenied for whom it is not to answer."""
+        """Answer the question; False if it was answered before. Raises ToolDenied if the caller may not answer."""
         pending, by = self.pending, agreement.by
         is_origin = by.name == pending.origin.name
         if not by.may(CONFIRM) and (agreement.granted or not is_origin):
             raise ToolDenied(f"{by.name} may not confirm calls")
         if agreement.granted and agreement.channel == "api" and is_origin:
-            raise ToolDenied("whoever made a call cannot confirm it")
+            raise ToolDenied("a caller cannot confirm its own call")
         if agreement.granted and agreement.channel == "voice" and pending.level == "screen":
             raise ToolDenied(_NOT_BY_VOICE)
         if self._agreement.done():
@@ -92,7 +92,7 @@ class OpenQuestion:
         return await self._agreement
 
     async def listen(self) -> str | None:
-        """What is said next; None when nothing is."""
+        """Wait for a spoken answer; None if there is none."""
         self.listening = AnswerListener()
         try:
             return await self.listening.heard()
@@ -101,40 +101,40 @@ class OpenQuestion:
 
 
 class ConfirmationDialog:
-    """The `confirm` of an agent whose person is in the room. One question at a time.
+    """The `confirm` of an agent: asks one question at a time.
 
-    `ways` are the channels on which an answer can come now; without any the answer is no at once.
+    `channels` are those on which an answer can come; without any the call is denied at once.
     """
 
-    def __init__(self, publish: Publish = lambda _event: None, *, ways: frozenset[Channel] = frozenset()) -> None:
+    def __init__(self, publish: Publish = lambda _event: None, *, channels: frozenset[Channel] = frozenset()) -> None:
         self.open: OpenQuestion | None = None
         self._publish = publish
-        self._ways = set(ways)
+        self._channels = set(channels)
         self._say: Say | None = None
         self._language = ENGLISH
         self._listens = asyncio.Event()
 
     @property
     def listening(self) -> AnswerListener | None:
-        """While a spoken answer is waited for."""
+        """Set while a spoken answer is expected."""
         return self.open.listening if self.open else None
 
     async def until_listening(self) -> None:
-        """Returns when a spoken answer is waited for."""
+        """Wait until a spoken answer is expected."""
         await self._listens.wait()
 
     @contextmanager
-    def answerable(self, way: Channel) -> Iterator[None]:
-        """Answers can come on this channel while the block runs."""
-        self._ways.add(way)
+    def answerable(self, channel: Channel) -> Iterator[None]:
+        """Accept answers on this channel while the block runs."""
+        self._channels.add(channel)
         try:
             yield
         finally:
-            self._ways.discard(way)
+            self._channels.discard(channel)
 
     @contextmanager
     def speaking(self, say: Say, language: str = ENGLISH) -> Iterator[None]:
-        """Questions are asked aloud while the block runs, of somebody who speaks that language."""
+        """Ask questions aloud while the block runs; answers are in `language`."""
         self._say, self._language = say, language
         try:
             yield
@@ -143,7 +143,7 @@ class ConfirmationDialog:
 
     async def __call__(self, pending: PendingConfirmation, turn: Turn) -> Agreement:
         """Ask, and wait for the first answer until the question expires."""
-        if not self._ways:
+        if not self._channels:
             return _no(_NOBODY)
         loop = asyncio.get_running_loop()
         question = OpenQuestion(pending)
@@ -167,21 +167,21 @@ class ConfirmationDialog:
             self.open = None
 
     async def _ask(self, question: OpenQuestion) -> None:
-        """Ask aloud and listen; returns without an answer where only somebody else can give it."""
+        """Ask aloud and read the spoken answer, if voice can answer this question."""
         asked = question.pending.question
         on_screen = question.pending.level == "screen"
-        if on_screen and self._ways == {"voice"}:
+        if on_screen and self._channels == {"voice"}:
             await self._aloud(f"{asked} {_LEFT_ALONE}")
             question.answer(_no(_NOT_BY_VOICE))
             return
         await self._aloud(f"{asked} {_ON_SCREEN}" if on_screen else asked)
-        if "voice" not in self._ways:
+        if "voice" not in self._channels:
             return
         match await self._spoken_answer(question):
             case "no":
                 question.answer(Agreement(granted=False))
             case _ if on_screen:
-                pass  # the answer comes from elsewhere, or in time from nowhere
+                pass  # another channel answers, or the question expires
             case "yes":
                 question.answer(Agreement(granted=True, why="the user said yes"))
             case "unclear":
@@ -190,7 +190,7 @@ class ConfirmationDialog:
                 question.answer(_no(NO_ANSWER))
 
     async def _spoken_answer(self, question: OpenQuestion) -> Answer | None:
-        """What the person says; what is doubtful, or not enough, is asked for once more."""
+        """Read the spoken answer; ask again once if it is unclear or not sufficient."""
         answer = await self._hear(question)
         if answer == "unclear":
             await self._aloud(f"{_AGAIN} {question.pending.question}")
@@ -201,7 +201,7 @@ class ConfirmationDialog:
         return await self._hear(question)
 
     async def _hear(self, question: OpenQuestion) -> Answer | None:
-        """One answer; None when nobody says anything."""
+        """Read one answer; None if nothing is said."""
         self._listens.set()
         try:
             text = await question.listen()
@@ -224,7 +224,7 @@ def _no(why: str) -> Agreement:
 
 
 class Intercom:
-    """Speaks and listens, one after the other. `open_audio_source` opens the microphone, for one utterance each."""
+    """Speaks and listens in turn. `open_audio_source` opens the microphone for one utterance."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class Intercom:
         self._one_at_a_time = asyncio.Lock()
 
     async def say(self, text: str) -> None:
-        """Say it; returns when it was heard. Raises EngineFailed, ModelError and AudioError."""
+        """Speak a text to its end. Raises EngineFailed, ModelError and AudioError."""
         cancel = CancelFlag()
         async with self._one_at_a_time, aclosing(self._sounds(text, cancel)) as sounds:
             try:
@@ -254,7 +254,7 @@ class Intercom:
                 cancel.set()
 
     async def listen(self, within_s: float) -> str | None:
-        """What is said next; None when nobody has begun to speak within this time. Raises as `say` does."""
+        """Transcribe the next utterance; None if none begins within this time. Raises what `say` raises."""
         async with self._one_at_a_time:
             said = await self._utterance(within_s)
             if said is None:
@@ -263,7 +263,7 @@ class Intercom:
 
     @asynccontextmanager
     async def answering(self, confirmation: ConfirmationDialog) -> AsyncIterator[None]:
-        """Questions are asked in the room while the block runs, and answered there by a spoken yes or no."""
+        """Ask questions aloud while the block runs, and read the spoken answers."""
 
         async def answer() -> None:
             while True:
@@ -307,5 +307,5 @@ class Intercom:
                     yield piece
 
 
-# Whoever has said nothing for so long after a question does not agree.
+# Silence for this long after a question denies the call.
 ANSWER_WITHIN_S = 8.0

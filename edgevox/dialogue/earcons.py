@@ -30,7 +30,7 @@ from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speech_output import SpeechOutput
 
 RATE_HZ = 22_050
-# E6 and C6, a third that falls; and a major chord that rises, above most of what a voice has.
+# E6 and C6, a falling third; and a rising major chord, above most of the energy of a voice.
 CHIME_HZ = (1318.5, 1046.5)
 ALARM_HZ = (784.0, 987.8, 1174.7)
 
@@ -40,33 +40,33 @@ _CHIME_STEP_S = 0.28
 _ALARM_STEP_S = 0.16
 _ALARM_REPEATS = 3
 _RING_OUT_S = 0.7
-# The partials of a small bell: how far above the tone, how loud, and how soon they are gone.
+# The partials of a small bell: frequency factor, amplitude, decay time.
 _PARTIALS = ((1.0, 1.0, 0.22), (2.0, 0.35, 0.12), (3.0, 0.12, 0.06))
 _ATTACK_S = 0.004
-# Nobody is to be frightened awake, and nobody is to sleep through it: full after half a minute or so.
+# An alarm starts softly and reaches full volume after about half a minute.
 _SOFTEST_DB = -20.0
 _LOUDER_DB = 4.0
 
 
 @cache
 def timer_chime() -> Audio:
-    """Two tones, for what a person waits for."""
+    """Two tones, for a timer or a reminder."""
     return _struck(CHIME_HZ, _CHIME_STEP_S, _CHIME_PEAK)
 
 
 def alarm_tone(times_before: int) -> Audio:
-    """A rising figure, softly at first; the louder, the more often it has sounded before."""
+    """A rising figure that gets louder with `times_before`."""
     gain_db = min(_SOFTEST_DB + _LOUDER_DB * times_before, 0.0)
     return _struck(ALARM_HZ * _ALARM_REPEATS, _ALARM_STEP_S, _ALARM_PEAK * 10 ** (gain_db / 20))
 
 
 def _struck(tones_hz: Sequence[float], step_s: float, peak: float) -> Audio:
-    """One bell after the other, each ringing on while the next is struck."""
+    """Overlapping bell tones, one every `step_s`."""
     step = round(step_s * RATE_HZ)
     samples = np.zeros(step * (len(tones_hz) - 1) + round(_RING_OUT_S * RATE_HZ))
     for place, tone_hz in enumerate(tones_hz):
-        alarm_state = _bell_tone(tone_hz)
-        samples[place * step : place * step + len(alarm_state)] += alarm_state
+        tone = _bell_tone(tone_hz)
+        samples[place * step : place * step + len(tone)] += tone
     samples *= peak / np.max(np.abs(samples))
     return Audio(samples.astype(np.float32), RATE_HZ)
 
@@ -77,19 +77,18 @@ def _bell_tone(tone_hz: float) -> NDArray[np.float64]:
         loudness * np.exp(-t_s / decay_s) * np.sin(2 * np.pi * tone_hz * above * t_s)
         for above, loudness, decay_s in _PARTIALS
     )
-    # It begins and ends in silence: else it clicks.
+    # Fade in and out, against clicks.
     edges = np.minimum(1.0, t_s / _ATTACK_S) * np.minimum(1.0, (t_s[-1] - t_s) / 0.05)
     return np.asarray(sound * edges)
 
 
-# A5; and a fourth that falls, lower than that, as a voice does that is sorry. Nothing here is as high as what
-# rings, which is not to be taken for it.
+# A5; and a falling fourth below it. All are lower than the alarm tones, so that they are not confused.
 HEARD_HZ = (880.0,)
 FAILED_HZ = (622.3, 466.2)
-# The same fourth, as somebody asks "yes?".
+# The same fourth, rising, as in "yes?".
 CALLED_HZ = (466.2, 622.3)
 
-# The reply may have to wait for the end of the first: it is as short as a tone that does not click can be.
+# A reply may wait for the end of the first: it is as short as a tone without a click can be.
 _HEARD_S = 0.09
 _FAILED_S = 0.14
 _EDGE_S = 0.03
@@ -99,19 +98,19 @@ _OVERTONE = 0.25
 
 @cache
 def wake_tone(volume: float) -> Audio:
-    """It was called, and listens."""
+    """The wake word was detected."""
     return _tones(CALLED_HZ, _FAILED_S, volume)
 
 
 @cache
 def accepted_tone(volume: float) -> Audio:
-    """Your words were taken. Its peak is `volume`."""
+    """The utterance was accepted. `volume` is the peak."""
     return _tones(HEARD_HZ, _HEARD_S, volume)
 
 
 @cache
 def error_tone(volume: float) -> Audio:
-    """Nothing came of them."""
+    """The turn failed."""
     return _tones(FAILED_HZ, _FAILED_S, volume)
 
 
@@ -125,12 +124,12 @@ def _tone(tone_hz: float, seconds: float) -> NDArray[np.float64]:
     t_s = np.arange(round(seconds * RATE_HZ)) / RATE_HZ
     phase = 2 * np.pi * tone_hz * t_s
     sound = np.sin(phase) + _OVERTONE * np.sin(2 * phase)
-    # A raised cosine at both ends: what begins or ends in the middle of a wave clicks.
+    # A raised cosine at both ends, against clicks.
     from_end_s = np.minimum(t_s, t_s[-1] - t_s)
     return np.asarray(sound * (0.5 - 0.5 * np.cos(np.pi * np.minimum(1.0, from_end_s / _EDGE_S))))
 
 
-# Short: the reply may be ready the moment one begins. In a language that is not here nothing is said.
+# Short: the reply may be ready as one begins. Other languages have none.
 FILLER_PHRASES: Mapping[str, tuple[str, ...]] = {
     "en": ("One moment.", "Just a second.", "Let me check."),
     "de": ("Einen Moment.", "Kleinen Augenblick.", "Moment, bitte."),
@@ -141,33 +140,7 @@ FILLER_PHRASES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class FillerPhrases:
-    """The phrases of a language in turn. Each is synthesized once, when nobody waits for it."""
-
-    def __init__(self, speech_output: SpeechOutput) -> None:
-        self._speech_output = speech_output
-        self._made: defaultdict[str, deque[Audio]] = defaultdict(deque)
-        """By language, the next one first, as loud as the synthesizer makes them."""
-
-    async def prepare(self, language: str) -> None:
-        """Make one more, as long as there are more. Raises EngineFailed."""
-        made = self._made[language]
-        count = len(made)
-        for phrase in FILLER_PHRASES.get(language, ())[count : count + 1]:
-            sound = await self._speech_output.voice.sound_of(phrase, language)
-            if len(made) == count:  # nobody else has made it meanwhile
-                made.appendleft(sound)
-
-    def take(self, language: str) -> Audio | None:
-        """The next one, as loud as the voice is now; None where none is ready."""
-        made = self._made[language]
-        if not made:
-            return None
-        made.rotate(-1)
-        return self._speech_output.at_voice_volume(made[-1])
-
-
-# In a language that is not here a tone says it.
+# Other languages have a tone.
 ERROR_PHRASES: Mapping[str, str] = {
     "en": "Sorry, something went wrong. Please say that again.",
     "de": "Entschuldigung, da ist etwas schiefgegangen. Bitte sag das noch einmal.",
@@ -178,40 +151,48 @@ ERROR_PHRASES: Mapping[str, str] = {
 }
 
 
-class ErrorReplies:
-    """The sentence of each language, synthesized once, when nobody waits for it."""
+class PreparedPhrases:
+    """Phrases by language, each synthesized once between turns and used in rotation."""
 
-    def __init__(self, speech_output: SpeechOutput) -> None:
+    def __init__(self, speech_output: SpeechOutput, phrases: Mapping[str, tuple[str, ...]]) -> None:
         self._speech_output = speech_output
-        self._made: dict[str, Audio] = {}
-        """As loud as the synthesizer makes them."""
+        self._phrases = phrases
+        self._ready: defaultdict[str, deque[Audio]] = defaultdict(deque)
+        """By language, the next one first, at the synthesizer's volume."""
 
     async def prepare(self, language: str) -> None:
-        """Have it ready in that language. Raises EngineFailed."""
-        if language not in self._made and (phrase := ERROR_PHRASES.get(language)):
-            self._made[language] = await self._speech_output.voice.sound_of(phrase, language)
+        """Synthesize the next missing phrase, if any. Raises EngineFailed."""
+        ready = self._ready[language]
+        count = len(ready)
+        for phrase in self._phrases.get(language, ())[count : count + 1]:
+            sound = await self._speech_output.voice.sound_of(phrase, language)
+            if len(ready) == count:  # no other task has added it meanwhile
+                ready.appendleft(sound)
 
-    def sound(self, language: str) -> Audio | None:
-        """The sentence, as loud as the voice is now; None where it is not ready."""
-        made = self._made.get(language)
-        return self._speech_output.at_voice_volume(made) if made else None
+    def take(self, language: str) -> Audio | None:
+        """The next phrase at the current volume; None if none is ready."""
+        ready = self._ready[language]
+        if not ready:
+            return None
+        ready.rotate(-1)
+        return self._speech_output.at_voice_volume(ready[-1])
 
 
-# A reply whose first sentence has begun by then is its own sign. The loudspeaker is open by then and its
-# lead-in over, so that a tone is out at once and the reply does not come behind it in a queue.
+# No earcon if the first sentence has begun by then. The device is open by then and its lead-in over, so that
+# a tone plays at once and does not delay the reply.
 AT_ONCE_S = 0.25
-# Whoever calls and goes on in one breath needs no sign that they may.
+# No earcon if the command follows the wake word within this time.
 AFTER_CALL_S = 0.6
 
 
 @dataclass(slots=True)
 class _Wait:
-    """A turn by voice in which somebody waits. `over` ends the signs, not the turn."""
+    """A voice turn before its reply. `over` cancels the earcons, not the turn."""
 
     turn_id: str
     endpoint_s: float
     language: str = ""
-    """What the reply will be in."""
+    """The language of the reply."""
     over: CancelFlag = field(default_factory=CancelFlag)
     earcons: asyncio.Task[None] | None = None
 
@@ -222,12 +203,11 @@ class _Wait:
 
 
 class Earcons:
-    """A listener on the bus, for the turns of a pipeline. Needs a running loop; `close` it.
+    """A bus listener that plays earcons for the turns of a pipeline. Needs a running loop; `close` it.
 
-    The signs are heard inside the passage that the mouth has opened for the reply, and never before a
-    sentence of it that is being made: they are no part of it, nor of what is remembered. While
-    `is_spoken_to`, none is given, because nobody is heard while the mouth sounds. That it was called is only
-    told where it `hears_over_itself`: what is said into that tone would else be lost.
+    Earcons play inside the reply's passage, never once a sentence is being synthesized, and are not stored in the
+    conversation. None plays while `is_spoken_to`. The wake tone plays only with full duplex (`hears_over_itself`):
+    otherwise speech during the tone would be lost.
     """
 
     def __init__(
@@ -250,8 +230,9 @@ class Earcons:
         self._hears_over_itself = hears_over_itself
         self._clock = clock
         self._sleep = sleep
-        self._filler_phrases = FillerPhrases(speech_output)
-        self._error_replies = ErrorReplies(speech_output)
+        self._filler_phrases = PreparedPhrases(speech_output, FILLER_PHRASES)
+        error_replies = {language: (phrase,) for language, phrase in ERROR_PHRASES.items()}
+        self._error_replies = PreparedPhrases(speech_output, error_replies)
         self._wait: _Wait | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._prepare(self._languages.reply_to(""))
@@ -276,7 +257,7 @@ class Earcons:
                 pass
 
     async def close(self) -> None:
-        """Give no more signs, and wait until nothing is left of those begun."""
+        """Cancel all earcons and wait for their tasks."""
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -287,7 +268,7 @@ class Earcons:
 
     @property
     def _is_at_rest(self) -> bool:
-        """Whether nothing goes on but what it may have been called for."""
+        """Whether no turn runs and no alarm rings."""
         alarm_state = self._pipeline.alarm_state
         return not self._pipeline.is_in_turn and not (alarm_state and alarm_state.is_ringing)
 
@@ -296,7 +277,7 @@ class Earcons:
         if self._is_at_rest and self._hears_over_itself():
             await self._tell(self._tone(wake_tone))
 
-    # --- while the reply is made
+    # --- while the reply is generated
 
     async def _give(self, wait: _Wait) -> None:
         await self._sleep(AT_ONCE_S)
@@ -308,20 +289,20 @@ class Earcons:
                 await self._interject(words, wait)
 
     async def _interject(self, sound: Audio, wait: _Wait) -> None:
-        # Alone it would open the loudspeaker, and the reply would have to wait until that is closed again.
+        # Outside a passage it would open the device, and the reply would wait until it is closed again.
         if self._speech_output.is_in_passage and not self._is_spoken_to():
             await self._speech_output.interject((sound,), wait.over)
 
     def _tone(self, tone: Callable[[float], Audio]) -> Audio:
         return self._speech_output.at_voice_volume(tone(self._settings.chime_volume))
 
-    # --- after it
+    # --- after the turn
 
     def _turn_ended(self, event: TurnEnded, wait: _Wait) -> None:
         language = wait.language or self._languages.reply_to("")
         if event.outcome == "failed" and event.error_code != DeviceUnavailable.code:
             is_engine = event.error_code == EngineFailed.code
-            words = self._error_replies.sound(language) if is_engine and self._settings.apologise else None
+            words = self._error_replies.take(language) if is_engine and self._settings.apologise else None
             if words is None and self._settings.chimes:
                 words = self._tone(error_tone)
             if words is not None:
@@ -330,11 +311,11 @@ class Earcons:
 
     async def _tell(self, sound: Audio) -> None:
         if self._is_spoken_to():
-            return  # they say it again already, or go on
+            return  # the user is already repeating it
         try:
             await self._speech_output.interject((sound,), CancelFlag())
         except EdgevoxError:
-            return  # the events have said it, where that can be read
+            return  # reported by the device events
 
     def _prepare(self, language: str) -> None:
         self._spawn(self._make_words(language))
@@ -346,7 +327,7 @@ class Earcons:
             if self._settings.acknowledge_after_s:
                 await self._filler_phrases.prepare(language)
         except EdgevoxError:
-            return  # nobody waits for this, and it is tried again after the next turn
+            return  # tried again after the next turn
 
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

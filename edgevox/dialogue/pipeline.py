@@ -42,12 +42,11 @@ _NOTHING_TO_STOP = "there was nothing to stop"
 
 
 class Pipeline:
-    """One turn at a time. Without a voice and a loudspeaker the reply is text in the event stream only.
+    """Runs one turn at a time. Without `voice` and `loudspeaker` a reply is text in the event stream only.
 
-    `confirmation` is what the agent confirms with; without `words` every utterance is the agent's. What rings at
-    the `alarm_state` can be stopped. One that `rests` prepares between turns for the next one; it then has to be
-    closed. `languages` say which one a reply is in. Where a transcript is less certain than `ask_below`, the
-    person is asked before anything is done.
+    Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
+    between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is
+    confirmed with the user before a tool runs.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class Pipeline:
         confirmation: ConfirmationDialog | None = None,
         words: BuiltinCommands | None = None,
         alarm_state: AlarmState | None = None,
-        rests: bool = False,
+        warms_prefix: bool = False,
         languages: ReplyLanguages | None = None,
         ask_below: float = 0.0,
     ) -> None:
@@ -77,15 +76,15 @@ class Pipeline:
         volume = words.volume if words else Volume()
         self.speech_output = SpeechOutput(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = ReplyRunner(agent, self.speech_output, self.confirmation, self._languages, publish)
-        self._idle_worker = IdleWorker(agent.rest) if rests else None
+        self._idle_worker = IdleWorker(agent.warm_prefix) if warms_prefix else None
         self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
         self._opened_s = -math.inf
-        self._early_reply: SpeculativeReply | None = None
+        self._speculative_reply: SpeculativeReply | None = None
 
     @property
     def silent_since_s(self) -> float:
-        """Since when nothing is heard of the assistant; for ever to come while it speaks."""
+        """When playback ended, on the monotonic clock; infinity during playback."""
         return self.speech_output.silent_since_s if self.speech_output else -math.inf
 
     @property
@@ -93,27 +92,26 @@ class Pipeline:
         return self._turn is not None
 
     def is_turn_of(self, turn_id: str) -> bool:
-        """Whether it is this turn that is under way here."""
         return self._turn is not None and self._turn.id == turn_id
 
     def has_said(self, text: str, language: str = ENGLISH) -> None:
-        """This was said aloud: it is what somebody means who asks for it again."""
+        """Remember `text` as the last spoken reply, for "repeat that"."""
         if self._words is not None:
             self._words.last_reply, self._words.last_language = text, language
 
-    def rest(self) -> None:
-        """Nobody is waiting: prepare for the next turn, in the background."""
+    def start_idle_work(self) -> None:
+        """Prepare the next turn in the background."""
         if self._idle_worker is not None:
             self._idle_worker.begin()
 
     async def close(self) -> None:
-        """End what is done in the background."""
+        """Stop the background work."""
         await self._drop_speculative_reply()
         if self._idle_worker is not None:
             await self._idle_worker.close()
 
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
-        """Answer a question in words. Raises EdgevoxError, after the turn has been closed in the events."""
+        """Run a text turn. Raises EdgevoxError after publishing TurnEnded."""
         async with self._one_at_a_time:
             await self._drop_speculative_reply()
             with self._open(turn, source, time.monotonic()) as is_ringing:
@@ -121,10 +119,7 @@ class Pipeline:
                 return await self._reply(text, turn, source, is_ringing=is_ringing)
 
     def act_on(self, text: str) -> bool:
-        """Do at once what `text` says, to what rings or to the turn under way, if it needs no model.
-
-        Returns whether it did.
-        """
+        """Run `text` as a command to a ringing alarm or to the running turn; returns whether it is one."""
         word = parse_builtin_command(text, is_busy=True)
         turn, speech = self._turn, self._replies.speech_to_come
         if not (turn and word == "cancel") and self.act_on_ring(text):
@@ -142,55 +137,55 @@ class Pipeline:
         return True
 
     def interrupt(self) -> bool:
-        """Somebody speaks over the assistant: end the turn under way, if it is speaking or about to.
+        """Cancel the running turn if it speaks or is about to; returns whether it was cancelled.
 
-        Returns whether it was. A question that it asked is not agreed to then.
+        An open confirmation counts as denied.
         """
         return self._turn is not None and self._replies.interrupt(self._turn)
 
     def act_on_ring(self, text: str) -> bool:
-        """The same for what rings alone, which does not when the turn under way has begun after it rang."""
+        """Run `text` as a command to an alarm that sounded since the running turn began; returns whether it is one."""
         since_s = self._opened_s if self._turn else -math.inf
         if self.alarm_state is None or not self.alarm_state.has_rung_since(since_s):
             return False
-        heeded = self.alarm_state.reply_to_command(text)
-        if heeded is None:
+        alarm_reply = self.alarm_state.reply_to_command(text)
+        if alarm_reply is None:
             return False
         if self._turn is not None:
-            self._publish(InstantWordHeard(turn_id=self._turn.id, word=heeded.word, text=text))
-        if heeded.said and (speech := self._replies.speech_to_come):
-            speech.interject(heeded.said)
+            self._publish(InstantWordHeard(turn_id=self._turn.id, word=alarm_reply.word, text=text))
+        if alarm_reply.said and (speech := self._replies.speech_to_come):
+            speech.interject(alarm_reply.said)
         return True
 
-    async def words_in(self, audio: Audio, early: SpeculativeTranscript | None = None) -> str:
-        """What is said in a sound that is no turn of its own; "" where nothing was understood."""
+    async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
+        """Transcribe speech outside a turn; "" if it cannot be transcribed."""
         assert self._transcriber is not None
-        heard = await early.transcript() if early else None
+        heard = await speculative.transcript() if speculative else None
         try:
             heard = heard or await self._transcriber.transcribe(audio, CancelFlag())
         except EdgevoxError:
-            return ""  # the next turn says what is wrong
+            return ""  # the next turn reports the error
         return heard.text
 
     def transcribe_speculatively(
         self, audio: Audio, on_ready: Callable[[], None] = lambda: None
     ) -> SpeculativeTranscript:
-        """Begin to transcribe what may be all of an utterance; `hear` takes it if it was."""
+        """Start to transcribe an utterance that may be complete; pass the result to `hear` if it was."""
         assert self._transcriber is not None
         return SpeculativeTranscript(self._transcriber, audio, on_ready)
 
-    def reply_speculatively(self, early: SpeculativeTranscript) -> None:
-        """Begin with the reply to what may be all of an utterance, once; `hear` goes on with it if it was.
+    def reply_speculatively(self, speculative: SpeculativeTranscript) -> None:
+        """Start the reply to an utterance that may be complete, once; `hear` continues it if it was.
 
-        Before that nothing is said, no tool runs, and nothing is told or remembered.
+        Until then nothing is spoken, published or remembered, and no tool runs.
         """
-        before = self._early_reply
-        if before is not None and before.turn is early.turn:
+        before = self._speculative_reply
+        if before is not None and before.turn is speculative.turn:
             return
-        text, spoken = (early.heard.text, early.heard.language) if early.heard else ("", "")
+        text, spoken = (speculative.ready.text, speculative.ready.language) if speculative.ready else ("", "")
         is_ringing = self.alarm_state is not None and self.alarm_state.is_ringing
         is_instant = self._words is not None and parse_builtin_command(text) is not None
-        if not text or is_ringing or is_instant or self._one_at_a_time.locked() or early.is_abandoned:
+        if not text or is_ringing or is_instant or self._one_at_a_time.locked() or speculative.is_abandoned:
             return
         if self._idle_worker is not None:
             self._idle_worker.end()
@@ -198,13 +193,15 @@ class Pipeline:
         async def reply() -> AgentResult:
             if before is not None:
                 await before.close()
-            return await self._replies.by_agent(text, early.turn, "voice", spoken, is_doubted=self._doubts(early.heard))
+            return await self._replies.run_agent(
+                text, speculative.turn, "voice", spoken, is_doubted=self._doubts(speculative.ready)
+            )
 
-        self._early_reply = SpeculativeReply(early.turn, reply)
+        self._speculative_reply = SpeculativeReply(speculative.turn, reply)
 
     def is_ready_for(self, turn: Turn) -> bool:
-        """Whether nothing that was begun early for this turn would still have to be waited for."""
-        reply = self._early_reply
+        """Whether the speculative reply to this turn, if any, can be spoken at once."""
+        reply = self._speculative_reply
         return reply is None or reply.turn is not turn or reply.is_ready
 
     async def hear(
@@ -214,28 +211,28 @@ class Pipeline:
         *,
         last_voiced_s: float,
         dropped_samples: int = 0,
-        early: SpeculativeTranscript | None = None,
+        speculative: SpeculativeTranscript | None = None,
     ) -> AgentResult | None:
-        """Answer an utterance that ended at `last_voiced_s`; None when nobody said anything in it.
+        """Run a voice turn; returns None if the utterance holds no words.
 
-        `early` is the turn's own transcription, begun before. The turn's gate is opened: this is all of it.
-        Raises EdgevoxError, after the turn has been closed in the events.
+        `speculative` is the turn's transcription, if already started. Opens the turn's gate.
+        Raises EdgevoxError after publishing TurnEnded.
         """
-        assert early is None or early.turn is turn
+        assert speculative is None or speculative.turn is turn
         async with self._one_at_a_time:
-            if self._early_reply is not None and self._early_reply.turn is not turn:
+            if self._speculative_reply is not None and self._speculative_reply.turn is not turn:
                 await self._drop_speculative_reply()
             with self._open(turn, "voice", last_voiced_s) as is_ringing:
                 self._publish(SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
                 self._publish(EndpointReached(turn_id=turn.id))
-                heard = await self._early_transcript(early) if early else None
+                heard = await self._speculative_transcript(speculative) if speculative else None
                 if heard is None:
                     heard = await self._transcript(audio, turn)
                 if not heard.text:
                     self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
                     return None
                 if is_ringing:
-                    await self._drop_speculative_reply()  # what rings is spoken to first
+                    await self._drop_speculative_reply()  # the utterance may be a command to the alarm
                 turn.gate.open()
                 return await self._reply(
                     heard.text,
@@ -246,12 +243,14 @@ class Pipeline:
                     is_doubted=self._doubts(heard),
                 )
 
-    async def _early_transcript(self, early: SpeculativeTranscript) -> Transcript | None:
-        turn_id = early.turn.id
-        self._publish(TranscriptionStarted(turn_id=turn_id, at_s=early.started_s, audio_s=early.audio_s, early=True))
-        heard = await early.transcript()
+    async def _speculative_transcript(self, speculative: SpeculativeTranscript) -> Transcript | None:
+        turn_id = speculative.turn.id
+        self._publish(
+            TranscriptionStarted(turn_id=turn_id, at_s=speculative.started_s, audio_s=speculative.audio_s, early=True)
+        )
+        heard = await speculative.transcript()
         if heard is not None:
-            self._publish(_ready(heard, turn_id, early.ready_s))
+            self._publish(_ready(heard, turn_id, speculative.ready_s))
         return heard
 
     async def _transcript(self, audio: Audio, turn: Turn) -> Transcript:
@@ -263,10 +262,7 @@ class Pipeline:
 
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
-        """Every turn that is opened in the event stream is closed there, however it ends.
-
-        Yields whether something rings: a person says their words to that.
-        """
+        """Publish TurnStarted, and TurnEnded on an error; yields whether an alarm rings."""
         self._publish(TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
         self._turn = turn
         self._opened_s = time.monotonic()
@@ -291,7 +287,7 @@ class Pipeline:
             raise
         finally:
             self._turn = None
-            self.rest()
+            self.start_idle_work()
 
     async def _reply(
         self,
@@ -303,18 +299,18 @@ class Pipeline:
         is_ringing: bool = False,
         is_doubted: bool = False,
     ) -> AgentResult:
-        """Answer `text`; `spoken` is its language, "" where that is not known."""
+        """Reply to `text`; `spoken` is its language, "" if unknown."""
         if is_ringing and self.alarm_state:
-            if heeded := self.alarm_state.reply_to_command(text):
-                return await self._reply_to_ring(heeded, text, turn)
+            if alarm_reply := self.alarm_state.reply_to_command(text):
+                return await self._reply_to_ring(alarm_reply, text, turn)
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:
             return await self._reply_instantly(self._words, word, text, turn)
-        early, self._early_reply = self._early_reply, None
-        result = await early.result() if early else None
+        speculative, self._speculative_reply = self._speculative_reply, None
+        result = await speculative.result() if speculative else None
         if result is None:
-            result = await self._replies.by_agent(text, turn, source, spoken, is_doubted=is_doubted)
+            result = await self._replies.run_agent(text, turn, source, spoken, is_doubted=is_doubted)
         if result.reply:
             self.has_said(result.reply, self._languages.reply_to(spoken))
         self._end(turn, result.reply, result.heard)
@@ -324,25 +320,24 @@ class Pipeline:
         return heard is not None and heard.confidence < self._ask_below
 
     async def _drop_speculative_reply(self) -> None:
-        if self._early_reply is not None:
-            early, self._early_reply = self._early_reply, None
-            await early.close()
+        if self._speculative_reply is not None:
+            speculative, self._speculative_reply = self._speculative_reply, None
+            await speculative.close()
 
     async def _reply_instantly(
         self, words: BuiltinCommands, word: BuiltinCommand, text: str, turn: Turn
     ) -> AgentResult:
-        """A turn without the model, and none that the conversation remembers."""
+        """Run a built-in command: no model call, nothing stored in the conversation."""
         self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
         if said := words.act(word):
             return await self._say_instantly(said, turn, words.language_of(word))
         self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
         return AgentResult("", (), "stop")
 
-    async def _reply_to_ring(self, heeded: AlarmReply, text: str, turn: Turn) -> AgentResult:
-        """Likewise: it has done what was to be done, and may have something to say to it."""
-        self._publish(InstantWordHeard(turn_id=turn.id, word=heeded.word, text=text))
-        if heeded.said:
-            return await self._say_instantly(heeded.said, turn)
+    async def _reply_to_ring(self, alarm_reply: AlarmReply, text: str, turn: Turn) -> AgentResult:
+        self._publish(InstantWordHeard(turn_id=turn.id, word=alarm_reply.word, text=text))
+        if alarm_reply.said:
+            return await self._say_instantly(alarm_reply.said, turn)
         self._end(turn, "")
         return AgentResult("", (), "stop")
 
@@ -351,7 +346,7 @@ class Pipeline:
         return AgentResult(said, (), "stop")
 
     def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
-        """`heard` is what was heard of the reply, where that is not all."""
+        """Publish TurnEnded; `heard` is the spoken part of an interrupted reply."""
         outcome: TurnOutcome = self._replies.cut_by(turn) if turn.cancel.is_set() else "answered"
         if heard is not None and heard != reply:
             reply = mark_truncated(heard) if heard else ""

@@ -32,10 +32,10 @@ from edgevox.tts.sentences import SentenceSplitter
 
 
 class ReplyLanguages:
-    """`model` are the languages that the model speaks, None for all; `voices` those of the voices.
+    """Chooses the language of a reply.
 
-    The first voice is the default. Without voices the reply is only read, and can be in any language.
-    `expected` is the language that is always spoken, where the settings say so.
+    `model` are the languages of the model, None for all; `voices` those of the TTS voices, the default first.
+    Without voices a reply is text and can be in any language. `expected` is the configured input language.
     """
 
     def __init__(
@@ -50,14 +50,14 @@ class ReplyLanguages:
         self._expected = expected
 
     def reply_to(self, spoken: str) -> str:
-        """The language of a reply; `spoken` is "" where that is not known, as in what was typed."""
+        """The language of a reply; `spoken` is "" if unknown, as for typed text."""
         spoken = spoken or self._expected or ""
         if spoken and self._is_known(spoken) and (not self._voices or spoken in self._voices):
             return spoken
         return next((language for language in self._voices if self._is_known(language)), ENGLISH)
 
-    def to_be_told(self, spoken: str) -> str | None:
-        """The language that the model has to be told to answer in; None where it will do so by itself."""
+    def language_to_request(self, spoken: str) -> str | None:
+        """The language that the prompt must request; None if the model answers in it anyway."""
         reply = self.reply_to(spoken)
         if not spoken or (reply == ENGLISH and (spoken == ENGLISH or not self._is_known(spoken))):
             return None
@@ -69,9 +69,9 @@ class ReplyLanguages:
 
 Publish: TypeAlias = Callable[[Event], None]
 
-# One piece plays, one waits, one is being made: more would be wasted when the person interrupts.
+# One piece plays, one waits, one is synthesized: more would be wasted on a barge-in.
 _PIECES_AHEAD = 1
-# -50 dBFS, and what is kept before it, so that no consonant is cut.
+# -50 dBFS, and the margin before it that keeps the first consonant whole.
 _AUDIBLE = 0.003
 _BEFORE_S = 0.01
 _LOOKS_WHOLE = re.compile(r"(?<!\d)[.!?…][\"'”’)]*\s*$")
@@ -79,24 +79,24 @@ _LOOKS_WHOLE = re.compile(r"(?<!\d)[.!?…][\"'”’)]*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class _PassageEnd:
-    """Here the mouth falls silent for a while."""
+    """The end of one playback passage."""
 
     is_reached: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A piece of the sound of one sentence."""
+    """A piece of the audio of one sentence."""
 
     sentence: SpokenSentence
     sound: Audio
 
 
 class SpokenReply:
-    """Sentences are synthesized while those before them are played. `start` it, write, `finish`.
+    """Synthesizes sentences while earlier ones play: `start`, `write`, `finish`.
 
-    Before the turn's gate is open the first sound may be made, and none is played. `language` is that of
-    the reply; what else is said is in English, where nothing else is said of it.
+    Before the turn's gate opens audio is synthesized but not played. `language` is that of the reply; interjections
+    are in English by default.
     """
 
     def __init__(self, speech_output: SpeechOutput, turn: Turn, publish: Publish, *, language: str = ENGLISH) -> None:
@@ -104,52 +104,51 @@ class SpokenReply:
         self._turn = turn
         self._publish = publish
         self.is_finished = False
-        """Whether everything was written; it may still be spoken."""
+        """Whether the text is complete; playback may continue."""
         self.written = ""
-        """The reply, as far as it was written."""
+        """The text of the reply so far."""
         self._language = language
         self._splitter = SentenceSplitter(language)
-        self._foreseen: SpeculativeSpeech | None = None
+        self._previewed: SpeculativeSpeech | None = None
         self._reply: list[SpokenSentence] = []
-        """The sentences of the reply: not what was interjected or asked."""
+        """The sentences of the reply, without interjections and questions."""
         self._sentences: asyncio.Queue[SpokenSentence | _PassageEnd | None] = asyncio.Queue()
         self._sounds: asyncio.Queue[_Piece | _PassageEnd | None] = asyncio.Queue(_PIECES_AHEAD)
         self._may_begin = asyncio.Event()
         self._unmade = 0
-        """Sentences whose sound has still to be made."""
+        """Sentences still to be synthesized."""
         self._has_begun = False
         self._has_sound = False
 
     @property
-    def is_to_be_heard(self) -> bool:
-        """Whether something of it is being said, or about to be."""
+    def is_pending_or_playing(self) -> bool:
         return self._unmade > 0 or not self._sounds.empty() or (self._has_begun and self._speech_output.is_sounding)
 
     def heard_text(self) -> str:
-        """What was heard of the reply, up to the last whole word, once it is over."""
+        """The spoken part of the reply up to the last whole word, once playback has ended."""
         return spoken_prefix(self.written, self._reply)
 
     def write(self, piece: str) -> None:
-        """The next piece of the reply: a sentence is spoken as soon as it is whole."""
+        """Add text to the reply; a sentence is spoken as soon as it is complete."""
         self.written += piece
         self._put_reply(self._splitter.feed(piece))
 
     def preview(self, text: str) -> None:
-        """The reply will probably begin with this: its first sentence is made, and not yet played."""
-        if self._foreseen is not None or self._reply or self._turn.cancel.is_set():
+        """Synthesize the first sentence of a probable reply without playing it."""
+        if self._previewed is not None or self._reply or self._turn.cancel.is_set():
             return
         splitter = SentenceSplitter(self._language)
         first = splitter.feed(text) or (splitter.finish() if _LOOKS_WHOLE.search(text) else ())
         if first:
             voice = self._speech_output.voice
-            self._foreseen = SpeculativeSpeech(voice, first[0], self._turn.cancel, self._language)
+            self._previewed = SpeculativeSpeech(voice, first[0], self._turn.cancel, self._language)
 
     def interject(self, sentence: str, language: str = ENGLISH) -> None:
-        """Say this behind what is whole by now, before the rest of the reply."""
+        """Speak a sentence after the complete sentences so far, before the rest of the reply."""
         self._put(SpokenSentence(sentence, language=language))
 
     async def say(self, text: str) -> None:
-        """Say this behind all that was written; returns when its last sample was played, or on a cancel."""
+        """Speak this after the text so far; returns when its last sample was played, or on a cancel."""
         self._flush()
         self._put(SpokenSentence(text))
         end = _PassageEnd()
@@ -157,19 +156,19 @@ class SpokenReply:
         await end.is_reached.wait()
 
     def finish(self) -> None:
-        """Nothing more will be written."""
+        """End the text of the reply."""
         self.is_finished = True
         self._flush()
         self._sentences.put_nowait(None)
 
     def start(self, group: asyncio.TaskGroup) -> None:
-        """Speak until `finish`, in tasks of `group`, which raise EngineFailed and DeviceUnavailable."""
+        """Speak until `finish` in tasks of `group`, which raise EngineFailed and DeviceUnavailable."""
         self._turn.gate.when_waited_at(self._flush_sentence)
         group.create_task(self._synthesize())
         group.create_task(self._play())
 
     def _flush_sentence(self) -> None:
-        """A sentence that looks whole is: what would show it comes only when the gate is open."""
+        """Speak a sentence that looks complete: the text that would prove it comes only after the gate."""
         if _LOOKS_WHOLE.search(self.written):
             self._flush()
 
@@ -188,7 +187,7 @@ class SpokenReply:
 
     async def _synthesize(self) -> None:
         turn = self._turn
-        await self._speech_output.voice.prepare(self._language)  # while the reply is still being written
+        await self._speech_output.voice.prepare(self._language)  # while the model writes
         try:
             while (item := await self._sentences.get()) is not None:
                 if isinstance(item, _PassageEnd):
@@ -197,7 +196,7 @@ class SpokenReply:
                     await self._make(item)
                     self._unmade -= 1
         finally:
-            await self._drop_foreseen()
+            await self._drop_previewed()
         await self._pass_on(None)
 
     async def _make(self, sentence: SpokenSentence) -> None:
@@ -206,25 +205,25 @@ class SpokenReply:
         async with aclosing(await self._sound_of(sentence)) as pieces:
             async for sound in pieces:
                 if not self._has_sound:
-                    sound = _from_its_beginning(sound)
+                    sound = _without_leading_silence(sound)
                 self._has_sound = True
                 self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                 sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
-        sentence.is_made = not turn.cancel.is_set()
+        sentence.is_synthesized = not turn.cancel.is_set()
 
     async def _sound_of(self, sentence: SpokenSentence) -> AsyncGenerator[Audio, None]:
-        foreseen = self._foreseen
-        if foreseen and (foreseen.text, self._language) == (sentence.text, sentence.language):
-            self._foreseen = None
-            return foreseen.pieces()
-        await self._drop_foreseen()
+        previewed = self._previewed
+        if previewed and (previewed.text, self._language) == (sentence.text, sentence.language):
+            self._previewed = None
+            return previewed.pieces()
+        await self._drop_previewed()
         return self._speech_output.voice.speak(sentence.text, self._turn.cancel, sentence.language)
 
-    async def _drop_foreseen(self) -> None:
-        if self._foreseen is not None:
-            foreseen, self._foreseen = self._foreseen, None
-            await foreseen.close()
+    async def _drop_previewed(self) -> None:
+        if self._previewed is not None:
+            previewed, self._previewed = self._previewed, None
+            await previewed.close()
 
     async def _pass_on(self, item: _Piece | _PassageEnd | None) -> None:
         self._may_begin.set()
@@ -238,20 +237,20 @@ class SpokenReply:
             end.is_reached.set()
 
     async def _is_certain(self) -> bool:
-        """Wait until all was said that this answers; False when it was not."""
+        """Wait for the gate; False if the turn is cancelled first."""
         if not self._turn.gate.is_open:
-            # Whoever waits at the gate has something to say: until then nobody needs to be certain.
+            # Wait at the gate only once there is audio: `is_waited_at` means that the reply is ready.
             self._turn.gate.when_open(self._may_begin.set)
             await self._may_begin.wait()
         return await self._turn.gate.passed(self._turn.cancel)
 
     async def _play_passage(self) -> _PassageEnd | None:
-        """Play up to the next end; None at the end of the turn."""
+        """Play up to the next passage end; None at the end of the turn."""
         ends: list[_PassageEnd | None] = []
         pieces: list[_Piece] = []
 
         async def upcoming() -> AsyncIterator[Audio]:
-            if not await self._is_certain():  # in here: the loudspeaker wakes up meanwhile
+            if not await self._is_certain():  # in here: the output device opens meanwhile
                 return
             while isinstance(item := await self._sounds.get(), _Piece):
                 pieces.append(item)
@@ -265,7 +264,7 @@ class SpokenReply:
         if not self._turn.cancel.is_set():
             _share(await self._speech_output.play(upcoming(), self._turn.cancel, started), pieces)
             self._tell(PlaybackFinished(turn_id=self._turn.id))
-        # Whoever waits for room in the queue, after a cancel, must not wait for ever.
+        # Drain the queue after a cancel: the synthesis task may be blocked on it.
         while not ends:
             if not isinstance(item := await self._sounds.get(), _Piece):
                 ends.append(item)
@@ -273,15 +272,14 @@ class SpokenReply:
 
 
 def _share(heard_s: float, pieces: Sequence[_Piece]) -> None:
-    """Note for each sentence how much of it was heard, of pieces that were played one behind the other."""
+    """Distribute the playback time over the sentences of consecutive pieces."""
     for piece in pieces:
         part_s = min(heard_s, piece.sound.duration_s)
         piece.sentence.heard_s += part_s
         heard_s -= part_s
 
 
-def _from_its_beginning(sound: Audio) -> Audio:
-    """Without the silence that voices begin with: somebody waits for this one."""
+def _without_leading_silence(sound: Audio) -> Audio:
     (audible,) = np.nonzero(np.abs(sound.samples) > _AUDIBLE)
     if not len(audible):
         return sound
@@ -293,7 +291,7 @@ Write: TypeAlias = Callable[[str], None]
 
 
 class ReplyRunner:
-    """One at a time. Without a mouth a reply is text in the event stream only."""
+    """Runs the agent and speaks its replies, one at a time."""
 
     def __init__(
         self,
@@ -313,29 +311,29 @@ class ReplyRunner:
 
     @property
     def speech_to_come(self) -> SpokenReply | None:
-        """Where something can still be said in this turn."""
+        """The reply under way, if it accepts interjections."""
         return self._speech if self._speech and not self._speech.is_finished else None
 
     def interrupt(self, turn: Turn) -> bool:
-        """End the turn under way, if it is speaking or about to; whether it was."""
-        if self._speech is None or turn.cancel.is_set() or not self._speech.is_to_be_heard:
+        """Cancel the turn if it speaks or is about to; returns whether it was cancelled."""
+        if self._speech is None or turn.cancel.is_set() or not self._speech.is_pending_or_playing:
             return False
         self._interrupted = turn
         turn.cancel.set()
         return True
 
     def cut_by(self, turn: Turn) -> Literal["interrupted", "cancelled"]:
-        """What ended a turn that did not end by itself."""
+        """The outcome of a cancelled turn."""
         return "interrupted" if turn is self._interrupted else "cancelled"
 
-    async def by_agent(
+    async def run_agent(
         self, text: str, turn: Turn, source: TurnSource, spoken: str, *, is_doubted: bool = False
     ) -> AgentResult:
-        """What the agent answers; `spoken` is the language of `text`, "" where that is not known.
+        """Run the agent and speak its reply; `spoken` is the language of `text`, "" if unknown.
 
-        A text that `is_doubted` may have been misheard; where nobody can be asked aloud, it is taken as is.
+        With `is_doubted` a low-confidence transcript is confirmed first, if there is speech output.
         """
-        answer_in = self._languages.to_be_told(spoken)
+        answer_in = self._languages.language_to_request(spoken)
         is_doubted = is_doubted and self._speech_output is not None
         result, speech = await self._aloud(
             turn,
@@ -356,14 +354,14 @@ class ReplyRunner:
         heard = _heard(speech, result.reply) if turn.cancel.is_set() else None
         if heard is None or (heard and heard == result.reply):
             return result
-        # Before the next prompt is made ready, which holds it.
+        # Before the next prompt is prepared, which contains it.
         self._agent.was_heard(turn.id, heard, finish_reason=self.cut_by(turn))
         return replace(result, heard=heard)
 
     async def say(self, said: str, turn: Turn, language: str = ENGLISH) -> str | None:
-        """Say this in the place of the agent; returns what was heard of it, None where it was not cut."""
+        """Speak a fixed reply; returns the spoken part, None if it was not interrupted."""
 
-        async def write(write: Write, _foresee: Write) -> None:
+        async def write(write: Write, _preview: Write) -> None:
             self._publish(ReplyDelta(turn_id=turn.id, text=said))
             write(said)
 
@@ -378,10 +376,7 @@ class ReplyRunner:
         language: str,
         spoken: str = ENGLISH,
     ) -> tuple[T, SpokenReply | None]:
-        """Have something written and, where there is a mouth, spoken at the same time, in `language`.
-
-        Whoever is asked something meanwhile may answer in the language that was `spoken`.
-        """
+        """Run `write` and speak its text meanwhile in `language`; answers to questions are in `spoken`."""
         if self._speech_output is None:
             return await write(lambda _piece: None, lambda _text: None), None
         speech = SpokenReply(self._speech_output, turn, self._publish, language=language)
@@ -416,10 +411,10 @@ class ReplyRunner:
 
 
 def _heard(speech: SpokenReply | None, reply: str) -> str | None:
-    """What was heard of the reply; None where nothing is heard."""
+    """The spoken part of the reply; None without speech output."""
     if speech is None:
         return None
-    # More may have been said than the reply: words before a tool was called, or some that it was cut by.
+    # Text before a tool call, or an interrupting command, may have been spoken too.
     written = speech.written.strip()
     said_before = len(written) - len(reply) if written.endswith(reply) else 0
     return speech.heard_text()[said_before:].strip()[: len(reply)]

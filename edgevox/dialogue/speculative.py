@@ -1,8 +1,6 @@
-"""Work started before it is certain to be needed.
+"""Speculative work: transcript, reply and first sentence before the endpoint, prompt prefix between turns.
 
-At a possible end of speech the transcript and the reply are begun, and the first sentence is synthesized;
-between turns the agent's prompt prefix is evaluated. Nothing is played, and no tool runs, before the
-endpoint.
+Nothing is played, and no tool runs, before the endpoint.
 """
 
 from __future__ import annotations
@@ -22,15 +20,14 @@ from edgevox.dialogue.transcriber import Transcriber
 
 
 class SpeculativeTranscript:
-    """Works in the background from the moment it is made, on behalf of `turn`, which may never come."""
+    """A transcription in the background, for a `turn` that may not come."""
 
     def __init__(self, transcriber: Transcriber, audio: Audio, on_ready: Callable[[], None] = lambda: None) -> None:
         self.turn = Turn(gate=Gate(is_open=False))
         self.audio_s = audio.duration_s
         self.started_s = time.monotonic()
         self.ready_s = math.inf
-        """When the transcript was ready: never, until it is."""
-        self.heard: Transcript | None = None
+        self.ready: Transcript | None = None
         """The transcript, once it is ready."""
         self._task = asyncio.create_task(self._transcribe(transcriber, audio))
         self._task.add_done_callback(lambda _task: on_ready())
@@ -44,15 +41,15 @@ class SpeculativeTranscript:
         return self.turn.cancel.is_set()
 
     async def transcript(self) -> Transcript | None:
-        """What was said; None when the recogniser failed, and must be asked again."""
+        """Wait for the transcript; None if the STT engine failed."""
         return await self._task
 
     def abandon(self) -> None:
-        """Nobody will ask for the transcript (any more). May be called more than once."""
+        """Cancel the turn; idempotent."""
         self.turn.cancel.set()
 
     async def close(self) -> None:
-        """Abandon it, and wait until nothing of it is left in this process."""
+        """Abandon it and wait for its task."""
         self.abandon()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -61,14 +58,14 @@ class SpeculativeTranscript:
         try:
             transcript = await transcriber.transcribe(audio, self.turn.cancel)
         except EdgevoxError:
-            return None  # asked again after the endpoint, it says in the turn what is wrong
+            return None  # the turn tries again and reports the error
         self.ready_s = time.monotonic()
-        self.heard = transcript
+        self.ready = transcript
         return transcript
 
 
 class SpeculativeReply:
-    """Likewise: a reply, held at the gate of `turn`, which ends when that is cancelled."""
+    """A reply in the background, held at the gate of `turn` and cancelled with it."""
 
     def __init__(self, turn: Turn, reply: Callable[[], Awaitable[AgentResult]]) -> None:
         self.turn = turn
@@ -76,15 +73,15 @@ class SpeculativeReply:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can say or do something as soon as the gate opens."""
+        """Whether speech or a tool call waits at the gate."""
         return self.turn.gate.is_waited_at or self._task.done()
 
     async def result(self) -> AgentResult | None:
-        """What came of it; None when it failed before the gate was open, and must be tried again."""
+        """Wait for the result; None if it failed before the gate opened."""
         return await self._task
 
     async def close(self) -> None:
-        """Give it up, and wait until nothing of it is left in this process."""
+        """Cancel it and wait for its task."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
@@ -98,10 +95,9 @@ class SpeculativeReply:
 
 
 class SpeculativeSpeech:
-    """Works in the background from the moment it is made, until it is closed."""
+    """Synthesizes a sentence in the background until `close`, or `cancel` of its turn."""
 
     def __init__(self, voice: Synthesizer, text: str, cancel: CancelFlag, language: str) -> None:
-        """It ends with `cancel`, which is its turn's."""
         self.text = text
         self._turn_cancel = cancel
         self._cancel = CancelFlag()
@@ -110,16 +106,16 @@ class SpeculativeSpeech:
         self._task = asyncio.create_task(self._make(voice, language))
 
     async def pieces(self) -> AsyncGenerator[Audio, None]:
-        """The sound, once, as `Synthesizer.speak` gives it. Raises what that does. It is closed with this."""
+        """The audio, once, as from `Synthesizer.speak`; closes it at the end. Raises what `speak` raises."""
         try:
             while (piece := await self._pieces.get()) is not None:
                 yield piece
-            await self._task  # raises what it has failed with
+            await self._task  # raises its error
         finally:
             await self.close()
 
     async def close(self) -> None:
-        """Nobody will hear (more of) it; returns when nothing of it is left in this process."""
+        """Cancel it and wait for its task."""
         self._turn_cancel.remove_listener(self._cancel.set)
         self._cancel.set()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -133,31 +129,31 @@ class SpeculativeSpeech:
             self._pieces.put_nowait(None)
 
 
-# A home may change, and a conversation become old, while nobody speaks.
-_LOOK_AGAIN_S = 5.0
+# The prompt changes between turns, with the home's state and the age of the conversation.
+_REPEAT_S = 5.0
 
 
 class IdleWorker:
-    """Runs `rest` in the background from `begin` to `end`: at once, and every few seconds again."""
+    """Runs `work` in the background from `begin` to `end`: at once, then every few seconds."""
 
-    def __init__(self, rest: Callable[[CancelFlag], Awaitable[None]], *, look_again_s: float = _LOOK_AGAIN_S) -> None:
-        self._rest = rest
-        self._look_again_s = look_again_s
+    def __init__(self, work: Callable[[CancelFlag], Awaitable[None]], *, repeat_s: float = _REPEAT_S) -> None:
+        self._work = work
+        self._repeat_s = repeat_s
         self._cancel = CancelFlag()
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """The turn is over. Needs a running loop."""
+        """Start the work. Needs a running loop."""
         self.end()
         self._cancel = CancelFlag()
         self._task = asyncio.create_task(self._run(self._cancel))
 
     def end(self) -> None:
-        """Somebody has said something: the engine is free within milliseconds."""
+        """Cancel the work; the engine is free within milliseconds."""
         self._cancel.set()
 
     async def close(self) -> None:
-        """End it, and wait until nothing of it is left."""
+        """Cancel the work and wait for its task."""
         self.end()
         if self._task is not None:
             await self._task
@@ -167,9 +163,9 @@ class IdleWorker:
         cancel.add_listener(ended.set)
         try:
             while not ended.is_set():
-                await self._rest(cancel)
+                await self._work(cancel)
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(self._look_again_s):
+                    async with asyncio.timeout(self._repeat_s):
                         await ended.wait()
         except EdgevoxError:
-            return  # nobody waits for this, and the next turn says what is wrong
+            return  # the next turn reports the error

@@ -20,14 +20,14 @@ from edgevox.tts.normalize import normalize_text
 
 
 class Synthesizer:
-    """Speaks sentences, each made speakable first."""
+    """Normalizes and synthesizes sentences."""
 
     def __init__(self, synthesizer: TtsService, *, speed: float = 1.0) -> None:
         self._synthesizer = synthesizer
         self._speed = speed
 
     async def prepare(self, language: str) -> None:
-        """Have the voice for another language ready: it may have to be read. Raises what `speak` does."""
+        """Load the voice of another language. Raises what `speak` raises."""
         if language != ENGLISH:
             nothing = SynthesisRequest("", self._speed, language)
             async with aclosing(self._synthesizer.stream(nothing, CancelFlag())) as pieces:
@@ -35,9 +35,9 @@ class Synthesizer:
                     pass
 
     async def speak(self, sentence: str, cancel: CancelFlag, language: str = ENGLISH) -> AsyncGenerator[Audio, None]:
-        """The sound of one sentence in that language; none when there is nothing in it to say.
+        """The audio of one sentence; nothing if it holds no words.
 
-        Raises EngineFailed, and ModelError where the voice for the language cannot be used.
+        Raises EngineFailed, and ModelError if the voice of the language cannot be used.
         """
         text = normalize_text(sentence, language)
         if text:
@@ -47,7 +47,7 @@ class Synthesizer:
                     yield piece
 
     async def sound_of(self, sentence: str, language: str = ENGLISH) -> Audio:
-        """All of one sentence at once; it must hold something to say. Raises what `speak` does."""
+        """The whole audio of one sentence, which must hold words. Raises what `speak` raises."""
         pieces = [piece async for piece in self.speak(sentence, CancelFlag(), language)]
         return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
 
@@ -55,33 +55,33 @@ class Synthesizer:
 _STEP_DB = 5.0
 _QUIETEST_DB = -25.0
 _LOUDEST_DB = 10.0
-# Up to here the sound stays as it is; what is louder is bent so that it never reaches 1.
+# Soft clipping: samples above this are compressed so that they never reach 1.
 _KNEE = 0.7
 
 
 class Volume:
-    """The loudness of the voice, in decibels above or below what the synthesizer makes."""
+    """The volume of the voice, as a gain relative to the synthesizer's output."""
 
     def __init__(self) -> None:
         self.gain_db = 0.0
 
     def raise_step(self) -> bool:
-        """One step louder; False when it is as loud as it can be."""
+        """One step louder; False at the maximum."""
         return self._set(self.gain_db + _STEP_DB)
 
     def lower_step(self) -> bool:
-        """One step quieter; False when it is as quiet as it can be."""
+        """One step quieter; False at the minimum."""
         return self._set(self.gain_db - _STEP_DB)
 
     def applied(self, sound: Audio) -> Audio:
-        """The sound as loud as it is to be."""
+        """The sound with the gain applied, soft-clipped."""
         if self.gain_db == 0.0:
             return sound
         samples = sound.samples * np.float32(10 ** (self.gain_db / 20))
         if self.gain_db > 0.0:
             size = np.abs(samples)
-            bent = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
-            samples = np.where(size > _KNEE, np.copysign(bent, samples), samples)
+            clipped = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
+            samples = np.where(size > _KNEE, np.copysign(clipped, samples), samples)
         return Audio(samples.astype(np.float32), sound.rate_hz)
 
     def _set(self, gain_db: float) -> bool:
@@ -91,27 +91,27 @@ class Volume:
         return is_changed
 
 
-# Between two sentences the loudspeaker may be late by its buffer, by its lead-in and by a busy machine.
+# Playback may lag by the device buffer, the lead-in and CPU load.
 _MARGIN_S = 0.6
 
 
 class Loudspeaker(Protocol):
-    """Where the sound goes."""
+    """An output device."""
 
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
-        """Play every chunk as it comes; returns when the last sample is out or `cancel` is set."""
+        """Play chunks as they come; returns when the last sample was played or `cancel` is set."""
 
     def duck(self, is_ducked: bool) -> None:
-        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+        """Attenuate the current playback or restore its volume; ends with `play`."""
 
     @property
     def heard_s(self) -> float:
-        """How much of what the last `play` was given was heard."""
+        """How much of the audio of the last `play` was played."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Interjection:
-    """Sounds that are to be heard inside a passage of something else."""
+    """Sounds to play inside a passage."""
 
     sounds: Sequence[Audio]
     cancel: CancelFlag
@@ -123,7 +123,7 @@ class _Interjection:
 
 
 class SpeechOutput:
-    """One passage at a time; something can be interjected into it. Nobody may listen while it sounds."""
+    """Plays one passage at a time; other sounds can be interjected into it."""
 
     def __init__(
         self,
@@ -139,18 +139,18 @@ class SpeechOutput:
         self._volume = volume
         self._one_at_a_time = asyncio.Lock()
         self._interjections: deque[_Interjection] | None = None
-        """What is still to be heard inside the passage; None when nothing can be interjected."""
+        """Interjections still to play; None outside a passage."""
         self._on_interjection = asyncio.Event()
         self._silent_since_s = -math.inf
         self._sounds_until_s: float | None = None
-        """When the sound that the loudspeaker was given will have been played; None outside a passage."""
+        """When the audio passed to the loudspeaker ends; None outside a passage."""
         self._unheard_s = 0.0
         self._given: list[tuple[float, bool]] = []
-        """The sounds of the passage, in seconds, and whether they are its own or interjected."""
+        """The duration of each sound of the passage, and whether it is its own or an interjection."""
 
     @property
     def silent_since_s(self) -> float:
-        """Since when it has been silent, on the monotonic clock; for ever to come while it sounds."""
+        """When playback ended, on the monotonic clock; infinity during playback."""
         if self._sounds_until_s is None:
             return self._silent_since_s
         over_s = self._sounds_until_s + _MARGIN_S
@@ -161,18 +161,18 @@ class SpeechOutput:
         return self.silent_since_s == math.inf
 
     def duck(self, is_ducked: bool) -> None:
-        """Be quiet from now on, so that somebody else is heard, or loud again. It ends with the passage."""
+        """Attenuate the current passage or restore its volume."""
         self._loudspeaker.duck(is_ducked)
 
     @property
     def is_in_passage(self) -> bool:
-        """Whether what is interjected now is heard at once, and opens no loudspeaker."""
+        """Whether the device is open, so that an interjection plays at once."""
         return self._interjections is not None
 
     async def play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> float:
-        """Play a passage; returns when its last sample is out or on a cancel. Raises DeviceUnavailable.
+        """Play a passage until its last sample or a cancel; returns how many seconds of its own were played.
 
-        `on_start` is called with the first sound of its own. Returns how many seconds of its own were heard.
+        `on_start` is called with its first own sound. Raises DeviceUnavailable.
         """
         async with self._one_at_a_time:
             self._interjections = deque()
@@ -184,9 +184,9 @@ class SpeechOutput:
             return self._own_heard_s(self._loudspeaker.heard_s if cancel.is_set() else math.inf)
 
     async def interject(self, sounds: Sequence[Audio], cancel: CancelFlag) -> bool:
-        """Have this heard between two pieces of what is being said, or alone; whether all of it went out.
+        """Play sounds between two pieces of the passage, or alone; returns whether all were played.
 
-        It is as loud as it is given. Raises DeviceUnavailable.
+        The volume is not applied. Raises DeviceUnavailable.
         """
         if self._interjections is not None:
             interjection = _Interjection(sounds, cancel)
@@ -198,14 +198,13 @@ class SpeechOutput:
         return not cancel.is_set()
 
     async def sound_of(self, sentence: str) -> Audio:
-        """A sentence, as loud as the voice is now, to be interjected. Raises EngineFailed."""
+        """A sentence at the current volume, to interject. Raises EngineFailed."""
         return self.at_voice_volume(await self.voice.sound_of(sentence))
 
     def at_voice_volume(self, sound: Audio) -> Audio:
-        """A sound, louder or quieter as the voice is now."""
         return self._volume.applied(sound)
 
-    # --- what the loudspeaker is given
+    # --- playback
 
     async def _play(
         self,
@@ -269,7 +268,7 @@ class SpeechOutput:
             interjection.end(is_given=False)
 
     async def _until_more(self, following: asyncio.Task[Audio | None]) -> None:
-        """Returns when the passage goes on, or something is interjected."""
+        """Wait until the passage continues or something is interjected."""
         self._on_interjection.clear()
         following.add_done_callback(lambda _done: self._on_interjection.set())
         await self._on_interjection.wait()
@@ -280,7 +279,7 @@ class SpeechOutput:
             interjection.end(is_given=False)
 
     def _own_heard_s(self, heard_s: float) -> float:
-        """How much of the first so many seconds of the passage was its own."""
+        """How much of the first `heard_s` of the passage was its own."""
         own_s = 0.0
         for given_s, is_own in self._given:
             part_s = min(heard_s, given_s)
@@ -297,7 +296,7 @@ class SpeechOutput:
 
 
 class _OnOwnStart:
-    """Calls `on_start` when the loudspeaker sounds and has been given something of the passage's own."""
+    """Calls `on_start` once, when playback runs and a sound of the passage's own was passed on."""
 
     def __init__(self, on_start: Callable[[], None]) -> None:
         self._on_start = on_start
@@ -305,7 +304,7 @@ class _OnOwnStart:
         self._is_told = False
 
     def sounding(self) -> None:
-        """The first sample goes out."""
+        """Playback has started."""
         if self._is_own_given:
             self._tell()
 

@@ -19,11 +19,10 @@ _ENGLISH = "en"
 
 
 class Transcriber:
-    """Writes down what is said. `language` None means: find out.
+    """Transcribes utterances. `language` None means automatic detection.
 
-    `names` gives those that are to be spelt as given when they are heard, the most important first. They are
-    asked for at every utterance, and the recogniser takes as many as it has room for. `entity_names` gives all
-    that the house has: one that was misheard in English is put right.
+    `names` returns the hotwords, the most important first; the STT engine takes as many as fit its prompt. `correct`
+    corrects misrecognised entity names in an English transcript.
     """
 
     def __init__(
@@ -40,7 +39,7 @@ class Transcriber:
         self._correct_text = correct
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
-        """What is said in `audio`; nothing when the turn was cancelled first. Raises EngineFailed."""
+        """Transcribe `audio`; no text if the turn is cancelled first. Raises EngineFailed."""
         request = TranscribeRequest(audio, self._language, self._names())
         async with aclosing(self._stt.stream(request, cancel)) as transcripts:
             async for transcript in transcripts:
@@ -54,46 +53,46 @@ class Transcriber:
 
 
 class TranscriptTap(Transcriber):
-    """Hears as another does. What is transcribed at a pause, before it is certain to be all, is told too."""
+    """Passes each transcript of another transcriber to a callback, speculative ones included."""
 
-    def __init__(self, transcriber: Transcriber, tell: Callable[[Transcript], None]) -> None:
+    def __init__(self, transcriber: Transcriber, on_transcript: Callable[[Transcript], None]) -> None:
         self._transcriber = transcriber
-        self._tell = tell
+        self._on_transcript = on_transcript
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
         heard = await self._transcriber.transcribe(audio, cancel)
         if not cancel.is_set():
-            self._tell(heard)
+            self._on_transcript(heard)
         return heard
 
 
-NOT_CALLED = "not spoken to me"
-ONLY_CALLED = "only called"
+NO_WAKE_PHRASE = "no wake phrase"
+WAKE_PHRASE_ONLY = "wake phrase only"
 
-# How much of the letters must agree: "hey Jarves" is 0.89 of "hey jarvis", "okay now" 0.67 of "okay nabu".
+# The least similarity of letters: "hey Jarves" is 0.89 of "hey jarvis", "okay now" 0.67 of "okay nabu".
 _LIKENESS: Mapping[ThresholdName, float] = {"strict": 0.9, "normal": 0.75, "eager": 0.65}
-# A recogniser may write one word as two or three: "compute her" is hardly less like it than "compute".
+# STT may split one word into two or three: "compute her" is as similar to "computer" as "compute", within a margin.
 _MOST_MORE_WORDS = 2
-_HARDLY = 0.05
-# What people say before a name, whether it is part of the phrase or not.
+_SIMILARITY_MARGIN = 0.05
+# Said before a name, whether part of the phrase or not.
 _GREETINGS = frozenset({"hey", "hi", "hello", "okay", "ok", "oh", "so", "um", "uh"})
 
 
 class WakePhrase:
-    """A phrase, and how much what was heard must be like it."""
+    """A wake phrase with its similarity threshold."""
 
     def __init__(self, phrase: str, threshold: Threshold = "normal") -> None:
         """Raises ConfigError."""
         words = plain_words(phrase)
         if not words:
-            raise ConfigError(f"{phrase!r} cannot be said", hint="wake.phrase is a word, or a few of them")
+            raise ConfigError(f"{phrase!r} holds no words", hint="set wake.phrase to one or a few words")
         self._letters = "".join(words)
         self._most_words = len(words) + _MOST_MORE_WORDS
         self._is_greeting = words[0] in _GREETINGS
         self._likeness = _LIKENESS[threshold] if isinstance(threshold, str) else threshold
 
     def rest_of(self, text: str) -> str | None:
-        """What follows the phrase at the beginning of `text`; None where it does not begin with it."""
+        """The text after the phrase; None if `text` does not begin with it."""
         words = list(re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", text))
         while words and not self._is_greeting and words[0].group().casefold() in _GREETINGS:
             del words[0]
@@ -104,7 +103,7 @@ class WakePhrase:
         best = max(likenesses)
         if best < self._likeness:
             return None
-        least = best if best == 1 else max(self._likeness, best - _HARDLY)
+        least = best if best == 1 else max(self._likeness, best - _SIMILARITY_MARGIN)
         longest = max(place for place, likeness in enumerate(likenesses) if likeness >= least)
         return re.sub(r"^[\W_]+", "", text[ends[longest] :])
 
@@ -113,7 +112,7 @@ class WakePhrase:
 
 
 class WakePhraseFilter(Transcriber):
-    """Hears what is said to the assistant: without the phrase before it, and nothing where nobody called."""
+    """Strips the wake phrase from transcripts, and drops those without it while asleep."""
 
     def __init__(self, transcriber: Transcriber, phrase: WakePhrase, wake_state: WakeState) -> None:
         self._transcriber = transcriber
@@ -121,14 +120,14 @@ class WakePhraseFilter(Transcriber):
         self._wake_state = wake_state
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
-        is_called = self._wake_state.is_awake
+        is_awake = self._wake_state.is_awake
         heard = await self._transcriber.transcribe(audio, cancel)
         if not heard.text:
             return heard
         rest = self._phrase.rest_of(heard.text)
         if rest is None:
-            # Nobody keeps what was not meant for the assistant.
-            return heard if is_called else dataclasses.replace(heard, text="", dropped=NOT_CALLED)
+            # Privacy: speech that is not addressed to the assistant is not kept.
+            return heard if is_awake else dataclasses.replace(heard, text="", dropped=NO_WAKE_PHRASE)
         if self._wake_state.is_listening and not cancel.is_set():
             self._wake_state.call()
-        return dataclasses.replace(heard, text=rest, dropped=None if rest else ONLY_CALLED)
+        return dataclasses.replace(heard, text=rest, dropped=None if rest else WAKE_PHRASE_ONLY)

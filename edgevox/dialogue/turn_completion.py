@@ -1,7 +1,7 @@
 """Turn completion: whether the words so far are a whole sentence, and the endpointing silence.
 
-English only; what is not known to be complete is unclear. Recognisers end every sentence with a full
-stop, so the words decide.
+English only; text that is not known to be complete is unclear. STT ends every sentence with a full stop, so
+the words decide.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ LANGUAGE = "en"
 
 
 def classify_completion(text: str) -> TurnCompletion:
-    """Whether whoever said this has said it all: `unfinished` where more has to come, if they mean it.
+    """Classify an utterance: `unfinished` needs more words, `whole` may continue, `certain` rarely does.
 
-    What is `whole` can still go on, "turn on the lights | in the kitchen"; behind what is `certain` few do.
+    "turn on the lights | in the kitchen" is whole before the bar.
     """
     if text.rstrip().endswith(_MARKS_THAT_GO_ON):
         return "unfinished"
@@ -34,7 +34,7 @@ def classify_completion(text: str) -> TurnCompletion:
         return "unclear" if words[-1] in _POLITE else "unfinished"
     sentence = " ".join(spoken)
     word = parse_builtin_command(sentence)
-    # "how" is heard as "help", and more may come behind "cancel": of those, it is not known.
+    # Not all commands: "how" is misrecognised as "help", and more may follow "cancel".
     if sentence in _LAST_WORDS or word in ("stop", "louder", "quieter"):
         return "certain"
     if sentence in _PHRASES or word:
@@ -44,7 +44,7 @@ def classify_completion(text: str) -> TurnCompletion:
     return "whole" if _is_whole(spoken) else "unclear"
 
 
-# --- what has to go on
+# --- unfinished
 
 
 def _wants_more(words: list[str]) -> bool:
@@ -66,7 +66,7 @@ def _wants_more(words: list[str]) -> bool:
     return last in _COMMANDS and len(words) > 1 and not _is_question(words)
 
 
-# --- what may end here
+# --- whole
 
 
 def _is_whole(words: list[str]) -> bool:
@@ -78,7 +78,7 @@ def _is_whole(words: list[str]) -> bool:
         return _is_whole_question(words)
     if words[0] in _COMMANDS:
         return _is_whole_command(words)
-    # "lights on", "kitchen light off": a thing and what it is to be.
+    # "lights on", "kitchen light off": a device and a state.
     return len(words) > 1 and words[-1] in ("on", "off") and words[-2] in _THINGS
 
 
@@ -133,7 +133,7 @@ def _words(sentence: str) -> list[str]:
 
 
 def _without_preamble(words: list[str]) -> list[str]:
-    """What is left behind "okay, could you please"."""
+    """The words after "okay, could you please"."""
     rest = words
     while rest:
         length = next((n for n in (4, 3, 2, 1) if " ".join(rest[:n]) in _PREAMBLES and len(rest) >= n), 0)
@@ -169,7 +169,7 @@ _MARKS_THAT_GO_ON = (",", ";", ":", "-", "–", "—", "…", "...")
 _FILLERS = _set("um uh er erm ehm hmm hm mm ah eh")
 _POLITE = _set("please thanks")
 
-# Nobody ends with these.
+# No utterance ends with these.
 _OPEN_WORDS = _set(
     "the a an my your his our their its some any every each another which whose both either "
     "and or but because if whether unless although while until till than as then so "
@@ -281,9 +281,9 @@ _CONTRACTED = {
 }
 
 
-# In hangovers: `audio.hangover_ms`, 500 ms if nobody changed it. People who think in the middle of a sentence
-# mostly go on within 700 ms, and one in fifteen of their pauses is behind words that are whole
-# (docs/adr/0025-endpointing.md): only behind a word that ends everything a shorter one is the end.
+# In units of `audio.hangover_ms`, 500 ms by default. Speakers who pause to think mostly resume within 700 ms,
+# and one in fifteen of these pauses follows a whole sentence (docs/adr/0025-endpointing.md): only after a
+# `certain` end is a shorter silence enough.
 AFTER_CERTAIN = 0.6
 AFTER_WHOLE = 1.3
 AFTER_UNCLEAR = 1.5
@@ -291,9 +291,9 @@ AFTER_UNFINISHED = 2.4
 
 
 def completion_of(heard: Transcript | None) -> TurnCompletion | None:
-    """Whether what was heard is whole; None where its words say nothing, or there are none yet.
+    """The completion of a transcript; None if there is none yet or its language is not English.
 
-    Where none was understood, it is unfinished: whoever has begun to speak will go on.
+    An empty transcript is unfinished: speech has begun and will continue.
     """
     if heard is not None and not heard.text:
         return "unfinished"
@@ -303,9 +303,9 @@ def completion_of(heard: Transcript | None) -> TurnCompletion | None:
 
 
 def hangovers(finished: TurnCompletion | None, *, is_transcribing: bool, is_ready: bool) -> float:
-    """How many hangovers the pause has to be long; `is_ready` when something could be said or done at once.
+    """The silence that ends the utterance, in hangovers; `is_ready` if the reply could start at once.
 
-    Where nothing could, for want of the words or of the reply, to wait for the person costs nothing.
+    If it could not, a longer silence costs nothing.
     """
     if is_transcribing:
         return AFTER_UNFINISHED

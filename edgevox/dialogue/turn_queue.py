@@ -18,30 +18,30 @@ from edgevox.dialogue.speculative import SpeculativeTranscript
 
 Publish: TypeAlias = Callable[[Event], None]
 
-# A word that needs no model, with the silence around it. What is longer is not worth the processor's time,
-# which the turn that is under way needs itself.
+# The length of a built-in command with the silence around it. Transcribing longer speech would take CPU time
+# from the running turn.
 LONGEST_ASIDE_S = 3.0
-# Whoever says more than this while a turn is under way is not talking to us.
+# More utterances during one turn are not addressed to the assistant.
 _MOST_WAITING = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """An utterance that has ended."""
+    """A complete utterance."""
 
     audio: Audio
     last_voiced_s: float
     """On the monotonic clock."""
     is_whole: bool
     dropped_samples: int
-    early: SpeculativeTranscript | None
-    """Its transcription, where that was begun before it had ended."""
+    speculative: SpeculativeTranscript | None
+    """Its transcription, if one was started before the endpoint."""
 
 
 class TurnQueue:
-    """Turns, one after the other, and what is said while one is under way.
+    """Runs turns one after the other and handles speech during a turn.
 
-    `is_speaking` says whether somebody speaks again.
+    `is_speaking` returns whether speech is in progress.
     """
 
     def __init__(
@@ -56,59 +56,59 @@ class TurnQueue:
         self._is_speaking = is_speaking
         self._wake_state = wake_state or WakeState()
         self._turns: list[asyncio.Task[None]] = []
-        """The turn under way, and those that wait for it."""
+        """The running turn and those queued behind it."""
         self._aside: asyncio.Task[None] | None = None
-        """What somebody said while a turn was under way is being transcribed."""
+        """Transcribes speech from during a turn."""
         self._reading: asyncio.Task[None] | None = None
-        """The answer to a question is being transcribed."""
-        self._overheard: asyncio.Task[None] | None = None
-        """What somebody said is being transcribed, to know whether it was said to the assistant."""
+        """Transcribes the answer to a question."""
+        self._wake_check: asyncio.Task[None] | None = None
+        """Transcribes speech to look for the wake phrase."""
 
     @property
     def is_in_turn(self) -> bool:
-        # What a timer does when it is due is a turn too, and not one of this exchange's.
+        # The command of a timer is a turn too, and not in this queue.
         return self._has_turns or self._pipeline.is_in_turn
 
     @property
     def is_reading(self) -> bool:
         """Whether the answer to a question is being transcribed."""
-        return _is_at_work(self._reading)
+        return _is_running(self._reading)
 
     @property
     def is_understanding(self) -> bool:
-        """Whether something that was said is still being understood outside a turn."""
-        return _is_at_work(self._aside) or self.is_reading
+        """Whether speech is being transcribed outside a turn."""
+        return _is_running(self._aside) or self.is_reading
 
     def take(self, said: Utterance, *, interrupts: bool) -> None:
-        """An utterance; one that `interrupts` has ended the turn that is under way."""
+        """Route an utterance; one that `interrupts` has ended the running turn."""
         listening = self._pipeline.confirmation.listening
         if not interrupts and not self._wake_state.is_awake:
-            self._overheard = asyncio.create_task(self._overhear(said, self._overheard))
+            self._wake_check = asyncio.create_task(self._check_wake_phrase(said, self._wake_check))
         elif interrupts or not self.is_in_turn:
             self._answer_next(said)
         elif listening is not None:
             if self.is_reading:
                 _abandon(said)
             else:
-                self._reading = asyncio.create_task(self._hear_answer(listening, said))
+                self._reading = asyncio.create_task(self._read_answer(listening, said))
         elif len(self._turns) > _MOST_WAITING:
             _abandon(said)
             self._publish(SpeechDropped(reason="busy"))
-        elif said.audio.duration_s <= LONGEST_ASIDE_S and not _is_at_work(self._aside):
-            self._aside = asyncio.create_task(self._hear_aside(said))
+        elif said.audio.duration_s <= LONGEST_ASIDE_S and not _is_running(self._aside):
+            self._aside = asyncio.create_task(self._handle_aside(said))
         else:
             self._answer_next(said)
 
-    def take_word(self, audio: Audio, then: Callable[[], None]) -> None:
-        """What may be a word that somebody said into the reply; `then` is called when it was understood."""
-        if _is_at_work(self._aside):
+    def check_for_command(self, audio: Audio, then: Callable[[], None]) -> None:
+        """Run the built-in command in `audio`, if there is one, then call `then`."""
+        if _is_running(self._aside):
             then()
         else:
-            self._aside = asyncio.create_task(self._hear_word(audio, then))
+            self._aside = asyncio.create_task(self._run_command_in(audio, then))
 
-    async def waits(self) -> None:
-        """Returns when no turn is under way, or one waits for an answer that is still to be heard."""
-        for task in (self._aside, self._reading, self._overheard):
+    async def until_idle(self) -> None:
+        """Wait until no turn runs, or the running one waits for a spoken answer."""
+        for task in (self._aside, self._reading, self._wake_check):
             if task is not None:
                 await task
         if self._has_turns:
@@ -117,15 +117,15 @@ class TurnQueue:
             asked.cancel()
 
     async def end(self) -> None:
-        """Nobody will say anything more; returns when everything is answered."""
-        while self._has_turns or self.is_understanding or _is_at_work(self._overheard):
-            await self.waits()
+        """Wait until every utterance is answered; questions get no more answers."""
+        while self._has_turns or self.is_understanding or _is_running(self._wake_check):
+            await self.until_idle()
             if listening := self._pipeline.confirmation.listening:
                 listening.hear_nothing()
 
     async def close(self) -> None:
-        """Break off what is under way."""
-        tasks = [*self._turns, *filter(None, (self._aside, self._reading, self._overheard))]
+        """Cancel all turns and transcriptions."""
+        tasks = [*self._turns, *filter(None, (self._aside, self._reading, self._wake_check))]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -145,54 +145,54 @@ class TurnQueue:
         try:
             result = await self._pipeline.hear(
                 said.audio,
-                said.early.turn if said.early else Turn(),
+                said.speculative.turn if said.speculative else Turn(),
                 last_voiced_s=said.last_voiced_s,
                 dropped_samples=said.dropped_samples,
-                early=said.early,
+                speculative=said.speculative,
             )
         except EdgevoxError:
-            return  # its TurnEnded has said what happened and what to do
+            return  # reported by TurnEnded
         if result is not None:
             self._wake_state.note_reply_ended()
 
-    async def _overhear(self, said: Utterance, before: asyncio.Task[None] | None) -> None:
-        """Answer what was said if it turns out to begin with the phrase; else nobody learns of it."""
-        early = said.early or self._pipeline.transcribe_speculatively(said.audio)
+    async def _check_wake_phrase(self, said: Utterance, before: asyncio.Task[None] | None) -> None:
+        """Start a turn if the utterance begins with the wake phrase, else drop it."""
+        speculative = said.speculative or self._pipeline.transcribe_speculatively(said.audio)
         if before is not None:
             await asyncio.wait((before,))
-        heard = await early.transcript()
+        heard = await speculative.transcript()
         if heard is not None and heard.text:
-            self._answer_next(replace(said, early=early))
+            self._answer_next(replace(said, speculative=speculative))
         else:
-            early.abandon()
+            speculative.abandon()
             self._publish(SpeechDropped(reason=(heard and heard.dropped) or "not understood"))
 
-    async def _hear_answer(self, listening: AnswerListener, said: Utterance) -> None:
-        text = await self._pipeline.words_in(said.audio, said.early)
+    async def _read_answer(self, listening: AnswerListener, said: Utterance) -> None:
+        text = await self._pipeline.transcribe_text(said.audio, said.speculative)
         if self._pipeline.act_on_ring(text):
-            # It was for what rings, and "okay" is no yes then: the question has to be asked again.
+            # It answered the alarm ("okay" is not a yes then): ask the question again.
             listening.hear("")
         elif text:
-            # Whoever goes on speaking has not said it all: "yes … no, wait".
+            # While speech continues the answer is incomplete: "yes … no, wait".
             listening.hear(text if said.is_whole and not self._is_speaking() else "")
 
-    async def _hear_aside(self, said: Utterance) -> None:
-        """Somebody says something while a turn is under way: to it, or what is to come next."""
-        text = await self._pipeline.words_in(said.audio, said.early)
+    async def _handle_aside(self, said: Utterance) -> None:
+        """Handle speech during a turn: a built-in command, or the next turn."""
+        text = await self._pipeline.transcribe_text(said.audio, said.speculative)
         if text and not self._pipeline.act_on(text):
             self._answer_next(said)
 
-    async def _hear_word(self, audio: Audio, then: Callable[[], None]) -> None:
+    async def _run_command_in(self, audio: Audio, then: Callable[[], None]) -> None:
         try:
-            self._pipeline.act_on(await self._pipeline.words_in(audio))
+            self._pipeline.act_on(await self._pipeline.transcribe_text(audio))
         finally:
             then()
 
 
 def _abandon(said: Utterance) -> None:
-    if said.early is not None:
-        said.early.abandon()
+    if said.speculative is not None:
+        said.speculative.abandon()
 
 
-def _is_at_work(task: asyncio.Task[None] | None) -> bool:
+def _is_running(task: asyncio.Task[None] | None) -> bool:
     return task is not None and not task.done()

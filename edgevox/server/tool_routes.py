@@ -49,7 +49,7 @@ class Confirmations:
     async def __call__(self, pending: PendingConfirmation, turn: Turn) -> Agreement:
         """Wait for an answer until the question expires; where nobody can give one, it is no at once."""
         is_answerable = self._tokens.has_other(pending.origin, CONFIRM)
-        confirmation = ConfirmationDialog(ways=_API if is_answerable else frozenset())
+        confirmation = ConfirmationDialog(channels=_API if is_answerable else frozenset())
         self._confirmation.append(confirmation)
         try:
             return await confirmation(pending, turn)

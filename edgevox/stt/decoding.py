@@ -13,13 +13,13 @@ from edgevox.stt.text_normalizer import words_of
 
 FULL_WINDOW_S = 30
 
-# A window that saves less than this is not worth its time when it fails.
+# A shorter window must save at least this much, or a failed attempt costs more than it saves.
 _WORTHWHILE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Seconds that are really encoded, and seconds that the decoder sees: the difference is known silence."""
+    """Seconds that are encoded, and seconds that the decoder sees: the difference is precomputed silence."""
 
     encoded_s: float
     attended_s: float
@@ -27,9 +27,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
-    """What a recogniser was taught, or needs: an adapter says so in its file.
+    """Decode options of a model; an adapter's file holds those it was trained with.
 
-    The speech and `margin_s` are encoded, `least_s` at least; the decoder sees `tail_s` of silence behind it,
+    The speech and `margin_s` are encoded, `least_s` at least; the decoder sees `tail_s` of silence after it,
     and `least_seen_s` at least.
     """
 
@@ -42,11 +42,11 @@ class DecodeOptions:
 
     @property
     def has_tail(self) -> bool:
-        """Whether short windows end with silence that was encoded before."""
+        """Whether short windows end with precomputed silence."""
         return self.tail_s > 0 or self.least_seen_s > self.least_s
 
     def windows_for(self, speech_s: float) -> Iterator[Window]:
-        """Yield the windows to try: the speech and a margin, and then all of Whisper's 30 s."""
+        """Yield the windows to try: the speech with a margin, then Whisper's full 30 s."""
         end_s = speech_s + self.margin_s
         short_s = max(self.least_s, end_s)
         if short_s < _WORTHWHILE * FULL_WINDOW_S:
@@ -55,8 +55,8 @@ class DecodeOptions:
         yield Window(FULL_WINDOW_S, FULL_WINDOW_S)
 
 
-# Shorter windows are quicker, but Whisper hears less well in them and loops, without timestamps as well
-# (docs/adr/0003). 128 tokens are about 40 names: all of a flat, and what is unusual in a large house.
+# Shorter windows are faster, but less accurate and prone to loops, also without timestamps (docs/adr/0003).
+# 128 tokens are about 40 names: all of a flat, and the unusual ones of a large house.
 DEFAULT_DECODE_OPTIONS = DecodeOptions(
     margin_s=1.0, least_s=8.0, tail_s=5.0, least_seen_s=10.0, timestamps=True, name_tokens=128
 )
@@ -64,7 +64,7 @@ DEFAULT_DECODE_OPTIONS = DecodeOptions(
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One reading, and the natural logarithm of its probability, its end included."""
+    """A decoded text and its log probability, end token included."""
 
     text: str
     log_probability: float
@@ -72,13 +72,13 @@ class Hypothesis:
 
     @property
     def mean_logprob(self) -> float:
-        """For each token, the end included."""
+        """Per token, the end token included."""
         return self.log_probability / (self.tokens + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The hypothesis that was chosen, and its share of the probability of all of them."""
+    """The chosen hypothesis and its share of the total probability."""
 
     hypothesis: Hypothesis
     probability: float
@@ -88,9 +88,9 @@ Choose: TypeAlias = Callable[[Sequence[Hypothesis]], Choice | None]
 
 
 def choose(hypotheses: Sequence[Hypothesis], bonus: Callable[[str], float] = lambda _text: 0.0) -> Choice | None:
-    """Pick the likeliest; None where there is none. `bonus` is added to the logarithm of its probability.
+    """Choose the most probable hypothesis, None without any; `bonus` is added to its log probability.
 
-    Readings that differ in spelling only count once.
+    Hypotheses that differ in spelling only are merged.
     """
     scores: dict[tuple[str, ...], float] = {}
     first: dict[tuple[str, ...], Hypothesis] = {}
@@ -106,34 +106,34 @@ def choose(hypotheses: Sequence[Hypothesis], bonus: Callable[[str], float] = lam
     return Choice(first[best], 1 / total)
 
 
-# Of 99 commands 17 were less probable than this: the full window took away 18 of 106 word errors.
+# 17 of 99 commands were less probable than this; the full window removed 18 of 106 word errors.
 _DOUBTFUL_MEAN_LOGPROB = -0.8
-# Of people's commands that were heard right, two of five have a word below this; of those that were heard
-# wrong and could be put right, eight of nine (docs/adr/0038-rescoring.md).
+# Of correctly transcribed commands, two of five have a word below this; of wrong ones that rescoring can
+# correct, eight of nine (docs/adr/0038-rescoring.md).
 _UNSURE_WORD_LOGPROB = -0.2
-# A logistic curve through people's commands and read sentences: docs/adr/0038-rescoring.md has the table.
+# A logistic fit to spoken commands and read sentences (table in docs/adr/0038-rescoring.md).
 _CONFIDENCE_AT_BEST, _CONFIDENCE_SLOPE = 1.8, 3.4
 _SILENT_MEAN_LOGPROB = -1.0
 _SILENCE_PROBABILITY = 0.6
 _HIGHEST_COMPRESSION = 2.4
-# Shorter texts compress badly whatever they say.
+# Shorter texts never compress well.
 _COMPRESSIBLE_CHARS = 40
 _LONGEST_REPEATED_WORDS = 8
 _FEW_WORDS = 3
-# "no no no" and "bye bye" are said; the same words four times over hardly ever are.
+# "no no no" and "bye bye" are real speech; four repetitions hardly ever are.
 _MOST_REPEATS = 3
-# The fastest talkers reach seven syllables a second: more words than this were not said.
+# The fastest speakers reach seven syllables a second: more words than this are a hallucination.
 _MOST_WORDS_PER_S = 7.0
 _FREE_WORDS = 4
-# Slow talkers say a word a second: fewer, over some seconds, and the decoder has stopped in a pause.
+# Slow speakers say a word a second: with fewer, over some seconds, the decoder stopped in a pause.
 _LEAST_WORDS_PER_S = 0.7
 _SOME_S = 3.0
-# A reading with fewer of the words of the first one has left something out.
+# A hypothesis with a smaller share of the first one's words has omitted something.
 _LEAST_SHARE_OF_WORDS = 0.7
-# Nobody says a sentence twice at more words a second than this: who repeats it takes their time.
+# A repetition at more words a second than this was not spoken.
 _MOST_REPEATED_WORDS_PER_S = 4.5
 
-# What Whisper writes when there is nothing to hear: the ends of the videos it was trained on.
+# Whisper's hallucinations on silence: the endings of the videos it was trained on.
 _INVENTIONS = frozenset(
     {
         "you",
@@ -167,7 +167,7 @@ _INVENTION_SILENCE_PROBABILITY = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What the decoder made of one piece of speech, `speech_s` long, in a window of `window_s`."""
+    """The decoding of a piece of speech of `speech_s` in a window of `window_s`."""
 
     text: str
     ended: bool
@@ -176,22 +176,22 @@ class Decoding:
     speech_s: float
     window_s: float
     least_word_logprob: float = 0.0
-    """The log probability of the word that the decoder was least sure of."""
+    """The log probability of the least certain word."""
     log_share: float | None = None
-    """The logarithm of its share of the probability of all readings; None where it is the only one."""
+    """The log of its share of the probability of all hypotheses; None if it is the only one."""
 
     @property
     def confidence(self) -> float:
-        """How probable it is that every word is right."""
+        """The probability that every word is correct."""
         share = self.least_word_logprob if self.log_share is None else self.log_share
         return 1 / (1 + math.exp(-_CONFIDENCE_AT_BEST - _CONFIDENCE_SLOPE * share))
 
     def is_unsure(self) -> bool:
-        """Whether other readings of the speech are worth their time. Nothing must not become a command."""
+        """Whether to decode more hypotheses. Not for an empty text, which must not become a command."""
         return self.ended and self.least_word_logprob < _UNSURE_WORD_LOGPROB and not self.is_no_speech()
 
     def read_as(self, hypotheses: Sequence[Hypothesis], choose: Choose) -> Decoding:
-        """The same with the best of several readings."""
+        """This decoding with the best of several hypotheses."""
         choice = choose([each for each in hypotheses if self._could_be(each.text)])
         if choice is None:
             return self
@@ -203,20 +203,20 @@ class Decoding:
         )
 
     def _could_be(self, text: str) -> bool:
-        """Whether somebody could have said this in the time, and once."""
+        """Whether the text fits the duration of the speech and is not repeated."""
         return (
             bool(_letters(text))
             and not is_repetition_loop(text)
             and not says_it_twice(text)
             and not has_too_many_words(text, self.speech_s)
-            # Beams favour what ends early, in a pause: the rest was said all the same.
+            # Beam search favours texts that end early, in a pause.
             and len(text.split()) > _LEAST_SHARE_OF_WORDS * len(self.text.split()) - 1
         )
 
     def without_repetition(self) -> Decoding:
-        """The same without its copies, where there was no time to say it more than once.
+        """This decoding without repetitions for which the speech is too short.
 
-        In a short window Whisper now and then does not see the end, and writes what it has written again.
+        In a short window Whisper sometimes misses the end and repeats the text.
         """
         words = self.text.split()
         if len(words) <= _MOST_REPEATED_WORDS_PER_S * self.speech_s:
@@ -224,13 +224,13 @@ class Decoding:
         *plain, last = (_letters(word) for word in words)
         for length in range(_FEW_WORDS, len(words) // 2 + 1):
             is_copied = all(word == plain[place % length] for place, word in enumerate(plain))
-            # The last word may be cut off where the decoder was stopped.
+            # The last word may be truncated.
             if is_copied and plain[len(plain) % length].startswith(last):
                 return replace(self, text=" ".join(words[:length]), ended=True)
         return self
 
     def fault(self) -> str | None:
-        """Say why a longer window should be tried, or None when the text can be believed."""
+        """The reason to try a longer window; None if the text is plausible."""
         if not self.ended:
             return "no end"
         if is_repetition_loop(self.text) or says_it_twice(self.text):
@@ -246,7 +246,7 @@ class Decoding:
         return None
 
     def is_no_speech(self) -> bool:
-        """Whether this is what Whisper writes when nobody spoke."""
+        """Whether this is a known hallucination on silence."""
         if not _letters(self.text):
             return True
         if self.no_speech_probability > _SILENCE_PROBABILITY and self.mean_logprob < _SILENT_MEAN_LOGPROB:
@@ -258,7 +258,7 @@ class Decoding:
 
 
 def is_repetition_loop(text: str) -> bool:
-    """Whether the text is a loop: it compresses too well, or says the same words again and again."""
+    """Whether the text is a loop: it compresses too well, or repeats the same words."""
     raw = text.encode()
     if len(raw) > _COMPRESSIBLE_CHARS and len(raw) / len(zlib.compress(raw)) > _HIGHEST_COMPRESSION:
         return True
@@ -267,24 +267,24 @@ def is_repetition_loop(text: str) -> bool:
 
 
 def has_too_many_words(text: str, speech_s: float) -> bool:
-    """Whether nobody speaks that fast."""
+    """Whether the text has more words than the duration allows."""
     return len(text.split()) > _FREE_WORDS + _MOST_WORDS_PER_S * speech_s
 
 
 def says_it_twice(text: str) -> bool:
-    """Whether a few words come twice in a row. People do that as well: worth another try, but no loop."""
+    """Whether a few words occur twice in a row. Real speech can do that: worth a retry, but not a loop."""
     words = _letters(text).split()
     return any(_repeats_in_a_row(words, length) > 1 for length in range(_FEW_WORDS, len(words) // 2 + 1))
 
 
 def best_decoding(attempts: Sequence[Decoding]) -> Decoding | None:
-    """Pick one without a fault, else the likeliest; None when each of them is a loop or nothing."""
+    """Choose one without a fault, else the most probable; None if all are loops or empty."""
     sane = (each for each in attempts if each.ended and not is_repetition_loop(each.text) and not each.is_no_speech())
     return max(sane, key=lambda each: (each.fault() is None, each.mean_logprob), default=None)
 
 
 def _repeats_in_a_row(words: Sequence[str], length: int) -> int:
-    """Count how often the same `length` words stand directly behind each other, at most."""
+    """The largest number of consecutive repetitions of the same `length` words."""
     longest = run = 0
     for index in range(length, len(words)):
         run = run + 1 if words[index] == words[index - length] else 0

@@ -26,7 +26,7 @@ from edgevox.stt.text_normalizer import is_number_word, words_of
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
-# Natural logarithms are kept in steps of this size, from 0 down to -20.4.
+# Log probabilities are quantised in steps of this size, from 0 down to -20.4.
 LOG_STEP = 0.08
 _HINT = "the file belongs to the installation: install EdgeVox again"
 
@@ -40,14 +40,14 @@ class NgramTable:
     backoffs: bytes
 
     def find(self, key: int) -> int | None:
-        """Where the n-gram with this key stands."""
+        """The index of the n-gram with this key."""
         place = bisect_left(self.keys, key)
         return place if place < len(self.keys) and self.keys[place] == key else None
 
 
 @dataclass(frozen=True, slots=True)
 class NgramModel:
-    """A backoff model; `tables` holds the single words first."""
+    """A backoff model; `tables` begins with the unigrams."""
 
     tables: tuple[NgramTable, ...]
 
@@ -56,14 +56,11 @@ class NgramModel:
         return len(self.tables)
 
     def knows(self, word: str) -> bool:
-        """Whether it has seen this word."""
+        """Whether the word is in the vocabulary."""
         return self.tables[0].find(ngram_key((word,))) is not None
 
     def log_probability(self, words: Sequence[str], *, order: int | None = None) -> float:
-        """The natural logarithm of the probability of the sentence, its end included.
-
-        `order` is how many words are looked at together, by default all that it can; 1 forgets their order.
-        """
+        """The log probability of the sentence, end included, with n-grams up to `order` (default: all)."""
         order = self.order if order is None else order
         known = [word if self.knows(word) else UNKNOWN for word in words]
         sentence = [START, *known, END]
@@ -73,7 +70,7 @@ class NgramModel:
         )
 
     def log_next(self, context: Sequence[str], word: str) -> float:
-        """The natural logarithm of the probability of a word behind others, fewer than the order."""
+        """The log probability of a word after a context shorter than the order."""
         backoff = 0.0
         for start in range(len(context) + 1):
             shorter = (*context[start:], word)
@@ -101,7 +98,7 @@ def read_ngrams(path: Path) -> dict[str, NgramModel]:
 
 
 def write_ngrams(path: Path, models: Mapping[str, NgramModel]) -> None:
-    """Keep models in a file that `read_ngrams` reads."""
+    """Write models to a file for `read_ngrams`."""
     arrays: dict[str, NDArray[np.uint32] | NDArray[np.uint8]] = {}
     for name, model in models.items():
         for order, table in enumerate(model.tables, start=1):
@@ -132,8 +129,8 @@ HOME, GENERAL = "home", "general"
 NAME, NUMBER = "<name>", "<number>"
 NGRAMS = Path(__file__).with_name("home_ngrams.npz")
 
-# Opposites are one word to the language models: which of them was said is for the recogniser to hear. A model
-# that has seen "turn off" more often must not turn off what was to be turned on. Numbers are one class, too.
+# Opposites are one word to the language models, so that only the acoustics decide between them: a model that has
+# seen "turn off" more often must not replace "turn on". Numbers are one class, too.
 _OPPOSITES = {
     "off": "on",
     "down": "up",
@@ -161,8 +158,8 @@ _OPPOSITES = {
     "no": "yes",
 }
 
-# The larger model scores what is neither clear nor ordinary talk: every second of 159 commands and orders by
-# people, 12 of 200 read sentences (docs/adr/0038-rescoring.md).
+# The larger model scores only utterances that are neither clear nor general speech: every second of 159 spoken
+# commands, 12 of 200 read sentences (docs/adr/0038-rescoring.md).
 _CLEAR_SHARE = 0.8
 _NEAR_NATS = 5.0
 _ANY_NUMBER = "10"
@@ -178,12 +175,11 @@ class TextScorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much the language models count.
+    """The weights of the language models.
 
-    A reading is compared with general English by `general`, and with its mere words by the rest: else one
-    that nobody says anywhere would lose nothing. `home_share` is how much of what is said is taken to be for
-    the home before its words are known; the less, the less talk is changed. `text_scorer` is the weight of
-    the larger model.
+    A hypothesis is compared with the general model by `general`, and with its unigrams by the rest: otherwise a
+    text that is improbable everywhere would lose nothing. `home_share` is the prior probability of a home
+    command; a smaller one changes less general speech. `text_scorer` is the weight of the larger model.
     """
 
     evidence: float = 0.25
@@ -194,9 +190,9 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Rescorer:
-    """Two n-gram models; their likelihood ratio says what is meant for the home.
+    """Rescores by the likelihood ratio of two n-gram models.
 
-    Where they leave a choice between readings that may be meant for it, a larger model is asked as well.
+    If several hypotheses may still be home commands, a larger model scores them too.
     """
 
     home: NgramModel
@@ -211,7 +207,7 @@ class Rescorer:
         return cls(models[HOME], models[GENERAL], text_scorer=text_scorer)
 
     def choose(self, hypotheses: Sequence[Hypothesis], names: Sequence[str] = ()) -> Choice | None:
-        """Pick the likeliest, said in a house with these names; None where there is no hypothesis."""
+        """Choose the most probable hypothesis in a home with these names; None without any."""
         spoken_names = [model_words(name) for name in names]
         ratios = {each.text: self.log_ratio(each.text, spoken_names) for each in hypotheses}
 
@@ -230,7 +226,7 @@ class Rescorer:
         ratios: dict[str, float],
         bonus: Callable[[str], float],
     ) -> Choice | None:
-        """None if one text is left, all are likelier as ordinary talk, or too long for the scorer."""
+        """None if one text is left, all are more probable as general speech, or too long for the scorer."""
         best = max(each.log_probability + bonus(each.text) for each in hypotheses)
         near = [each for each in hypotheses if each.log_probability + bonus(each.text) > best - _NEAR_NATS]
         if max(ratios[each.text] for each in near) <= 0:
@@ -244,7 +240,7 @@ class Rescorer:
         return choose(near, lambda text: bonus(text) + self.weights.text_scorer * scored[neutral[text]])
 
     def log_ratio(self, text: str, names: Sequence[Sequence[str]] = ()) -> float:
-        """How much likelier a text is in a home than elsewhere, in logarithms."""
+        """The log likelihood ratio of a text as a home command."""
         words = model_words(text)
         general = self.weights.general
         expected = general * self.general.log_probability(words)
@@ -252,7 +248,7 @@ class Rescorer:
         return self._log_home(words, names) - expected
 
     def evidence(self, log_ratio: float) -> float:
-        """How much likelier a text is where a share of what is said is said to a home, in logarithms."""
+        """The log gain of a text with `home_share` as the prior of a home command."""
         share = self.weights.home_share
         # log(1 - share + share * exp(ratio)), which must not overflow.
         higher, lower = sorted((math.log(1 - share), math.log(share) + log_ratio), reverse=True)
@@ -273,7 +269,7 @@ def model_words(text: str) -> list[str]:
 
 
 def without_opposites(text: str) -> str:
-    """The text with opposites and numbers made equal: only the recogniser decides between those."""
+    """The text with opposites and numbers unified: only the acoustics decide between those."""
 
     def neutral(match: re.Match[str]) -> str:
         word = match[0].lower()

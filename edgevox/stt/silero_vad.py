@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
-# A "no" is 200 ms long; a cough or a click that the detector takes for speech is shorter.
+# A "no" is 200 ms long; a cough or click that is detected as speech is shorter.
 _SHORTEST_SPEECH_MS = 120
 _PAUSE_MS = 500
 _KEPT_AROUND_SPEECH_MS = 300
-# Silero misses half of the speech whose loudest sample is at -55 dBFS, so it is given what is quieter than
-# this peak at this peak. Whisper's features do not depend on the level: it gets the sound as it is. With a
-# larger gain more noise passes for speech (docs/adr/0033-stt-adapter.md).
+# Silero misses half of the speech with a peak of -55 dBFS, so quieter audio is amplified to this peak. Whisper's
+# features do not depend on the level: it gets the original. With a larger gain more noise passes for speech
+# (docs/adr/0033-stt-adapter.md).
 _JUDGED_PEAK = 10 ** (-15 / 20)
 _MOST_GAIN = 10 ** (40 / 20)
 
@@ -31,7 +31,7 @@ class SileroVad:
     threshold: float = 0.5
 
     def pieces(self, audio: Audio) -> Iterator[NDArray[np.float32]]:
-        """Yield the stretches that hold speech, at 16 kHz; none when nobody speaks."""
+        """Yield the segments with speech at 16 kHz."""
         samples = at_whisper_rate(audio)
         spans = get_speech_timestamps(
             _amplified(samples),
@@ -56,7 +56,7 @@ class SileroVad:
 
 
 def _amplified(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The samples as Silero gets them: never quieter than they are."""
+    """The samples amplified for Silero, never attenuated."""
     peak = float(np.abs(samples).max(initial=0.0))
     if not 0 < peak < _JUDGED_PEAK:
         return samples

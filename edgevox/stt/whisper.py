@@ -38,7 +38,7 @@ _NO_LANGUAGE = "en"
 
 
 class Decoder(Protocol):
-    """What is needed of a recogniser: edgevox.stt.whisper_decoder.WhisperDecoder."""
+    """Implemented by edgevox.stt.whisper_decoder.WhisperDecoder."""
 
     def decode_options(self, language: str | None) -> DecodeOptions: ...
 
@@ -54,14 +54,14 @@ class Decoder(Protocol):
 
 
 class SpeechDetector(Protocol):
-    """What is needed of a voice detector: edgevox.stt.silero_vad.SileroVad."""
+    """Implemented by edgevox.stt.silero_vad.SileroVad."""
 
     def pieces(self, audio: Audio) -> Iterable[NDArray[np.float32]]: ...
 
 
 @dataclass(slots=True)
 class UtteranceDecoder:
-    """One request on its way to a transcript."""
+    """Transcribes one request."""
 
     request: TranscribeRequest
     gate: SpeechDetector
@@ -71,7 +71,7 @@ class UtteranceDecoder:
     _attempts: int = 0
 
     def transcript(self, cancel: CancelFlag) -> Transcript | None:
-        """Transcribe; None once `cancel` is set. Raises ConfigError for a language that nobody knows."""
+        """Transcribe; None once `cancel` is set. Raises ConfigError for an unknown language."""
         believed: list[Decoding] = []
         dropped = NO_SPEECH
         for piece in self.gate.pieces(self.request.audio):
@@ -94,7 +94,7 @@ class UtteranceDecoder:
         )
 
     def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[Decoding]:
-        """Decode one piece in longer and longer windows, until there is nothing wrong with it."""
+        """Decode a piece of speech in increasing windows until the result is plausible."""
         tried: list[Decoding] = []
         for window in self.decoder.decode_options(self.language).windows_for(len(piece) / SAMPLE_RATE_HZ):
             if cancel.is_set():
@@ -109,7 +109,7 @@ class UtteranceDecoder:
         return tried
 
     def _attempt(self, piece: NDArray[np.float32], window: Window, language: str, cancel: CancelFlag) -> Decoding:
-        """Decode one piece; where the decoder is unsure, its other readings are weighed as well."""
+        """Decode a piece of speech, and rescore more hypotheses if the decoder is unsure."""
         names = self.request.names
         attempt = self.decoder.attempt(piece, window, language=language, names=names).without_repetition()
         if not attempt.is_unsure() or cancel.is_set():
@@ -127,9 +127,8 @@ _LONGEST_PIECE_S = FULL_WINDOW_S - 2.0
 class WhisperEngine:
     """An Engine[TranscribeRequest, Transcript] on a folder that holds a CTranslate2 model.
 
-    `language` is what is spoken where a request does not say; None listens for it at every utterance.
-    `adapter` is what the model has learnt since, a LoRA adapter. With `rescoring`, an English utterance that
-    it is unsure of is decided by what is said to homes, with the help of a `text_scorer` where there is one.
+    `language` is the default for requests; None detects it per utterance. `adapter` is a LoRA adapter. With
+    `rescoring`, uncertain English utterances are rescored as home commands, with a `text_scorer` if given.
     """
 
     def __init__(
@@ -155,9 +154,9 @@ class WhisperEngine:
         self._gate: SpeechDetector | None = None
 
     def load(self) -> None:
-        """Read the model. Raises ModelMissing when a file is not there, ModelError when it cannot be used."""
+        """Load the model. Raises ModelMissing if a file is missing, ModelError if it cannot be used."""
         limit_omp_spin()
-        # Not at the top of the file: the process that builds this object need not carry CTranslate2.
+        # Imported late: the process that builds this object need not load CTranslate2.
         from edgevox.stt.silero_vad import SileroVad
         from edgevox.stt.whisper_decoder import WhisperDecoder
 
@@ -176,6 +175,6 @@ class WhisperEngine:
             raise ModelError("Whisper has not been loaded", hint="call load() before run()")
         language = request.language or self.language
         utterance = UtteranceDecoder(request, self._gate, self._decoder, language, self._rescorer)
-        # One window cannot be interrupted: a cancelled utterance ends with the window that is being decoded.
+        # A window cannot be interrupted: cancellation takes effect after the current one.
         if (transcript := utterance.transcript(cancel)) is not None:
             yield transcript

@@ -39,7 +39,7 @@ _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches
 
 @dataclass(frozen=True, slots=True)
 class ModelBin:
-    """A model as CTranslate2 stores it: the numbers by their names, and other names for some of them."""
+    """A CTranslate2 model file: variables by name, and aliases."""
 
     spec: str
     revision: int
@@ -48,7 +48,7 @@ class ModelBin:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Raises ModelError where the file cannot be read, or is no model of the known version."""
+        """Raises ModelError if the file cannot be read, or is not a model of the known version."""
         try:
             reader = _Reader(path.read_bytes())
             version = reader.number()
@@ -64,7 +64,7 @@ class ModelBin:
         return cls(spec, revision, variables, aliases)
 
     def in_int8(self) -> ModelBin:
-        """The same with its matrices in 8 bits, as CTranslate2 makes them at every start otherwise."""
+        """The model quantised to 8 bits, which CTranslate2 would otherwise do at every start."""
         variables: dict[str, NDArray[Any]] = {}
         for name, value in self.variables.items():
             if value.ndim == 2 and value.dtype.kind == "f" and name.endswith("/weight"):
@@ -120,12 +120,12 @@ class _Reader:
 
 
 def _text(text: str) -> bytes:
-    """With its length before it, and the zero that C wants behind it."""
+    """Length-prefixed and null-terminated."""
     raw = text.encode() + b"\0"
     return struct.pack("<H", len(raw)) + raw
 
 
-# Without it " the" is " " and "the", which the decoder has hardly ever seen before it.
+# Without it " the" becomes " " and "the", which the decoder has hardly ever seen.
 _FIRST_RULE = "Ġ t"
 
 
@@ -154,7 +154,7 @@ _MODEL = "model.bin"
 _TOKENS = "tokenizer.json"
 _CONFIG = "config.json"
 _KEPT = "adapted-"
-# A copy that is made in another way has another name.
+# Changes whenever copies are made differently.
 _WAY = b"int8, all rules"
 _MADE_WITHIN_S = 120
 
@@ -162,7 +162,7 @@ Factors: TypeAlias = Mapping[str, tuple[NDArray[np.floating], NDArray[np.floatin
 
 
 def adapted(model: ModelBin, adapter: Path) -> ModelBin:
-    """The model with the adapter in its weights. Raises ModelError where the two do not fit."""
+    """The model with the adapter merged. Raises ModelError if they do not match."""
     alpha, factors = read_adapter(adapter)
     variables = dict(model.variables)
     for name, (a, b) in factors.items():
@@ -176,9 +176,9 @@ def adapted(model: ModelBin, adapter: Path) -> ModelBin:
 
 @contextmanager
 def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
-    """The folder to read the model from: its own, or a copy with the adapter in it. Raises ModelError.
+    """The folder to load the model from: its own, or a copy with the adapter merged. Raises ModelError.
 
-    The copy is made once and kept beside the model. One that cannot be read is gone, and made anew next time.
+    The copy is made once and kept beside the model; an unreadable copy is deleted and made again next time.
     """
     if adapter is None:
         yield model_dir
@@ -194,7 +194,7 @@ def adapted_folder(model_dir: Path, adapter: Path | None) -> Iterator[Path]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the model with the adapter in it, in 8 bits: the names of both files, and of the new one."""
+    """Write the model with the adapter merged, in 8 bits; arguments: model, adapter, target."""
     model, adapter, target = map(Path, arguments)
     try:
         changed = adapted(ModelBin.read(model), adapter).in_int8()
@@ -232,7 +232,7 @@ def _make(model_dir: Path, adapter: Path, kept: Path) -> None:
 
 
 def _write(model: Path, adapter: Path, target: Path) -> None:
-    """In a process of its own: what adding needs of memory would stay with the one that transcribes."""
+    """Merge in a child process: its memory would otherwise stay with the process that transcribes."""
     command = [sys.executable, "-m", "edgevox.stt.whisper_adapter", str(model), str(adapter), str(target)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_MADE_WITHIN_S, check=False)
@@ -243,7 +243,7 @@ def _write(model: Path, adapter: Path, target: Path) -> None:
 
 
 def _digest(model: Path, adapter: Path) -> str:
-    """Another one for another adapter, and for a model that was fetched again."""
+    """Changes with the adapter, and with a new download of the model."""
     try:
         found = model.stat()
         content = adapter.read_bytes()
@@ -265,7 +265,7 @@ def read_adapter(path: Path) -> tuple[float, Factors]:
 
 
 def decode_options_of(adapter: Path | None) -> DecodeOptions:
-    """How the model wants to be asked with this adapter, or without one. Raises ModelError."""
+    """The decode options for this adapter, or for none. Raises ModelError."""
     if adapter is None:
         return DEFAULT_DECODE_OPTIONS
     try:
@@ -283,7 +283,7 @@ def decode_options_of(adapter: Path | None) -> DecodeOptions:
 def write_adapter(
     path: Path, factors: Factors, *, alpha: float, decode_options: DecodeOptions = DEFAULT_DECODE_OPTIONS
 ) -> None:
-    """Write the factors A and B of each weight as f16, and how to ask. Raises OSError."""
+    """Write the factors A and B of each weight as f16, and the decode options. Raises OSError."""
     writer = GGUFWriter(path, _ARCHITECTURE)
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")

@@ -41,8 +41,8 @@ from edgevox.stt.whisper_adapter import adapted_folder, decode_options_of, read_
 
 FRAMES_PER_S = 100
 POSITIONS_PER_S = 50
-# Features span 8 powers of ten below the loudest, mapped by (x + 4) / 4. Every utterance is shifted to the
-# same loudest value: then silence has one value too, and its encoding can be computed once.
+# Features span 8 powers of ten below the maximum, mapped by (x + 4) / 4. Every utterance is shifted to the same
+# maximum: silence then has one value too, and its encoding can be computed once.
 LOUDEST = (1.5 + 4.0) / 4.0
 SILENCE = LOUDEST - 8.0 / 4.0
 
@@ -50,13 +50,13 @@ _KEPT = "silence-"
 
 
 def encoded_silence(model: Whisper, folder: Path) -> NDArray[np.float32]:
-    """A window of silence, encoded: as it lies in the model's folder, else computed and put there."""
+    """The encoder output for silence, cached in the model's folder."""
     kept = folder / f"{_KEPT}{_digest(folder / 'model.bin')}.npy"
     if (found := _read(kept)) is not None:
         return found
     frames = np.full((1, model.n_mels, FULL_WINDOW_S * FRAMES_PER_S), SILENCE, np.float32)
     encoded = np.array(model.encode(StorageView.from_array(frames)))
-    # Without room for it, it is computed at every start.
+    # On a full disk it is computed at every start.
     with suppress(OSError):
         _keep(encoded, kept)
     return encoded
@@ -84,13 +84,13 @@ def _keep(encoded: NDArray[np.float32], kept: Path) -> None:
 
 
 def _digest(model: Path) -> str:
-    """Another one for a model that was fetched again."""
+    """Changes with a new download of the model."""
     found = model.stat()
     return hashlib.sha256(f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
 
 
 class WindowEncoder:
-    """Turns speech at 16 kHz into what Whisper's decoder attends to."""
+    """Encodes 16 kHz speech for Whisper's decoder."""
 
     def __init__(self, model: Whisper, folder: Path) -> None:
         self._model = model
@@ -99,7 +99,7 @@ class WindowEncoder:
 
     @cached_property
     def silence(self) -> NDArray[np.float32]:
-        """A window of silence, encoded: seconds of work where it has never been needed before."""
+        """The encoder output for silence; takes seconds the first time."""
         return encoded_silence(self._model, self._folder)
 
     def encode(self, samples: NDArray[np.float32], window: Window) -> StorageView:
@@ -124,9 +124,9 @@ _ENGLISH = "en"
 _TOKENS_PER_S = 7
 _FREE_TOKENS = 16
 _MOST_NEW_TOKENS = 220
-# Ten beams hold the words that were said in 26 of 31 commands where the first one holds them in 14.
+# Ten beams contain the correct words in 26 of 31 commands, the first beam in 14.
 _HYPOTHESES = 10
-# After a bare list Whisper writes lists. With a command behind it, 7 of 68 words of real commands were wrong;
+# After a bare list Whisper writes lists. With a command after it, 7 of 68 words of real commands were wrong;
 # 21 with the list alone, and 17 without names.
 _COMMANDS = {_ENGLISH: " Turn it off, please."}
 _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches them again"
@@ -134,7 +134,7 @@ _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches
 
 @dataclass(frozen=True, slots=True)
 class _DecoderPrompt:
-    """What the decoder is given besides the speech."""
+    """The decoder's input besides the speech."""
 
     tokenizer: Tokenizer
     prompt: list[int]
@@ -145,7 +145,7 @@ class _DecoderPrompt:
         return str(self.tokenizer.decode(written)).strip()
 
     def least_word_logprob(self, tokens: Sequence[int], logits: Sequence[StorageView]) -> float:
-        """Of the token that was least sure; marks and times are none that a word hangs on."""
+        """Of the least certain token, without punctuation and timestamps."""
         least = 0.0
         for token, step in zip(tokens, logits, strict=False):
             if token < self.tokenizer.eot and re.search(r"\w", self.tokenizer.decode([token])):
@@ -178,7 +178,7 @@ class WhisperDecoder:
 
     @classmethod
     def load(cls, model_dir: Path, *, threads: int, beam_size: int, adapter: Path | None = None) -> WhisperDecoder:
-        """Raises ModelMissing when a file is not there, ModelError when the files cannot be used."""
+        """Raises ModelMissing if a file is missing, ModelError if the files cannot be used."""
         _check_files(model_dir)
         try:
             with adapted_folder(model_dir, adapter) as folder:
@@ -188,16 +188,16 @@ class WhisperDecoder:
             raise ModelError(f"Whisper cannot load {model_dir.name}: {error}", hint=_HINT) from error
         encoder, adapter_options = WindowEncoder(model, folder), decode_options_of(adapter)
         if adapter_options.has_tail:
-            # Now, and not while somebody waits for what they have said.
+            # At load time, not during the first utterance.
             _ = encoder.silence
         return cls(model, tokens, encoder, adapter_options=adapter_options, beam_size=beam_size)
 
     def decode_options(self, language: str | None) -> DecodeOptions:
-        """How to ask: what an adapter has taught is English."""
+        """The decode options; adapters are trained for English only."""
         return self._adapter_options if language == _ENGLISH else DEFAULT_DECODE_OPTIONS
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
-        """Hear which language is spoken; English where the model knows no other."""
+        """Detect the language; English if the model knows no other."""
         if not self._model.is_multilingual:
             return _ENGLISH
         ((likeliest, _), *_) = self._model.detect_language(self._encode(samples, window))[0]
@@ -223,7 +223,7 @@ class WhisperDecoder:
     def hypotheses(
         self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str] = ()
     ) -> list[Hypothesis]:
-        """The likeliest readings of a piece of speech; one that was just decoded is not encoded again."""
+        """The most probable hypotheses of a piece of speech; the last encoding is reused."""
         decoding = self._decoding(samples, language, names)
         result = self._generate(samples, window, decoding, beam_size=_HYPOTHESES, hypotheses=_HYPOTHESES)
         return [
@@ -235,7 +235,7 @@ class WhisperDecoder:
     def _decoding(self, samples: NDArray[np.float32], language: str, names: Sequence[str]) -> _DecoderPrompt:
         tokenizer, decode_options = self._tokenizer(language), self.decode_options(language)
         told = hotword_prompt(tokenizer, names, language, most_tokens=decode_options.name_tokens)
-        # A decoder that says when the speech ends does not start it again; one can be taught that without.
+        # Timestamps keep the decoder from repeating itself; a trained adapter can do without.
         untimed = [] if decode_options.timestamps else [tokenizer.no_timestamps]
         most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * len(samples) / SAMPLE_RATE_HZ))
         return _DecoderPrompt(tokenizer, [*told, *tokenizer.sot_sequence, *untimed], most_new)
@@ -255,7 +255,7 @@ class WhisperDecoder:
             [prompt],
             beam_size=beam_size,
             num_hypotheses=hypotheses,
-            # CTranslate2 writes at most half of this, and at most what the prompt leaves of it.
+            # CTranslate2 generates at most half of this, and at most what the prompt leaves of it.
             max_length=max(2 * most_new, len(prompt) + most_new),
             return_scores=True,
             return_logits_vocab=hypotheses == 1,
@@ -265,7 +265,7 @@ class WhisperDecoder:
         return result
 
     def _encode(self, samples: NDArray[np.float32], window: Window) -> StorageView:
-        """What is heard for its language is encoded once, and then read."""
+        """Encode, or reuse the encoding from language detection."""
         last = self._encoded
         if last is None or last[0] is not samples or last[1] != window:
             last = self._encoded = (samples, window, self._encoder.encode(samples, window))
@@ -286,7 +286,7 @@ class WhisperDecoder:
 
 
 def hotword_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str, *, most_tokens: int) -> list[int]:
-    """Make the names into what was said before: whole names, as many as fit."""
+    """The hotword prompt: as many whole names as fit."""
     tokens: list[int] = []
     spelt = map(_as_in_a_sentence, names) if language == _ENGLISH else names
     for name in dict.fromkeys(stripped for name in spelt if (stripped := name.strip())):
@@ -300,7 +300,7 @@ def hotword_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str, *,
 
 
 def _as_in_a_sentence(name: str) -> str:
-    """Small letters, but "LED" and "EcoBee": after a list of titles Whisper writes titles."""
+    """Lower case except for "LED" and "EcoBee": after a list in title case Whisper writes title case."""
     return " ".join(word.lower() if word[1:] == word[1:].lower() else word for word in name.split(" "))
 
 

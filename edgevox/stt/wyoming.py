@@ -19,7 +19,7 @@ _CHUNK_SAMPLES = 8_000
 
 
 class WyomingStt:
-    """A Transcriber. `model` is the server's, where it has several. Raises ConfigError."""
+    """An SttService. `model` selects one of the server's. Raises ConfigError."""
 
     def __init__(self, address: str, *, model: str | None = None, limits: EngineLimits | None = None) -> None:
         self._link = WyomingClient(address, setting="stt.remote")
@@ -31,7 +31,7 @@ class WyomingStt:
         return self._link.is_up
 
     async def start(self) -> None:
-        """Find the server. Raises EngineFailed, and ConfigError for one that cannot do this."""
+        """Check the server. Raises EngineFailed, and ConfigError if it offers no STT."""
         programs = (await self._link.info()).asr
         if not programs:
             raise ConfigError(f"{self._link.address} recognises no speech", hint="check stt.remote")
@@ -43,7 +43,7 @@ class WyomingStt:
             )
 
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """No effect: each request has its own connection."""
 
     async def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         """One transcript, nothing once `cancel` is set. Raises EngineFailed."""

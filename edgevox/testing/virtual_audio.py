@@ -322,7 +322,7 @@ async def echo_conversation(
     barge_in = BargeInDetector(
         lambda: canceller.level,
         warmup_replay=lambda: canceller.warmup_replay,
-        hears_itself=canceller.hears_itself,
+        is_own_echo=canceller.is_own_echo,
     )
     async with microphone:
         loop = VoiceLoop(

@@ -26,7 +26,7 @@ _FIXED_BYTES = {1: 8, 5: 4}
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One operation; `field` is the node as it stands in its graph."""
+    """A node; `field` is its encoded form."""
 
     op: str
     inputs: tuple[str, ...]
@@ -35,7 +35,7 @@ class Node:
     _attributes: tuple[memoryview, ...] = ()
 
     def ints(self, name: str) -> tuple[int, ...]:
-        """An attribute that is a list of numbers; empty when there is none of that name."""
+        """An integer-list attribute; empty if missing."""
         for attribute in self._attributes:
             if _name(attribute, _ATTRIBUTE_NAME) == name:
                 values = (value for number, value, _ in _fields(attribute) if number == _ATTRIBUTE_INTS)
@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A model's nodes, in an order in which they can be run, and everything else by its name."""
+    """A model's nodes in topological order, and its weights, inputs and outputs by name."""
 
     nodes: tuple[Node, ...]
     weights: dict[str, memoryview]
@@ -55,7 +55,7 @@ class Graph:
 
     @classmethod
     def parse(cls, model: memoryview) -> Graph:
-        """Read a file's bytes. Raises ValueError when they are no ONNX model."""
+        """Parse a file's bytes. Raises ValueError if they are not an ONNX model."""
         head: list[memoryview] = []
         graph = memoryview(b"")
         for number, value, field in _fields(model):
@@ -77,7 +77,7 @@ class Graph:
     def part(self, nodes: Sequence[Node], inputs: Iterable[str], outputs: Iterable[str]) -> list[memoryview]:
         """A model of some of the nodes, as the pieces of its file.
 
-        Inputs and outputs that the whole has not are taken for numbers with a fraction, of any shape.
+        Inputs and outputs that the whole model does not have are float tensors of any shape.
         """
         needed = {name for node in nodes for name in node.inputs}
         pieces = [node.field for node in nodes]
@@ -116,7 +116,7 @@ def _name(encoded: memoryview, name_field: int) -> str:
 
 
 def _ints(values: Iterable[int | memoryview]) -> Iterator[int]:
-    """A list of numbers, written one by one or packed."""
+    """A repeated integer field, packed or not."""
     for value in values:
         if isinstance(value, int):
             yield value
@@ -128,7 +128,7 @@ def _ints(values: Iterable[int | memoryview]) -> Iterator[int]:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview, memoryview]]:
-    """A message's fields: number, value, and the bytes of both. Raises ValueError."""
+    """A message's fields: number, value, encoded bytes. Raises ValueError."""
     position, size = 0, len(message)
     while position < size:
         start = position
@@ -152,7 +152,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview, memory
 
 
 def _varint(message: memoryview, position: int) -> tuple[int, int]:
-    # Nearly all of them are this short, and there are tens of thousands in a voice.
+    # Fast path: nearly all are this short, and a voice has tens of thousands.
     if position < len(message) and message[position] < 0x80:
         return message[position], position + 1
     value = 0
@@ -187,8 +187,8 @@ def _value(number: int, name: str) -> memoryview:
 
 _NOISE_OPS = ("RandomNormalLike", "RandomNormal")
 _SCALING_OPS = ("Mul", "Add")
-# Operations on each frame by itself. Those on an axis are meant for the channels; a voice is tried before it
-# is trusted (edgevox/tts/vits.py).
+# Operations on single frames. Those with an axis are assumed to act on channels; edgevox/tts/vits.py verifies
+# the result.
 _FRAMEWISE_OPS = {
     *("Add", "Sub", "Mul", "Div", "Neg", "Exp", "Tanh", "Sigmoid", "Relu", "LeakyRelu", "Cast", "Identity"),
     *("Slice", "Split", "Concat", "Unsqueeze", "Squeeze", "Shape", "ConstantOfShape", "Expand"),
@@ -196,12 +196,12 @@ _FRAMEWISE_OPS = {
 
 
 class GraphNotUnderstood(ValueError):
-    """The graph is not built like a voice that can be cut."""
+    """The graph does not have the structure of a voice that can be cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The part that is run once for a sentence; `outputs` is what the others need, the frames first."""
+    """The part that runs once per sentence; `outputs` are the inputs of the others, the frames first."""
 
     model: list[memoryview]
     outputs: tuple[str, ...]
@@ -209,9 +209,9 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How a part is run window by window: on frames of `stream`, with the tensors `beside` it.
+    """How a part runs window by window: on frames of `stream`, with the tensors `beside` it.
 
-    What it makes of a frame depends on `reach_frames` frames to either side, and is `growth` values long.
+    The output of a frame depends on `reach_frames` frames to either side, and has `growth` values.
     """
 
     stream: str
@@ -230,14 +230,14 @@ class WindowedPart:
 
 @dataclass(frozen=True, slots=True)
 class VoiceParts:
-    """A voice, cut. Each windowed part reads what the one before it makes."""
+    """A voice cut into parts, each of which reads the output of the previous one."""
 
     front: Front
     windowed: tuple[WindowedPart, ...]
 
 
 def cut_voice(graph: Graph) -> VoiceParts:
-    """The parts of a voice. Raises GraphNotUnderstood."""
+    """Cut a voice into parts. Raises GraphNotUnderstood."""
     if not graph.outputs:
         raise GraphNotUnderstood("the graph has no output")
     sound = next(iter(graph.outputs))
@@ -258,7 +258,7 @@ def cut_voice(graph: Graph) -> VoiceParts:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The nodes from one tensor to another; `beside` is what else they need."""
+    """The nodes from one tensor to another; `beside` are their other inputs."""
 
     start: str
     end: str
@@ -285,7 +285,7 @@ class _Span:
 
 
 def _decoder_entry(graph: Graph, sound: str) -> str:
-    """What the decoder reads: the input of the convolution before the first one that makes frames longer."""
+    """The decoder's input: that of the convolution before the first upsampling one."""
     nodes = _before(graph.nodes, [sound])
     made_by = {name: node for node in nodes for name in node.outputs}
     first = next((node for node in nodes if node.op == "ConvTranspose"), None)
@@ -301,7 +301,7 @@ def _decoder_entry(graph: Graph, sound: str) -> str:
             if node.op not in _FRAMEWISE_OPS:
                 raise GraphNotUnderstood(f"there is a {node.op} before the decoder's first step")
             ahead += node.inputs
-        # The other convolution there is the speaker's, which is as wide as one frame.
+        # The other convolution is the speaker's, one frame wide.
         elif math.prod(node.ints("kernel_shape")) > 1:
             found.append(node)
     if len(found) != 1:
@@ -310,7 +310,7 @@ def _decoder_entry(graph: Graph, sound: str) -> str:
 
 
 def _flow_entry(graph: Graph, latent: str) -> str | None:
-    """What the flow reads: the last noise that is drawn, scaled and added. None when there is no noise."""
+    """The flow's input: the last scaled and added noise. None without noise."""
     nodes = _before(graph.nodes, [latent])
     noise = [node for node in nodes if node.op in _NOISE_OPS]
     if not noise:
@@ -326,7 +326,7 @@ def _flow_entry(graph: Graph, latent: str) -> str | None:
 
 
 def _reach(nodes: Sequence[Node], start: str, end: str) -> tuple[Fraction, int]:
-    """How many frames to either side `end` depends on, and how many values it has for each."""
+    """The receptive field of `end` in frames to either side, and its number of values per frame."""
     reach, growth = {start: Fraction(0)}, {start: 1}
     for node in nodes:
         known = [name for name in node.inputs if name in reach]
@@ -347,7 +347,7 @@ def _reach(nodes: Sequence[Node], start: str, end: str) -> tuple[Fraction, int]:
 
 
 def _extent(node: Node) -> tuple[int, int, int]:
-    """Over how many values a convolution reaches to the left and to the right, and its stride."""
+    """The reach of a convolution to the left and right, and its stride."""
     kernel, pads = node.ints("kernel_shape"), node.ints("pads")
     if len(kernel) != 1 or len(pads) != 2:
         raise GraphNotUnderstood("a convolution is not along time alone")
@@ -363,7 +363,7 @@ def _extent(node: Node) -> tuple[int, int, int]:
 
 
 def _before(nodes: Sequence[Node], names: Iterable[str]) -> list[Node]:
-    """Those nodes that are needed for these tensors."""
+    """The nodes on which these tensors depend."""
     needed = set(names)
     found: list[Node] = []
     for node in reversed(nodes):
@@ -374,7 +374,7 @@ def _before(nodes: Sequence[Node], names: Iterable[str]) -> list[Node]:
 
 
 def _behind(nodes: Sequence[Node], name: str) -> list[Node]:
-    """Those nodes that depend on this tensor."""
+    """The nodes that depend on this tensor."""
     reached = {name}
     found: list[Node] = []
     for node in nodes:

@@ -1,4 +1,4 @@
-"""Piper as an engine: one sentence of speakable text in, pieces of sound out.
+"""The Piper engine: one normalized sentence in, chunks of audio out.
 
 This is the only file that imports piper, which is GPL. It does so in `load`, which the daemon calls in a
 child process of its own (docs/adr/0004-piper-behind-its-own-process.md).
@@ -22,29 +22,29 @@ from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
 
-# One run's working memory grows with its sound: this much is about 12 s and 250 MB at normal speed.
+# The memory of a run grows with its audio: this much is about 12 s and 250 MB at normal speed.
 MAX_PIECE_PHONEMES = 240
 MAX_PIECE_CHARS = 400
-# A voice takes some 80 MB: the least used one makes room, and is read again when it is needed.
+# A voice takes some 80 MB: the least recently used one is dropped, and loaded again when needed.
 MOST_VOICES = 3
 
 _SLOWEST, _FASTEST = 0.25, 4.0
-# Spoken to nobody when a voice is loaded: as loud as speech is on the whole, and long enough for two chunks.
+# Synthesized when a voice is loaded, to measure its level: long enough for two chunks.
 _PROBE = "Good morning."
-# How loud every voice is, whatever its own level; the peaks of speech are about seven times this.
+# The level to which every voice is scaled; the peaks of speech are about seven times this.
 _LEVEL = 0.1
 _MOST_GAIN = 10.0
 _KNEE = 0.7
-# What is quieter is silence; so much of it is left before the first sound, where soft consonants begin.
+# The silence threshold, and the silence kept before the first sound for soft consonants.
 _SILENT = 0.003
 _LEAD_IN_S = 0.01
 
 
 class PiperEngine:
-    """Piper voices: an ONNX file each, and its settings in a file of the same name with `.json` behind it.
+    """Piper voices: an ONNX file each, with its settings in the same name plus `.json`.
 
-    `voice_path` speaks what none of `others`, by language, is for. A second thread nearly halves the time
-    while a core is idle (benchmarks/results/tts.md).
+    `others` are voices by language; `voice_path` is for all other languages. A second thread nearly halves the
+    time while a core is idle (benchmarks/results/tts.md).
     """
 
     def __init__(self, voice_path: Path, *, others: Mapping[str, Path] | None = None, threads: int = 1) -> None:
@@ -53,18 +53,18 @@ class PiperEngine:
         self.threads = threads
         self._switch: Any = None
         self._loaded: OrderedDict[Path, _Voice] = OrderedDict()
-        """The voices in memory, the one that spoke last behind all others."""
+        """The loaded voices, the most recently used last."""
 
     def load(self) -> None:
-        """Read the first voice and say a word to nobody. Raises ModelMissing or ModelError.
+        """Load and warm up the first voice. Raises ModelMissing or ModelError.
 
-        The other voices have to be there, and are read when they are first needed.
+        The files of the other voices must exist; they are loaded on first use.
         """
         for path in (self.voice_path, *self.others.values()):
             for file in (path, _config_path(path)):
                 if not file.is_file():
                     raise ModelMissing(f"there is no voice file {file}", hint="edgevox models pull fetches it")
-        # Not at the top of the file: only the process that speaks may carry GPL code and onnxruntime.
+        # Imported late: only the TTS process may load GPL code and onnxruntime.
         from edgevox.tts.vits import StopSwitch
 
         logging.getLogger("piper").setLevel(logging.ERROR)
@@ -73,9 +73,9 @@ class PiperEngine:
         self._switch = switch
 
     def run(self, request: SynthesisRequest, cancel: CancelFlag) -> Iterator[Audio]:
-        """Speak one sentence, chunk by chunk. A text without a letter or a digit gives no sound.
+        """Synthesize one sentence in chunks; a text without a letter or a digit gives none.
 
-        Raises ModelError when the voice was not loaded, or is another that cannot be.
+        Raises ModelError if the engine is not loaded, or the voice of the language cannot be loaded.
         """
         if self._switch is None:
             raise ModelError("the voice is not loaded", hint="call load() before run()")
@@ -105,14 +105,14 @@ class PiperEngine:
 
 
 def _without_lead_in(audio: Audio) -> Audio:
-    """The sound without the silence that the voice begins a sentence with: joe's takes 60 ms."""
+    """Trim the leading silence, 60 ms with the voice joe."""
     loud = np.flatnonzero(np.abs(audio.samples) > _SILENT)
     begin = int(loud[0]) - round(_LEAD_IN_S * audio.rate_hz) if len(loud) else 0
     return Audio(audio.samples[begin:], audio.rate_hz) if begin > 0 else audio
 
 
 class _Voice:
-    """One voice in memory. Making it raises ModelError."""
+    """A loaded voice. Raises ModelError."""
 
     def __init__(self, path: Path, *, threads: int, switch: Any) -> None:  # noqa: ANN401 (not imported yet)
         from piper.config import PiperConfig, SynthesisConfig
@@ -124,7 +124,7 @@ class _Voice:
             config = PiperConfig.from_dict(json.loads(_config_path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
             raise _broken(_config_path(path), err) from err
-        # A file that is a model but no voice, or a language espeak has not, only shows when a word is spoken.
+        # A model that is not a voice, or a language unknown to espeak, fails only on synthesis.
         unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, RuntimeError, ValueError, TypeError)
         try:
             self._piper = PiperVoice(config=config, session=_Inputs())
@@ -142,7 +142,7 @@ class _Voice:
         self._gain = _LEVEL / max(float(np.sqrt(np.mean(sound**2))), _LEVEL / _MOST_GAIN)
 
     def phonemes(self, text: str, longest: int) -> Iterator[Sequence[str]]:
-        """What is to be spoken, in pieces of at most `longest` phonemes."""
+        """The phonemes in pieces of at most `longest`."""
         for piece in _pieces(_printable(text), MAX_PIECE_CHARS):
             if not any(char.isalnum() for char in piece):
                 continue
@@ -152,7 +152,7 @@ class _Voice:
                         yield phonemes
 
     def sound(self, phonemes: Sequence[str], speed: float) -> Iterator[Audio]:
-        """One piece, chunk by chunk. Raises RunStopped."""
+        """Synthesize one piece in chunks. Raises RunStopped."""
         from piper.config import SynthesisConfig
 
         config = SynthesisConfig(length_scale=self._piper.config.length_scale / speed)
@@ -173,12 +173,12 @@ def _broken(path: Path, err: Exception) -> ModelError:
 
 
 def _printable(text: str) -> str:
-    """The text without what espeak refuses (NUL, lone surrogates) or takes for raw phonemes ([[...]])."""
+    """The text without characters that espeak rejects (NUL, lone surrogates) or reads as phonemes ([[...]])."""
     return "".join(" " if char in "[]" or unicodedata.category(char) in {"Cc", "Cs"} else char for char in text)
 
 
 def _pieces(whole: Sequence[str], longest: int) -> Iterator[Any]:
-    """Slices of at most `longest`, cut behind a space where there is one."""
+    """Slices of at most `longest`, cut after a space if possible."""
     start = 0
     while len(whole) - start > longest:
         end = start + longest
@@ -192,7 +192,7 @@ def _pieces(whole: Sequence[str], longest: int) -> Iterator[Any]:
 
 
 class _Inputs:
-    """Stands where Piper expects its session, and keeps what Piper gives it."""
+    """Replaces Piper's onnxruntime session and records its inputs."""
 
     def __init__(self) -> None:
         self.last: Mapping[str, Any] = {}
@@ -203,14 +203,14 @@ class _Inputs:
 
 
 def _inputs(voice: Any, phonemes: Sequence[str], config: Any) -> Mapping[str, Any]:  # noqa: ANN401 (piper's)
-    """What Piper would have its session make sound of."""
+    """The inputs that Piper would pass to its session."""
     voice.phoneme_ids_to_audio(voice.phonemes_to_ids(phonemes), config)
     inputs: Mapping[str, Any] = voice.session.last
     return inputs
 
 
 def _loud(samples: NDArray[np.float32], gain: float) -> NDArray[np.float32]:
-    """The same gain for every sentence, and for every chunk; what would be too loud is bent, not cut off."""
+    """Apply a constant gain to every chunk, with soft clipping."""
     loud = samples * np.float32(gain)
     size = np.abs(loud)
     bent = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))

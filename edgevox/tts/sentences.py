@@ -47,18 +47,18 @@ _BEFORE_NUMBERS_IN = _by_language(_BEFORE_NUMBERS)
 
 
 def never_last(language: str) -> frozenset[str]:
-    """In small letters and without their last stop: something always follows these."""
+    """Abbreviations that never end a sentence, in lower case without the last full stop."""
     return _NEVER_LAST_IN[ENGLISH] | _NEVER_LAST_IN.get(language, frozenset())
 
 
 def before_numbers(language: str) -> frozenset[str]:
-    """Likewise, where it is a number that follows."""
+    """Likewise, if a number follows."""
     return _BEFORE_NUMBERS_IN[ENGLISH] | _BEFORE_NUMBERS_IN.get(language, frozenset())
 
 
-# Shorter than this, the first clause would be over before the next piece of sound is made.
+# A shorter first clause would end before the next piece is synthesized.
 MIN_CLAUSE_CHARS = 24
-# The longest that one synthesis should take, and so the latest that a run-on is cut.
+# The longest text for one synthesis; longer sentences are cut.
 MAX_CHARS = 300
 
 _ENDS = frozenset(".!?…؟।")
@@ -71,7 +71,7 @@ _CLOSERS = frozenset(")]}")
 _QUOTES_OPEN = frozenset("“«„")
 _QUOTES_OPEN_BEFORE_WORDS = frozenset('"»')
 _QUOTES_CLOSE = frozenset("”»“«")
-# What may stand between the mark that ends a sentence and the space behind it.
+# Allowed between the mark that ends a sentence and the space after it.
 _TRAILERS = _CLOSERS | _QUOTES_CLOSE | frozenset("\"'’*_`~")
 _AROUND_WORDS = "\"'’‘“”«»„¿¡()[]{}*_`~"
 
@@ -81,7 +81,7 @@ _ORDINALS_WITH_STOP = frozenset(("de", "lb"))
 
 @dataclass(slots=True)
 class SentenceSplitter:
-    """`feed` it every token, then `finish`; after that it is as new."""
+    """Splits a token stream: `feed` every token, then `finish`, which resets it."""
 
     language: str = ENGLISH
     min_clause_chars: int = MIN_CLAUSE_CHARS
@@ -103,7 +103,7 @@ class SentenceSplitter:
         return tuple(done)
 
     def finish(self) -> tuple[str, ...]:
-        """What is left at the end of the text."""
+        """The remaining text."""
         done: list[str] = []
         self._cut(len(self._piece.chars), done)
         self._is_first = True
@@ -134,7 +134,7 @@ class SentenceSplitter:
 
 @dataclass(slots=True)
 class _Mark:
-    """A mark that ends a sentence or a clause if what follows allows it; `end` is 0 where there is none."""
+    """A mark that may end a sentence or a clause, depending on the next character; `end` is 0 for none."""
 
     end: int = 0
     needs_space: bool = True
@@ -142,7 +142,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
-    """What full stops mean in a language, beside the end of a sentence."""
+    """The uses of full stops in a language besides the end of a sentence."""
 
     never_last: frozenset[str]
     before_numbers: frozenset[str]
@@ -155,7 +155,7 @@ class _Grammar:
 
 @dataclass(slots=True)
 class _Piece:
-    """What has come since the last cut, white space made single, and where it could be cut."""
+    """The text since the last cut, with single spaces, and its possible cuts."""
 
     grammar: _Grammar
     chars: list[str] = field(default_factory=list)
@@ -170,7 +170,7 @@ class _Piece:
     space_cut: int = 0
 
     def ends_before(self, char: str) -> tuple[int, int]:
-        """Where a sentence and where a clause has ended, now that `char` is known to follow; 0 for none."""
+        """The ends of a sentence and of a clause, given the next `char`; 0 for none."""
         sentence_end = clause_end = 0
         if self._is_settled(self.sentence, char):
             if not char.islower() and not self._is_abbreviation(char):
@@ -196,14 +196,14 @@ class _Piece:
         self._track_mark(char, before)
 
     def best_cut(self) -> int:
-        """Where to cut a run-on: behind a sentence or a clause if that is no small piece, else at a space."""
+        """Where to cut a long sentence: after a sentence or clause that is not too short, else at a space."""
         for cut in (self.sentence_cut, self.clause_cut):
             if 2 * cut >= len(self.chars):
                 return cut
         return self.space_cut or len(self.chars)
 
     def _is_settled(self, mark: _Mark, char: str) -> bool:
-        """Whether `char` shows that the mark was one; a mark that it shows to be none is forgotten."""
+        """Whether `char` confirms the pending mark; a refuted mark is dropped."""
         if not mark.end or char.isspace():
             return False
         if mark.end < len(self.chars):

@@ -27,7 +27,7 @@ from edgevox.tts.onnx_graph import Graph, VoiceParts, Window, cut_voice
 
 Array: TypeAlias = NDArray[Any]
 
-# They have no ancestor of their own but Exception.
+# They have no common base class but Exception.
 ONNX_ERRORS: tuple[type[Exception], ...] = (
     native.EPFail,
     native.Fail,
@@ -44,14 +44,14 @@ _ERRORS_ONLY = 3
 
 
 class RunStopped(Exception):
-    """A run was ended by its flag."""
+    """A run was cancelled by its flag."""
 
 
 class StopSwitch:
-    """Ends the runs of the sessions that share it, while `thrown_by` is entered and its flag is set.
+    """Cancels the runs of the sessions that share it, while `thrown_by` is entered and its flag is set.
 
-    The flag is a byte that another process sets, so it can only be watched. onnxruntime then ends the run
-    between two nodes of the graph, within a millisecond.
+    The flag is a byte that another process sets, so it is polled. onnxruntime then stops between two nodes of
+    the graph, within a millisecond.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class StopSwitch:
 
 
 class StoppableSession:
-    """A model, from its file or from the pieces of one."""
+    """An onnxruntime session on a model file or on parts of one."""
 
     def __init__(self, model: Path | Sequence[memoryview], *, threads: int, switch: StopSwitch) -> None:
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
@@ -102,7 +102,7 @@ class StoppableSession:
 
 @contextmanager
 def _as_file(model: Path | Sequence[memoryview]) -> Iterator[str]:
-    """The name under which onnxruntime can open the model. Given bytes, it would keep them for good."""
+    """A path from which onnxruntime loads the model. Given bytes, it would keep them in memory."""
     if isinstance(model, Path):
         yield str(model)
         return
@@ -115,7 +115,7 @@ def _session_options(threads: int) -> onnxruntime.SessionOptions:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = _ERRORS_ONLY
-    # A waiting thread that spins takes its core from the other engines.
+    # Spinning threads take a core from the other engines.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Planning the reuse of buffers is 2.4 s of a 3 s load, and no sentence is faster for it. The pattern plan
     # has to go with it: without reuse it holds 200 MB more.
@@ -127,29 +127,29 @@ def _session_options(threads: int) -> onnxruntime.SessionOptions:
 def _run_options() -> onnxruntime.RunOptions:
     options = onnxruntime.RunOptions()
     options.log_severity_level = _ERRORS_ONLY
-    # Otherwise the memory of the longest sentence ever spoken is kept for good.
+    # Otherwise the memory of the longest sentence is never freed.
     options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
     return options
 
 
 FIRST_CHUNK_S = 0.35
-# Each one more costs the frames that two neighbours both need.
+# Each chunk more costs the overlap of its neighbours.
 MOST_CHUNKS = 4
 _FIRST_GROWTH = 2.0
 _MOST_GROWTH = 4.0
-# How much of a chunk's playing time the next one may take: the machine can get busier meanwhile.
+# The share of a chunk's duration that synthesis of the next one may take, with a margin for CPU load.
 _RESERVE = 0.6
 
 
 class RealTimeFactor:
-    """How fast sound is made here, as the last piece of speech showed."""
+    """The synthesis speed, as measured on the last piece of speech."""
 
     def __init__(self) -> None:
         self.growth = _FIRST_GROWTH
-        """How many times as long as the last chunk the next one may be; less than 1 on a slow machine."""
+        """The growth factor from chunk to chunk; less than 1 on a slow machine."""
 
     def note(self, work_s: float, sound_s: float) -> None:
-        """Sound of `sound_s` took `work_s` to make."""
+        """Record that `sound_s` of audio took `work_s` to synthesize."""
         self.growth = min(_MOST_GROWTH, _RESERVE * sound_s / work_s)
 
 
@@ -158,7 +158,7 @@ def chunk_ends(frames: int, frames_per_s: float, growth: float) -> Iterator[int]
     shortest = FIRST_CHUNK_S * frames_per_s
     size = max(shortest, frames / sum(growth**number for number in range(MOST_CHUNKS)))
     end = 0.0
-    # What would be left for a chunk of its own may be too little for one.
+    # The remainder may be too short for a chunk.
     while frames - end > size + shortest / 2:
         end += size
         yield round(end)
@@ -170,7 +170,7 @@ def chunk_ends(frames: int, frames_per_s: float, growth: float) -> Iterator[int]
 Samples: TypeAlias = NDArray[np.float32]
 
 _LOG = logging.getLogger(__name__)
-# Samples are between -1 and 1; the same work in another order differs by some 1e-6.
+# Samples are between -1 and 1; another order of operations differs by some 1e-6.
 _SAME_WITHIN = 1e-3
 
 
@@ -178,14 +178,14 @@ class VitsModel(Protocol):
     """A voice's model."""
 
     def whole(self, inputs: Mapping[str, Array]) -> Samples:
-        """One piece of speech. Raises RunStopped or ONNX_ERRORS."""
+        """Synthesize a piece of speech. Raises RunStopped or ONNX_ERRORS."""
 
     def chunks(self, inputs: Mapping[str, Array]) -> Iterator[Samples]:
-        """The same, as it is made."""
+        """Synthesize it in chunks."""
 
 
 class SinglePassVits:
-    """A voice that can only make a piece of speech in one go."""
+    """A voice without streaming."""
 
     def __init__(self, path: Path, *, threads: int, switch: StopSwitch) -> None:
         self._session = StoppableSession(path, threads=threads, switch=switch)
@@ -198,7 +198,7 @@ class SinglePassVits:
 
 
 class StreamingVits:
-    """A voice in parts: the front is run once for a piece of speech, the others window by window."""
+    """A voice in parts: the front runs once per piece of speech, the others window by window."""
 
     def __init__(
         self, parts: VoiceParts, pace: RealTimeFactor, *, rate_hz: int, threads: int, switch: StopSwitch
@@ -247,9 +247,9 @@ class StreamingVits:
 def open_vits(
     path: Path, *, rate_hz: int, threads: int, switch: StopSwitch, probe: Mapping[str, Array]
 ) -> tuple[VitsModel, Samples]:
-    """The voice, cut if its chunks of `probe` add up to the whole, and what `probe` sounds like.
+    """Load a voice, with streaming if its chunks of `probe` equal the whole; also returns the audio of `probe`.
 
-    The probe must be without noise. Raises ONNX_ERRORS or OSError when the file is no voice.
+    The probe must be without noise. Raises ONNX_ERRORS or OSError if the file is not a voice.
     """
     unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, ValueError, LookupError)
     try:
@@ -267,13 +267,13 @@ def open_vits(
 
 
 def _mapped(path: Path) -> memoryview:
-    """A file's content, until nothing refers to it any more. Raises OSError, ValueError when it is empty."""
+    """Map a file into memory. Raises OSError, and ValueError if it is empty."""
     with path.open("rb") as file:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 class _Windowed:
-    """What a part makes of another stream, as far as it was asked for."""
+    """The output stream of a part, computed on demand."""
 
     def __init__(
         self,
@@ -292,14 +292,14 @@ class _Windowed:
         self._end = 0
 
     def upto(self, end: int) -> Array:
-        """What it makes of the first `end` frames, or of more."""
+        """The output for at least the first `end` frames."""
         reach, growth = self._window.reach_frames, self._window.growth
         if end > self._end:
             low, high = max(0, self._end - reach), min(self._frames, end + reach)
             frames = slice(low, high)
             inputs = {self._window.stream: self._source(high)[..., frames]}
             for name, value in self._beside.items():
-                # A tensor of a single frame holds for all of them: it is the speaker's.
+                # A tensor of a single frame (the speaker embedding) applies to all frames.
                 inputs[name] = value[..., frames] if value.shape[-1] > 1 else value
             made = self._session.run(inputs)[0]
             self._pieces.append(made[..., (self._end - low) * growth : (end - low) * growth])

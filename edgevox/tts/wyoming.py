@@ -19,9 +19,9 @@ _log = logging.getLogger(__name__)
 
 
 class WyomingTts:
-    """A Synthesizer. `voice` is the server's, for the first of `languages`; for others it picks one itself.
+    """A TtsService. `voice` is for the first of `languages`; the server chooses one for the others.
 
-    Raises ConfigError for a wrong address.
+    Raises ConfigError for an invalid address.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class WyomingTts:
         return self._link.is_up
 
     async def start(self) -> None:
-        """Find the server. Raises EngineFailed, and ConfigError for one that cannot do this."""
+        """Check the server. Raises EngineFailed, and ConfigError if it offers no TTS."""
         programs = (await self._link.info()).tts
         if not programs:
             raise ConfigError(f"{self._link.address} does not speak", hint="check tts.remote")
@@ -55,11 +55,11 @@ class WyomingTts:
             )
 
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """No effect: each request has its own connection."""
 
     async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-        """The sound of one sentence, as it comes. Raises EngineFailed."""
-        if not request.text:  # only to have the voice ready
+        """Stream the audio of one sentence. Raises EngineFailed."""
+        if not request.text:  # a request to load the voice
             return
         if request.speed != 1.0 and not self._is_told_of_speed:
             self._is_told_of_speed = True

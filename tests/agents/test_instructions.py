@@ -76,15 +76,15 @@ async def test_a_rest_prepares_again_only_when_something_has_changed() -> None:
     model = ScriptedModel(["", "Hello.", "", ""])
     agent = LLMAgent("test", instructions=house, model=model, takes_notes=False)
     for _ in range(3):
-        await agent.rest(CancelFlag())
+        await agent.warm_prefix(CancelFlag())
     assert len(model.requests) == 1
     await agent.run("Greet Ada.")
     for _ in range(3):
-        await agent.rest(CancelFlag())
+        await agent.warm_prefix(CancelFlag())
     assert contents(model.requests[2]) == ["The house.", "Greet Ada.", "Hello."]
     house.beginning = "The blue house."
     for _ in range(3):
-        await agent.rest(CancelFlag())
+        await agent.warm_prefix(CancelFlag())
     assert len(model.requests) == 4
     assert model.requests[3].prompt_only
     assert contents(model.requests[3])[0] == "The blue house."
@@ -94,11 +94,11 @@ async def test_a_rest_that_was_disturbed_is_taken_up_again() -> None:
     model = ScriptedModel(["a prompt", ""], piece_chars=1)
     agent = LLMAgent("test", instructions=House(), model=model, takes_notes=False)
     disturbed = CancelFlag()
-    resting = asyncio.create_task(agent.rest(disturbed))
+    resting = asyncio.create_task(agent.warm_prefix(disturbed))
     await asyncio.sleep(0)
     disturbed.set()
     await resting
-    await agent.rest(CancelFlag())
+    await agent.warm_prefix(CancelFlag())
     assert len(model.requests) == 2
 
 

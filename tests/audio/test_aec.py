@@ -102,11 +102,11 @@ def test_an_echo_that_moves_unannounced_is_known_for_one_and_followed(lost_s: fl
     heard = np.concatenate((heard[:lost_at], tail))[: len(REPLY)]
     one = canceller()
     through(one, REPLY[:asked_at], heard[:asked_at])
-    assert one.hears_itself()
+    assert one.is_own_echo()
     heard_on = heard[asked_at:]
     left, _ = through(one, REPLY[asked_at:], heard_on, begun_s=BEGUN_S + asked_at / SECOND)
     assert removed_db(heard_on[SECOND : 3 * SECOND], left[SECOND : 3 * SECOND]) > 20
-    assert not one.hears_itself()
+    assert not one.is_own_echo()
 
 
 def test_a_person_over_the_reply_is_not_its_echo() -> None:
@@ -114,7 +114,7 @@ def test_a_person_over_the_reply_is_not_its_echo() -> None:
     heard[2 * SECOND : 5 * SECOND] += PERSON
     one = canceller()
     through(one, REPLY[: 3 * SECOND], heard[: 3 * SECOND])
-    assert not one.hears_itself()
+    assert not one.is_own_echo()
 
 
 def test_before_it_knows_the_room_nobody_else_is_heard() -> None:

@@ -33,7 +33,7 @@ class Desk:
         self.told: list[str] = []
         self.events: list[Event] = []
         self.has_begun = asyncio.Event()
-        self.confirmation = ConfirmationDialog(self.note, ways=frozenset({"keyboard"}))
+        self.confirmation = ConfirmationDialog(self.note, channels=frozenset({"keyboard"}))
         agent = LLMAgent("test", model=Ponderer(), confirm=self.confirmation, publish=self.note)
         self.pipeline = Pipeline(
             agent,

@@ -98,7 +98,7 @@ class Home:
             clock=self.time,
             sleep=self.time.sleep,
         )
-        async with alarm_player.at_work(lambda: self.is_somebody_speaking):
+        async with alarm_player.running(lambda: self.is_somebody_speaking):
             yield
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -170,7 +170,7 @@ async def test_an_alarm_goes_on_and_grows_louder_until_it_is_given_up() -> None:
     assert home.alarms.all() == ()
 
 
-async def test_what_another_process_sets_is_noticed_within_a_second() -> None:
+async def test_an_alarm_of_another_process_is_noticed_within_a_second() -> None:
     home = Home()
     async with home.ringing():
         await home.time.pass_by(100)
@@ -179,7 +179,7 @@ async def test_what_another_process_sets_is_noticed_within_a_second() -> None:
         assert len(home.started) == 1
 
 
-async def test_two_that_are_due_together_are_both_told_and_one_stop_is_enough() -> None:
+async def test_one_stop_ends_two_alarms_that_are_due_together() -> None:
     home = Home()
     home.timers.start(10, name="pasta")
     home.timers.start(10, name="egg")
@@ -191,7 +191,7 @@ async def test_two_that_are_due_together_are_both_told_and_one_stop_is_enough() 
     assert home.ended == ["stopped", "stopped"]
 
 
-async def test_what_becomes_due_while_something_rings_is_told_at_once() -> None:
+async def test_an_alarm_due_while_another_rings_is_announced_at_once() -> None:
     home = Home()
     home.set_alarm(10)
     home.timers.start(12, name="egg")
@@ -206,7 +206,7 @@ async def test_what_becomes_due_while_something_rings_is_told_at_once() -> None:
 # --- what was missed
 
 
-async def test_what_became_due_while_nobody_was_there_is_told_once_at_the_start() -> None:
+async def test_a_missed_alarm_is_announced_once_at_the_start() -> None:
     home = Home()
     home.set_alarm(10)
     home.timers.start(10, name="pasta")
@@ -227,7 +227,7 @@ async def test_an_alarm_that_a_crash_cut_short_rings_on() -> None:
         assert home.sounds.count("alarm") > 1
 
 
-async def test_an_end_while_it_rings_ends_what_was_heard() -> None:
+async def test_shutdown_marks_an_alarm_that_sounded_as_done() -> None:
     home = Home()
     home.timers.start(10)
     async with home.ringing():
@@ -236,7 +236,7 @@ async def test_an_end_while_it_rings_ends_what_was_heard() -> None:
     assert home.timers.all() == ()
 
 
-async def test_what_was_not_heard_to_its_end_rings_again_at_the_next_start() -> None:
+async def test_an_alarm_cut_by_shutdown_rings_at_the_next_start() -> None:
     home = Home(speaker=Endless())
     home.timers.start(1)
     async with home.ringing():
@@ -301,7 +301,7 @@ async def test_when_nothing_rings_the_words_are_for_the_model() -> None:
     assert len(home.model.requests) == 1
 
 
-async def test_whoever_speaks_of_something_else_has_heard_a_timer() -> None:
+async def test_another_request_ends_a_timer() -> None:
     home = Home(["It is noon."])
     home.timers.start(10)
     async with home.ringing():
@@ -325,7 +325,7 @@ async def test_an_alarm_goes_on_after_another_sentence() -> None:
         assert home.ended == []
 
 
-async def test_what_is_cancelled_while_it_rings_falls_silent() -> None:
+async def test_an_alarm_cancelled_while_it_rings_falls_silent() -> None:
     home = Home()
     home.timers.start(10)
     async with home.ringing():
@@ -351,7 +351,7 @@ async def test_a_typed_stop_cuts_the_sound() -> None:
 # --- while something else goes on
 
 
-async def test_it_waits_for_whoever_is_speaking_but_not_for_ever() -> None:
+async def test_an_alarm_waits_for_speech_up_to_a_limit() -> None:
     home = Home()
     home.timers.start(10)
     async with home.ringing():
@@ -438,7 +438,7 @@ async def test_cancel_is_for_the_turn() -> None:
 # --- timers that do something
 
 
-async def test_what_a_timer_is_to_do_is_told_and_then_done_as_a_turn() -> None:
+async def test_the_command_of_a_timer_is_announced_and_run_as_a_turn() -> None:
     home = Home(["The lamp is off."])
     home.timers.start(10, command="turn off the lamp")
     async with home.ringing():
@@ -452,7 +452,7 @@ async def test_what_a_timer_is_to_do_is_told_and_then_done_as_a_turn() -> None:
     assert home.timers.all() == ()
 
 
-async def test_what_was_to_be_done_long_ago_is_told_and_not_done() -> None:
+async def test_an_overdue_command_is_announced_and_not_run() -> None:
     home = Home()
     home.timers.start(10, command="turn on the oven")
     home.time.now_s += 10 + LATEST_COMMAND_S + 1
@@ -466,7 +466,7 @@ async def test_what_was_to_be_done_long_ago_is_told_and_not_done() -> None:
 # --- when something is missing
 
 
-async def test_without_a_mouth_it_is_told_once() -> None:
+async def test_without_speech_output_an_alarm_is_published_once() -> None:
     home = Home(is_mute=True)
     home.timers.start(10)
     async with home.ringing():
@@ -505,7 +505,7 @@ async def test_an_agenda_that_cannot_be_read_is_told_once_and_rings_when_it_can(
         assert len(home.started) == 1
 
 
-async def test_what_cannot_be_marked_as_done_does_not_ring_for_ever() -> None:
+async def test_an_alarm_that_cannot_be_marked_as_done_does_not_ring_for_ever() -> None:
     home = Home()
     home.timers.start(10)
     async with home.ringing():

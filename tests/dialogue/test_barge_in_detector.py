@@ -55,7 +55,7 @@ def click() -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("pitch_hz", [95, 130, 210, 280])
-def test_a_person_is_noticed_at_once_and_given_the_floor_soon(seed: int, pitch_hz: float) -> None:
+def test_speech_ducks_the_reply_at_once_and_soon_stops_it(seed: int, pitch_hz: float) -> None:
     person = talking(2.0, seed, pitch_hz)
     told = verdicts(np.concatenate([room(1.0), person]))
     assert [verdict for _, verdict in told][-1] == "stop"
@@ -67,34 +67,34 @@ def test_a_person_is_noticed_at_once_and_given_the_floor_soon(seed: int, pitch_h
 
 
 @pytest.mark.parametrize("duration_s", [0.15, 0.3, 0.45, 0.6])
-def test_a_cough_makes_it_quiet_for_a_moment_and_does_not_stop_it(duration_s: float) -> None:
+def test_a_cough_ducks_the_reply_and_does_not_stop_it(duration_s: float) -> None:
     sound = np.concatenate([room(1.0), cough(duration_s), room(0.2), cough(duration_s), room(1.0)])
     decided = [verdict for _, verdict in verdicts(sound)]
     assert "stop" not in decided
     assert decided[-1:] == ["resume"]
 
 
-def test_a_click_is_nothing() -> None:
+def test_a_click_does_not_duck_the_reply() -> None:
     clicks = [np.concatenate([room(0.7), click()]) for _ in range(5)]
     assert verdicts(np.concatenate([*clicks, room(1.0)])) == []
 
 
-def test_what_is_heard_begins_before_the_first_syllable() -> None:
+def test_buffered_audio_begins_before_the_first_syllable() -> None:
     barge_in = BargeInDetector()
     person = talking(1.5, 3)
     verdicts(np.concatenate([room(1.0), person]), barge_in)
-    heard = np.concatenate([block.samples for block in barge_in.heard()])
+    heard = np.concatenate([block.samples for block in barge_in.buffered()])
     assert np.max(np.abs(heard[: round(0.1 * SAMPLE_RATE_HZ)])) < 10 * NOISE_FLOOR
     assert len(heard) / SAMPLE_RATE_HZ < 2.0
 
 
-def test_a_short_word_is_told_from_a_cough() -> None:
+def test_a_short_word_is_distinguished_from_a_cough() -> None:
     vowel = talking(0.6, 5)[: round(0.2 * SAMPLE_RATE_HZ)]
     word, hiss = BargeInDetector(), BargeInDetector()
     verdicts(np.concatenate([room(1.0), vowel, room(1.0)]), word)
     verdicts(np.concatenate([room(1.0), cough(0.3), room(1.0)]), hiss)
-    assert word.was_word
-    assert not hiss.was_word
+    assert word.may_be_word
+    assert not hiss.may_be_word
 
 
 def level(*, residual_dbfs: float, residual_floor_dbfs: float, converged_for_s: float, heard_dbfs: float) -> EchoLevel:
@@ -107,12 +107,12 @@ def level(*, residual_dbfs: float, residual_floor_dbfs: float, converged_for_s: 
     )
 
 
-def test_what_the_canceller_usually_leaves_of_the_echo_is_nobody() -> None:
+def test_the_usual_residual_echo_is_not_speech() -> None:
     usual = level(residual_dbfs=-40.0, residual_floor_dbfs=-42.0, converged_for_s=3.0, heard_dbfs=-20.0)
     assert verdicts(np.concatenate([room(1.0), talking(4.0, 1)]), BargeInDetector(lambda: usual)) == []
 
 
-def test_in_the_first_second_who_is_hardly_weakened_is_a_person() -> None:
+def test_before_convergence_sound_that_is_hardly_attenuated_is_speech() -> None:
     echo = level(residual_dbfs=-45.0, residual_floor_dbfs=-20.0, converged_for_s=0.3, heard_dbfs=-20.0)
     person = level(residual_dbfs=-22.0, residual_floor_dbfs=-20.0, converged_for_s=0.3, heard_dbfs=-20.0)
     sound = np.concatenate([room(1.0), talking(2.0, 2)])
@@ -133,60 +133,60 @@ def doubting() -> BargeInDetector:
     barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay)
     for block in blocks(room(2.0)):
         assert barge_in.feed(block) is None
-        assert barge_in.doubts() is None
+        assert barge_in.request_replay() is None
         warmup_replay.add(block.samples, block.samples)
-    assert barge_in.doubts() is warmup_replay
+    assert barge_in.request_replay() is warmup_replay
     return barge_in
 
 
-def test_a_reply_is_doubted_once() -> None:
-    assert doubting().doubts() is None
+def test_a_replay_is_requested_once_per_reply() -> None:
+    assert doubting().request_replay() is None
 
 
-def test_the_beginning_of_the_reply_before_is_not_doubted_in_the_next() -> None:
+def test_the_replay_of_the_previous_reply_is_not_requested_again() -> None:
     barge_in = doubting()
     barge_in.reset()
-    assert barge_in.doubts() is None
+    assert barge_in.request_replay() is None
 
 
-def test_somebody_who_was_missed_is_found_with_all_that_they_said() -> None:
+def test_missed_speech_is_found_in_the_replay_from_its_start() -> None:
     barge_in = doubting()
     for block in blocks(room(0.5)):  # meanwhile
         barge_in.feed(block)
     person = talking(1.0, seed=3, pitch_hz=210)
-    assert barge_in.reconsider(replay(np.concatenate([room(0.3), person, room(0.7)])))
-    assert sum(block.duration_s for block in barge_in.heard()) >= 1.0 + 0.7 + 0.5
+    assert barge_in.check_replay(replay(np.concatenate([room(0.3), person, room(0.7)])))
+    assert sum(block.duration_s for block in barge_in.buffered()) >= 1.0 + 0.7 + 0.5
 
 
-def test_where_nobody_was_nobody_is_found() -> None:
+def test_a_replay_without_speech_finds_none() -> None:
     barge_in = doubting()
-    assert not barge_in.reconsider(replay(room(2.0)))
-    assert not barge_in.reconsider(replay(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
+    assert not barge_in.check_replay(replay(room(2.0)))
+    assert not barge_in.check_replay(replay(np.concatenate([room(0.5), cough(0.4), room(1.1)])))
 
 
-def test_who_hears_itself_is_not_interrupted_and_still_hears_a_person() -> None:
+def test_own_echo_does_not_stop_the_reply_and_speech_still_does() -> None:
     is_echo = True
-    barge_in = BargeInDetector(hears_itself=lambda: is_echo)
+    barge_in = BargeInDetector(is_own_echo=lambda: is_echo)
     echo = np.concatenate([room(0.5), talking(1.5, seed=3), room(0.5)])
     assert "stop" not in [verdict for _, verdict in verdicts(echo, barge_in)]
     is_echo = False
     assert verdicts(talking(1.5, seed=4, pitch_hz=210), barge_in)[-1][1] == "stop"
 
 
-def test_an_echo_in_the_beginning_is_nobody_who_was_missed() -> None:
+def test_own_echo_in_the_replay_is_not_missed_speech() -> None:
     warmup_replay = AecWarmupReplay(Late)
-    barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay, hears_itself=lambda: True)
+    barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay, is_own_echo=lambda: True)
     person = talking(1.0, seed=3, pitch_hz=210)
-    assert not barge_in.reconsider(replay(np.concatenate([room(0.3), person, room(0.7)])))
+    assert not barge_in.check_replay(replay(np.concatenate([room(0.3), person, room(0.7)])))
 
 
-def test_a_sound_that_came_when_the_room_was_known_was_heard_the_first_time() -> None:
+def test_a_sound_after_convergence_is_not_missed_speech() -> None:
     person = talking(0.5, seed=3, pitch_hz=210)
     barge_in = doubting()
-    assert not barge_in.reconsider(replay(np.concatenate([room(1.4), person, room(0.1)])))
+    assert not barge_in.check_replay(replay(np.concatenate([room(1.4), person, room(0.1)])))
 
 
-def test_after_lost_sound_nobody_is_believed_until_the_room_is_known_again() -> None:
+def test_after_lost_samples_no_speech_is_detected_until_convergence() -> None:
     level = EchoLevel(-20.0, -21.0, 0.0, 0.0, 0.3, losses=1)
     person = np.concatenate([room(0.5), talking(1.5, seed=3)])
     assert not verdicts(person, BargeInDetector(lambda: level))

@@ -37,9 +37,9 @@ def pending(**changes: object) -> PendingConfirmation:
 class Person:
     """Hears every question to its end and then says the next line; None is silence."""
 
-    def __init__(self, *lines: str | None, ways: frozenset[Channel] = frozenset({"voice"})) -> None:
+    def __init__(self, *lines: str | None, channels: frozenset[Channel] = frozenset({"voice"})) -> None:
         self.events: list[Event] = []
-        self.confirmation = ConfirmationDialog(self.events.append, ways=ways)
+        self.confirmation = ConfirmationDialog(self.events.append, channels=channels)
         self.said_to_me: list[str] = []
         self._lines = list(lines)
 
@@ -68,7 +68,7 @@ class Person:
             await asyncio.sleep(0)
 
 
-async def test_a_plain_yes_is_one() -> None:
+async def test_a_clear_yes_grants() -> None:
     person = Person("Yes, please.")
     agreement = await person.answers(pending())
     assert (agreement.granted, agreement.by, agreement.channel) == (True, LOCAL, "voice")
@@ -76,7 +76,7 @@ async def test_a_plain_yes_is_one() -> None:
     assert [(e.text, e.answer) for e in person.events if isinstance(e, AnswerHeard)] == [("Yes, please.", "yes")]
 
 
-async def test_no_is_no_and_is_not_asked_again() -> None:
+async def test_no_denies_and_is_not_asked_again() -> None:
     person = Person("No.")
     agreement = await person.answers(pending())
     assert (agreement.granted, agreement.why) == (False, "the user said no")
@@ -84,30 +84,30 @@ async def test_no_is_no_and_is_not_asked_again() -> None:
 
 
 @pytest.mark.parametrize("doubtful", ["Yes, but not now", "I guess", "Yeah, no", "", "Sure?", "Who is there"])
-async def test_a_doubtful_yes_is_asked_once_more_and_then_it_is_no(doubtful: str) -> None:
+async def test_an_unclear_answer_is_asked_again_once_then_denied(doubtful: str) -> None:
     person = Person(doubtful, "Hm, well", "Yes.")
     agreement = await person.answers(pending())
     assert (agreement.granted, agreement.why) == (False, "the answer was not a clear yes")
     assert person.said_to_me == ["Unlock the front door?", "Please say yes or no. Unlock the front door?"]
 
 
-async def test_a_plain_yes_at_the_second_asking_is_one() -> None:
+async def test_a_clear_yes_to_the_repeated_question_grants() -> None:
     assert (await Person("Hm.", "Yes.").answers(pending())).granted
 
 
 @pytest.mark.parametrize("lines", [(None,), ("Hm.", None)])
-async def test_silence_is_no(lines: tuple[str | None, ...]) -> None:
+async def test_silence_denies(lines: tuple[str | None, ...]) -> None:
     agreement = await Person(*lines).answers(pending())
     assert (agreement.granted, agreement.why) == (False, "no answer came in time")
 
 
-async def test_a_question_that_has_expired_is_no() -> None:
+async def test_an_expired_question_is_denied() -> None:
     agreement = await Person().answers(pending(expires_s=time.monotonic() + 0.05))
     assert (agreement.granted, agreement.why) == (False, "no answer came in time")
 
 
-async def test_where_nobody_can_answer_nothing_is_asked() -> None:
-    person = Person(ways=frozenset())
+async def test_without_channels_no_question_is_asked() -> None:
+    person = Person(channels=frozenset())
     agreement = await person.answers(pending())
     assert (agreement.granted, agreement.why) == (False, "nobody could be asked")
     assert person.said_to_me == []
@@ -130,8 +130,8 @@ async def test_a_turn_that_is_cancelled_already_asks_nothing() -> None:
     assert not (await Person("Yes.").answers(pending(), turn)).granted
 
 
-async def test_whoever_answers_first_has_answered() -> None:
-    person = Person(ways=frozenset({"voice", "keyboard"}))
+async def test_the_first_answer_counts() -> None:
+    person = Person(channels=frozenset({"voice", "keyboard"}))
     confirmation = asyncio.create_task(person.answers(pending()))
     async with asyncio.timeout(BOUND_S):
         await person.confirmation.until_listening()
@@ -147,7 +147,7 @@ async def test_whoever_answers_first_has_answered() -> None:
 
 async def answered_elsewhere(question: PendingConfirmation, *answers: Agreement) -> Agreement:
     """What comes of answers on the keyboard or through the API; one that is denied leaves it open."""
-    person = Person(ways=frozenset({"voice", "api"}))
+    person = Person(channels=frozenset({"voice", "api"}))
     confirmation = asyncio.create_task(person.answers(question))
     async with asyncio.timeout(BOUND_S):
         await person.confirmation.until_listening()
@@ -170,7 +170,7 @@ async def test_a_client_neither_confirms_its_own_call_nor_keeps_others_from_it()
     assert agreement.by == phone
 
 
-async def test_whoever_may_not_confirm_can_neither_agree_nor_refuse() -> None:
+async def test_a_caller_without_the_right_can_neither_grant_nor_deny() -> None:
     stranger = Caller("stranger", frozenset({"act"}))
     agreement = await answered_elsewhere(
         pending(),
@@ -181,7 +181,7 @@ async def test_whoever_may_not_confirm_can_neither_agree_nor_refuse() -> None:
     assert agreement.granted
 
 
-async def test_whoever_asked_for_it_may_take_it_back() -> None:
+async def test_the_caller_may_withdraw_its_own_call() -> None:
     page = Caller("page", frozenset({"act"}))
     took_back = Agreement(granted=False, by=page, channel="api", why="taken back")
     assert (await answered_elsewhere(pending(origin=page), took_back)).why == "taken back"
@@ -190,15 +190,15 @@ async def test_whoever_asked_for_it_may_take_it_back() -> None:
 # --- more than a voice
 
 
-async def test_what_needs_more_than_a_voice_is_left_alone_where_there_is_only_a_voice() -> None:
+async def test_a_screen_confirmation_is_denied_if_voice_is_the_only_channel() -> None:
     person = Person("Yes.")
     agreement = await person.answers(pending(level="screen"))
     assert (agreement.granted, agreement.why) == (False, "this needs more than a spoken yes")
     assert person.said_to_me == ["Unlock the front door? A spoken yes is not enough for that, so I leave it."]
 
 
-async def test_a_spoken_yes_does_not_count_where_the_screen_is_asked_for() -> None:
-    person = Person("Yes.", "Yes.", ways=frozenset({"voice", "keyboard"}))
+async def test_a_spoken_yes_does_not_grant_a_screen_confirmation() -> None:
+    person = Person("Yes.", "Yes.", channels=frozenset({"voice", "keyboard"}))
     agreement = await person.answers(pending(level="screen", expires_s=time.monotonic() + 0.3))
     assert (agreement.granted, agreement.why) == (False, "no answer came in time")
     assert person.said_to_me == [
@@ -208,7 +208,7 @@ async def test_a_spoken_yes_does_not_count_where_the_screen_is_asked_for() -> No
 
 
 async def test_a_spoken_no_counts_everywhere() -> None:
-    person = Person("No!", ways=frozenset({"voice", "keyboard"}))
+    person = Person("No!", channels=frozenset({"voice", "keyboard"}))
     assert (await person.answers(pending(level="screen"))).why == "the user said no"
 
 

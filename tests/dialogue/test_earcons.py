@@ -178,7 +178,7 @@ class Scene:
         self.synthesizer = synthesizer or ToneSynthesizer()
         self.speaker = speaker or CountingSpeaker()
         self.words = BuiltinCommands()
-        self.confirmation = ConfirmationDialog(self.bus.publish, ways=frozenset({"keyboard"}))
+        self.confirmation = ConfirmationDialog(self.bus.publish, channels=frozenset({"keyboard"}))
         self.is_spoken_to = False
         self.hears_over_itself = True
 
@@ -226,7 +226,7 @@ class Scene:
         self, turn: Turn | None = None, early: SpeculativeTranscript | None = None
     ) -> asyncio.Task[AgentResult | None]:
         turn = early.turn if early else turn or Turn()
-        transcriber = self.pipeline.hear(SOUND, turn, last_voiced_s=time.monotonic(), early=early)
+        transcriber = self.pipeline.hear(SOUND, turn, last_voiced_s=time.monotonic(), speculative=early)
         return asyncio.create_task(transcriber)
 
     async def begin_early(self) -> SpeculativeTranscript:
@@ -267,7 +267,7 @@ async def over(task: asyncio.Task[AgentResult | None]) -> AgentResult | None:
 # --- the tone
 
 
-async def test_whoever_was_understood_hears_a_tone_before_a_reply_that_is_not_there() -> None:
+async def test_a_tone_plays_if_the_reply_is_not_ready() -> None:
     model = Ponderer()
     scene = Scene(model)
     turn = scene.say()
@@ -291,7 +291,7 @@ async def test_the_tone_does_not_open_the_loudspeaker_a_second_time() -> None:
     assert scene.speaker.opened == 1
 
 
-async def test_a_reply_that_is_soon_is_sign_enough() -> None:
+async def test_a_quick_reply_gets_no_tone() -> None:
     scene = Scene(ScriptedModel(["A lamp."]))
     turn = scene.say()
     await scene.hours.pass_by(AT_ONCE_S + AFTER_S)
@@ -299,7 +299,7 @@ async def test_a_reply_that_is_soon_is_sign_enough() -> None:
     assert scene.played == ["A lamp."]
 
 
-async def test_so_is_one_that_was_begun_early() -> None:
+async def test_a_speculative_reply_gets_no_tone() -> None:
     scene = Scene(ScriptedModel(["A lamp."]))
     early = await scene.begin_early()
     turn = scene.say(early=early)
@@ -308,7 +308,7 @@ async def test_so_is_one_that_was_begun_early() -> None:
     assert scene.played == ["A lamp."]
 
 
-async def test_one_that_was_begun_early_and_is_not_ready_finds_the_loudspeaker_open() -> None:
+async def test_an_unfinished_speculative_reply_finds_the_loudspeaker_open() -> None:
     model = Ponderer()
     scene = Scene(model)
     early = await scene.begin_early()
@@ -362,7 +362,7 @@ async def test_a_quieter_voice_has_a_quieter_tone() -> None:
     await over(turn)
 
 
-async def test_nobody_is_sounded_over() -> None:
+async def test_no_tone_plays_over_speech() -> None:
     model = Ponderer()
     scene = Scene(model)
     scene.is_spoken_to = True
@@ -621,20 +621,20 @@ async def fail(scene: Scene) -> None:
     await settle()
 
 
-async def test_whoever_lost_their_turn_to_an_engine_hears_an_apology() -> None:
+async def test_an_engine_failure_is_followed_by_an_error_reply() -> None:
     scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
     await fail(scene)
     assert scene.played == [APOLOGIES["en"]]
     assert not scene.conversation.messages(), "it is no part of the conversation"
 
 
-async def test_so_does_whoever_lost_it_to_the_voice_itself() -> None:
+async def test_a_tts_failure_is_followed_by_an_error_reply() -> None:
     scene = Scene(ScriptedModel(["A lamp."]), apologise=True, synthesizer=Mute())
     await fail(scene)
     assert scene.played == [APOLOGIES["en"]]
 
 
-async def test_so_does_whoever_lost_it_before_they_were_understood() -> None:
+async def test_an_stt_failure_is_followed_by_an_error_reply() -> None:
     scene = Scene(ScriptedModel([]), [EngineFailed("whisper is gone", hint="wait")], apologise=True)
     await fail(scene)
     assert scene.played == [APOLOGIES["en"]]
@@ -649,14 +649,14 @@ async def test_it_is_said_in_the_language_of_the_reply_once_that_is_known() -> N
     assert scene.played == ["failed", APOLOGIES["de"]]
 
 
-async def test_whoever_says_it_again_already_is_not_talked_over() -> None:
+async def test_no_error_reply_plays_over_speech() -> None:
     scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
     scene.is_spoken_to = True
     await fail(scene)
     assert scene.played == []
 
 
-async def test_what_is_no_fault_of_an_engine_is_a_tone() -> None:
+async def test_another_error_is_followed_by_a_tone() -> None:
     scene = Scene(ScriptedModel([ModelError("too long", hint="say less")]), apologise=True)
     await fail(scene)
     assert scene.played == ["failed"]
@@ -674,7 +674,7 @@ async def call(scene: Scene) -> None:
     await scene.hours.pass_by(AFTER_CALL_S)
 
 
-async def test_whoever_calls_and_waits_hears_that_it_listens() -> None:
+async def test_the_wake_tone_plays_after_a_wake_word_alone() -> None:
     scene = Scene(ScriptedModel([]))
     scene.bus.publish(AttentionChanged(attention="awake"))
     await scene.hours.pass_by(AFTER_CALL_S - 0.01)
@@ -683,14 +683,14 @@ async def test_whoever_calls_and_waits_hears_that_it_listens() -> None:
     assert scene.played == ["called"]
 
 
-async def test_whoever_goes_on_in_one_breath_is_not_talked_over() -> None:
+async def test_no_wake_tone_if_the_command_follows_at_once() -> None:
     scene = Scene(ScriptedModel([]))
     scene.is_spoken_to = True
     await call(scene)
     assert scene.played == []
 
 
-async def test_where_it_would_not_hear_over_the_tone_there_is_none() -> None:
+async def test_no_wake_tone_in_half_duplex() -> None:
     scene = Scene(ScriptedModel([]))
     scene.hears_over_itself = False
     await call(scene)

@@ -1,4 +1,4 @@
-"""What is done between turns, and how quickly it gives way."""
+"""Idle work between turns, and its cancellation."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ from edgevox.dialogue.speculative import IdleWorker
 from edgevox.testing.fakes import ScriptedModel
 
 
-async def soon(resting: IdleWorker) -> None:
+async def soon(worker: IdleWorker) -> None:
     async with asyncio.timeout(5):
-        await resting.close()
+        await worker.close()
 
 
-async def test_a_rest_ends_when_somebody_speaks() -> None:
+async def test_idle_work_is_cancelled_when_a_turn_begins() -> None:
     ended = asyncio.Event()
 
-    async def rest(cancel: CancelFlag) -> None:
+    async def work(cancel: CancelFlag) -> None:
         cancel.add_listener(ended.set)
         await ended.wait()
 
-    resting = IdleWorker(rest)
-    resting.begin()
+    worker = IdleWorker(work)
+    worker.begin()
     await asyncio.sleep(0)
     assert not ended.is_set()
-    resting.end()
-    await soon(resting)
+    worker.end()
+    await soon(worker)
 
 
-async def test_a_rest_looks_again_for_what_has_changed() -> None:
-    rested = 0
+async def test_idle_work_is_repeated() -> None:
+    runs = 0
     often = asyncio.Event()
 
-    async def rest(_cancel: CancelFlag) -> None:
-        nonlocal rested
-        rested += 1
-        if rested == 3:
+    async def work(_cancel: CancelFlag) -> None:
+        nonlocal runs
+        runs += 1
+        if runs == 3:
             often.set()
 
-    resting = IdleWorker(rest, look_again_s=0.001)
-    resting.begin()
+    worker = IdleWorker(work, repeat_s=0.001)
+    worker.begin()
     async with asyncio.timeout(5):
         await often.wait()
-    await soon(resting)
+    await soon(worker)
 
 
-async def test_an_engine_that_fails_while_nobody_waits_is_left_to_the_next_turn() -> None:
-    async def rest(_cancel: CancelFlag) -> None:
+async def test_an_engine_failure_ends_idle_work_silently() -> None:
+    async def work(_cancel: CancelFlag) -> None:
         raise EngineFailed("it died", hint="wait")
 
-    resting = IdleWorker(rest)
-    resting.begin()
+    worker = IdleWorker(work)
+    worker.begin()
     await asyncio.sleep(0)
-    await soon(resting)
+    await soon(worker)
 
 
 async def test_between_turns_the_prompt_is_prepared_and_notes_are_taken() -> None:
     conversation = Conversation(settings=MemorySettings(max_turns=1))
     model = ScriptedModel(["", "One.", "", "Two.", "The person counts.", ""])
     agent = LLMAgent("test", instructions="Count.", model=model, conversation=conversation)
-    pipeline = Pipeline(agent, preset="test", publish=lambda _event: None, rests=True)
-    pipeline.rest()
+    pipeline = Pipeline(agent, preset="test", publish=lambda _event: None, warms_prefix=True)
+    pipeline.start_idle_work()
     await settled(model, 1)
     assert model.requests[0].prompt_only
     await pipeline.answer("one", Turn())
@@ -88,7 +88,7 @@ async def test_an_agent_that_takes_no_notes_only_prepares() -> None:
     agent = LLMAgent("test", model=model, conversation=conversation, takes_notes=False)
     await agent.run("one")
     await agent.run("two")
-    await agent.rest(CancelFlag())
+    await agent.warm_prefix(CancelFlag())
     assert [request.prompt_only for request in model.requests] == [False, False, True]
     assert conversation.summary == ""
 

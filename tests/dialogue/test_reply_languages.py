@@ -31,7 +31,7 @@ def test_a_reply_is_in_the_language_spoken_where_that_is_possible(
     assert ReplyLanguages(model=model, voices=voices).reply_to(spoken) == reply
 
 
-def test_what_is_typed_is_answered_in_the_language_that_is_always_spoken() -> None:
+def test_typed_text_is_answered_in_the_configured_language() -> None:
     assert ReplyLanguages(voices=EN_DE, expected="de").reply_to("") == "de"
     assert ReplyLanguages(voices=EN_DE).reply_to("") == "en"
 
@@ -47,7 +47,7 @@ def test_what_is_typed_is_answered_in_the_language_that_is_always_spoken() -> No
         (None, ("de",), "en", "de"),
     ],
 )
-def test_the_model_is_told_what_it_would_not_do_by_itself(
+def test_a_language_is_requested_only_if_the_model_needs_it(
     model: tuple[str, ...] | None, voices: tuple[str, ...], spoken: str, told: str | None
 ) -> None:
-    assert ReplyLanguages(model=model, voices=voices).to_be_told(spoken) == told
+    assert ReplyLanguages(model=model, voices=voices).language_to_request(spoken) == told

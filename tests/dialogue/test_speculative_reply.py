@@ -185,7 +185,7 @@ async def test_the_events_of_a_turn_come_after_its_start_however_early_they_were
 # --- the person goes on
 
 
-async def test_what_was_begun_in_vain_says_does_and_leaves_nothing() -> None:
+async def test_an_abandoned_speculative_reply_leaves_no_trace() -> None:
     sound = sentence(voiced(WORD_S), silent(0.5), voiced(WORD_S))
     model = Ponderer()
     said = FakeStt(["Turn on the lamp.", "Turn on the lamp in the kitchen."])
@@ -338,7 +338,7 @@ async def test_while_a_turn_is_under_way_nothing_is_begun_beside_it() -> None:
     assert [request.messages[-1].content for request in model.requests] == ["lights off"]
 
 
-async def test_what_rings_is_spoken_to_before_an_early_reply_is_taken_up() -> None:
+async def test_a_ringing_alarm_takes_the_utterance_before_a_speculative_reply() -> None:
     room = Room(sentence(voiced(WORD_S)))
     scene = Scene(room, FakeStt(["Thank you for that."]), ScriptedModel(["In vain.", "You are welcome."]))
     alarm_state = AlarmState(snooze_minutes=5)
@@ -349,13 +349,13 @@ async def test_what_rings_is_spoken_to_before_an_early_reply_is_taken_up() -> No
         scene.pipeline.reply_speculatively(early)
         await until(lambda: early.turn.gate.is_waited_at)
         alarm_state.ring([DueAlarm("t1", "timer", "", 0.0)])
-        await scene.pipeline.hear(Audio(voiced(WORD_S), 16_000), early.turn, last_voiced_s=0.0, early=early)
+        await scene.pipeline.hear(Audio(voiced(WORD_S), 16_000), early.turn, last_voiced_s=0.0, speculative=early)
     assert [r.reply for r in room.records] == ["You are welcome."]
     assert alarm_state.is_ignored
     assert len(scene.speaker.played) == 1
 
 
-async def test_a_loop_that_ends_at_the_pause_leaves_nothing_at_work() -> None:
+async def test_a_loop_that_ends_at_a_pause_leaves_no_task_running() -> None:
     model = Ponderer()
     scene = one_word("What is that over there?", model)
     playing = asyncio.create_task(scene.play())

@@ -92,7 +92,7 @@ class Thinker:
         return self._runtime.home_context.toolbox.home.house()
 
     async def _is_answer_ready(self) -> bool:
-        early = self.loop._early
+        early = self.loop._speculative
         if early is None:
             return False
         await early.transcript()

@@ -101,7 +101,7 @@ class Talk:
             early = self.pipeline.transcribe_speculatively(Audio(voiced(0.5), 16_000))
             await early.transcript()
             self.pipeline.reply_speculatively(early)
-            await self.pipeline.hear(Audio(voiced(0.5), 16_000), early.turn, last_voiced_s=0.0, early=early)
+            await self.pipeline.hear(Audio(voiced(0.5), 16_000), early.turn, last_voiced_s=0.0, speculative=early)
 
     def told(self, request: int = -1) -> list[str]:
         return [message.content for message in self.model.requests[request].messages]

@@ -9,7 +9,7 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 from edgevox.dialogue import Transcriber
-from edgevox.dialogue.transcriber import NOT_CALLED, ONLY_CALLED, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import NO_WAKE_PHRASE, WAKE_PHRASE_ONLY, WakePhrase, WakePhraseFilter
 from tests.dialogue.fake_stt import FakeStt
 from tests.dialogue.sounds import voiced
 
@@ -35,11 +35,11 @@ from tests.dialogue.sounds import voiced
         ("computer", "…", None),
     ],
 )
-def test_what_follows_the_phrase_is_the_command(phrase: str, text: str, rest: str | None) -> None:
+def test_the_text_after_the_wake_phrase_is_the_command(phrase: str, text: str, rest: str | None) -> None:
     assert WakePhrase(phrase).rest_of(text) == rest
 
 
-def test_the_threshold_says_how_like_it_must_be() -> None:
+def test_the_threshold_sets_the_required_similarity() -> None:
     heard = "Hey Jervus, good morning"
     assert WakePhrase("hey jarvis", "strict").rest_of(heard) is None
     assert WakePhrase("hey jarvis", "eager").rest_of(heard) == "good morning"
@@ -47,7 +47,7 @@ def test_the_threshold_says_how_like_it_must_be() -> None:
     assert WakePhrase("hey jarvis", 0.99).rest_of(heard) is None
 
 
-def test_a_phrase_has_to_be_one() -> None:
+def test_a_wake_phrase_without_words_is_refused() -> None:
     with pytest.raises(ConfigError):
         WakePhrase("…!")
 
@@ -59,14 +59,14 @@ def transcriber(wake_state: WakeState, *lines: str) -> WakePhraseFilter:
     return WakePhraseFilter(Transcriber(FakeStt(list(lines))), WakePhrase("computer"), wake_state)
 
 
-async def test_nothing_is_heard_of_what_others_say() -> None:
+async def test_speech_without_the_wake_phrase_is_dropped() -> None:
     wake_state = WakeState("phrase")
     heard = await transcriber(wake_state, "I told her that it was over.").transcribe(SOUND, CancelFlag())
-    assert (heard.text, heard.dropped) == ("", NOT_CALLED)
+    assert (heard.text, heard.dropped) == ("", NO_WAKE_PHRASE)
     assert not wake_state.is_awake
 
 
-async def test_the_phrase_wakes_it_and_is_no_part_of_the_command() -> None:
+async def test_the_wake_phrase_wakes_and_is_removed_from_the_command() -> None:
     wake_state = WakeState("phrase")
     audio_source = transcriber(wake_state, "Computer, stop.", "and turn off the light")
     assert (await audio_source.transcribe(SOUND, CancelFlag())).text == "stop."
@@ -74,19 +74,19 @@ async def test_the_phrase_wakes_it_and_is_no_part_of_the_command() -> None:
     assert (await audio_source.transcribe(SOUND, CancelFlag())).text == "and turn off the light"
 
 
-async def test_the_phrase_alone_is_no_command() -> None:
+async def test_the_wake_phrase_alone_is_not_a_command() -> None:
     wake_state = WakeState("phrase")
     heard = await transcriber(wake_state, "Computer?").transcribe(SOUND, CancelFlag())
-    assert (heard.text, heard.dropped) == ("", ONLY_CALLED)
+    assert (heard.text, heard.dropped) == ("", WAKE_PHRASE_ONLY)
     assert wake_state.is_awake
 
 
-async def test_where_nobody_spoke_nobody_called() -> None:
+async def test_silence_does_not_wake() -> None:
     heard = await transcriber(WakeState("phrase"), "").transcribe(SOUND, CancelFlag())
     assert heard.dropped == "no speech"
 
 
-async def test_muted_it_is_not_woken_by_what_was_said_before() -> None:
+async def test_speech_from_before_muting_does_not_wake() -> None:
     wake_state = WakeState("phrase")
     audio_source = transcriber(wake_state, "Computer, stop.")
     wake_state.mute()

@@ -187,7 +187,7 @@ async def test_the_assistants_own_turn_waits_for_the_answer_and_is_recorded(hous
 
 
 async def test_a_question_of_the_room_can_be_answered_by_a_page(house: Door) -> None:
-    confirmation = ConfirmationDialog(ways=frozenset({"keyboard"}))
+    confirmation = ConfirmationDialog(channels=frozenset({"keyboard"}))
     house.confirmation.append(confirmation)
     agreeing = asyncio.create_task(confirmation(_pending(), Turn()))
     assert (await house.waiting())["asked_by"] == "local"

@@ -19,19 +19,19 @@ from edgevox.audio.dsp import dbfs
 from edgevox.core.types import SAMPLE_RATE_HZ
 
 ReplayedBlock: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""A block without the echo, and as it was."""
+"""A block after and before echo cancellation."""
 
-# As long as a canceller takes more of a person away than of an echo, and a short command beside it.
+# The time in which an unconverged canceller removes more of a person than of the echo, plus a short command.
 _SECONDS = 2.0
-# What is left of an echo alone in the quieter moments: between words, or where it is taken away well.
+# The residual of an echo alone: the percentile of quieter moments, between words or well cancelled.
 _USUAL_SHARE = 20
 _LEAST_USUAL_DBFS, _MOST_USUAL_DBFS = -60.0, -45.0
 
 
 class AecWarmupReplay:
-    """What was played and heard since a reply began, up to a length. `new_frames` makes a canceller.
+    """Records the first seconds of a reply and cancels their echo again. `new_frames` creates a canceller.
 
-    A spoilt one is never whole: sound was lost, and what is heard for a while does not fit what is played.
+    A spoilt one is never whole: samples were lost, so the recording does not match the reference.
     """
 
     def __init__(self, new_frames: Callable[[], FrameCanceller], *, is_spoilt: bool = False) -> None:
@@ -49,15 +49,15 @@ class AecWarmupReplay:
         return self._samples >= _SECONDS * SAMPLE_RATE_HZ and not self._is_spoilt
 
     def add(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> None:
-        """The next block, unless it is whole."""
+        """Add the next block, unless it is whole."""
         if not self.is_whole and not self._is_spoilt:
             self._blocks.append((played, heard))
             self._samples += len(heard)
 
     def replay(self) -> list[ReplayedBlock]:
-        """Every block: about 0.15 s of work."""
+        """Cancel the echo in all blocks; takes about 0.15 s."""
         frames = self._new_frames()
-        for _ in range(2):  # to learn, and then to hear
+        for _ in range(2):  # first to converge
             cleaned = [cancelled(frames, played, heard) for played, heard in self._blocks]
         late = np.concatenate([np.zeros(LATENCY_SAMPLES, np.float32), *(heard for _, heard in self._blocks)])
         ends = np.cumsum([len(block) for block in cleaned])
@@ -65,79 +65,77 @@ class AecWarmupReplay:
 
 
 def residual_floor_dbfs(cleaned: Sequence[NDArray[np.float32]]) -> float:
-    """What is left of an echo alone, as far as that can be told from blocks in which somebody may speak."""
+    """Estimate the residual of the echo alone from blocks that may hold speech."""
     usual = float(np.percentile([dbfs(block) for block in cleaned], _USUAL_SHARE))
     return min(_MOST_USUAL_DBFS, max(_LEAST_USUAL_DBFS, usual))
 
 
 LEAD_S = 0.04
-"""How much too late drivers may say that a sound is heard. A canceller cannot look into the future."""
+"""The largest error of drivers that report a playback time too late; the filter is causal."""
 
-# What is quieter than this says nothing about the echo: it is the room.
+# Quieter blocks are room noise and say nothing about the echo.
 _ROOM_DBFS = -60.0
-# Of the way to what the last block says, in the direction that is good and in the other: somebody who speaks
-# must not pass for a canceller that does badly.
+# Smoothing factors towards a better and a worse value: near-end speech must not look like bad cancellation.
 _BETTER_BY, _WORSE_BY = 0.05, 0.005
-# What is left of the echo alone goes up and down by less.
+# The residual of the echo alone varies by less.
 _ABOVE_USUAL_DB = 12.0
 _LEAST_ERLE_DB = 10.0
-# Of sound from the loudspeaker: in its first second a canceller is now and then wrong.
+# Of far-end sound: in the first second the canceller is unreliable.
 _LEARNS_FOR_S = 1.0
-# A sound server that is starved once will be again. Whoever cannot tell an echo from a person is half duplex.
+# After lost samples more are likely, so convergence takes longer, up to this. Until then it is half duplex.
 _LONGEST_DOUBT_S = 4.0
 _NEGLIGIBLE_DBFS = -45.0
 
 
 @dataclass(frozen=True, slots=True)
 class EchoLevel:
-    """One block in which the loudspeaker could be heard."""
+    """Levels of one block during playback."""
 
     heard_dbfs: float
     residual_dbfs: float
-    """What is left of it."""
+    """After cancellation."""
     erle_db: float
-    """How much is taken away when nobody else speaks (echo return loss enhancement), as learnt so far."""
+    """Echo return loss enhancement without near-end speech, as estimated so far."""
     residual_floor_dbfs: float
-    """How much is left then."""
+    """The residual without near-end speech."""
     converged_for_s: float
-    """How much it has learnt from: sound from the loudspeaker since the reply began, or since a jump."""
+    """Duration of far-end sound since the reply began, or since a jump."""
     losses: int = 0
-    """How often sound was lost since the room was silent: devices then say wrongly where the echo is."""
+    """How often samples were lost since the last silence: devices then report wrong times."""
 
     @property
     def is_converged(self) -> bool:
-        """Whether the room is known, or gives back so little, that what is left means something."""
+        """Whether the filter has converged, or the echo is negligible."""
         is_enough = self.converged_for_s >= min(_LEARNS_FOR_S * (1 + self.losses), _LONGEST_DOUBT_S)
         return is_enough and (self.erle_db >= _LEAST_ERLE_DB or self.residual_floor_dbfs <= _NEGLIGIBLE_DBFS)
 
     @property
     def has_near_end_sound(self) -> bool:
-        """Whether there is more in it than an echo: somebody speaks, or something clatters."""
+        """Whether the block holds more than echo: speech or another sound."""
         return self.is_converged and self.residual_dbfs >= self.residual_floor_dbfs + _ABOVE_USUAL_DB
 
 
 class EchoCanceller:
-    """Block after block of the microphone in, the same a little later and without what is played out.
+    """Removes the played audio from microphone blocks, with a fixed latency.
 
-    While nothing plays, nothing is computed. Every reply is learnt anew, and so is what comes after a device
-    has lost sound: a canceller that knows nothing takes everything away at first, and one that remembers an
-    echo of another delay takes away next to nothing.
+    Idle while nothing plays. The filter starts anew for each reply and after lost samples: a new one removes
+    everything at first, but one that has converged on another delay removes next to nothing.
     """
 
     delay_s = LATENCY_SAMPLES / SAMPLE_RATE_HZ
-    """How much later a sample comes out than it went in, whether something plays or not."""
+    """The latency, during playback or not."""
 
     def __init__(self, played: FarEndReference, new_frames: Callable[[], FrameCanceller]) -> None:
         self.played = played
         self.level: EchoLevel | None = None
-        """How the last block went; None while nothing plays."""
+        """The levels of the last block; None while nothing plays."""
         self._new_frames = new_frames
         self._clock = SampleClock()
         self._late = np.zeros(LATENCY_SAMPLES, dtype=np.float32)
         self._begin()
 
     def cancel(self, block: NDArray[np.float32], ended_at_s: float) -> NDArray[np.float32]:
-        """Clean a block of 16 kHz sound; its last sample was in the air at `ended_at_s` (monotonic)."""
+        """Cancel the echo in a 16 kHz block whose last sample was recorded at `ended_at_s` (monotonic)."""
         if len(block) % FRAME_SAMPLES:
             raise ValueError(f"{len(block)} samples are not a multiple of 10 ms at 16 kHz")
         began_at_s = ended_at_s - len(block) / SAMPLE_RATE_HZ
@@ -156,21 +154,21 @@ class EchoCanceller:
             self.warmup_replay.add(played, block)
         cleaned = cancelled(self._frames, played, block)
         if self.level is None:
-            # It has nothing to begin with, and the first sound is still to come.
+            # The new filter has no history yet, and no echo has arrived.
             cleaned[:LATENCY_SAMPLES] = late_block[:LATENCY_SAMPLES]
         self.level = self._measured(played, late_block, cleaned)
         self._delay_tracker.add(played, block)
         return cleaned
 
-    def hears_itself(self) -> bool:
-        """Whether what is left is the echo, come at another moment than before; it is then found there."""
+    def is_own_echo(self) -> bool:
+        """Whether the residual is echo with a changed delay; the new delay is then used."""
         moved = self._delay_tracker.delay_change_samples() if self.level is not None else 0
         if moved:
             self._begin(losses=self._losses + 1, moved=self._moved + moved)
         return moved != 0
 
     def forget(self) -> None:
-        """The microphone has lost sound: what it hears next is somewhere else."""
+        """Note that the microphone has lost samples."""
         self._clock.forget("lost")
 
     @property
@@ -182,13 +180,13 @@ class EchoCanceller:
         return self._clock.losses + self.played.losses
 
     def _begin(self, *, losses: int = 0, moved: int = 0) -> None:
-        """Learn the room anew: a reply begins, or its echo is somewhere else."""
+        """Start with a new filter, for a new reply or a changed delay."""
         self._frames = self._new_frames()
         self.warmup_replay = AecWarmupReplay(self._new_frames, is_spoilt=losses > 0)
-        """Of the reply that sounds, or sounded last."""
+        """That of the current or last reply."""
         self._delay_tracker = EchoDelayTracker()
         self._moved = moved
-        """By how many samples the echo comes later than the devices say."""
+        """By how many samples the echo is later than the devices report."""
         self._losses = losses
         self._jumps, self._losses_before = self._jumps_so_far, self._losses_so_far
         self._learnt = 0

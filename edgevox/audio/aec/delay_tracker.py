@@ -13,29 +13,29 @@ from numpy.typing import NDArray
 
 from edgevox.core.types import SAMPLE_RATE_HZ
 
-# What is heard now: as much as it takes to decide that somebody speaks. How the room answers is learnt from
-# what was heard before that, with room between the two for an echo that comes early.
+# The current audio, as much as barge-in detection needs. The room impulse response is estimated from the audio
+# before it, with a gap between the two for an echo that comes early.
 _NOW, _LEAST_NOW = round(0.4 * SAMPLE_RATE_HZ), round(0.2 * SAMPLE_RATE_HZ)
 _BETWEEN = round(0.3 * SAMPLE_RATE_HZ)
 _BEFORE, _LEAST_BEFORE = round(1.0 * SAMPLE_RATE_HZ), round(0.2 * SAMPLE_RATE_HZ)
 _LATEST = round(0.6 * SAMPLE_RATE_HZ)
 _HEARD = _NOW + _BETWEEN + _BEFORE
 _PLAYED = _HEARD + _LATEST
-# Of the room's answer: a moment before its first wall, and what most of the sound comes back in.
+# The part of the impulse response that is kept, around its peak.
 _ANSWER_BEGINS, _ANSWER_ENDS = round(0.01 * SAMPLE_RATE_HZ), round(0.15 * SAMPLE_RATE_HZ)
-# Where a voice has next to no sound, nothing is learnt.
+# Regularisation for frequencies without energy.
 _LEAST_SHARE = 0.02
-# Between the spectrum as it is, in which any two vowels are alike, and one that is all flat.
+# Spectral whitening: at 0 any two vowels correlate, at 1 the spectrum is flat.
 _FLATNESS = 0.7
-# How far the likeness at one delay stands out of that at all others. Of 160 people over as many replies, in
-# their own voices and the reply's, the most was 13; an echo of 0.4 s has 15 and more 99 times of 100.
+# The least ratio of the correlation peak to the RMS. For 160 people over as many replies, in their own voices
+# and the reply's, the maximum was 13; an echo of 0.4 s has 15 and more 99 times of 100.
 _STANDS_OUT = 14.0
-# A canceller follows less by itself.
+# The canceller adapts to smaller changes by itself.
 _LEAST_MOVE = round(0.002 * SAMPLE_RATE_HZ)
 
 
 class EchoDelayTracker:
-    """The last two seconds of what was played and heard, and how the room answers."""
+    """Keeps the last two seconds of playback and recording, and the room impulse response."""
 
     def __init__(self) -> None:
         self._played: deque[NDArray[np.float32]] = deque()
@@ -43,17 +43,14 @@ class EchoDelayTracker:
         self._answer: NDArray[np.float64] | None = None
 
     def add(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> None:
-        """The next block; all are of one length."""
+        """Add the next block; all have the same length."""
         for kept, block, samples in ((self._played, played, _PLAYED), (self._heard, heard, _HEARD)):
             kept.append(block)
             while len(block) * (len(kept) - 1) >= samples:
                 kept.popleft()
 
     def delay_change_samples(self) -> int:
-        """How many samples later the echo comes now: 5 ms of work.
-
-        0 where it did not move, or cannot be told from what else is heard.
-        """
+        """By how many samples the echo has moved; 0 if it has not, or cannot be found. Takes 5 ms."""
         self._learn()
         heard, played = _joined(self._heard)[-_NOW:], _joined(self._played)
         if self._answer is None or len(heard) < _LEAST_NOW:
@@ -70,7 +67,7 @@ class EchoDelayTracker:
 
 
 def delay(heard: NDArray[np.float32], played: NDArray[np.float64]) -> int | None:
-    """How many samples after it was played it is heard, where that can be told; both end together."""
+    """The delay of the echo by cross-correlation, None without a clear peak; both arrays end together."""
     size = 1 << (len(heard) + len(played)).bit_length()
     crossed = np.fft.rfft(heard, size) * np.conj(np.fft.rfft(played, size))
     likeness = np.abs(np.fft.irfft(crossed / np.maximum(np.abs(crossed), 1e-12) ** _FLATNESS))
@@ -82,7 +79,7 @@ def delay(heard: NDArray[np.float32], played: NDArray[np.float64]) -> int | None
 
 
 def _answer_of_room(played: NDArray[np.float32], heard: NDArray[np.float32]) -> NDArray[np.float64] | None:
-    """What makes the one out of the other, from the moment of playing on; both end together."""
+    """Estimate the impulse response by deconvolution; both arrays end together."""
     if len(heard) < _LEAST_BEFORE or not played.any() or not heard.any():
         return None
     size = 1 << (len(heard) + len(played)).bit_length()

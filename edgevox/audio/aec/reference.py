@@ -13,42 +13,42 @@ from edgevox.audio.dsp import Resampler
 from edgevox.core.types import SAMPLE_RATE_HZ
 
 Hole: TypeAlias = Literal["opened", "lost"]
-"""Why samples do not follow on those before them: the device was just opened, or has lost sound."""
+"""Why samples are not contiguous: the device was just opened, or has lost samples."""
 
-# A driver's times are off by a buffer now and then; what half of so many say is true.
+# Reported times are off by a buffer now and then: the median of this many is used.
 _REMEMBERED = 25
-# Fewer say little: right after a hole, drivers are wrong several times in a row.
+# The least number for a median: right after a hole, drivers are wrong several times in a row.
 _ENOUGH = 10
-# A canceller follows what is less, and has to begin anew after every jump. On an idle machine drivers change
-# their mind by up to 41 ms in the middle of a reply, while the echo stays where it is.
+# The canceller adapts to smaller shifts, and restarts after every jump. On an idle machine reported times move by
+# up to 41 ms within a reply although the echo does not.
 _TOLERATED = round(0.05 * SAMPLE_RATE_HZ)
-# No driver is so wrong: the device was closed in between, or has lost sound.
+# No driver error is this large: the device was closed in between, or has lost samples.
 _BREAK = round(0.25 * SAMPLE_RATE_HZ)
 
 
 class SampleClock:
-    """Counts samples at 16 kHz; a moment is their number since the monotonic clock was zero.
+    """Places blocks on a common timeline: 16 kHz samples since the zero of the monotonic clock.
 
-    Two streams placed by two of these fit each other: what is played and what is heard.
+    It aligns the far-end reference with the microphone.
     """
 
     def __init__(self) -> None:
         self.jumps = 0
-        """How often it moved where it may not: what was learnt of the other stream is wrong."""
+        """How often the alignment moved during playback: the filter must restart."""
         self.losses = 0
-        """How many of the jumps were lost sound; others begin anew, or put a count right."""
+        """How many of the jumps were lost samples."""
         self._due: int | None = None
         self._off: deque[float] = deque(maxlen=_REMEMBERED)
 
     def forget(self, hole: Hole) -> None:
-        """What comes next is where the device says."""
+        """Place the next block at its reported time."""
         self._jump(is_loss=hole == "lost")
         self._due = None
 
     def place(self, count: int, said_s: float, *, may_jump: bool) -> int:
-        """The moment of the first of the next `count` samples; the device says that it is `said_s`.
+        """Place the next `count` samples, reported for `said_s`; returns the position of the first.
 
-        Where it `may_jump` it goes by the device's times; else it counts, for as long as that is about right.
+        With `may_jump` the device's times are followed; else samples are counted while that is about right.
         """
         said = said_s * SAMPLE_RATE_HZ
         if self._due is None or abs(said - self._due) > _BREAK:
@@ -60,7 +60,7 @@ class SampleClock:
         off = round(median(self._off))
         if off and (may_jump or (abs(off) > _TOLERATED and len(self._off) >= _ENOUGH)):
             if not may_jump:
-                # Drivers that were right for so long are believed: sound was lost, and nobody has said so.
+                # After a long consistent history the driver is right: samples were lost without a report.
                 self._jump(is_loss=len(self._off) == _REMEMBERED)
             self._due += off
             self._off = deque((each - off for each in self._off), maxlen=_REMEMBERED)
@@ -73,18 +73,18 @@ class SampleClock:
         self.losses += is_loss
 
 
-# Callbacks, each of 5 to 40 ms: so much can wait for a listener that is busy, and is thrown away without one.
+# Callbacks of 5 to 40 ms each that are kept for a busy reader; older ones are dropped.
 _MOST_GIVEN = 2000
-# How long the loudspeaker can be heard after its last sample: what drivers are wrong by, and a large room.
+# How long the echo lasts after the last sample: driver errors and reverberation.
 _RINGS_ON = SAMPLE_RATE_HZ
-# An echo may turn out to come later than it was thought to.
+# Kept for an echo that turns out to be later than expected.
 _KEPT = round(0.6 * SAMPLE_RATE_HZ)
-# What is to be heard later than this is left to the next look. soxr holds 20 ms back.
+# Audio later than this is left to the next call. soxr holds 20 ms back.
 _AHEAD = round(0.1 * SAMPLE_RATE_HZ)
 
 
 class FarEndReference:
-    """`note` runs in PortAudio's thread, `take` in the loop. Moments are those of SampleClock."""
+    """The played samples. `note` runs in PortAudio's thread, `take` in the loop; positions are SampleClock's."""
 
     def __init__(self, rate_hz: int) -> None:
         self._given: deque[tuple[NDArray[np.float32], float, Hole | None]] = deque(maxlen=_MOST_GIVEN)
@@ -92,32 +92,25 @@ class FarEndReference:
         self._clock = SampleClock()
         self._first = 0
         self._samples = np.zeros(0, dtype=np.float32)
-        """What is in the air from the moment `_first` on."""
+        """The audio from position `_first` on."""
         self._loud_until: int | None = None
-        """Where the last sound ends; None once the room is silent."""
+        """The end of the last sound; None once its echo is over."""
 
     @property
     def jumps(self) -> int:
-        """How often it was not heard when it was to be."""
         return self._clock.jumps
 
     @property
     def losses(self) -> int:
-        """How many of the jumps were a device that ran out of sound."""
+        """How many of the jumps were buffer underruns."""
         return self._clock.losses
 
     def note(self, samples: NDArray[np.float32], heard_at_s: float, hole: Hole | None = None) -> None:
-        """The device was given these; the first will be in the air at `heard_at_s` (monotonic).
-
-        After a `hole` they do not follow at once on those before them.
-        """
+        """Add played samples, the first of which sounds at `heard_at_s` (monotonic); `hole` if not contiguous."""
         self._given.append((samples.copy(), heard_at_s, hole))
 
     def take(self, first: int, count: int) -> NDArray[np.float32] | None:
-        """What is in the air from the moment `first` on; None where all is silent and has been for a while.
-
-        Moments go forward, and back only by as much as is kept.
-        """
+        """The audio from position `first` on; None once all is silent. Going back is limited to `_KEPT`."""
         until = first + count
         while self._given and self._given[0][1] * SAMPLE_RATE_HZ < until + _AHEAD:
             self._place(*self._given.popleft())
@@ -136,7 +129,7 @@ class FarEndReference:
             self._clock.forget(hole)
         held_s = self._resampler.held_samples / SAMPLE_RATE_HZ
         samples = self._resampler.feed(given)
-        # Not in a pause between two words: half a millisecond is another echo.
+        # No jump between two words: half a millisecond makes it another echo.
         first = self._clock.place(len(samples), heard_at_s - held_s, may_jump=self._loud_until is None)
         if given.any():
             self._loud_until = first + len(samples)

@@ -14,20 +14,20 @@ from edgevox.core.types import SAMPLE_RATE_HZ
 FRAME_MS = 10
 FRAME_SAMPLES = SAMPLE_RATE_HZ * FRAME_MS // 1000
 LATENCY_SAMPLES = 128
-"""How much later a sample comes out than it went in."""
+"""The algorithmic delay."""
 
 _INT16_MAX = 32_767
 
 
 class FrameCanceller(Protocol):
-    """What learns how the room answers (WebRtcAec)."""
+    """An adaptive echo canceller (WebRtcAec)."""
 
     def cancel(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> NDArray[np.float32]:
         """The next FRAME_SAMPLES that were heard, LATENCY_SAMPLES late, without what was played."""
 
 
 def cancelled(frames: FrameCanceller, played: NDArray[np.float32], heard: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same for a block of as many frames as it has."""
+    """Cancel a block of any number of frames."""
     places = range(0, len(heard), FRAME_SAMPLES)
     return np.concatenate(
         [frames.cancel(played[at : at + FRAME_SAMPLES], heard[at : at + FRAME_SAMPLES]) for at in places]
@@ -35,21 +35,21 @@ def cancelled(frames: FrameCanceller, played: NDArray[np.float32], heard: NDArra
 
 
 class WebRtcAec:
-    """WebRTC's third echo canceller at 16 kHz; it learns the room, and the delay up to half a second.
+    """AEC3 at 16 kHz; adapts to delays up to half a second.
 
-    Raises AudioError where livekit is not installed or has no library for this machine.
+    Raises AudioError if livekit is not installed or has no library for this machine.
     """
 
     def __init__(self, expected_delay_s: float) -> None:
         try:
             # 0.15 s and 10 MB, and not every machine has a wheel: not at the top.
             self._rtc: Any = importlib.import_module("livekit.rtc")
-            # No noise suppression and no gain control: both change what Whisper hears, and when nothing plays
-            # they would have to run for every block.
+            # No noise suppression and no gain control: both change Whisper's input, and would have to run for
+            # every block also when nothing plays.
             self._module = self._rtc.AudioProcessingModule(echo_cancellation=True)
         except ImportError as error:
             raise AudioError(
-                f"echo cannot be cancelled on this machine: {error}",
+                f"echo cancellation is not available on this machine: {error}",
                 hint='pip install livekit, or set audio.echo_cancellation = "off"',
             ) from error
         self._module.set_stream_delay_ms(round(expected_delay_s * 1000))

@@ -25,23 +25,23 @@ log = logging.getLogger(__name__)
 Publish: TypeAlias = Callable[[Event], None]
 
 _BLOCK_S = 0.02
-# A device gives a block every 20 ms. A busy machine may be late; one that is so late has lost its device.
+# A device delivers a block every 20 ms. A busy machine may be late; after this long the device is lost.
 _GONE_AFTER_S = 1.0
 _TRY_AGAIN_S = 1.0
-# PortAudio's thread can turn in a circle for ever when the sound server dies at the wrong moment (ADR 29).
+# PortAudio's thread can spin for ever when the sound server dies at the wrong moment (ADR 29).
 _CLOSES_WITHIN_S = 2.0
-# A loudspeaker says after 3 s that it is gone, and is closed then.
+# A lost loudspeaker raises after 3 s, and is closed then.
 _PLAY_ENDS_WITHIN_S = 8.0
-# A reply that is ready waits so long for a loudspeaker that has gone.
+# How long a reply waits for a lost loudspeaker to come back.
 _SPEAKER_WITHIN_S = 3.0
 _LIST_THEM = "edgevox devices lists what is there"
 
 
 class AudioDeviceManager:
-    """An ear and a loudspeaker. Use it with `async with`; `frames` must be read for either to come back.
+    """An audio source and a loudspeaker. Use it with `async with`; recovery needs a reader of `frames`.
 
-    `find` looks for both devices in PortAudio's list; it is called in a thread. While there is no microphone,
-    or it is muted, silence is heard: what was being said ends, and a question does not wait for ever.
+    `find` resolves both devices, in a thread. Without a microphone, or while muted, `frames` yields silence, so
+    that utterances end and questions time out.
     """
 
     live = True
@@ -61,7 +61,7 @@ class AudioDeviceManager:
         self._found: ResolvedDevices | None = None
         self._defaults: Defaults | None = None
         self._microphone: OpenableMicrophone | None = None
-        """The one that is open."""
+        """The open microphone."""
         self._blocks: AsyncGenerator[Audio, None] | None = None
         self._next: asyncio.Task[Audio] | None = None
         self._dropped_before = 0
@@ -73,9 +73,9 @@ class AudioDeviceManager:
         self._told: dict[SoundDevice, tuple[bool, str]] = {}
         self._playing = 0
         self._sounding: OpenableSpeaker | None = None
-        """The loudspeaker that plays, or played last."""
+        """The loudspeaker of the current or last playback."""
         self._server_died_s: float | None = None
-        """When a reply that is being played lost its sound server."""
+        """When the current playback lost its sound server."""
         self._changing = asyncio.Lock()
         self._speaker_is_there = asyncio.Event()
         self._running = AsyncExitStack()
@@ -90,7 +90,7 @@ class AudioDeviceManager:
         await self._let_go()
         await self._running.aclose()
 
-    # --- the ear
+    # --- microphone
 
     @property
     def dropped_samples(self) -> int:
@@ -112,7 +112,7 @@ class AudioDeviceManager:
 
     @property
     def duplex(self) -> Duplex:
-        """How the microphone and the loudspeaker go along now; another pair may do so in another way."""
+        """The duplex mode of the current pair of devices."""
         return self._found.duplex if self._found else "half"
 
     @property
@@ -120,7 +120,7 @@ class AudioDeviceManager:
         return self._is_muted
 
     def mute(self) -> None:
-        """Let the microphone go: the system shows that nobody listens."""
+        """Close the microphone, so that the system shows it as unused."""
         self._is_muted = True
 
     def unmute(self) -> None:
@@ -128,14 +128,14 @@ class AudioDeviceManager:
         self._try_at_s = 0.0
 
     def look_for_changes(self) -> None:
-        """Something has changed: what is used now may not be what should be."""
+        """Resolve the devices again after a change."""
         self._is_stale = True
         self._try_at_s = 0.0
 
     async def frames(self) -> AsyncGenerator[Audio, None]:
-        """Block after block, whatever happens to the devices, until the end of `async with`.
+        """Blocks without interruption, whatever happens to the devices, until the end of `async with`.
 
-        Raises SoundStuck when no device will ever work again in this process.
+        Raises SoundStuck when no device can work again in this process.
         """
         while not self._is_closed:
             self._check_play()
@@ -157,7 +157,7 @@ class AudioDeviceManager:
             self._next = asyncio.create_task(_following(self._blocks))
         await asyncio.wait((self._next,), timeout=_GONE_AFTER_S)
         problem = f"the microphone {microphone.device.name!r} does not answer any more"
-        # A loop that was held up sees the time run out before it sees the block that has come.
+        # A delayed event loop sees the timeout before the block that has arrived.
         await asyncio.sleep(0)
         if self._next.done():
             following, self._next = self._next, None
@@ -174,7 +174,7 @@ class AudioDeviceManager:
         return None
 
     def _check_play(self) -> None:
-        """Whoever plays into a server that has died must notice; PortAudio may not let them."""
+        """Raise SoundStuck if playback into a dead sound server does not end."""
         if not self._playing:
             self._server_died_s = None
         elif self._server_died_s and time.monotonic() - self._server_died_s > _PLAY_ENDS_WITHIN_S:
@@ -189,7 +189,7 @@ class AudioDeviceManager:
     # --- finding and opening
 
     async def _renew(self) -> None:
-        """Find out what there is now; what is open stays open where it is still the right one."""
+        """Resolve the devices; an open one stays open if it is still the right one."""
         self._is_stale = False
         defaults = await self._server.defaults()
         if defaults == self._defaults and self._microphone is not None and self._has_speaker:
@@ -199,7 +199,7 @@ class AudioDeviceManager:
                 await self._let_go()
                 await asyncio.to_thread(self._look)
             elif self._microphone is not None:
-                # PortAudio's list may not be read anew under a stream: it can wait until that is over.
+                # PortAudio's list must not be refreshed while a stream is open: wait for its end.
                 self._is_stale = True
                 self._try_at_s = time.monotonic() + _TRY_AGAIN_S
                 return
@@ -209,7 +209,7 @@ class AudioDeviceManager:
         self._tell_speaker(self._found)
 
     async def _open(self) -> None:
-        """Open the microphone that was found, if there is one; look again in a while if there is not."""
+        """Open the resolved microphone, or try again later."""
         found = self._found
         problem = found.microphone_problem if found else ""
         if found and found.microphone and self._is_monitor(found.microphone.device):
@@ -229,7 +229,7 @@ class AudioDeviceManager:
         self._try_at_s = time.monotonic() + _TRY_AGAIN_S
 
     async def _let_go(self) -> None:
-        """Close the microphone. Its like is made anew for the next time: a microphone is opened once."""
+        """Close the microphone. A Microphone is opened once; the next time gets a new one."""
         microphone, self._microphone = self._microphone, None
         if microphone is None:
             return
@@ -250,7 +250,7 @@ class AudioDeviceManager:
         return device.name.casefold() in NAMES and defaults is not None and not defaults.has_microphone
 
     def _name(self, device: Device, kind: str) -> str:
-        """The device's own name, also where PortAudio knows only that of the server."""
+        """The device's own name, also if PortAudio knows only the server's."""
         if self._defaults is None or device.name.casefold() not in NAMES:
             return device.name
         return (self._defaults.source if kind == "source" else self._defaults.sink) or device.name
@@ -266,7 +266,7 @@ class AudioDeviceManager:
             self._sounding.duck(is_ducked)
 
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
-        """Play on the loudspeaker of this moment. Raises DeviceUnavailable where none comes back in time."""
+        """Play on the current loudspeaker. Raises DeviceUnavailable if none comes back in time."""
         sounds = _Counted(chunks)
         try:
             await self._play(sounds, cancel, on_start)
@@ -277,14 +277,14 @@ class AudioDeviceManager:
             if sounds.taken:
                 self.look_for_changes()
                 raise lost.error from lost
-            # Nothing of it was heard: it can be heard elsewhere.
+            # Nothing was played: another loudspeaker can play it from the start.
             try:
                 await self._play(sounds, cancel, on_start)
             except _SpeakerLost as again:
                 raise again.error from again
 
     async def _play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None:
-        """Raises _SpeakerLost, and DeviceUnavailable where there is no loudspeaker to begin with."""
+        """Raises _SpeakerLost, and DeviceUnavailable if there is no loudspeaker at the start."""
         await self._until_speaker()
         async with self._changing:
             speaker = self._found.speaker if self._found else None
@@ -323,7 +323,7 @@ class AudioDeviceManager:
             self._tell("loudspeaker", is_there=False, detail=found.speaker_problem)
 
     def _tell(self, device: SoundDevice, *, is_there: bool, name: str = "", detail: str = "") -> None:
-        """Say it once, in the log and in the events."""
+        """Log and publish a change once."""
         if self._told.get(device) == (is_there, name):
             return
         self._told[device] = (is_there, name)
@@ -340,12 +340,12 @@ _SILENCE = Audio(np.zeros(round(SAMPLE_RATE_HZ * _BLOCK_S), dtype=np.float32), S
 def _stuck(device: SoundDevice) -> SoundStuck:
     return SoundStuck(
         f"PortAudio does not let go of a {device} whose sound server has died",
-        hint="the assistant has to be started again",
+        hint="restart the assistant",
     )
 
 
 class _SpeakerLost(Exception):
-    """The loudspeaker that was there does not work any more."""
+    """The loudspeaker failed during playback."""
 
     def __init__(self, error: DeviceUnavailable) -> None:
         super().__init__(str(error))
@@ -353,7 +353,7 @@ class _SpeakerLost(Exception):
 
 
 class _Counted:
-    """Chunks, and whether any was taken."""
+    """Chunks that record whether any was taken."""
 
     def __init__(self, chunks: AsyncIterator[Audio]) -> None:
         self._chunks = chunks
@@ -372,5 +372,5 @@ async def _following(blocks: AsyncGenerator[Audio, None]) -> Audio:
     try:
         return await anext(blocks)
     except StopAsyncIteration as error:
-        # An ended generator cannot leave a task as what it is.
+        # StopAsyncIteration cannot leave a task.
         raise DeviceUnavailable("the microphone was closed") from error

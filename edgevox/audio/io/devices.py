@@ -16,9 +16,9 @@ stream_lock = threading.Lock()
 
 
 def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
-    """The sounddevice module. Raises DeviceUnavailable where PortAudio is not installed."""
+    """The sounddevice module. Raises DeviceUnavailable if PortAudio is not installed."""
     try:
-        # Importing sounddevice starts PortAudio, which fails on a machine without it: not at the top.
+        # Imported late: it starts PortAudio, which fails where that is not installed.
         module: ModuleType = importlib.import_module("sounddevice")
     except OSError as error:
         raise DeviceUnavailable(
@@ -29,7 +29,7 @@ def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
 
 
 def rescan_devices() -> None:
-    """Have PortAudio list its devices anew, which it else does once; no stream may be open."""
+    """Refresh PortAudio's device list; no stream may be open."""
     sounddevice = portaudio()
     with stream_lock:
         sounddevice._terminate()
@@ -45,7 +45,7 @@ _LIST_THEM = "edgevox devices lists what is there"
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A sound device as PortAudio sees it; many can both hear and speak."""
+    """A PortAudio device; many have both input and output."""
 
     index: int
     name: str
@@ -64,7 +64,7 @@ class Device:
 
 
 def list_devices() -> tuple[Device, ...]:
-    """Every sound device. Raises DeviceUnavailable where PortAudio is not installed."""
+    """All sound devices. Raises DeviceUnavailable if PortAudio is not installed."""
     sounddevice = portaudio()
     apis = sounddevice.query_hostapis()
     default_input, default_output = sounddevice.default.device
@@ -89,7 +89,7 @@ def find_device(wanted: str | None, direction: Direction) -> Device:
 
 
 def choose_device(devices: Sequence[Device], wanted: str | None, direction: Direction) -> Device:
-    """The device that is meant, among `devices`. Raises DeviceUnavailable naming the candidates."""
+    """The selected one of `devices`. Raises DeviceUnavailable naming the candidates."""
     noun = _NOUNS[direction]
     usable = [device for device in devices if device.channels(direction)]
     if not usable:
@@ -113,7 +113,7 @@ def choose_device(devices: Sequence[Device], wanted: str | None, direction: Dire
 
 
 def device_unusable(device: Device, direction: Direction, error: Exception) -> DeviceUnavailable:
-    """What to say when PortAudio refuses a device that it lists."""
+    """The error for a listed device that PortAudio cannot open."""
     return DeviceUnavailable(
         f"the {_NOUNS[direction]} {device.name!r} cannot be used: {error}",
         hint=f"another program may hold it; {_LIST_THEM}, {_SETTINGS[direction]} chooses",
@@ -121,7 +121,7 @@ def device_unusable(device: Device, direction: Direction, error: Exception) -> D
 
 
 def device_lost(device: Device, direction: Direction) -> DeviceUnavailable:
-    """What to say when a device that worked has fallen silent."""
+    """The error for a device that stopped delivering."""
     return DeviceUnavailable(
         f"the {_NOUNS[direction]} {device.name!r} does not answer any more",
         hint=f"check its plug and the sound server; {_LIST_THEM}",
@@ -132,7 +132,7 @@ def _default(usable: Sequence[Device], direction: Direction) -> Device:
     for device in usable:
         if device.is_default(direction):
             return device
-    # Without a default of the system the first one is as good as any, and better than none.
+    # Without a system default, the first one.
     return usable[0]
 
 

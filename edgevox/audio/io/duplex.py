@@ -1,4 +1,4 @@
-"""Opens the configured devices and selects who cancels the echo, or half duplex."""
+"""Resolves the configured devices and selects echo cancellation (ours or the device's) or half duplex."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 
 Duplex: TypeAlias = EchoCanceller | Literal["device", "half"]
-"""The canceller; or the device cancels already; or nobody does, and nobody may listen while it speaks."""
+"""Our canceller; "device" if the device cancels echo; "half" if none does and input is dropped in playback."""
 
-# What PulseAudio ("alsa_input.usb.echo-cancel", "… (echo cancelled with …)") and PipeWire ("Echo-Cancel
-# Source") call a microphone that cancels.
+# The names of echo-cancelling sources in PulseAudio ("alsa_input.usb.echo-cancel", "… (echo cancelled with
+# …)") and PipeWire ("Echo-Cancel Source").
 _CANCELS = re.compile(r"echo[-_ ]?cancel", re.IGNORECASE)
-# Behind these names of ALSA there is a sound server, and PortAudio does not say what stands behind that.
+# ALSA names of a sound server; PortAudio does not know the device behind it.
 _SERVERS = ("default", "pulse", "pipewire")
 _ASK_WITHIN_S = 2.0
 
 
 def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speaker) -> Duplex:
-    """Have what the speaker plays taken out of what the microphone hears, where nobody else does it.
+    """Connect speaker and microphone through an echo canceller, if needed; call it before either is used.
 
-    Call it before either is used. Raises AudioError where it is `on` and cannot be.
+    Raises AudioError if it is `on` and not possible.
     """
     duplex = choose_duplex(wanted, microphone.device, speaker.device)
     if isinstance(duplex, EchoCanceller):
@@ -46,14 +46,14 @@ def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speak
 
 
 def device_cancels_echo(microphone: Device, default_source: Callable[[], str]) -> bool:
-    """Whether the sound server takes the echo out of what this microphone gives."""
+    """Whether the sound server cancels the echo of this microphone."""
     if _CANCELS.search(microphone.name):
         return True
     return microphone.name.casefold() in _SERVERS and bool(_CANCELS.search(default_source()))
 
 
 def sound_server_source() -> str:
-    """The name of the sound server's own default microphone; "" where there is no server to ask."""
+    """The name of the sound server's default source; "" without a server."""
     if chosen := os.environ.get("PULSE_SOURCE"):
         return chosen
     if (pactl := shutil.which("pactl")) is None:
@@ -74,7 +74,7 @@ def choose_duplex(
     *,
     default_source: Callable[[], str] = sound_server_source,
 ) -> Duplex:
-    """Who cancels the echo. Raises AudioError where it is `on` and cannot be."""
+    """Select the duplex mode. Raises AudioError if cancellation is `on` and not possible."""
     match wanted:
         case "off":
             return "half"
@@ -99,7 +99,7 @@ OnStart: TypeAlias = Callable[[], None]
 
 
 class OpenableMicrophone(Protocol):
-    """A microphone of this moment: one device, until it is gone."""
+    """A microphone on one device, until the device is lost."""
 
     @property
     def device(self) -> Device: ...
@@ -115,7 +115,7 @@ class OpenableMicrophone(Protocol):
 
 
 class OpenableSpeaker(Protocol):
-    """A loudspeaker of this moment."""
+    """A loudspeaker on one device, until the device is lost."""
 
     @property
     def device(self) -> Device: ...
@@ -127,7 +127,7 @@ class OpenableSpeaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedDevices:
-    """What there is now; None where it is not to be had, or not wanted. `duplex` is how the two go along."""
+    """The devices in use; None if not available or not wanted."""
 
     microphone: OpenableMicrophone | None
     speaker: OpenableSpeaker | None
@@ -137,7 +137,7 @@ class ResolvedDevices:
 
 
 def resolve_devices(settings: AudioSettings, *, speaks: bool) -> ResolvedDevices:
-    """The devices that the settings choose, as far as they are there. Raises AudioError."""
+    """Resolve the configured devices, as far as they are available. Raises AudioError."""
     microphone: Microphone | None = None
     speaker: Speaker | None = None
     microphone_problem = speaker_problem = ""

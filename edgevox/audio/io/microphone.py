@@ -16,16 +16,16 @@ from edgevox.audio.io.devices import Device, Direction, device_lost, find_device
 from edgevox.audio.io.streams import Callback, Ring, open_stream
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
-# How long whoever listens may be busy before sound is lost.
+# How long the reader may be busy before samples are lost.
 _RING_S = 10.0
-# How late this process may be before the device itself has to drop something.
+# How late this process may be before the device drops samples.
 _DEVICE_BUFFER_S = 0.1
-# A device gives sound all the time, silence included: one that gives none for so long is gone.
+# A device that delivers nothing, not even silence, for this long is lost.
 _GONE_AFTER_S = 3.0
 
 
 class InputStream(Protocol):
-    """Open but at rest until `start`."""
+    """Open, idle until `start`."""
 
     @property
     def channels(self) -> int: ...
@@ -54,7 +54,7 @@ class Microphone:
     """
 
     live = True
-    """Time passes while nobody reads: what is not fetched is lost in the end."""
+    """Blocks that are not read in time are lost."""
 
     def __init__(
         self,
@@ -64,14 +64,14 @@ class Microphone:
         block_ms: int = 20,
         opened_by: Opener = open_stream,
     ) -> None:
-        """`opened_by` says in which process PortAudio records."""
+        """`opened_by` selects the process in which PortAudio records."""
         self._opened_by = opened_by
         self.device: Device = find_device(device, "input")
         self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS
-        """How loud the last block was."""
+        """The level of the last block."""
         self.canceller: EchoCanceller | None = None
-        """Takes out what the loudspeaker plays, at 16 kHz; its `level` is that of the last block."""
+        """Cancels the echo at 16 kHz; its `level` is that of the last block."""
         self._device_block = self.device.rate_hz * block_ms // 1000
         self._blocks = Blocks(Resampler(self.device.rate_hz, rate_hz), rate_hz * block_ms // 1000)
         self._stream: InputStream | None = None
@@ -80,19 +80,19 @@ class Microphone:
         self._overflows = 0
         self._device_delay_s = 0.0
         self._heard_until_s = 0.0
-        """When the last sample that the device gave was in the air, on the monotonic clock."""
+        """When the device recorded its last sample, on the monotonic clock."""
         self._lost_before = 0
         self._sound = asyncio.Event()
         self._wake_is_due = False
 
     @property
     def dropped_samples(self) -> int:
-        """Samples of the device that were lost; a block where PortAudio does not say how many."""
+        """Device samples lost; counted as one block if PortAudio does not report the number."""
         return self._ring.dropped_samples // self._channels + self._overflows * self._device_block
 
     @property
     def delay_s(self) -> float:
-        """How old the end of the last block is: what is newer is still in the device or in the ring."""
+        """The age of the end of the last block; newer samples are in the device or the ring."""
         held_back_s = self.canceller.delay_s if self.canceller else 0.0
         return self._device_delay_s + self._waiting_s + held_back_s
 
@@ -115,14 +115,14 @@ class Microphone:
         await self.close()
 
     async def close(self) -> None:
-        """Stop listening: `frames` ends. May be called more than once."""
+        """Stop recording and end `frames`; idempotent."""
         stream, self._stream = self._stream, None
         if stream is not None:
             await asyncio.to_thread(stream.close)
             self._sound.set()
 
     async def frames(self) -> AsyncGenerator[Audio, None]:
-        """Block after block, each exactly as long, until `close`. Raises DeviceUnavailable."""
+        """Blocks of equal length until `close`. Raises DeviceUnavailable."""
         while self._stream is not None:
             await self._wait_for_sound()
             for samples in self._blocks.feed(self._mono(self._heard())):
@@ -140,7 +140,7 @@ class Microphone:
 
     @property
     def _waiting_s(self) -> float:
-        """How much the device has given that is in no block yet."""
+        """The duration of samples that are in no block yet."""
         in_ring_s = self._ring.available / self._channels / self.device.rate_hz
         return in_ring_s + self._blocks.held_samples / self.rate_hz
 
@@ -162,7 +162,7 @@ class Microphone:
         if self._channels == 1:
             return samples
         frames = samples.reshape(-1, self._channels)
-        # More than two is an array of microphones, often with what the loudspeaker plays among the channels.
+        # More than two channels are a microphone array, often with a playback loopback among them.
         return frames.mean(axis=1) if self._channels == 2 else frames[:, 0].copy()
 
     def _on_sound(self, indata: NDArray[np.float32], frames: int, time: Any, status: Any) -> None:  # noqa: ANN401
@@ -186,11 +186,11 @@ class Blocks:
 
     @property
     def held_samples(self) -> float:
-        """Samples that were fed and are in no block yet."""
+        """Samples in no block yet."""
         return self._resampler.held_samples + len(self._rest)
 
     def feed(self, samples: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
-        """The blocks that are whole by now; those that are not fetched come with the next ones."""
+        """The complete blocks; blocks not consumed come with the next call."""
         self._rest = np.concatenate((self._rest, self._resampler.feed(samples)))
         while len(self._rest) >= self._block_samples:
             block, self._rest = self._rest[: self._block_samples], self._rest[self._block_samples :]
@@ -198,17 +198,17 @@ class Blocks:
 
 
 class AudioSource(Protocol):
-    """Where the sound comes from: blocks of equal length, without an end for a microphone."""
+    """A source of blocks of equal length; a microphone has no end."""
 
     @property
     def live(self) -> bool:
-        """Whether time passes while nobody reads, as in front of a microphone and not in a file."""
+        """Whether it runs in real time (a microphone) or as fast as it is read (a file)."""
 
     @property
     def dropped_samples(self) -> int: ...
 
     @property
     def delay_s(self) -> float:
-        """How old the end of the last block is."""
+        """The age of the end of the last block."""
 
     def frames(self) -> AsyncGenerator[Audio, None]: ...

@@ -19,13 +19,13 @@ from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.platform import enlarge_pipe
 
 _OPENS_WITHIN_S = 10.0
-# A second of sound and more: so long may this process be held up before the device has to drop something.
+# More than a second of audio: how late this process may be before the device drops samples.
 _PIPE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """What PortAudio says about a block, as seen from this process."""
+    """PortAudio's times of a block, converted to this process."""
 
     currentTime: float  # noqa: N815  (PortAudio's own names)
     inputBufferAdcTime: float  # noqa: N815
@@ -48,10 +48,10 @@ async def open_recorder(
         "rate_hz": device.rate_hz,
         "block_frames": block_frames,
         "latency_s": latency_s,
-        # One channel is what speech is; some devices have all of theirs or none.
+        # Mono first; some devices open only with all channels.
         "channels": [1, min(2, most), most],
     }
-    process = subprocess.Popen(  # noqa: ASYNC220  (milliseconds, and whoever is cancelled must end it)
+    process = subprocess.Popen(  # noqa: ASYNC220  (milliseconds, and a cancelled caller must kill it)
         [sys.executable, "-m", "edgevox.audio.io.recorder_child", json.dumps(options)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -82,7 +82,7 @@ async def _channels(process: subprocess.Popen[bytes], device: Device) -> int:
 
 
 class RecorderStream:
-    """Open; `start` has the callback called, in a thread of its own, until `close`."""
+    """An open stream; from `start` to `close` the callback runs in a thread of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], channels: int, callback: Callback) -> None:
         self.channels = channels
@@ -97,7 +97,7 @@ class RecorderStream:
         self._thread.start()
 
     def close(self) -> None:
-        """Be silent now. The callback has returned for the last time when this does."""
+        """Stop; the callback is not called after this returns."""
         self._is_closed = True
         _end(self._process)
         if self._thread.ident is not None:
@@ -119,7 +119,7 @@ class RecorderStream:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Killed: to ask PortAudio to stop may be to wait for ever."""
+    """Kill the process: PortAudio's own stop can hang for ever."""
     process.kill()
     process.wait()
     assert process.stdin is not None

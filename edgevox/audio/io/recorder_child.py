@@ -39,11 +39,11 @@ def main(options: dict[str, Any]) -> None:
     _write(out, json.dumps({"channels": channels}).encode() + b"\n")
     stream.start()
     sys.stdin.buffer.read()
-    os._exit(0)  # the parent has gone; to close the stream may take for ever
+    os._exit(0)  # the parent has exited; closing the stream can hang
 
 
 def _opened(options: dict[str, Any], on_sound: Any) -> tuple[Any, int]:  # noqa: ANN401
-    """The stream, with the channels that the device can do."""
+    """Open the stream with a channel count that the device supports."""
     import sounddevice
 
     index = _index(options["index"], options["name"])
@@ -68,7 +68,7 @@ def _opened(options: dict[str, Any], on_sound: Any) -> tuple[Any, int]:  # noqa:
 
 
 def _index(index: int, name: str) -> int:
-    """The device's number here: another one may have been plugged in since it was found."""
+    """The device's index in this process, which may differ from the parent's."""
     import sounddevice
 
     devices = sounddevice.query_devices()

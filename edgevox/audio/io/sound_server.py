@@ -19,44 +19,44 @@ from dataclasses import dataclass
 log = logging.getLogger(__name__)
 
 NAMES = ("default", "pulse", "pipewire")
-"""What PortAudio calls devices behind which there is a sound server, if one runs."""
+"""PortAudio's names for devices of a sound server."""
 
 _ANSWERS_WITHIN_S = 2.0
 _TRY_AGAIN_S = 1.0
-# One change is told in several lines.
+# One change produces several lines.
 _SETTLES_WITHIN_S = 0.1
 _CHANGE = re.compile(rb"^Event '(?:\w+' on server|(?:new|remove)' on (?:source|sink) )")
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """The server's own names of what is used; "" where there is nothing."""
+    """The server's names of the default devices; "" if there is none."""
 
     source: str
     sink: str
 
     @property
     def has_microphone(self) -> bool:
-        # Without a microphone the server gives what a loudspeaker plays: the assistant would hear itself.
-        # Whoever wants that says so by name.
+        # Without a microphone the server's default is a loudspeaker's monitor: the assistant would record itself.
+        # It can still be selected by name.
         return bool(os.environ.get("PULSE_SOURCE")) or bool(self.source and not self.source.endswith(".monitor"))
 
 
 class SoundServer:
-    """What `pactl` knows. Where it is not installed there is no server as far as anybody knows."""
+    """The sound server as seen by `pactl`; without `pactl` there is none."""
 
     def __init__(self) -> None:
         self._pactl = shutil.which("pactl")
 
     async def defaults(self) -> Defaults | None:
-        """What is used now; None where no server answers."""
+        """The current defaults; None if no server answers."""
         source = await self._ask("get-default-source")
         sink = await self._ask("get-default-sink")
         return None if source is None or sink is None else Defaults(source, sink)
 
     @asynccontextmanager
     async def watched(self, on_change: Callable[[], None]) -> AsyncIterator[None]:
-        """Call `on_change` whenever the server comes, goes or has other defaults, while the block runs."""
+        """Call `on_change` when the server starts, stops or changes its defaults, while the block runs."""
         if self._pactl is None:
             yield
             return
@@ -75,7 +75,7 @@ class SoundServer:
             )
             assert process.stdout is not None
             try:
-                # What changed while nobody looked counts too, so it is asked once before the first line.
+                # Query once before the first line, for changes since the last connection.
                 is_due = True
                 while True:
                     if is_due and (now := await self.defaults()) != known:
@@ -112,5 +112,5 @@ class SoundServer:
 
 
 def _plain() -> dict[str, str]:
-    """The environment, with a tool that speaks English."""
+    """The environment with English output."""
     return dict(os.environ) | {"LC_ALL": "C"}

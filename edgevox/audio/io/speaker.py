@@ -18,27 +18,27 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 
 Tap: TypeAlias = Callable[[NDArray[np.float32], float, Hole | None], None]
-"""Told, in PortAudio's thread, what the device is given, when the first of it is heard (monotonic), and
-what kind of hole was before it."""
+"""Called in PortAudio's thread with the played samples, when the first one sounds (monotonic), and the kind of
+hole before them."""
 
-# How much sound is ready ahead of the device: enough for a machine that is busy for a moment.
+# Audio buffered ahead of the device, for a machine that is busy for a moment.
 _RING_S = 2.0
-# What drivers say about their delay is a little short, and closing a device drops what it still holds.
+# Drivers report too short a delay, and closing a device drops its buffer.
 _MARGIN_S = 0.05
-# What is ducked is 15 dB quieter: at once, so that whoever speaks is heard, and loud again without a jump.
+# Ducking is by 15 dB: at once, so that speech is recognised; back to full volume gradually.
 _DUCKED = 10 ** (-15 / 20)
 _DUCK_S = 0.02
 _LOUD_AGAIN_S = 0.15
-# A sound that ends in the middle of a wave is a click. A device that takes its time is cut off there.
+# A fade-out avoids a click. A slow device is cut off after the limit.
 _FADE_S = 0.005
 _LONGEST_CUT_S = 0.12
 
 
 class Playback:
-    """`feed` runs in the loop, `fill` in PortAudio's thread.
+    """One playback: `feed` runs in the loop, `fill` in PortAudio's thread.
 
-    `is_over` is set when everything was heard, or when it was cancelled and is silent. The `tap` is told
-    everything that the device is given, silence included.
+    `is_over` is set when everything was played, or it was cancelled and is silent. The `tap` gets all samples
+    that go to the device, silence included.
     """
 
     def __init__(self, rate_hz: int, lead_in_frames: int, on_start: Callable[[], None], tap: Tap | None = None) -> None:
@@ -46,7 +46,7 @@ class Playback:
         self.underruns = 0
         self.taken_frames = 0
         self.device_delay_s = 0.0
-        """How long the device holds a sample before it is heard: a guess until the first one is given."""
+        """The output latency: an estimate until the first callback."""
         self._rate_hz = rate_hz
         self._on_start = on_start
         self._tap = tap
@@ -67,17 +67,17 @@ class Playback:
 
     @property
     def heard_s(self) -> float:
-        """How much of what was fed has been heard by now."""
+        """How much was played so far."""
         ahead_s = max(0.0, self._given_until_s - monotonic())
         return max(0.0, self._given_frames / self._rate_hz - ahead_s)
 
     def duck(self, is_ducked: bool) -> None:
-        """Be quiet from now on, or as loud as what is fed again."""
+        """Attenuate the playback or restore its volume."""
         self._is_ducked = is_ducked
 
     async def feed(self, chunks: AsyncIterator[Audio]) -> None:
-        """Take every chunk, at the speed at which it is played."""
-        # One for the whole reply: a new one for each chunk would click where two chunks meet.
+        """Consume the chunks at playback speed."""
+        # One resampler for the whole reply: one per chunk would click at the boundaries.
         resampler = Resampler(self._rate_hz, self._rate_hz)
         try:
             async for chunk in chunks:
@@ -90,14 +90,14 @@ class Playback:
             self._is_complete = True
 
     def cancel(self) -> None:
-        """Fade out at once, and then nothing but silence. Safe from any thread."""
+        """Fade out to silence at once. Safe from any thread."""
         self._is_cancelled = True
         self._loop.call_soon_threadsafe(self._cut)
 
     def fill(self, outdata: NDArray[np.float32], frames: int, time: Any, status: Any) -> None:  # noqa: ANN401
-        """Give the device what is next. In PortAudio's thread: copy and return."""
+        """Fill the device's buffer. In PortAudio's thread: copy and return."""
         self.taken_frames += frames
-        # Asked before the ring is read: a last chunk that comes in between is then played, not forgotten.
+        # Read before the ring: a last chunk that arrives in between is still played.
         is_complete = self._is_complete
         if self._is_cancelled and not self._has_begun:
             self._gain = 0.0
@@ -109,7 +109,7 @@ class Playback:
         count = self._ring.read_into(mono)
         self._fade(mono)
         outdata[silence:, 1:] = mono[:, np.newaxis]
-        # Not the longest delay so far, as below: an echo must not be expected later than it comes.
+        # Not the longest delay so far, as below: the reference must not be later than the echo.
         delay_s = time.outputBufferDacTime - time.currentTime
         heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
         if self._tap is not None:
@@ -131,7 +131,7 @@ class Playback:
             self._loop.call_soon_threadsafe(self._has_room.set)
 
     def _fade(self, samples: NDArray[np.float32]) -> None:
-        """Make the samples as loud as they are to be; from one loudness to another it goes in a line."""
+        """Apply the gain, with a linear ramp on a change."""
         if self._is_cancelled:
             wanted, per_s = 0.0, 1 / _FADE_S
         elif self._is_ducked:
@@ -158,7 +158,7 @@ class Playback:
         self._loop.call_later(self._given_until_s - monotonic(), self.is_over.set)
 
     def _sounded(self, time: Any, frames: int) -> None:  # noqa: ANN401
-        # Some drivers do not know when a sample will be heard, and say now.
+        # Some drivers do not know the output time, and report the current time.
         delay_s = max(self.device_delay_s, time.outputBufferDacTime - time.currentTime)
         self._heard_by_s = time.currentTime + delay_s + frames / self._rate_hz + _MARGIN_S
         if not self._has_begun:
@@ -171,7 +171,7 @@ class Playback:
         self._is_starving = is_starving
 
     def _started(self) -> None:
-        # A cancelled reply must not be told to have started after it was told to be over.
+        # A cancelled reply must not be reported as started after its end.
         if not self.is_over.is_set():
             self._on_start()
 
@@ -185,9 +185,9 @@ class Playback:
                 await self._has_room.wait()
 
 
-# It delays the first word, so it is short; with 50 ms a machine whose cores are all busy left holes.
+# Short, since it delays the first word; with 50 ms there were underruns with all cores busy.
 _DEVICE_BUFFER_S = 0.08
-# A device takes sound all the time, silence included: one that takes none for so long is gone.
+# A device that consumes nothing, not even silence, for this long is lost.
 _GONE_AFTER_S = 3.0
 
 
@@ -201,25 +201,25 @@ class Speaker:
     def __init__(self, device: str | None = None, *, lead_in_ms: int = 0) -> None:
         self.device: Device = find_device(device, "output")
         self.underruns = 0
-        """How often a reply paused because its next sound was not there in time."""
+        """How often a reply paused because the next chunk was late."""
         self.delay_s = _DEVICE_BUFFER_S
-        """How long after `on_start` the first sample of the last reply was in the air."""
+        """The time from `on_start` to the first audible sample of the last reply."""
         self.heard_s = 0.0
-        """How much of what the last reply was given was heard."""
+        """How much of the last reply was played."""
         self.tap: Tap | None = None
-        """Is told everything that is really played; for whoever cancels the echo."""
+        """Gets all played samples, for the echo canceller."""
         self._lead_in_frames = self.device.rate_hz * lead_in_ms // 1000
         self._playback: Playback | None = None
 
     def duck(self, is_ducked: bool) -> None:
-        """Play what is being played quietly from now on, or as loud as it is again. It ends with `play`."""
+        """Attenuate the current playback or restore its volume; ends with `play`."""
         if self._playback is not None:
             self._playback.duck(is_ducked)
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
-        """Play every chunk as it comes; returns when the last sample is out or `cancel` is set.
+        """Play chunks as they come; returns when the last sample was played or `cancel` is set.
 
         `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
         `chunks` raises once everything before it was played.
@@ -239,7 +239,7 @@ class Speaker:
             cancel.remove_listener(playback.cancel)
             feeding.cancel()
             self._playback = None
-            self.heard_s = playback.heard_s  # to close it drops the rest
+            self.heard_s = playback.heard_s  # closing it drops the rest
             await asyncio.to_thread(stream.close)
             self.underruns += playback.underruns
             self.delay_s = playback.device_delay_s

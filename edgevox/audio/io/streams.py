@@ -15,21 +15,21 @@ from edgevox.core.errors import DeviceUnavailable
 
 
 class Ring:
-    """Room for `capacity` float32 samples, taken once; what does not fit is dropped and counted.
+    """A ring buffer of `capacity` float32 samples; samples that do not fit are dropped and counted.
 
-    One thread calls `write`, one other calls `read_into`; anybody may ask for the numbers.
-    Each position is written by one side only, which is all the order that this needs.
+    One thread calls `write`, another `read_into`; any thread may read the counters. Each position is written by
+    one side only, so no lock is needed.
     """
 
     __slots__ = ("_read", "_samples", "_written", "dropped_samples")
 
     def __init__(self, capacity: int) -> None:
         self._samples = np.zeros(capacity, dtype=np.float32)
-        # Counts since the beginning, not places in the array: equal means empty, and none ever wraps.
+        # Total counts, not array indices: equal means empty, and they never wrap.
         self._written = 0
         self._read = 0
         self.dropped_samples = 0
-        """Samples that were written while there was no room."""
+        """Samples that did not fit."""
 
     @property
     def capacity(self) -> int:
@@ -46,7 +46,7 @@ class Ring:
         return self.capacity - (self._written - self._read)
 
     def write(self, samples: NDArray[np.float32]) -> int:
-        """Add the samples for which there is room, the first ones, and say how many that were."""
+        """Add the first samples that fit; returns their number."""
         count = min(len(samples), self.room)
         start = self._written % self.capacity
         before_wrap = min(count, self.capacity - start)
@@ -57,7 +57,7 @@ class Ring:
         return count
 
     def read_into(self, out: NDArray[np.float32]) -> int:
-        """Fill `out` with the oldest samples, silence behind them, and say how many there were."""
+        """Fill `out` with the oldest samples, padded with silence; returns their number."""
         count = min(len(out), self._written - self._read)
         start = self._read % self.capacity
         before_wrap = min(count, self.capacity - start)
@@ -68,28 +68,28 @@ class Ring:
         return count
 
 
-# (samples as frames × channels, number of frames, PortAudio's times, its complaints)
+# (samples as frames × channels, number of frames, PortAudio's times, its status flags)
 Callback: TypeAlias = Callable[[Any, int, Any, Any], None]
 
 
 async def open_stream(
     device: Device, direction: Direction, callback: Callback, *, block_frames: int = 0, latency_s: float
 ) -> Stream:
-    """A stream, without making the loop wait for the device. Raises DeviceUnavailable."""
+    """Open a stream without blocking the event loop. Raises DeviceUnavailable."""
     opening = asyncio.create_task(
         asyncio.to_thread(Stream, device, direction, callback, block_frames=block_frames, latency_s=latency_s)
     )
     try:
         return await asyncio.shield(opening)
     except asyncio.CancelledError:
-        # The thread goes on: a caller that no longer waits must not leave an open device behind.
+        # The thread continues after a cancel: close the device that it opens.
         with suppress(DeviceUnavailable):
             (await opening).close()
         raise
 
 
 class Stream:
-    """Open but at rest until `start`. The callback runs in PortAudio's thread: it copies and returns."""
+    """An open stream, idle until `start`. The callback runs in PortAudio's thread: it copies and returns."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Stream:
         self._direction: Direction = direction
         self._sounddevice = portaudio()
         make = self._sounddevice.InputStream if direction == "input" else self._sounddevice.OutputStream
-        # One channel is what speech is; some devices have all of theirs or none.
+        # Mono first; some devices open only with all channels.
         for channels in (1, min(2, device.channels(direction)), device.channels(direction)):
             try:
                 with stream_lock:
@@ -126,11 +126,11 @@ class Stream:
 
     @property
     def latency_s(self) -> float:
-        """How much sound the device holds between the callback and the air."""
+        """The device's latency between callback and sound."""
         return float(self._stream.latency)
 
     def start(self) -> None:
-        """Have the callback called from now on. Raises DeviceUnavailable, and is closed then."""
+        """Start the callback. Raises DeviceUnavailable after closing the stream."""
         try:
             self._stream.start()
         except self._sounddevice.PortAudioError as error:
@@ -138,7 +138,7 @@ class Stream:
             raise device_unusable(self._device, self._direction, error) from error
 
     def close(self) -> None:
-        """Be silent now. The callback has returned for the last time when this does."""
+        """Stop; the callback is not called after this returns."""
         with stream_lock:
             self._stream.abort(ignore_errors=True)
             self._stream.close(ignore_errors=True)

@@ -164,9 +164,9 @@ async def _run_text(runtime: AssistantRuntime, context: Context, speaker: Loudsp
         await serve_if_enabled(runtime, context.err, running)
         running.enter_context(runtime.bus.listening(lambda event: _print_reply(context, event)))
         pipeline = runtime.pipeline(speaker, runtime.conversation())
-        pipeline.rest()
+        pipeline.start_idle_work()
         if alarm_player := runtime.alarm_player(pipeline):
-            await running.enter_async_context(alarm_player.at_work())
+            await running.enter_async_context(alarm_player.running())
         if sys.stdin.isatty():
             await _run_interactive_text(pipeline, context)
         else:

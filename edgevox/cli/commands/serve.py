@@ -79,7 +79,7 @@ async def _serve_http(runtime: AssistantRuntime, context: Context) -> None:
             await running.enter_async_context(runtime)
         if runtime.assistant().make_agent is not None:
             # Evaluates the long system prompt and stores it on disk before the first request.
-            runtime.pipeline(conversation=runtime.conversation()).rest()
+            runtime.pipeline(conversation=runtime.conversation()).start_idle_work()
         await running.enter_async_context(run_http_server(runtime, context.err))
         await asyncio.Event().wait()
 

@@ -294,7 +294,7 @@ async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
 
 async def _rest(pipeline: Pipeline) -> None:
     """Warm the prefix for the next typed turn."""
-    pipeline.rest()
+    pipeline.start_idle_work()
     await asyncio.Event().wait()
 
 

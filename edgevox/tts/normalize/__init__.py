@@ -108,7 +108,7 @@ _BLANK_BEFORE_MARK = re.compile(r" ++(?=[,.;:!?](?:\s|$))")
 
 
 def normalize_text(text: str, language: str = "en") -> str:
-    """The words to be spoken; empty when there are none."""
+    """The text as words to speak; empty if there are none."""
     passes = _BY_LANGUAGE.get(language[:2].lower(), _OTHER_LANGUAGES)
     for rewrite in (*_FIRST_PASSES, *passes, *_LAST_PASSES):
         text = rewrite(text)
@@ -116,12 +116,12 @@ def normalize_text(text: str, language: str = "en") -> str:
 
 
 def resolve_entities(text: str) -> str:
-    """&amp; and its like."""
+    """Decode HTML entities."""
     return html.unescape(text) if "&" in text else text
 
 
 def drop_invisible(text: str) -> str:
-    """Only letters, signs, single blanks and line ends are left."""
+    """Reduce the text to printable characters, single spaces and line ends."""
     text = _BLANKS.sub(" ", _LINE_END.sub("\n", text))
     return "".join(
         char for char in text if char == "\n" or char in _LETTER_JOINERS or unicodedata.category(char) not in _INVISIBLE
@@ -147,7 +147,7 @@ def shorten_addresses(text: str) -> str:
 
 
 def name_addresses(text: str) -> str:
-    """The same, with the words that an English speaker would put before it."""
+    """Shorten URLs, with English words before the host."""
 
     def named(match: re.Match[str]) -> str:
         host, behind = _host(match)
@@ -157,7 +157,7 @@ def name_addresses(text: str) -> str:
 
 
 def drop_unspoken(text: str) -> str:
-    """Markup that had no partner, and signs without a sound."""
+    """Remove unpaired markup and silent characters."""
     return _EMPTY_BRACKETS.sub("", _UNSPOKEN.sub(" ", text))
 
 
