@@ -96,7 +96,7 @@ class Thinker:
         if early is None:
             return False
         await early.transcript()
-        if self.loop.pipeline._early_reply is None:
+        if self.loop.pipeline._speculative_reply is None:
             return False
         while not early.turn.gate.is_waited_at:  # noqa: ASYNC110  (a state; nobody tells of it)
             await asyncio.sleep(_POLL_S)
