@@ -38,7 +38,7 @@ class ModelSelection:
 
         Raises ConfigError where the language model is needed and none is chosen.
         """
-        if "llama" in engines and not (settings.llm.model or settings.llm.remote_url or preset.model):
+        if "llm" in engines and not (settings.llm.model or settings.llm.remote_url or preset.model):
             raise ConfigError(
                 f"the preset {preset.name} has no model of its own",
                 hint="name a file in llm.model (--model), or a server in llm.remote_url (--remote)",
@@ -58,17 +58,17 @@ class ModelSelection:
 
         Without it, or when it fails, the engine starts with what was downloaded.
         """
-        model_id = self._llama_id
-        if "llama" not in self.engines or not model_id or not self._settings.llm.optimize:
+        model_id = self._llm_id
+        if "llm" not in self.engines or not model_id or not self._settings.llm.optimize:
             return
         if self._adapter_id is None:
             optimise_on_first_use(self._store, model_id, tell)
         else:
             merge_on_first_use(self._store, model_id, self._adapter_id, self._preset.adapter_scale, tell)
 
-    def llama(self) -> ModelFiles:
+    def llm(self) -> ModelFiles:
         """The files of the language model."""
-        llm, model_id = self._settings.llm, self._llama_id
+        llm, model_id = self._settings.llm, self._llm_id
         if llm.model is not None:
             return ModelFiles(llm.model, self._adapter_path)
         assert model_id is not None
@@ -81,20 +81,20 @@ class ModelSelection:
         )
         return replace(files, adapter=self._adapter_path) if self._adapter_path else files
 
-    def whisper(self) -> tuple[Path, Path | None]:
+    def stt(self) -> tuple[Path, Path | None]:
         """The recogniser's folder, and its adapter where it has one."""
-        adapter = self._hearing_id
+        adapter = self._stt_adapter_id
         return self._store.path(self._settings.stt.model), self._store.path(adapter) if adapter else None
 
     def text_scorer(self) -> Path | None:
         """The model that scores the recogniser's hypotheses: the default LLM, if used and installed."""
-        ids = (self._llama_id, self._adapter_id)
-        if self._llama_id != _TEXT_SCORER or not all(self._store.has(each) for each in ids if each):
+        ids = (self._llm_id, self._adapter_id)
+        if self._llm_id != _TEXT_SCORER or not all(self._store.has(each) for each in ids if each):
             return None
-        files = self.llama()
+        files = self.llm()
         return files.model if files.adapter is None else None
 
-    def piper(self) -> dict[str, Path]:
+    def tts(self) -> dict[str, Path]:
         """The file of each language's voice."""
         return {language: self._store.path(voice) for language, voice in self.voices.items()}
 
@@ -115,27 +115,27 @@ class ModelSelection:
     def _ids(self, engine: EngineName) -> tuple[str | None, ...]:
         settings = self._settings
         match engine:
-            case "llama":
-                return self._llama_id, self._adapter_id
-            case "whisper":
-                return () if settings.stt.remote else (settings.stt.model, self._hearing_id)
-            case "piper":
+            case "llm":
+                return self._llm_id, self._adapter_id
+            case "stt":
+                return () if settings.stt.remote else (settings.stt.model, self._stt_adapter_id)
+            case "tts":
                 return () if settings.tts.remote else tuple(self.voices.values())
             case _:
                 assert_never(engine)
 
     @property
-    def _llama_id(self) -> str | None:
+    def _llm_id(self) -> str | None:
         llm = self._settings.llm
         return None if llm.model or llm.remote_url else self._preset.model
 
     @property
     def _adapter_id(self) -> str | None:
         """The preset's adapter: it is for the preset's model, not for a file of the user's own."""
-        return self._preset.adapter if self._llama_id and not self._adapter_path else None
+        return self._preset.adapter if self._llm_id and not self._adapter_path else None
 
     @property
-    def _hearing_id(self) -> str | None:
+    def _stt_adapter_id(self) -> str | None:
         """The adapter of the recogniser, which has learnt English alone."""
         stt = self._settings.stt
         return self._store.manifest.adapter_of(stt.model) if stt.adapted and stt.language == ENGLISH else None

@@ -95,13 +95,13 @@ async def check_forced_calls(runtime: AssistantRuntime) -> Finding:
         sampling=runtime.settings.llm.sampling,
     )
     warnings: tuple[str, ...] = ()
-    async with aclosing(runtime.engines.llama.stream(request, CancelFlag())) as replies:
+    async with aclosing(runtime.engines.llm.stream(request, CancelFlag())) as replies:
         async for reply in replies:
             if isinstance(reply, ChatDone):
                 warnings = reply.warnings
     if warnings:
-        return Finding("note", "remote llama", "; ".join(warnings), _GUIDE)
-    return Finding("ok", "remote llama", "calls a tool where one is required")
+        return Finding("note", "remote llm", "; ".join(warnings), _GUIDE)
+    return Finding("ok", "remote llm", "calls a tool where one is required")
 
 
 def is_unencrypted(address: str) -> bool:
@@ -117,7 +117,7 @@ def is_unencrypted(address: str) -> bool:
 
 
 _MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
-_ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
+_ENGINES: tuple[EngineName, ...] = ("llm", "tts", "stt")
 _SENTENCE = "Please turn on the light in the kitchen."
 _ANY_LANGUAGE_SENTENCE = "1, 2, 3."
 
@@ -298,7 +298,7 @@ def _constraints(llm: LlmSettings) -> Finding:
 def _processor(store: ModelStore) -> Finding:
     """The weight type for copies of models, and how it was chosen."""
     threads = plan_threads()
-    name = f"{processor_name()}, {usable_cores()} cores, {threads.llama_prompt} threads for prompts"
+    name = f"{processor_name()}, {usable_cores()} cores, {threads.llm_prompt} threads for prompts"
     known = known_speeds(store)
     if known is None:
         return Finding("note", "processor", f"{name}; weight types are measured at the first start")
@@ -337,7 +337,7 @@ async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
         for language in runtime.engines.voice_languages:
             sound = await runtime.voice().sound_of(_ANY_LANGUAGE_SENTENCE, language)
             spoke = f"spoke {LANGUAGES[language]} for {sound.duration_s:.1f} s"
-            findings.append(Finding("ok", "piper", spoke))
+            findings.append(Finding("ok", "tts", spoke))
         sound = await runtime.voice().sound_of(_SENTENCE)
         transcript = await runtime.transcriber().transcribe(sound, CancelFlag())
         spoken = runtime.engines.voice_languages
@@ -346,7 +346,7 @@ async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
         result = await runtime.pipeline().answer("Say hello.", Turn())
         record = runtime.records.last
         assert record is not None
-        findings.append(Finding("ok", "llama", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms"))
+        findings.append(Finding("ok", "llm", f"answered {len(result.reply)} characters in {record.total_ms:.0f} ms"))
         if runtime.settings.llm.remote_url is not None:
             findings.append(await check_forced_calls(runtime))
         findings.append(_memory(runtime))
@@ -373,8 +373,8 @@ def _languages(runtime: AssistantRuntime) -> Finding:
 def _transcript_check(text: str, *, must_match: bool) -> Finding:
     """What Whisper made of an English sentence: nothing to go by where it expects another language."""
     if "kitchen" in text.lower() or not must_match:
-        return Finding("ok", "whisper", f"heard “{text}”")
-    return Finding("problem", "whisper", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
+        return Finding("ok", "stt", f"heard “{text}”")
+    return Finding("problem", "stt", f"heard “{text}”, not “{_SENTENCE}”", "edgevox models verify")
 
 
 def _memory(runtime: AssistantRuntime) -> Finding:
