@@ -32,8 +32,8 @@ from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedE
 from edgevox.engines.threads import plan_threads
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
-from edgevox.stt.whisper import WhisperEngine
-from edgevox.tts.piper import PiperEngine
+from edgevox.stt.engines import STT_ENGINES, SttContext
+from edgevox.tts.engines import TTS_ENGINES, TtsContext
 
 
 class EngineHealth:
@@ -118,13 +118,13 @@ class Engines:
 
     def remote_addresses(self) -> dict[EngineName, str]:
         """Where the engines are that are on other machines."""
-        settings = self._settings
-        addresses: dict[EngineName, str | None] = {
-            "llm": settings.llm.remote_url,
-            "tts": settings.tts.remote,
-            "stt": settings.stt.remote,
-        }
-        return {name: address for name, address in addresses.items() if address and name in self}
+        settings, models = self._settings, self._models
+        addresses: dict[EngineName, str | None] = {"llm": settings.llm.remote_url if "llm" in self else None}
+        if "stt" in self and models.stt_choice.is_remote:
+            addresses["stt"] = settings.stt.remote
+        if "tts" in self and models.tts_choice.is_remote:
+            addresses["tts"] = settings.tts.remote
+        return {name: address for name, address in addresses.items() if address}
 
     async def probe(self, engine: EngineName) -> None:
         """See whether an engine on another machine can be used. Raises EngineFailed and ConfigError."""
@@ -158,20 +158,16 @@ class Engines:
         """The recogniser."""
         stt, limits = self._settings.stt, self._settings.engines
         bounds = EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s)
-        if stt.remote is not None:
-            # Here and below not at the top: who has the engines here does not wait for what it imports.
-            from edgevox.stt.wyoming import WyomingStt
-
-            return WyomingStt(stt.remote, model=stt.remote_model, limits=bounds)
-        folder, adapter = self._models.stt()
-        engine = WhisperEngine(
-            folder,
+        model, adapter = self._models.stt()
+        context = SttContext(
+            stt,
             threads=_threads(stt.threads, self.threads.stt),
+            limits=bounds,
+            model=model,
             adapter=adapter,
-            rescoring=stt.rescoring,
-            text_scorer=self._text_scorer,
+            text_scorer=self._text_scorer if model else None,
         )
-        return self._host("stt", engine, bounds)
+        return self._host("stt", STT_ENGINES.factory(self._models.stt_choice.engine)(context), bounds)
 
     @property
     def _text_scorer(self) -> TextScorer | None:
@@ -184,18 +180,15 @@ class Engines:
         """The voices."""
         tts, limits = self._settings.tts, self._settings.engines
         bounds = EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s)
-        if tts.remote is not None:
-            from edgevox.tts.wyoming import WyomingTts
-
-            return WyomingTts(tts.remote, voice=tts.remote_voice, languages=tts.remote_languages, limits=bounds)
-        paths = self._models.tts()
-        engine = PiperEngine(
-            # The voice that most replies need is read at once, and speaks for languages that have none.
-            paths.get(self.languages.reply_to(""), next(iter(paths.values()))),
-            others=paths,
+        context = TtsContext(
+            tts,
             threads=_threads(tts.threads, self.threads.tts),
+            limits=bounds,
+            voices=self._models.voices,
+            files=self._models.tts(),
+            language=self.languages.reply_to(""),
         )
-        return self._host("tts", engine, bounds)
+        return self._host("tts", TTS_ENGINES.factory(self._models.tts_choice.engine)(context), bounds)
 
     @property
     def voice_languages(self) -> tuple[str, ...]:
@@ -213,8 +206,13 @@ class Engines:
         )
 
     def _host(
-        self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits
+        self,
+        name: EngineName,
+        engine: Engine[RequestT, ReplyT] | HostedEngine[RequestT, ReplyT],
+        limits: EngineLimits,
     ) -> HostedEngine[RequestT, ReplyT]:
+        if isinstance(engine, HostedEngine):
+            return engine
         if self._settings.engines.in_process:
             return LocalEngine(engine)
         return SupervisedEngine(name, engine, limits=limits, publish=self._publish)

@@ -264,7 +264,7 @@ class AssistantRuntime:
             make_agent=self.home_context.agent_for_client if toolbox else None,
             executor=toolbox.executor if toolbox else None,
             transcriber=transcriber if "stt" in self.engines else None,
-            stt_model_name=self.models.stt_model_name,
+            stt_model_name=self.models.stt_choice.model_name if "stt" in self.engines else "",
             voice=(lambda speed: Synthesizer(self.engines.tts, speed=speed)) if "tts" in self.engines else None,
             voice_name=self.models.voices[language] if "tts" in self.engines else "",
             voice_language=language,
