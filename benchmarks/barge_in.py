@@ -127,8 +127,8 @@ def _spread_ms(seconds: Sequence[float]) -> dict[str, float]:
 async def _interrupt(times: int, chance: random.Random, speech: Path | None) -> list[BargeIn]:
     store = open_store(user_folders())
     recogniser = WhisperEngine(store.path("whisper-base"), language="en", adapter=store.path("edgevox-hearing-base"))
-    whisper = SupervisedEngine("whisper", recogniser)
-    piper = SupervisedEngine("piper", PiperEngine(store.path("piper-en_US-joe-medium")))
+    whisper = SupervisedEngine("stt", recogniser)
+    piper = SupervisedEngine("tts", PiperEngine(store.path("piper-en_US-joe-medium")))
     people = list(_people(speech))
     rows = []
     await asyncio.gather(whisper.start(), piper.start())

@@ -16,7 +16,7 @@ from edgevox.core.events import EngineName
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDone, ChatReply, ChatRequest, Engine
-from edgevox.engines import EngineLimits
+from edgevox.engines import EngineLimits, HostedEngine
 from edgevox.llm.engine import LlamaEngine
 from edgevox.llm.prefix_cache import PrefixCache
 from edgevox.models import ModelStore
@@ -34,7 +34,7 @@ class BaselineAssistant(AssistantRuntime):
 
 class _BaselineEngines(Engines):
     # The engines are of different types, which is between `_host` and its callers.
-    def _host(self, name: EngineName, engine: Engine[Any, Any], limits: EngineLimits) -> Any:  # noqa: ANN401
+    def _host(self, name: EngineName, engine: Engine[Any, Any] | HostedEngine[Any, Any], limits: EngineLimits) -> Any:  # noqa: ANN401
         plain = UncachedLlama(engine) if isinstance(engine, LlamaEngine) else engine
         return super()._host(name, plain, limits)
 

@@ -173,7 +173,7 @@ def _place(name: str, room: NullSinks, microphone_sink: str, speaker_sink: str) 
 
 async def _spoken(folder: Path, texts: Sequence[str]) -> list[Path]:
     store = open_store(user_folders())
-    engine = SupervisedEngine("piper", PiperEngine(store.path("piper-en_US-joe-medium")))
+    engine = SupervisedEngine("tts", PiperEngine(store.path("piper-en_US-joe-medium")))
     await engine.start()
     paths = []
     try:

@@ -37,7 +37,7 @@ class Bench:
 
     def _engine(self, model: Path) -> LlamaEngine:
         plan = plan_threads()
-        engine = LlamaEngine(model, context_tokens=4096, threads=plan.llama, prompt_threads=plan.llama_prompt)
+        engine = LlamaEngine(model, context_tokens=4096, threads=plan.llm, prompt_threads=plan.llm_prompt)
         engine.load()
         return engine
 

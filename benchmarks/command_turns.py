@@ -69,7 +69,7 @@ async def turns(runtime: AssistantRuntime, commands: Sequence[str] = COMMANDS, *
 
 async def measure(folders: Folders) -> dict[str, object]:
     store = open_store(folders)
-    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llm", "tts"])
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
     async with runtime:

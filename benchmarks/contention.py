@@ -55,7 +55,7 @@ def busy_processes(count: int) -> Iterator[None]:
 
 async def measure(folders: Folders) -> dict[str, object]:
     store = open_store(folders)
-    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama", "piper"])
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llm", "tts"])
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
     medians_s: dict[int, float] = {}

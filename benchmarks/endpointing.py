@@ -122,7 +122,7 @@ def in_room(said: Said) -> Audio:
 async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, object]:
     store = open_store(folders)
     settings = load_settings(folders, flags={}, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ["llama", "piper", "whisper"])
+    runtime = AssistantRuntime(settings, folders, store, ["llm", "tts", "stt"])
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
     piper = PiperEngine(store.path(settings.tts.voice))

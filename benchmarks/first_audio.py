@@ -162,7 +162,7 @@ class Conversing:
 
 
 async def spoken(runtime: AssistantRuntime, texts: Sequence[str]) -> list[tuple[str, Audio]]:
-    voice = AssistantVoice(runtime.engines.piper)
+    voice = AssistantVoice(runtime.engines.tts)
     return [(text, Audio(trimmed(await voice.synthesize(text, 1.0)), SAMPLE_RATE_HZ)) for text in texts]
 
 
@@ -211,7 +211,7 @@ def daemon_in(
     if args.preset:
         flags["preset"] = args.preset
     settings = load_settings(folders, flags=flags, environ={})
-    return kind(settings, folders, store, ["llama", "piper", "whisper"])
+    return kind(settings, folders, store, ["llm", "tts", "stt"])
 
 
 def tell(answered: Answered, name: str) -> Answered:

@@ -20,7 +20,7 @@ from edgevox.core.platform import anonymous_bytes
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.models import open_store
 
-ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
+ENGINES: tuple[EngineName, ...] = ("llm", "tts", "stt")
 BAR_MB = 800
 
 

@@ -158,8 +158,8 @@ def main() -> None:
     engine = LlamaEngine(
         model,
         context_tokens=8192,
-        threads=plan.llama,
-        prompt_threads=plan.llama_prompt,
+        threads=plan.llm,
+        prompt_threads=plan.llm_prompt,
         constraint_engine=args.engine,
     )
     engine.load()

@@ -98,7 +98,7 @@ class Household:
             instructions=HomePrompt(home.house, max_things=settings.home.max_things, before=settings.llm.instructions),
             tools=ToolExecutor(ToolRegistry(tools), rule=ConfirmationPolicy(otherwise="never")),
             tool_choice_policy=preset.tool_choice_policy,
-            model=runtime.engines.llama,
+            model=runtime.engines.llm,
             parsers=preset.tool_call_parsers,
             sampling=settings.llm.sampling,
             stop=preset.stop,
@@ -125,7 +125,7 @@ class Household:
 
     def _worked_s(self) -> float:
         """Processor time of the model's process so far: what other processes do is not in it."""
-        stat = Path(f"/proc/{self._runtime.engines.pid('llama')}/stat").read_text("ascii")
+        stat = Path(f"/proc/{self._runtime.engines.pid('llm')}/stat").read_text("ascii")
         times = stat.rpartition(")")[2].split()
         return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -136,7 +136,7 @@ class Household:
 
 async def measure(folders: Folders, rounds: int) -> dict[str, object]:
     store = open_store(folders)
-    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama"])
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llm"])
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
     answered: dict[int, list[Answered]] = {SMALL: [], LARGE: []}

@@ -128,7 +128,7 @@ def in_room(said: Said, noise: Noise, snr_db: float | None) -> Audio:
 
 async def everything_said(runtime: AssistantRuntime, count: int) -> list[Said]:
     step = max(1, len(SENTENCES) // count)
-    piper = AssistantVoice(runtime.engines.piper)
+    piper = AssistantVoice(runtime.engines.tts)
     said = [Said("piper", text, await piper.synthesize(text, 1.0)) for text in SENTENCES[::step][:count]]
     if espeak_is_here():
         for number, text in enumerate(SENTENCES[step // 2 :: step][:count]):
@@ -156,7 +156,7 @@ def words_alone(said: Said) -> NDArray[np.float32]:
 async def measure(folders: Folders, args: argparse.Namespace) -> dict[str, object]:
     store = open_store(folders)
     settings = load_settings(folders, flags={}, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ["piper", "whisper"])
+    runtime = AssistantRuntime(settings, folders, store, ["tts", "stt"])
     store.ensure(runtime.models.needed())
     async with runtime:
         said = await everything_said(runtime, args.count)

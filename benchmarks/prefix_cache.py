@@ -57,8 +57,8 @@ class Bench:
         engine = LlamaEngine(
             self.model,
             context_tokens=2048,
-            threads=self.plan.llama,
-            prompt_threads=self.plan.llama_prompt,
+            threads=self.plan.llm,
+            prompt_threads=self.plan.llm_prompt,
             chat_template=template,
             snapshot_dir=folder,
         )

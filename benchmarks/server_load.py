@@ -173,7 +173,7 @@ async def _crowd(url: str, seconds: float) -> dict[str, Any]:
 
 
 def _memory_mb(runtime: AssistantRuntime) -> float:
-    pids = (os.getpid(), runtime.engines.pid("llama"))
+    pids = (os.getpid(), runtime.engines.pid("llm"))
     return sum(anonymous_bytes(pid) for pid in pids if pid) / 1e6
 
 
@@ -195,7 +195,7 @@ def _figures(records: tuple[TurnMetrics, ...]) -> dict[str, object]:
 
 
 def daemon_in(folders: Folders, store: ModelStore, **flags: object) -> AssistantRuntime:
-    runtime = AssistantRuntime(load_settings(folders, flags=flags, environ={}), folders, store, ["llama"])
+    runtime = AssistantRuntime(load_settings(folders, flags=flags, environ={}), folders, store, ["llm"])
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
     return runtime

@@ -159,10 +159,10 @@ async def decoding(runtime: AssistantRuntime, rounds: int, llama_server: Path | 
         http_listener(app, "127.0.0.1", 0) as url,
         other_server(runtime, llama_server) as other,
     ):
-        await asked_directly(runtime.engines.llama, 0)
+        await asked_directly(runtime.engines.llm, 0)
         await asked(url)
         for number in range(rounds):
-            told["engine"].append(await asked_directly(runtime.engines.llama, number + 1))
+            told["engine"].append(await asked_directly(runtime.engines.llm, number + 1))
             told["served"].append(await asked(url))
             if other:
                 told["llama_cpp_server"].append(await asked(other))
@@ -175,15 +175,15 @@ async def other_server(runtime: AssistantRuntime, folder: Path | None) -> AsyncI
     if folder is None:
         yield ""
         return
-    files, plan = runtime.models.llama(), runtime.engines.threads
+    files, plan = runtime.models.llm(), runtime.engines.threads
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     arguments = {
         "model": files.model,
         "port": port,
         "n_ctx": runtime.settings.llm.context_tokens,
-        "n_threads": plan.llama_prompt,
-        "n_threads_batch": plan.llama_prompt,
+        "n_threads": plan.llm_prompt,
+        "n_threads_batch": plan.llm_prompt,
         **({"lora_path": files.adapter} if files.adapter else {}),
     }
     process = await asyncio.create_subprocess_exec(
@@ -219,7 +219,7 @@ async def _is_up(url: str) -> bool:
 async def measure(folders: Folders, rounds: int, llama_server: Path | None) -> dict[str, object]:
     own = await own_us(rounds)
     store = open_store(folders)
-    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama"])
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llm"])
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
     told = await decoding(runtime, rounds, llama_server)

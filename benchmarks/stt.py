@@ -148,7 +148,7 @@ def text_scorer(store: ModelStore, threads: int) -> TextScorer:
     """The default language model, as the product gives it to its recogniser."""
     folders = user_folders()
     settings = load_settings(folders, flags={"preset": "home"}, environ={})
-    models = AssistantRuntime(settings, folders, store, ("llama", "whisper")).models
+    models = AssistantRuntime(settings, folders, store, ("llm", "stt")).models
     store.ensure(models.needed())
     models.prepare(print)
     path = models.text_scorer()
@@ -190,7 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=ADAPTED_MODEL, help="id of a Whisper model in the store")
     parser.add_argument("--plain", action="store_true", help="without the adapter that the product has")
-    parser.add_argument("--threads", type=int, default=plan_threads().whisper)
+    parser.add_argument("--threads", type=int, default=plan_threads().stt)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take each Nth utterance only")
     parser.add_argument("--beam-5", action="store_true", help="also run faster-whisper with its own beam of 5")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")

@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", help="recognisers whose names begin so; repeatable")
     parser.add_argument("--part", action="append", help="parts whose names begin so; repeatable")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop hearing after so long")
-    parser.add_argument("--threads", type=int, default=plan_threads().whisper)
+    parser.add_argument("--threads", type=int, default=plan_threads().stt)
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep what was heard, and go on from it")
     parser.add_argument("--scores", type=Path, metavar="FILE", help="keep the figures, without the texts")
     args = parser.parse_args()

@@ -42,7 +42,7 @@ SPEECH = "The weather will be fine tomorrow, with a light wind from the west and
 async def speaking(store: ModelStore) -> AsyncIterator[None]:
     """Piper at work for as long as the block runs."""
     piper = SupervisedEngine[SynthesisRequest, Audio](
-        "piper", PiperEngine(store.pull("piper-en_US-joe-medium"), threads=1)
+        "tts", PiperEngine(store.pull("piper-en_US-joe-medium"), threads=1)
     )
     await piper.start()
 
@@ -82,7 +82,7 @@ async def row(store: ModelStore, threads: int, runs: int) -> tuple[float, float]
     engine = LlamaEngine(
         store.pull("smollm2-135m-instruct"), context_tokens=2048, threads=threads, prompt_threads=threads
     )
-    llama = SupervisedEngine[ChatRequest, ChatReply]("llama", engine)
+    llama = SupervisedEngine[ChatRequest, ChatReply]("llm", engine)
     await llama.start()
     try:
         measured = [await speeds(llama, number) for number in range(runs)]

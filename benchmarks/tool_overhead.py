@@ -131,7 +131,7 @@ def ask(engine: LlamaEngine, question: str, tools: tuple[JsonObject, ...], way: 
 
 def validity(model: Path) -> dict[str, float]:
     plan = plan_threads()
-    engine = LlamaEngine(model, context_tokens=4096, threads=plan.llama, prompt_threads=plan.llama_prompt)
+    engine = LlamaEngine(model, context_tokens=4096, threads=plan.llm, prompt_threads=plan.llm_prompt)
     engine.load()
     sets = [tools for tools in tool_sets() if len(tools) <= 5]
     found: dict[str, float] = {}

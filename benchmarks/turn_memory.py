@@ -36,7 +36,7 @@ def main() -> None:
     args = parser.parse_args()
     model = args.model or default_model()
     plan = plan_threads()
-    engine = LlamaEngine(model, context_tokens=2048, threads=plan.llama, prompt_threads=plan.llama_prompt)
+    engine = LlamaEngine(model, context_tokens=2048, threads=plan.llm, prompt_threads=plan.llm_prompt)
     engine.load()
     sets = tool_sets()
     history: list[Message] = []

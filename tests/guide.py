@@ -61,3 +61,9 @@ def _typed(commands: str, home: Path, bound_s: float, variables: dict[str, str])
     )
     assert result.returncode == 0, result.stdout
     return result.stdout
+
+
+def file_of(page: str, name: str) -> str:
+    """The text of the block that is the file `name`."""
+    [block] = [block for _language, block in _BLOCK.findall(_text(page, "")) if block.startswith(f"# {name}\n")]
+    return str(block)

@@ -32,8 +32,8 @@ from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedE
 from edgevox.engines.threads import plan_threads
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
-from edgevox.stt.whisper import WhisperEngine
-from edgevox.tts.piper import PiperEngine
+from edgevox.stt.engines import STT_ENGINES, SttContext
+from edgevox.tts.engines import TTS_ENGINES, TtsContext
 
 
 class EngineHealth:
@@ -60,7 +60,7 @@ class EngineHealth:
 if TYPE_CHECKING:
     from edgevox.llm.remote import RemoteModel
 
-ALL: tuple[EngineName, ...] = ("llama", "whisper", "piper")
+ALL: tuple[EngineName, ...] = ("llm", "stt", "tts")
 
 
 class Engines:
@@ -118,13 +118,13 @@ class Engines:
 
     def remote_addresses(self) -> dict[EngineName, str]:
         """Where the engines are that are on other machines."""
-        settings = self._settings
-        addresses: dict[EngineName, str | None] = {
-            "llama": settings.llm.remote_url,
-            "piper": settings.tts.remote,
-            "whisper": settings.stt.remote,
-        }
-        return {name: address for name, address in addresses.items() if address and name in self}
+        settings, models = self._settings, self._models
+        addresses: dict[EngineName, str | None] = {"llm": settings.llm.remote_url if "llm" in self else None}
+        if "stt" in self and models.stt_choice.is_remote:
+            addresses["stt"] = settings.stt.remote
+        if "tts" in self and models.tts_choice.is_remote:
+            addresses["tts"] = settings.tts.remote
+        return {name: address for name, address in addresses.items() if address}
 
     async def probe(self, engine: EngineName) -> None:
         """See whether an engine on another machine can be used. Raises EngineFailed and ConfigError."""
@@ -133,17 +133,17 @@ class Engines:
         await hosted.close()
 
     @cached_property
-    def llama(self) -> HostedEngine[ChatRequest, ChatReply]:
+    def llm(self) -> HostedEngine[ChatRequest, ChatReply]:
         """The language model."""
         llm = self._settings.llm
         if llm.remote_url is not None:
             return self._remote_model(llm.remote_url)
-        files = self._models.llama()
+        files = self._models.llm()
         engine = LlamaEngine(
             files.model,
             context_tokens=llm.context_tokens,
-            threads=_threads(llm.threads, self.threads.llama),
-            prompt_threads=_threads(llm.threads, self.threads.llama_prompt),
+            threads=_threads(llm.threads, self.threads.llm),
+            prompt_threads=_threads(llm.threads, self.threads.llm_prompt),
             chat_template=self._preset.chat_template,
             adapter_path=files.adapter,
             adapter_scale=files.adapter_scale,
@@ -151,51 +151,44 @@ class Engines:
             snapshot_dir=self._folders.state / PROMPTS_FOLDER if llm.keep_prompts else None,
             constraint_engine=llm.constraint_engine,
         )
-        return self._host("llama", engine, self._llama_limits)
+        return self._host("llm", engine, self._llm_limits)
 
     @cached_property
-    def whisper(self) -> HostedEngine[TranscribeRequest, Transcript]:
+    def stt(self) -> HostedEngine[TranscribeRequest, Transcript]:
         """The recogniser."""
         stt, limits = self._settings.stt, self._settings.engines
         bounds = EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s)
-        if stt.remote is not None:
-            # Here and below not at the top: who has the engines here does not wait for what it imports.
-            from edgevox.stt.wyoming import WyomingStt
-
-            return WyomingStt(stt.remote, model=stt.remote_model, limits=bounds)
-        folder, adapter = self._models.whisper()
-        engine = WhisperEngine(
-            folder,
-            threads=_threads(stt.threads, self.threads.whisper),
+        model, adapter = self._models.stt()
+        context = SttContext(
+            stt,
+            threads=_threads(stt.threads, self.threads.stt),
+            limits=bounds,
+            model=model,
             adapter=adapter,
-            rescoring=stt.rescoring,
-            text_scorer=self._text_scorer,
+            text_scorer=self._text_scorer if model else None,
         )
-        return self._host("whisper", engine, bounds)
+        return self._host("stt", STT_ENGINES.factory(self._models.stt_choice.engine)(context), bounds)
 
     @property
     def _text_scorer(self) -> TextScorer | None:
         stt = self._settings.stt
         path = self._models.text_scorer() if stt.rescoring else None
-        return TextScorer(path, threads=_threads(stt.threads, self.threads.whisper)) if path else None
+        return TextScorer(path, threads=_threads(stt.threads, self.threads.stt)) if path else None
 
     @cached_property
-    def piper(self) -> HostedEngine[SynthesisRequest, Audio]:
+    def tts(self) -> HostedEngine[SynthesisRequest, Audio]:
         """The voices."""
         tts, limits = self._settings.tts, self._settings.engines
         bounds = EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s)
-        if tts.remote is not None:
-            from edgevox.tts.wyoming import WyomingTts
-
-            return WyomingTts(tts.remote, voice=tts.remote_voice, languages=tts.remote_languages, limits=bounds)
-        paths = self._models.piper()
-        engine = PiperEngine(
-            # The voice that most replies need is read at once, and speaks for languages that have none.
-            paths.get(self.languages.reply_to(""), next(iter(paths.values()))),
-            others=paths,
-            threads=_threads(tts.threads, self.threads.piper),
+        context = TtsContext(
+            tts,
+            threads=_threads(tts.threads, self.threads.tts),
+            limits=bounds,
+            voices=self._models.voices,
+            files=self._models.tts(),
+            language=self.languages.reply_to(""),
         )
-        return self._host("piper", engine, bounds)
+        return self._host("tts", TTS_ENGINES.factory(self._models.tts_choice.engine)(context), bounds)
 
     @property
     def voice_languages(self) -> tuple[str, ...]:
@@ -208,13 +201,18 @@ class Engines:
         stt = self._settings.stt
         return ReplyLanguages(
             model=self._preset.languages,
-            voices=self.voice_languages if "piper" in self else (),
+            voices=self.voice_languages if "tts" in self else (),
             expected=None if stt.language == AUTO else stt.language,
         )
 
     def _host(
-        self, name: EngineName, engine: Engine[RequestT, ReplyT], limits: EngineLimits
+        self,
+        name: EngineName,
+        engine: Engine[RequestT, ReplyT] | HostedEngine[RequestT, ReplyT],
+        limits: EngineLimits,
     ) -> HostedEngine[RequestT, ReplyT]:
+        if isinstance(engine, HostedEngine):
+            return engine
         if self._settings.engines.in_process:
             return LocalEngine(engine)
         return SupervisedEngine(name, engine, limits=limits, publish=self._publish)
@@ -227,12 +225,12 @@ class Engines:
         | HostedEngine[SynthesisRequest, Audio]
     ):
         match engine:
-            case "llama":
-                return self.llama
-            case "whisper":
-                return self.whisper
-            case "piper":
-                return self.piper
+            case "llm":
+                return self.llm
+            case "stt":
+                return self.stt
+            case "tts":
+                return self.tts
             case _:
                 assert_never(engine)
 
@@ -243,7 +241,7 @@ class Engines:
         return "restarting" if isinstance(hosted, SupervisedEngine) else "unreachable"
 
     @property
-    def _llama_limits(self) -> EngineLimits:
+    def _llm_limits(self) -> EngineLimits:
         limits = self._settings.engines
         return EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s)
 
@@ -257,7 +255,7 @@ class Engines:
             kind=llm.remote_kind,
             key=read_key(llm, os.environ),
             extra=json.loads(llm.remote_extra),
-            limits=self._llama_limits,
+            limits=self._llm_limits,
         )
 
 

@@ -28,7 +28,7 @@ def open_assistant(settings: Mapping[str, object] | None = None) -> Iterator[Cal
     """
     folders = user_folders()
     store = open_store(folders)
-    runtime = AssistantRuntime(load_settings(folders, flags=settings), folders, store, ["llama"])
+    runtime = AssistantRuntime(load_settings(folders, flags=settings), folders, store, ["llm"])
     store.ensure(runtime.models.needed(), lambda _progress: None)
     try:
         runtime.models.prepare(_log.info)

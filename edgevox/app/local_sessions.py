@@ -38,7 +38,7 @@ SessionView: TypeAlias = Callable[[ServiceSession], AbstractAsyncContextManager[
 
 def voice_engines(settings: Settings) -> tuple[EngineName, ...]:
     """Return the engines of a voice conversation."""
-    return ("llama", "whisper", "piper") if settings.tts.enabled else ("llama", "whisper")
+    return ("llm", "stt", "tts") if settings.tts.enabled else ("llm", "stt")
 
 
 class LocalSessionFactory:

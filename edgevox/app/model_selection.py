@@ -15,15 +15,15 @@ from edgevox.core.languages import ENGLISH
 from edgevox.llm.presets import ModelPreset
 from edgevox.models import ModelStore
 from edgevox.models.optimise import ModelFiles, merge_on_first_use, model_files, optimise_on_first_use
-from edgevox.tts.engines import chosen_voices
+from edgevox.stt.engines import SttChoice, choose_stt
+from edgevox.tts.engines import TtsChoice, choose_tts
 
 # The model that rescoring was measured with (docs/adr/0038-rescoring.md).
 _TEXT_SCORER = "smollm2-135m-instruct"
-_REMOTE_EAR, _REMOTE_VOICE = "remote-ear", "remote-voice"
 
 
 class ModelSelection:
-    """The models of the engines that a command needs. An engine on another machine needs none here."""
+    """The models of the engines that a command needs; an engine without model files here needs none."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ModelSelection:
 
         Raises ConfigError where the language model is needed and none is chosen.
         """
-        if "llama" in engines and not (settings.llm.model or settings.llm.remote_url or preset.model):
+        if "llm" in engines and not (settings.llm.model or settings.llm.remote_url or preset.model):
             raise ConfigError(
                 f"the preset {preset.name} has no model of its own",
                 hint="name a file in llm.model (--model), or a server in llm.remote_url (--remote)",
@@ -58,17 +58,17 @@ class ModelSelection:
 
         Without it, or when it fails, the engine starts with what was downloaded.
         """
-        model_id = self._llama_id
-        if "llama" not in self.engines or not model_id or not self._settings.llm.optimize:
+        model_id = self._llm_id
+        if "llm" not in self.engines or not model_id or not self._settings.llm.optimize:
             return
         if self._adapter_id is None:
             optimise_on_first_use(self._store, model_id, tell)
         else:
             merge_on_first_use(self._store, model_id, self._adapter_id, self._preset.adapter_scale, tell)
 
-    def llama(self) -> ModelFiles:
+    def llm(self) -> ModelFiles:
         """The files of the language model."""
-        llm, model_id = self._settings.llm, self._llama_id
+        llm, model_id = self._settings.llm, self._llm_id
         if llm.model is not None:
             return ModelFiles(llm.model, self._adapter_path)
         assert model_id is not None
@@ -81,61 +81,61 @@ class ModelSelection:
         )
         return replace(files, adapter=self._adapter_path) if self._adapter_path else files
 
-    def whisper(self) -> tuple[Path, Path | None]:
-        """The recogniser's folder, and its adapter where it has one."""
-        adapter = self._hearing_id
-        return self._store.path(self._settings.stt.model), self._store.path(adapter) if adapter else None
+    @cached_property
+    def stt_choice(self) -> SttChoice:
+        """The STT engine and its model. Raises ConfigError and ModelMissing."""
+        return choose_stt(self._settings.stt, self._store.manifest)
+
+    @cached_property
+    def tts_choice(self) -> TtsChoice:
+        """The TTS engine and its voices. Raises ConfigError and ModelMissing."""
+        return choose_tts(self._settings.tts, self._store.manifest)
+
+    def stt(self) -> tuple[Path | None, Path | None]:
+        """The recogniser's model and adapter, each None where it has none."""
+        model, adapter = self.stt_choice.model_id, self._stt_adapter_id
+        return self._store.path(model) if model else None, self._store.path(adapter) if adapter else None
 
     def text_scorer(self) -> Path | None:
         """The model that scores the recogniser's hypotheses: the default LLM, if used and installed."""
-        ids = (self._llama_id, self._adapter_id)
-        if self._llama_id != _TEXT_SCORER or not all(self._store.has(each) for each in ids if each):
+        ids = (self._llm_id, self._adapter_id)
+        if self._llm_id != _TEXT_SCORER or not all(self._store.has(each) for each in ids if each):
             return None
-        files = self.llama()
+        files = self.llm()
         return files.model if files.adapter is None else None
 
-    def piper(self) -> dict[str, Path]:
-        """The file of each language's voice."""
-        return {language: self._store.path(voice) for language, voice in self.voices.items()}
+    def tts(self) -> dict[str, Path]:
+        """The file of each language's voice, for voices that have one."""
+        return {language: self._store.path(voice) for language, voice in self.tts_choice.model_ids.items()}
 
     @property
-    def stt_model_name(self) -> str:
-        """What programs call the recogniser."""
-        stt = self._settings.stt
-        return (stt.remote_model or _REMOTE_EAR) if stt.remote else stt.model
-
-    @cached_property
     def voices(self) -> Mapping[str, str]:
         """The voice of each language, the default one first."""
-        tts = self._settings.tts
-        if tts.remote is not None:
-            return dict.fromkeys(tts.remote_languages, tts.remote_voice or _REMOTE_VOICE)
-        return chosen_voices(tts, self._store.manifest)
+        return self.tts_choice.voices
 
     def _ids(self, engine: EngineName) -> tuple[str | None, ...]:
-        settings = self._settings
         match engine:
-            case "llama":
-                return self._llama_id, self._adapter_id
-            case "whisper":
-                return () if settings.stt.remote else (settings.stt.model, self._hearing_id)
-            case "piper":
-                return () if settings.tts.remote else tuple(self.voices.values())
+            case "llm":
+                return self._llm_id, self._adapter_id
+            case "stt":
+                return self.stt_choice.model_id, self._stt_adapter_id
+            case "tts":
+                return tuple(self.tts_choice.model_ids.values())
             case _:
                 assert_never(engine)
 
     @property
-    def _llama_id(self) -> str | None:
+    def _llm_id(self) -> str | None:
         llm = self._settings.llm
         return None if llm.model or llm.remote_url else self._preset.model
 
     @property
     def _adapter_id(self) -> str | None:
         """The preset's adapter: it is for the preset's model, not for a file of the user's own."""
-        return self._preset.adapter if self._llama_id and not self._adapter_path else None
+        return self._preset.adapter if self._llm_id and not self._adapter_path else None
 
     @property
-    def _hearing_id(self) -> str | None:
+    def _stt_adapter_id(self) -> str | None:
         """The adapter of the recogniser, which has learnt English alone."""
-        stt = self._settings.stt
-        return self._store.manifest.adapter_of(stt.model) if stt.adapted and stt.language == ENGLISH else None
+        stt, model = self._settings.stt, self.stt_choice.model_id
+        return self._store.manifest.adapter_of(model) if model and stt.adapted and stt.language == ENGLISH else None

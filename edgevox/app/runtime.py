@@ -188,10 +188,10 @@ class AssistantRuntime:
         """
         confirmation = ConfirmationDialog(self.bus.publish)
         pipeline = Pipeline(
-            self.home_context.agent(self.engines.llama, conversation, confirmation, self.bus.publish),
+            self.home_context.agent(self.engines.llm, conversation, confirmation, self.bus.publish),
             preset=self.preset.name,
             publish=self.bus.publish,
-            transcriber=transcriber or (self.transcriber() if "whisper" in self.engines else None),
+            transcriber=transcriber or (self.transcriber() if "stt" in self.engines else None),
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
             confirmation=confirmation,
@@ -248,12 +248,12 @@ class AssistantRuntime:
 
         def transcriber(language: str | None) -> Transcriber:
             usual = None if stt.language == AUTO else stt.language
-            return Transcriber(self.engines.whisper, language=language or usual, names=self.home_context.names)
+            return Transcriber(self.engines.stt, language=language or usual, names=self.home_context.names)
 
         return Assistant(
             preset.name,
             ModelProfile(
-                self.engines.llama,
+                self.engines.llm,
                 preset.tool_call_parsers,
                 preset.tool_choice_policy,
                 preset.tools_as,
@@ -263,10 +263,10 @@ class AssistantRuntime:
             ),
             make_agent=self.home_context.agent_for_client if toolbox else None,
             executor=toolbox.executor if toolbox else None,
-            transcriber=transcriber if "whisper" in self.engines else None,
-            stt_model_name=self.models.stt_model_name,
-            voice=(lambda speed: Synthesizer(self.engines.piper, speed=speed)) if "piper" in self.engines else None,
-            voice_name=self.models.voices[language] if "piper" in self.engines else "",
+            transcriber=transcriber if "stt" in self.engines else None,
+            stt_model_name=self.models.stt_choice.model_name if "stt" in self.engines else "",
+            voice=(lambda speed: Synthesizer(self.engines.tts, speed=speed)) if "tts" in self.engines else None,
+            voice_name=self.models.voices[language] if "tts" in self.engines else "",
             voice_language=language,
             resumes=llm.remote_url is None,
             states=self.engines.states,
@@ -290,7 +290,7 @@ class AssistantRuntime:
 
     def voice(self) -> Synthesizer:
         """Return the synthesizer with the configured voices."""
-        return Synthesizer(self.engines.piper, speed=self.settings.tts.speed)
+        return Synthesizer(self.engines.tts, speed=self.settings.tts.speed)
 
     def transcriber(self) -> Transcriber:
         """Return the transcriber with the configured language and entity names."""
@@ -298,7 +298,7 @@ class AssistantRuntime:
         language = None if stt.language == AUTO else stt.language
         home = self.home_context
         return Transcriber(
-            self.engines.whisper,
+            self.engines.stt,
             language=language,
             names=home.names,
             correct=lambda text: correct_entity_names(text, home.all_names()),
@@ -319,8 +319,8 @@ class AssistantRuntime:
             on_change=memory_changed,
             stores=WORD_STORES,
         )
-        if "llama" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
-            transcribe = self.transcribe if "whisper" in self.engines else None
+        if "llm" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
+            transcribe = self.transcribe if "stt" in self.engines else None
             self.home_context = await HomeContext.open(self.settings, self.preset, self.folders, transcribe)
 
     def _play_earcons(

@@ -97,8 +97,8 @@ class VoiceSessionManager:
         return VoiceSessionFactory(
             self.open,
             bus,
-            listens="whisper" in self._engines,
-            speaks="piper" in self._engines,
+            listens="stt" in self._engines,
+            speaks="tts" in self._engines,
             longest_pause_s=AFTER_UNFINISHED * self._settings.audio.hangover_ms / 1000 + _MARGIN_S,
         )
 
@@ -131,10 +131,10 @@ class VoiceSessionManager:
         conversation = self._conversation(f"line {session.caller.name}")
         confirm = session.confirm or confirmation
         return Pipeline(
-            home_context.agent(self._engines.llama, conversation, confirm, publish, session.caller),
+            home_context.agent(self._engines.llm, conversation, confirm, publish, session.caller),
             preset=self._preset.name,
             publish=publish,
-            transcriber=TranscriptTap(self._transcriber(), session.heard) if "whisper" in self._engines else None,
+            transcriber=TranscriptTap(self._transcriber(), session.heard) if "stt" in self._engines else None,
             voice=self._voice() if session.loudspeaker else None,
             loudspeaker=session.loudspeaker,
             confirmation=confirmation,

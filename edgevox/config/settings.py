@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.config.sections import (
+    AUTO,
     HomeSettings,
     HttpUrl,
     JsonText,
@@ -140,6 +141,11 @@ class LlmSettings(Section):
 class SttSettings(Section):
     """Speech recognition."""
 
+    engine: Text = Field(
+        default=AUTO,
+        description='"whisper", "wyoming" or the engine of a package; "auto" goes by stt.remote and stt.model',
+        examples=["whisper"],
+    )
     model: Text = Field(default="whisper-base", description="the recogniser; whisper-tiny.en for small machines")
     language: LanguageOrAuto = Field(
         default="en", description='the language spoken, such as "de", or "auto" to find out'
@@ -168,6 +174,11 @@ class TtsSettings(Section):
     """The voice."""
 
     enabled: bool = Field(default=True, description="speak the replies of edgevox run")
+    engine: Text = Field(
+        default=AUTO,
+        description='"piper", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice',
+        examples=["piper"],
+    )
     voice: Text = Field(default="piper-en_US-joe-medium", description="the voice")
     voices: Mapping[Language, Text] = Field(
         default={}, description='voices for other languages: de = "piper-de_DE-thorsten-medium"'

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-EngineName: TypeAlias = Literal["whisper", "llama", "piper"]
+EngineName: TypeAlias = Literal["stt", "llm", "tts"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "interrupted", "cancelled", "failed"]

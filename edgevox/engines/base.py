@@ -10,13 +10,14 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import Generic, Protocol, runtime_checkable
 
 from edgevox.core.errors import EdgevoxError, EngineFailed
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, Engine, ReplyT, ReplyT_co, RequestT, RequestT_contra, Stage
 
 
+@runtime_checkable
 class HostedEngine(Stage[RequestT_contra, ReplyT_co], Protocol[RequestT_contra, ReplyT_co]):
     """A Stage with a beginning and an end."""
 

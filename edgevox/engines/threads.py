@@ -19,19 +19,19 @@ _MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class ThreadPlan:
-    """Threads per engine. A prompt is read while nothing else works, words are made while Piper speaks."""
+    """Threads per engine. A prompt is read while nothing else works, words are made while the voice speaks."""
 
-    whisper: int
-    llama_prompt: int
-    llama: int
-    piper: int
+    stt: int
+    llm_prompt: int
+    llm: int
+    tts: int
 
 
 def plan_threads(cores: int | None = None) -> ThreadPlan:
     """The plan for this machine, or for one with `cores` cores."""
     available = cores or usable_cores()
     most = min(available, _MOST)
-    return ThreadPlan(whisper=most, llama_prompt=most, llama=max(1, most - 1), piper=min(2, most))
+    return ThreadPlan(stt=most, llm_prompt=most, llm=max(1, most - 1), tts=min(2, most))
 
 
 # The kernel counts CPU time in ticks of up to 10 ms: a shorter look tells nothing.

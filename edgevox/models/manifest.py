@@ -97,12 +97,13 @@ class ModelFile(_Strict):
 class ModelEntry(_Strict):
     """One model. `note` is what a user must know before using it, `base` what an adapter is for.
 
-    `language` is what a voice speaks, English where that is not said.
+    `language` is what a voice speaks, English where that is not said. `engine` opens it, where it is not the usual one.
     """
 
     id: _PathName
     kind: Kind
     base: _PathName | None = None
+    engine: _PathName | None = None
     language: _Language | None = None
     licence: str
     note: str = ""
@@ -120,6 +121,12 @@ class ModelEntry(_Strict):
     def _a_voice_has_a_language(self) -> Self:
         if self.language is not None and self.kind != "tts":
             raise ValueError(f"{self.id}: language is what a voice speaks, and nothing else has one")
+        return self
+
+    @model_validator(mode="after")
+    def _speech_has_an_engine(self) -> Self:
+        if self.engine is not None and self.kind not in ("stt", "tts"):
+            raise ValueError(f"{self.id}: engine is for stt and tts models")
         return self
 
     @property
@@ -160,6 +167,9 @@ class Manifest(_Strict):
         near = difflib.get_close_matches(model_id, self._by_id, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
         raise ModelMissing(f"there is no model {model_id}", hint=hint + "edgevox models list shows all")
+
+    def find(self, model_id: str) -> ModelEntry | None:
+        return self._by_id.get(model_id)
 
     def kind(self, model_id: str) -> Kind | None:
         """What opens the model of that id; None where there is no such model."""

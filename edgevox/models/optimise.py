@@ -316,7 +316,7 @@ def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy
     """A copy of the model with weights of another type. Raises ModelError."""
 
     def make(original: Path, copy: Path) -> None:
-        requantise(original, copy, to, threads=plan_threads().llama_prompt)
+        requantise(original, copy, to, threads=plan_threads().llm_prompt)
 
     about_bytes = copy_bytes(read_header(store.path(model_id)), to)
     return store.keep_optimised(model_id, Recipe(to, llama_build()), make, about_bytes=about_bytes)
@@ -433,7 +433,7 @@ def make_merged_copy(
     def make(original: Path, copy: Path) -> None:
         merged = copy.with_suffix(".merged")
         merge(original, adapter.path, merged, scale=scale)
-        requantise(merged, copy, to, threads=plan_threads().llama_prompt)
+        requantise(merged, copy, to, threads=plan_threads().llm_prompt)
 
     return store.keep_optimised(
         model_id,

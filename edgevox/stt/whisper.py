@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.core.errors import ModelError
+from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, TranscribeRequest, Transcript
@@ -32,6 +32,7 @@ from edgevox.stt.decoding import (
     best_decoding,
     choose,
 )
+from edgevox.stt.engines import SttContext
 from edgevox.stt.rescoring import Rescorer, TextScorer
 
 _NO_LANGUAGE = "en"
@@ -178,3 +179,18 @@ class WhisperEngine:
         # A window cannot be interrupted: cancellation takes effect after the current one.
         if (transcript := utterance.transcript(cancel)) is not None:
             yield transcript
+
+
+def create(context: SttContext) -> WhisperEngine:
+    """Raises ModelMissing if the setting names no model of Whisper."""
+    if context.model is None:
+        raise ModelMissing(
+            f"there is no Whisper model {context.settings.model}", hint="edgevox models list shows all; set stt.model"
+        )
+    return WhisperEngine(
+        context.model,
+        threads=context.threads,
+        adapter=context.adapter,
+        rescoring=context.settings.rescoring,
+        text_scorer=context.text_scorer,
+    )

@@ -14,6 +14,7 @@ from edgevox.core.types import Busy, TranscribeRequest, Transcript
 from edgevox.engines.base import EngineLimits, limited_replies
 from edgevox.engines.wyoming import CHANNELS, WIDTH, WyomingClient, to_pcm
 from edgevox.stt.decoding import NO_SPEECH
+from edgevox.stt.engines import SttContext
 
 _CHUNK_SAMPLES = 8_000
 
@@ -75,3 +76,11 @@ class WyomingStt:
             request.audio.duration_s,
             dropped=None if text else NO_SPEECH,
         )
+
+
+def create(context: SttContext) -> WyomingStt:
+    """Raises ConfigError if no server is set."""
+    stt = context.settings
+    if stt.remote is None:
+        raise ConfigError("stt.engine is wyoming, and no server is set", hint="set stt.remote")
+    return WyomingStt(stt.remote, model=stt.remote_model, limits=context.limits)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
+from edgevox.tts.engines import TtsContext
 
 # The memory of a run grows with its audio: this much is about 12 s and 250 MB at normal speed.
 MAX_PIECE_PHONEMES = 240
@@ -215,3 +216,9 @@ def _loud(samples: NDArray[np.float32], gain: float) -> NDArray[np.float32]:
     size = np.abs(loud)
     bent = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
     return np.where(size > _KNEE, np.copysign(bent, loud), loud).astype(np.float32)
+
+
+def create(context: TtsContext) -> PiperEngine:
+    # The voice that most replies need is loaded at once, and speaks for languages that have none.
+    first = context.files.get(context.language, next(iter(context.files.values())))
+    return PiperEngine(first, others=context.files, threads=context.threads)

@@ -14,6 +14,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, Busy, SynthesisRequest
 from edgevox.engines.base import EngineLimits, limited_replies
 from edgevox.engines.wyoming import PcmReader, UnsupportedPcm, WyomingClient
+from edgevox.tts.engines import TtsContext
 
 _log = logging.getLogger(__name__)
 
@@ -91,3 +92,11 @@ class WyomingTts:
         if language != self._languages[0]:
             return SynthesizeVoice(language=language)
         return SynthesizeVoice(name=self._voice) if self._voice is not None else None
+
+
+def create(context: TtsContext) -> WyomingTts:
+    """Raises ConfigError if no server is set."""
+    tts = context.settings
+    if tts.remote is None:
+        raise ConfigError("tts.engine is wyoming, and no server is set", hint="set tts.remote")
+    return WyomingTts(tts.remote, voice=tts.remote_voice, languages=tts.remote_languages, limits=context.limits)

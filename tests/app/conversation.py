@@ -80,11 +80,11 @@ class ProcessTrade(ScriptedTrade):
 
     def runtime(self, settings: Settings) -> AssistantRuntime:
         store = ModelStore(self.folders.models, load_manifest())
-        runtime = AssistantRuntime(settings, self.folders, store, ("llama", "whisper", "piper"))
+        runtime = AssistantRuntime(settings, self.folders, store, ("llm", "stt", "tts"))
         engines: dict[str, Engine[Any, Any]] = {
-            "llama": RuleModel(self.work_s),
-            "whisper": RuleRecogniser(self.work_s),
-            "piper": RuleVoice(self.work_s),
+            "llm": RuleModel(self.work_s),
+            "stt": RuleRecogniser(self.work_s),
+            "tts": RuleVoice(self.work_s),
         }
         for name, engine in engines.items():
             vars(runtime.engines)[name] = SupervisedEngine(name, engine, limits=_LIMITS, publish=runtime.bus.publish)

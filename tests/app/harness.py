@@ -97,10 +97,10 @@ class ScriptedTrade:
 
     def runtime(self, settings: Settings) -> AssistantRuntime:
         store = ModelStore(self.folders.models, load_manifest())
-        runtime = AssistantRuntime(settings, self.folders, store, ("llama", "whisper", "piper"))
+        runtime = AssistantRuntime(settings, self.folders, store, ("llm", "stt", "tts"))
         self.model = Model(self.lines)
         self.model.refusal, self.refusal = self.refusal, None
-        vars(runtime.engines).update(llama=self.model, whisper=Whisper(), piper=Piper())
+        vars(runtime.engines).update(llm=self.model, stt=Whisper(), tts=Piper())
         return runtime
 
     def sound(self, settings: Settings, publish: Callable[[Event], None]) -> AbstractAsyncContextManager[AudioDevices]:

@@ -44,7 +44,7 @@ class RealTrade(ProcessTrade):
         return load_settings(self.folders, flags=flags, environ={})
 
     def runtime(self, settings: Settings) -> AssistantRuntime:
-        return AssistantRuntime(settings, self.folders, self._store, ("llama", "whisper", "piper"))
+        return AssistantRuntime(settings, self.folders, self._store, ("llm", "stt", "tts"))
 
 
 @pytest.mark.long
@@ -63,14 +63,14 @@ async def test_each_engine_is_back_in_time_and_the_talk_goes_on(folders: Folders
 
         with happenings(service) as seen, service.session.runtime.bus.listening(let_go):
             for how in (signal.SIGKILL, signal.SIGSTOP):
-                names: tuple[EngineName, ...] = ("llama", "whisper", "piper")
+                names: tuple[EngineName, ...] = ("llm", "stt", "tts")
                 for name in names:
                     striking = asyncio.create_task(struck(service, seen, name, how))
                     await asyncio.sleep(0)
                     factory.room.say(question)
                     ended = await seen.next(TurnEnded)
                     took[f"{name} {how.name}"] = round(await striking, 1)
-                    assert ended.outcome == "failed" or name == "whisper", ended
+                    assert ended.outcome == "failed" or name == "stt", ended
                     if ended.outcome == "failed":
                         async with asyncio.timeout(WITHIN_S):
                             while not factory.room.played:  # noqa: ASYNC110  (nobody tells of an apology)

@@ -35,9 +35,9 @@ QUESTION = np.concatenate([voiced(0.6), silent(1.5)])
 
 # In the middle of its work in a turn that has begun.
 MOMENTS: dict[EngineName, type[TurnEvent]] = {
-    "whisper": EndpointReached,
-    "llama": SynthesisStarted,
-    "piper": PlaybackStarted,
+    "stt": EndpointReached,
+    "llm": SynthesisStarted,
+    "tts": PlaybackStarted,
 }
 
 
@@ -90,7 +90,7 @@ async def test_an_engine_that_fails_costs_seconds_and_an_apology(factory: Proces
                 await asyncio.sleep(0)
                 lost = await ask(factory, seen)
                 assert await striking < WITHIN_S
-                if name == "whisper":
+                if name == "stt":
                     # It is asked again behind the endpoint, for what was said is still there.
                     assert lost.outcome == "answered"
                 else:
@@ -110,7 +110,7 @@ async def test_an_engine_that_fails_costs_seconds_and_an_apology(factory: Proces
 async def test_engines_that_fail_while_nobody_speaks_cost_nothing(factory: ProcessTrade, how: signal.Signals) -> None:
     async with living(factory, within_s=BOUND_S) as service:
         with happenings(service) as seen:
-            names: tuple[EngineName, ...] = ("llama", "whisper", "piper")
+            names: tuple[EngineName, ...] = ("llm", "stt", "tts")
             for name in names:
                 strike(service, name, how)
             async with asyncio.timeout(WITHIN_S):

@@ -68,13 +68,13 @@ def when(kind: type[Event], act: Callable[[], None]) -> Callable[[Event], None]:
 async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
     build: Build, blow: Blow, moment: type[Event]
 ) -> None:
-    runtime = build("llama")
+    runtime = build("llm")
     events: list[Event] = []
     async with asyncio.timeout(BOUND_S), runtime:
         talk = runtime.pipeline()
         with (
             runtime.bus.listening(events.append),
-            runtime.bus.listening(when(moment, lambda: strike(runtime, "llama", blow))),
+            runtime.bus.listening(when(moment, lambda: strike(runtime, "llm", blow))),
             pytest.raises(EngineFailed) as caught,
         ):
             await talk.answer(STORY, Turn())
@@ -92,8 +92,8 @@ async def test_engines_in_this_process_do_the_same_work(
 ) -> None:
     flags = {"engines.in_process": True, "preset": IMPATIENT["preset"]}
     settings = load_settings(folders, flags=flags, environ={})
-    async with asyncio.timeout(BOUND_S), AssistantRuntime(settings, folders, store, ["llama"]) as runtime:
-        assert runtime.engines.pid("llama") is None
+    async with asyncio.timeout(BOUND_S), AssistantRuntime(settings, folders, store, ["llm"]) as runtime:
+        assert runtime.engines.pid("llm") is None
         assert (await runtime.pipeline().answer("Say hello.", Turn())).reply
 
 
@@ -110,7 +110,7 @@ def test_the_recogniser_is_helped_by_the_default_language_model_where_it_is_used
     folders: Folders, store: ModelStore, smollm2_copy_path: Path, flags: dict[str, object], has_help: bool
 ) -> None:
     settings = load_settings(folders, flags=flags, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ("llama", "whisper"))
+    runtime = AssistantRuntime(settings, folders, store, ("llm", "stt"))
     if has_help:
         store.ensure(runtime.models.needed())
         runtime.models.prepare(lambda _text: None)

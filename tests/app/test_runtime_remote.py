@@ -40,7 +40,7 @@ async def test_a_whole_turn_with_every_engine_elsewhere(folders: Folders, store:
         )
         sound = await running.enter_async_context(wyoming.served(sounding(Stenographer(), ToneSynthesizer())))
         chosen = settings(folders, llm__remote_url=llm.url, stt__remote=sound, tts__remote=sound)
-        runtime = AssistantRuntime(chosen, folders, store, ["llama", "whisper", "piper"])
+        runtime = AssistantRuntime(chosen, folders, store, ["llm", "stt", "tts"])
         assert (runtime.models.needed(), chosen.preset) == ((), "remote")
         await running.enter_async_context(runtime)
         running.enter_context(runtime.bus.listening(events.append))
@@ -57,7 +57,7 @@ async def test_a_whole_turn_with_every_engine_elsewhere(folders: Folders, store:
     assert {tool["function"]["name"] for tool in llm.bodies[0]["tools"]} >= {"turn_on", "get_state"}
     assert (assistant.resumes, dict(assistant.states())) == (
         False,
-        {"llama": "ready", "piper": "ready", "whisper": "ready"},
+        {"llm": "ready", "tts": "ready", "stt": "ready"},
     )
 
 
@@ -67,17 +67,17 @@ async def test_a_server_that_is_down_or_refuses_the_key_is_told_at_the_start(
     async with scripted(talk("x")) as gone:
         pass
     with pytest.raises(EngineFailed, match="does not answer"):
-        async with AssistantRuntime(settings(folders, llm__remote_url=gone.url), folders, store, ["llama"]):
+        async with AssistantRuntime(settings(folders, llm__remote_url=gone.url), folders, store, ["llm"]):
             pass
     no = whole({"error": {"message": "no"}}, 401)
     async with scripted(talk("x"), models=no) as server:
         with pytest.raises(ConfigError, match="wants a key"):
-            async with AssistantRuntime(settings(folders, llm__remote_url=server.url), folders, store, ["llama"]):
+            async with AssistantRuntime(settings(folders, llm__remote_url=server.url), folders, store, ["llm"]):
                 pass
         file = tmp_path / "nothing"
         missing = settings(folders, llm__remote_url=server.url, llm__remote_key_file=str(file))
         with pytest.raises(ConfigError, match="there is no key"):
-            async with AssistantRuntime(missing, folders, store, ["llama"]):
+            async with AssistantRuntime(missing, folders, store, ["llm"]):
                 pass
 
 
@@ -85,16 +85,16 @@ async def test_a_server_that_went_away_is_seen_in_the_states(folders: Folders, s
     async with asyncio.timeout(BOUND_S), AsyncExitStack() as running:
         served = AsyncExitStack()
         server: ScriptedServer = await served.enter_async_context(scripted(talk("x")))
-        runtime = AssistantRuntime(settings(folders, llm__remote_url=server.url), folders, store, ["llama"])
+        runtime = AssistantRuntime(settings(folders, llm__remote_url=server.url), folders, store, ["llm"])
         await running.enter_async_context(runtime)
         assistant: Assistant = runtime.assistant()
         await served.aclose()
         with pytest.raises(EngineFailed):
             await runtime.pipeline().answer("Hello.", Turn())
-        assert dict(assistant.states()) == {"llama": "unreachable"}
+        assert dict(assistant.states()) == {"llm": "unreachable"}
 
 
 @pytest.mark.parametrize("preset", ["remote", "generic"])
 def test_a_preset_without_a_model_needs_one(folders: Folders, store: ModelStore, preset: str) -> None:
     with pytest.raises(ConfigError, match="no model of its own"):
-        AssistantRuntime(settings(folders, preset=preset), folders, store, ["llama"])
+        AssistantRuntime(settings(folders, preset=preset), folders, store, ["llm"])

@@ -27,16 +27,16 @@ def daemon_with(folders: Folders, *engines: EngineName, **flags: object) -> Assi
 
 
 def test_every_voice_that_is_named_has_to_be_there(folders: Folders) -> None:
-    runtime = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
+    runtime = daemon_with(folders, "tts", tts__voices={"de": GERMAN})
     assert runtime.models.needed() == (ENGLISH, GERMAN)
-    assert daemon_with(folders, "whisper", tts__voices={"de": GERMAN}).models.needed() == (
+    assert daemon_with(folders, "stt", tts__voices={"de": GERMAN}).models.needed() == (
         "whisper-base",
         "edgevox-hearing-base",
     )
 
 
 async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders: Folders) -> None:
-    runtime = daemon_with(folders, "piper", tts__voice=GERMAN)
+    runtime = daemon_with(folders, "tts", tts__voice=GERMAN)
     with pytest.raises(ModelMissing, match=GERMAN) as caught:
         async with runtime:
             pass
@@ -51,12 +51,12 @@ def test_the_preset_and_the_voices_say_which_language_a_reply_is_in(
     folders: Folders, preset: str, spoken: str, reply: str
 ) -> None:
     flags = {"preset": preset, "stt__language": "auto", "tts__voices": {"de": GERMAN}}
-    assert daemon_with(folders, "llama", "piper", **flags).engines.languages.reply_to(spoken) == reply
+    assert daemon_with(folders, "llm", "tts", **flags).engines.languages.reply_to(spoken) == reply
 
 
 def test_the_voice_for_the_language_that_is_always_spoken_is_the_usual_one(folders: Folders) -> None:
     flags: dict[str, object] = {"preset": "qwen3", "stt__language": "de", "tts__voices": {"de": GERMAN}}
-    runtime = daemon_with(folders, "llama", "piper", **flags)
+    runtime = daemon_with(folders, "llm", "tts", **flags)
     assert runtime.engines.voice_languages == ("en", "de")
     assert runtime.engines.languages.reply_to("") == "de"
 
@@ -79,9 +79,9 @@ def two_voices(folders: Folders, piper_voice_path: Path) -> None:
 @pytest.mark.engine
 @pytest.mark.usefixtures("two_voices")
 async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
-    runtime = daemon_with(folders, "piper", tts__voices={"de": GERMAN})
+    runtime = daemon_with(folders, "tts", tts__voices={"de": GERMAN})
     async with asyncio.timeout(BOUND_S), runtime:
-        pid = runtime.engines.pid("piper")
+        pid = runtime.engines.pid("tts")
         for language in ("en", "de", "en"):
             assert (await runtime.voice().sound_of("777", language)).duration_s > 1
-        assert runtime.engines.pid("piper") == pid
+        assert runtime.engines.pid("tts") == pid

@@ -63,11 +63,11 @@ async def test_status_says_how_everything_is(factory: ScriptedTrade) -> None:
     async with living(factory) as service:
         assert service.session is not None
         publish = service.session.runtime.bus.publish
-        publish(EngineChanged(engine="llama", state="ready"))
+        publish(EngineChanged(engine="llm", state="ready"))
         publish(SoundChanged(device="microphone", is_there=False, detail="unplugged"))
         status = await done(factory, Status())
         assert (status["state"], status["is_muted"], status["attention"]) == ("listening", False, "awake")
-        assert status["engines"]["llama"]["state"] == "ready"
+        assert status["engines"]["llm"]["state"] == "ready"
         assert status["devices"]["microphone"] == {"is_there": False, "name": "", "detail": "unplugged"}
         assert (status["last_turn"], status["trouble"]) == (None, None)
 
@@ -77,9 +77,9 @@ async def test_a_restarted_engine_is_counted(factory: ScriptedTrade) -> None:
         assert service.session is not None
         states: tuple[EngineState, ...] = ("restarting", "starting", "ready")
         for state in states:
-            service.session.runtime.bus.publish(EngineChanged(engine="piper", state=state, detail="died"))
+            service.session.runtime.bus.publish(EngineChanged(engine="tts", state=state, detail="died"))
         status = await done(factory, Status())
-    assert (status["engines"]["piper"]["state"], status["engines"]["piper"]["restarts"]) == ("ready", 1)
+    assert (status["engines"]["tts"]["state"], status["engines"]["tts"]["restarts"]) == ("ready", 1)
 
 
 async def test_ask_is_answered_word_by_word_by_the_model_that_is_loaded(factory: ScriptedTrade) -> None:
@@ -93,9 +93,9 @@ async def test_ask_is_answered_word_by_word_by_the_model_that_is_loaded(factory:
 
 
 async def test_an_ask_that_fails_fails_as_it_would_at_home(folders: Folders) -> None:
-    factory = ScriptedTrade(folders, [EngineFailed("llama died", hint="it is being restarted"), "Rome."])
+    factory = ScriptedTrade(folders, [EngineFailed("llm died", hint="it is being restarted"), "Rome."])
     async with living(factory):
-        with pytest.raises(EngineFailed, match="llama died"):
+        with pytest.raises(EngineFailed, match="llm died"):
             await done(factory, Ask(text="Capital of France?"))
         assert (await done(factory, Ask(text="And of Italy?")))["reply"] == "Rome."
 
@@ -205,7 +205,7 @@ async def test_settings_that_are_wrong_are_refused_and_the_old_ones_hold(factory
 async def test_settings_with_which_it_does_not_start_are_given_up(factory: ScriptedTrade) -> None:
     async with living(factory) as service:
         write(factory.folders, "[tts]\nspeed = 1.5\n")
-        factory.refusal = EngineFailed("llama does not load", hint="it is too large")
+        factory.refusal = EngineFailed("llm does not load", hint="it is too large")
         with pytest.raises(EngineFailed, match="does not load"):
             await done(factory, Reload())
         async with asyncio.timeout(10):

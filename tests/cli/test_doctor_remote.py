@@ -14,7 +14,7 @@ from tests.llm.remote.scripted_server import call, scripted, talk
 
 def runtime(folders: Folders, store: ModelStore, **addresses: str) -> AssistantRuntime:
     flags = {name.replace("__", "."): address for name, address in addresses.items()}
-    return AssistantRuntime(load_settings(folders, flags=flags, environ={}), folders, store, ["llama", "whisper"])
+    return AssistantRuntime(load_settings(folders, flags=flags, environ={}), folders, store, ["llm", "stt"])
 
 
 async def test_each_server_is_asked_who_it_is(folders: Folders, store: ModelStore) -> None:
@@ -22,8 +22,8 @@ async def test_each_server_is_asked_who_it_is(folders: Folders, store: ModelStor
         port = gone.url.split(":")[2].split("/")[0]
         both = runtime(folders, store, llm__remote_url=server.url, stt__remote=f"127.0.0.1:{port}")
         model, ear = await check_remote_engines(both)
-    assert (model.verdict, model.part, model.detail.startswith(server.url)) == ("ok", "remote llama", True)
-    assert (ear.verdict, ear.part) == ("problem", "remote whisper")
+    assert (model.verdict, model.part, model.detail.startswith(server.url)) == ("ok", "remote llm", True)
+    assert (ear.verdict, ear.part) == ("problem", "remote stt")
     assert ear.fix
 
 
@@ -36,7 +36,7 @@ async def test_it_is_told_whether_calls_can_be_required(folders: Folders, store:
     for answer in (call("respond", text="Hello."), talk("Hello.")):
         async with scripted(answer) as server:
             chosen = load_settings(folders, flags={"llm.remote_url": server.url}, environ={})
-            async with AssistantRuntime(chosen, folders, store, ["llama"]) as one:
+            async with AssistantRuntime(chosen, folders, store, ["llm"]) as one:
                 found.append(await check_forced_calls(one))
     assert [finding.verdict for finding in found] == ["ok", "note"]
 

@@ -110,7 +110,7 @@ def test_a_second_edgevox_is_the_model_of_the_first(tmp_path: Path, smollm2_path
         lines = edgevox("run", "--text", "--no-speech", env=first, stdin=f"{COMMAND}\n", bound_s=ANSWER_S)
         assert (lines.returncode, bool(lines.stdout.strip())) == (0, True)
         checked = edgevox("doctor", "--quick", env=first)
-        assert f"remote llama  {url} answered" in checked.stdout
+        assert f"remote llm  {url} answered" in checked.stdout
     gone = edgevox("ask", "--json", COMMAND, env=first)
     assert (gone.returncode, json.loads(gone.stdout)["error"]["code"]) == (5, "engine_failed")
     assert "is it running" in gone.stderr
@@ -167,5 +167,5 @@ def test_wyomings_own_client_holds_a_conversation_and_so_do_ours(
         result = json.loads(edgevox("transcribe", "--json", sound, env=first).stdout)
         assert likeness(result["text"], SENTENCE) > 0.6
         checked = edgevox("doctor", "--quick", env=first)
-        assert f"remote piper  {address} answered" in checked.stdout
-        assert f"remote whisper  {address} answered" in checked.stdout
+        assert f"remote tts  {address} answered" in checked.stdout
+        assert f"remote stt  {address} answered" in checked.stdout

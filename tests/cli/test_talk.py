@@ -93,7 +93,7 @@ def test_transcribe_of_silence_writes_nothing(tmp_path: Path) -> None:
 
 def test_doctor_tries_every_engine(tmp_path: Path) -> None:
     result = edgevox("doctor", env=environment(tmp_path))
-    for part in ("piper", "whisper", "llama", "memory"):
+    for part in ("tts", "stt", "llm", "memory"):
         assert f"✓ {part}" in result.stdout
     assert ("everything works" in result.stdout) == (result.returncode == 0)
 

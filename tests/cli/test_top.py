@@ -52,8 +52,8 @@ async def test_a_person_sees_what_goes_on_and_leaves_with_q(factory: ScriptedTra
         publish = service.session.runtime.bus.publish
         with on_a_terminal(env, "top") as terminal:
             await asyncio.to_thread(terminal.until, "listening")
-            publish(EngineChanged(engine="llama", state="restarting", detail="it died"))
-            publish(EngineChanged(engine="llama", state="ready"))
+            publish(EngineChanged(engine="llm", state="restarting", detail="it died"))
+            publish(EngineChanged(engine="llm", state="ready"))
             publish(SoundChanged(device="microphone", is_there=True, name="desk"))
             publish(ToolStarted(turn_id="t", call_id="1", name="turn_on", arguments='{"name":"lamp"}'))
             publish(ToolFinished(turn_id="t", call_id="1", name="turn_on", code=None, elapsed_s=0.012))

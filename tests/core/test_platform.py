@@ -87,7 +87,7 @@ def test_a_missing_call_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("on_windows")
 async def test_an_engine_without_inherited_sockets_is_refused_before_it_starts() -> None:
     with pytest.raises(PlatformUnsupported, match="an engine runs in a process"):
-        await EngineProcess.spawn("llama", object())
+        await EngineProcess.spawn("llm", object())
 
 
 @pytest.mark.usefixtures("on_windows")

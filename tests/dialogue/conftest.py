@@ -19,7 +19,7 @@ _STARTS_WITHIN_S = 120
 async def whisper(
     whisper_base_dir: Path,
 ) -> AsyncIterator[SupervisedEngine[TranscribeRequest, Transcript]]:
-    engine = SupervisedEngine("whisper", WhisperEngine(whisper_base_dir, language="en"))
+    engine = SupervisedEngine("stt", WhisperEngine(whisper_base_dir, language="en"))
     async with asyncio.timeout(_STARTS_WITHIN_S):
         await engine.start()
     yield engine

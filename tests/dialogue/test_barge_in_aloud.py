@@ -54,7 +54,7 @@ def room() -> Iterator[NullSinks]:
 
 @pytest.fixture
 async def whisper(whisper_base_dir: Path) -> AsyncIterator[Whisper]:
-    engine = SupervisedEngine("whisper", WhisperEngine(whisper_base_dir, language="en"))
+    engine = SupervisedEngine("stt", WhisperEngine(whisper_base_dir, language="en"))
     async with asyncio.timeout(BOUND_S):
         await engine.start()
     yield engine
@@ -63,7 +63,7 @@ async def whisper(whisper_base_dir: Path) -> AsyncIterator[Whisper]:
 
 @pytest.fixture
 async def piper(piper_voice_path: Path) -> AsyncIterator[Piper]:
-    engine = SupervisedEngine("piper", PiperEngine(piper_voice_path))
+    engine = SupervisedEngine("tts", PiperEngine(piper_voice_path))
     async with asyncio.timeout(BOUND_S):
         await engine.start()
     yield engine

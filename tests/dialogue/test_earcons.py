@@ -609,7 +609,7 @@ class Mute(ToneSynthesizer):
 
     async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
         if request.text not in (*FILLER_PHRASES["en"], APOLOGIES["en"]):
-            raise EngineFailed("piper is gone", hint="it is being restarted")
+            raise EngineFailed("tts is gone", hint="it is being restarted")
         async for sound in super().stream(request, cancel):
             yield sound
 
@@ -622,7 +622,7 @@ async def fail(scene: Scene) -> None:
 
 
 async def test_an_engine_failure_is_followed_by_an_error_reply() -> None:
-    scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
+    scene = Scene(ScriptedModel([EngineFailed("llm is gone", hint="wait")]), apologise=True)
     await fail(scene)
     assert scene.played == [APOLOGIES["en"]]
     assert not scene.conversation.messages(), "it is no part of the conversation"
@@ -635,13 +635,13 @@ async def test_a_tts_failure_is_followed_by_an_error_reply() -> None:
 
 
 async def test_an_stt_failure_is_followed_by_an_error_reply() -> None:
-    scene = Scene(ScriptedModel([]), [EngineFailed("whisper is gone", hint="wait")], apologise=True)
+    scene = Scene(ScriptedModel([]), [EngineFailed("stt is gone", hint="wait")], apologise=True)
     await fail(scene)
     assert scene.played == [APOLOGIES["en"]]
 
 
 async def test_it_is_said_in_the_language_of_the_reply_once_that_is_known() -> None:
-    gone = EngineFailed("llama is gone", hint="wait")
+    gone = EngineFailed("llm is gone", hint="wait")
     languages = ReplyLanguages(voices=("en", "de"))
     scene = Scene(ScriptedModel([gone, gone]), [WHAT, WHAT], language="de", languages=languages, apologise=True)
     await fail(scene)
@@ -650,7 +650,7 @@ async def test_it_is_said_in_the_language_of_the_reply_once_that_is_known() -> N
 
 
 async def test_no_error_reply_plays_over_speech() -> None:
-    scene = Scene(ScriptedModel([EngineFailed("llama is gone", hint="wait")]), apologise=True)
+    scene = Scene(ScriptedModel([EngineFailed("llm is gone", hint="wait")]), apologise=True)
     scene.is_spoken_to = True
     await fail(scene)
     assert scene.played == []

@@ -80,7 +80,7 @@ def beat(t: NDArray[np.float64], white: NDArray[np.float64]) -> NDArray[np.float
 async def test_ten_minutes_of_noise_are_not_answered(
     folders: Folders, store: ModelStore, smollm2_path: Path, whisper_base_dir: Path, piper_voice_path: Path
 ) -> None:
-    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llama", "whisper", "piper"])
+    runtime = AssistantRuntime(load_settings(folders, environ={}), folders, store, ["llm", "stt", "tts"])
     speaker = MemorySpeaker()
     ended: dict[str, list[TurnEnded]] = {}
     async with asyncio.timeout(BOUND_S), runtime:

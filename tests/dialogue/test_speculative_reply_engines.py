@@ -36,7 +36,7 @@ async def runtime(
     folders: Folders, store: ModelStore, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
 ) -> AsyncIterator[AssistantRuntime]:
     settings = load_settings(folders, flags={"sounds.chimes": False}, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ["llama", "piper", "whisper"])
+    runtime = AssistantRuntime(settings, folders, store, ["llm", "tts", "stt"])
     store.ensure(runtime.models.needed())
     async with runtime:
         yield runtime

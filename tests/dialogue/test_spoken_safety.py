@@ -72,7 +72,7 @@ def room() -> Iterator[NullSinks]:
 
 @pytest.fixture
 async def piper(piper_voice_path: Path) -> AsyncIterator[SupervisedEngine[SynthesisRequest, Audio]]:
-    engine = SupervisedEngine("piper", PiperEngine(piper_voice_path))
+    engine = SupervisedEngine("tts", PiperEngine(piper_voice_path))
     await engine.start()
     yield engine
     await engine.close()

@@ -24,16 +24,16 @@ def daemons(folders: Folders) -> tuple[AssistantRuntime, AssistantRuntime]:
     settings = load_settings(folders, flags={"tools.enabled": False}, environ={})
     store = ModelStore(folders.models, load_manifest())
     both = (
-        AssistantRuntime(settings, folders, store, ["llama"]),
-        AssistantRuntime(settings, folders, store, ["llama"]),
+        AssistantRuntime(settings, folders, store, ["llm"]),
+        AssistantRuntime(settings, folders, store, ["llm"]),
     )
     for runtime in both:
-        vars(runtime.engines)["llama"] = echo(runtime)
+        vars(runtime.engines)["llm"] = echo(runtime)
     return both
 
 
 def echo(runtime: AssistantRuntime) -> SupervisedEngine[str, str]:
-    return SupervisedEngine("llama", Echo(), publish=runtime.bus.publish)
+    return SupervisedEngine("llm", Echo(), publish=runtime.bus.publish)
 
 
 def test_engines_are_the_same_when_their_settings_are() -> None:
@@ -50,13 +50,13 @@ async def test_an_engine_that_is_the_same_goes_on_as_it_runs(
     events: list[Event] = []
     async with asyncio.timeout(BOUND_S):
         async with before:
-            pid = before.engines.pid("llama")
+            pid = before.engines.pid("llm")
             assert pid is not None
             after.take_over(before)
         with after.bus.listening(events.append):
             async with after:
-                assert after.engines.pid("llama") == pid
-                engine = vars(after.engines)["llama"]
+                assert after.engines.pid("llm") == pid
+                engine = vars(after.engines)["llm"]
                 assert [reply async for reply in engine.stream("hello", CancelFlag())]
     assert [event.state for event in events if isinstance(event, EngineChanged)] == ["stopped"]
 
@@ -65,10 +65,10 @@ async def test_an_engine_that_is_another_is_loaded_anew(
     daemons: tuple[AssistantRuntime, AssistantRuntime],
 ) -> None:
     before, after = daemons
-    vars(after.engines)["llama"] = SupervisedEngine[str, str]("llama", Echo(), limits=EngineLimits(start_s=30))
+    vars(after.engines)["llm"] = SupervisedEngine[str, str]("llm", Echo(), limits=EngineLimits(start_s=30))
     async with asyncio.timeout(BOUND_S):
         async with before:
-            pid = before.engines.pid("llama")
+            pid = before.engines.pid("llm")
             after.take_over(before)
         async with after:
-            assert after.engines.pid("llama") not in (None, pid)
+            assert after.engines.pid("llm") not in (None, pid)

@@ -33,7 +33,7 @@ def preset_folder(folders: Folders) -> Path:
 def needed(folders: Folders, flags: dict[str, object]) -> tuple[str, ...]:
     settings = load_settings(folders, flags=flags, environ={})
     store = ModelStore(folders.models, load_manifest())
-    return AssistantRuntime(settings, folders, store, ["llama"]).models.needed()
+    return AssistantRuntime(settings, folders, store, ["llm"]).models.needed()
 
 
 def test_a_preset_names_an_adapter_and_how_strongly_it_acts(preset_folder: Path) -> None:

@@ -64,7 +64,7 @@ async def test_the_turns_of_today_have_their_waterfalls_and_a_trend(folders: Fol
 async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
     async with lobby(folders) as behind, connected(behind.url):
         _status, told = await asked(behind.url, "/v1/status", token="")
-    assert told["engines"]["llama"]["state"] == "ready"
+    assert told["engines"]["llm"]["state"] == "ready"
     assert told["voice"] == {"clients": 1, "max_clients": 4}
     assert told["trouble"] is None
 

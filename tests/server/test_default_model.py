@@ -34,7 +34,7 @@ REQUIRED: dict[str, Any] = {"tools": [CLOCK], "tool_choice": "required", "seed":
 async def url(folders: Folders, store: ModelStore) -> AsyncIterator[str]:
     share_prompts(folders.state)
     settings = load_settings(folders, flags={"server.port": 0}, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ["llama"])
+    runtime = AssistantRuntime(settings, folders, store, ["llm"])
     store.ensure(runtime.models.needed(), lambda _progress: None)
     async with asyncio.timeout(BOUND_S), runtime, run_http_server(runtime, Console(stderr=True)) as address:
         yield address

@@ -7,7 +7,7 @@ import pytest
 from edgevox.config import TtsSettings
 from edgevox.core.errors import ConfigError, ModelMissing
 from edgevox.models import Manifest, load_manifest
-from edgevox.tts.engines import chosen_voices
+from edgevox.tts.engines import choose_tts
 
 ENGLISH = "piper-en_US-joe-medium"
 GERMAN = "piper-de_DE-thorsten-medium"
@@ -20,18 +20,18 @@ def manifest() -> Manifest:
 
 
 def test_by_default_there_is_one_voice_for_english(manifest: Manifest) -> None:
-    assert chosen_voices(TtsSettings(), manifest) == {"en": ENGLISH}
+    assert choose_tts(TtsSettings(), manifest).voices == {"en": ENGLISH}
 
 
 def test_the_default_voice_comes_first_whatever_it_speaks(manifest: Manifest) -> None:
     tts = TtsSettings(voice=GERMAN, voices={"en": ENGLISH, "fr": FRENCH})
-    assert list(chosen_voices(tts, manifest).items()) == [("de", GERMAN), ("en", ENGLISH), ("fr", FRENCH)]
+    assert list(choose_tts(tts, manifest).voices.items()) == [("de", GERMAN), ("en", ENGLISH), ("fr", FRENCH)]
 
 
 def test_a_voice_named_for_the_default_voices_language_takes_its_place(manifest: Manifest) -> None:
     own = manifest.entry(ENGLISH).model_copy(update={"id": "my-voice", "language": None})
     both = manifest.joined_with(Manifest(models=(own,)))
-    assert chosen_voices(TtsSettings(voices={"en": "my-voice"}), both) == {"en": "my-voice"}
+    assert choose_tts(TtsSettings(voices={"en": "my-voice"}), both).voices == {"en": "my-voice"}
 
 
 def test_a_voice_of_ones_own_that_does_not_say_its_language_speaks_what_the_settings_say(
@@ -39,20 +39,20 @@ def test_a_voice_of_ones_own_that_does_not_say_its_language_speaks_what_the_sett
 ) -> None:
     own = manifest.entry(ENGLISH).model_copy(update={"id": "my-voice", "language": None})
     both = manifest.joined_with(Manifest(models=(own,)))
-    assert chosen_voices(TtsSettings(voices={"da": "my-voice"}), both) == {"en": ENGLISH, "da": "my-voice"}
+    assert choose_tts(TtsSettings(voices={"da": "my-voice"}), both).voices == {"en": ENGLISH, "da": "my-voice"}
 
 
 def test_a_voice_that_nobody_has_gets_the_nearest(manifest: Manifest) -> None:
     with pytest.raises(ModelMissing, match="there is no model") as caught:
-        chosen_voices(TtsSettings(voices={"de": "piper-de_DE-thorsten"}), manifest)
+        choose_tts(TtsSettings(voices={"de": "piper-de_DE-thorsten"}), manifest)
     assert GERMAN in caught.value.hint
 
 
 def test_a_voice_for_another_language_is_refused(manifest: Manifest) -> None:
     with pytest.raises(ConfigError, match=r"tts\.voices\.de: .*siwis.* speaks French, not German"):
-        chosen_voices(TtsSettings(voices={"de": FRENCH}), manifest)
+        choose_tts(TtsSettings(voices={"de": FRENCH}), manifest)
 
 
 def test_what_is_no_voice_is_refused(manifest: Manifest) -> None:
     with pytest.raises(ConfigError, match=r"tts\.voice: whisper-base is no voice"):
-        chosen_voices(TtsSettings(voice="whisper-base"), manifest)
+        choose_tts(TtsSettings(voice="whisper-base"), manifest)

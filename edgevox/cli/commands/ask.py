@@ -137,7 +137,7 @@ def ask_command(args: argparse.Namespace, context: Context) -> int:
             if (answer := run_until_done(ask_running_assistant(context, text))) is not None:
                 return _print_answer(context, answer, as_json=args.json)
             approve_servers(context)
-        runtime = open_runtime(context, ["llama"])
+        runtime = open_runtime(context, ["llm"])
         asked = _ask_with_format(runtime, text, form, turn) if form.is_given else _ask(runtime, context, text, turn)
         result = run_until_done(asked)
     except EdgevoxError as error:
@@ -238,7 +238,7 @@ async def _ask_with_format(runtime: AssistantRuntime, text: str, form: _OutputFo
     )
     written = ""
     done: ChatDone | None = None
-    async with runtime, aclosing(runtime.engines.llama.stream(request, turn.cancel)) as events:
+    async with runtime, aclosing(runtime.engines.llm.stream(request, turn.cancel)) as events:
         async for event in events:
             match event:
                 case ChatDelta():
@@ -300,7 +300,7 @@ def say_command(args: argparse.Namespace, context: Context) -> int:
         return 0
     # Opened before any download: without a loudspeaker the command fails early, and -o is the alternative.
     speaker = None if args.output else context.speaker()
-    runtime = open_runtime(context, ["piper"])
+    runtime = open_runtime(context, ["tts"])
     if speaker is None:
         write_wav(args.output, run_until_done(_collect_speech(runtime, text)))
         context.err.print(f"wrote {args.output}")
@@ -342,7 +342,7 @@ def add_transcribe_arguments(parser: argparse.ArgumentParser) -> None:
 
 def transcribe_command(args: argparse.Namespace, context: Context) -> int:
     audio = read_audio(args.file)
-    transcript, ms = run_until_done(_transcribe(open_runtime(context, ["whisper"]), audio))
+    transcript, ms = run_until_done(_transcribe(open_runtime(context, ["stt"]), audio))
     if args.json:
         result = {
             "text": transcript.text,

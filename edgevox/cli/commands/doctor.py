@@ -95,13 +95,13 @@ async def check_forced_calls(runtime: AssistantRuntime) -> Finding:
         sampling=runtime.settings.llm.sampling,
     )
     warnings: tuple[str, ...] = ()
-    async with aclosing(runtime.engines.llama.stream(request, CancelFlag())) as replies:
+    async with aclosing(runtime.engines.llm.stream(request, CancelFlag())) as replies:
         async for reply in replies:
             if isinstance(reply, ChatDone):
                 warnings = reply.warnings
     if warnings:
-        return Finding("note", "remote llama", "; ".join(warnings), _GUIDE)
-    return Finding("ok", "remote llama", "enforces required tool calls")
+        return Finding("note", "remote llm", "; ".join(warnings), _GUIDE)
+    return Finding("ok", "remote llm", "enforces required tool calls")
 
 
 def is_unencrypted(address: str) -> bool:
@@ -117,7 +117,7 @@ def is_unencrypted(address: str) -> bool:
 
 
 _MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
-_ENGINES: tuple[EngineName, ...] = ("llama", "piper", "whisper")
+_ENGINES: tuple[EngineName, ...] = ("llm", "tts", "stt")
 _SENTENCE = "Please turn on the light in the kitchen."
 _ANY_LANGUAGE_SENTENCE = "1, 2, 3."
 
@@ -300,7 +300,7 @@ def _constraints(llm: LlmSettings) -> Finding:
 def _processor(store: ModelStore) -> Finding:
     """Report the processor and the weight type for optimised copies."""
     threads = plan_threads()
-    name = f"{processor_name()}, {usable_cores()} cores, {threads.llama_prompt} threads for prompts"
+    name = f"{processor_name()}, {usable_cores()} cores, {threads.llm_prompt} threads for prompts"
     known = known_speeds(store)
     if known is None:
         return Finding("note", "processor", f"{name}; weight types will be measured at the first start")
@@ -339,7 +339,7 @@ async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
         for language in runtime.engines.voice_languages:
             sound = await runtime.voice().sound_of(_ANY_LANGUAGE_SENTENCE, language)
             spoke = f"synthesized {sound.duration_s:.1f} s of {LANGUAGES[language]}"
-            findings.append(Finding("ok", "piper", spoke))
+            findings.append(Finding("ok", "tts", spoke))
         sound = await runtime.voice().sound_of(_SENTENCE)
         transcript = await runtime.transcriber().transcribe(sound, CancelFlag())
         spoken = runtime.engines.voice_languages
@@ -348,7 +348,7 @@ async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
         result = await runtime.pipeline().answer("Say hello.", Turn())
         record = runtime.records.last
         assert record is not None
-        findings.append(Finding("ok", "llama", f"generated {len(result.reply)} characters in {record.total_ms:.0f} ms"))
+        findings.append(Finding("ok", "llm", f"generated {len(result.reply)} characters in {record.total_ms:.0f} ms"))
         if runtime.settings.llm.remote_url is not None:
             findings.append(await check_forced_calls(runtime))
         findings.append(_memory(runtime))
@@ -375,8 +375,8 @@ def _languages(runtime: AssistantRuntime) -> Finding:
 def _transcript_check(text: str, *, must_match: bool) -> Finding:
     """Check the transcript of the English test sentence; it may differ if Whisper expects another language."""
     if "kitchen" in text.lower() or not must_match:
-        return Finding("ok", "whisper", f"transcribed “{text}”")
-    return Finding("problem", "whisper", f"transcribed “{text}” instead of “{_SENTENCE}”", "edgevox models verify")
+        return Finding("ok", "stt", f"transcribed “{text}”")
+    return Finding("problem", "stt", f"transcribed “{text}” instead of “{_SENTENCE}”", "edgevox models verify")
 
 
 def _memory(runtime: AssistantRuntime) -> Finding:

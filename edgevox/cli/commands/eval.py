@@ -170,7 +170,7 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
     conditions = SpeechConditions(read_speeds(args.speeds or _SPEEDS), read_snrs(args.snr or _SNRS), noise)
     recorded_snrs_db = read_snrs(args.snr or CLEAN)
     names = (args.voices or _VOICES).split(",") if synthesised else []
-    engines: set[EngineName] = {"whisper", "piper"} if "piper" in names else {"whisper"}
+    engines: set[EngineName] = {"stt", "tts"} if "piper" in names else {"stt"}
     stt = context.settings.stt
     heard: list[Case] = []
     total = len(synthesised) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
@@ -185,7 +185,7 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
     async with runtime:
         voices = [_voice(name, runtime) for name in names]
         transcriber = SuiteTranscriber(
-            runtime.engines.whisper,
+            runtime.engines.stt,
             language=None if stt.language == "auto" else stt.language,
             names=stt.names,
             max_things=context.settings.home.max_things,
@@ -214,7 +214,7 @@ def _reject_synthesis_options(args: argparse.Namespace) -> None:
 def _voice(name: str, runtime: AssistantRuntime) -> EvalVoice:
     match name:
         case "piper":
-            return AssistantVoice(runtime.engines.piper)
+            return AssistantVoice(runtime.engines.tts)
         case "espeak":
             return EspeakVoice()
         case _:
@@ -252,7 +252,7 @@ async def _run_all(
             async with _remote_model(plan, own) as model:
                 await _run_plan(plan.model, _remote_settings(plan, model, own), cases, examined, own)
             continue
-        runtime = open_runtime(own, ["llama"], adapter=plan.adapter)
+        runtime = open_runtime(own, ["llm"], adapter=plan.adapter)
         async with runtime:
             await _run_plan(_model_name(plan, runtime), _local_plan(plan, runtime), cases, examined, own)
 
@@ -277,7 +277,7 @@ async def _run_plan(
 def _local_plan(plan: _Plan, runtime: AssistantRuntime) -> ModelProfile:
     preset, llm = runtime.preset, runtime.settings.llm
     return ModelProfile(
-        runtime.engines.llama,
+        runtime.engines.llm,
         parsers=preset.tool_call_parsers,
         policy=plan.policy or preset.tool_choice_policy,
         tools_as=preset.tools_as,

@@ -111,7 +111,7 @@ def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
 def _is_faster(context: Context, original: Path, copy: OptimisedCopy) -> bool:
     """Measure and print both speeds; return whether the copy is faster."""
     wanted = context.settings.llm.threads
-    threads = wanted if isinstance(wanted, int) else plan_threads().llama_prompt
+    threads = wanted if isinstance(wanted, int) else plan_threads().llm_prompt
     with context.err.status("measuring the original and the copy alternately …"):
         before, after = measure([original, copy.path], threads=threads)
     context.out.print(_table(original, before, copy, after))

@@ -77,11 +77,11 @@ def run_command(args: argparse.Namespace, context: Context) -> int:
         return run_service(
             replace(context, flags={**context.flags, **silent}), terminal_view(context, plain=args.plain)
         )
-    engines: list[EngineName] = ["llama"]
+    engines: list[EngineName] = ["llm"]
     if speaker:
-        engines.append("piper")
+        engines.append("tts")
     if audio_source:
-        engines.append("whisper")
+        engines.append("stt")
     approve_servers(context)
     runtime = open_runtime(context, engines)
     if audio_source is None:
@@ -227,7 +227,7 @@ def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
 
 def demo_command(args: argparse.Namespace, context: Context) -> int:
     question = " ".join(args.question) or _QUESTION
-    runtime = open_runtime(context, ["llama", "piper", "whisper"])
+    runtime = open_runtime(context, ["llm", "tts", "stt"])
     with tempfile.TemporaryDirectory() as scratch:
         run_until_done(_run_demo(runtime, question, _speaker_or_silent(context, Path(scratch))))
     record = runtime.records.last

@@ -63,9 +63,9 @@ def add_serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def serve_command(_args: argparse.Namespace, context: Context) -> int:
-    engines: list[EngineName] = ["llama"]
+    engines: list[EngineName] = ["llm"]
     if context.settings.server.audio:
-        engines += ["whisper", "piper"]
+        engines += ["stt", "tts"]
     approve_servers(context)
     runtime = open_runtime(context, engines)
     run_until_done(_serve_http(runtime, context))
@@ -85,9 +85,9 @@ async def _serve_http(runtime: AssistantRuntime, context: Context) -> None:
 
 
 def serve_mcp(args: argparse.Namespace, context: Context) -> int:
-    engines: list[EngineName] = ["llama"]
+    engines: list[EngineName] = ["llm"]
     if not args.no_audio:
-        engines += ["whisper", "piper"]
+        engines += ["stt", "tts"]
     runtime = open_runtime(context, engines)
     run_until_done(_serve_mcp(runtime, context, has_audio=not args.no_audio))
     return report_record_error(context, runtime)

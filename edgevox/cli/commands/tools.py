@@ -129,7 +129,7 @@ async def _transcribe_file(path: Path, context: Context) -> str:
     # Imported here because it imports every engine.
     from edgevox.cli.assistant import open_runtime
 
-    async with open_runtime(context, ["whisper"]) as runtime:
+    async with open_runtime(context, ["stt"]) as runtime:
         transcript = await runtime.transcriber().transcribe(audio, CancelFlag())
     return transcript.text
 

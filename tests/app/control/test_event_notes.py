@@ -10,7 +10,7 @@ from edgevox.core.events import EngineChanged, Event, SoundChanged, ToolStarted,
 EVENTS: list[Event] = [
     TurnEnded(turn_id="t", outcome="answered", reply="Ja."),
     ToolStarted(turn_id="t", call_id="1", name="turn_on", arguments='{"name": "lamp"}'),
-    EngineChanged(engine="llama", state="restarting", detail="died"),
+    EngineChanged(engine="llm", state="restarting", detail="died"),
     SoundChanged(device="microphone", is_there=False),
 ]
 

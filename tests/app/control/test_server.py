@@ -88,12 +88,12 @@ async def test_a_question_back_can_be_answered(folder: Path) -> None:
 
 async def test_an_error_arrives_as_the_error_it_was(folder: Path) -> None:
     async def handle(wanted: Request, dialogue: ControlConnection) -> JsonObject:
-        raise EngineFailed("llama died", hint="it is being restarted")
+        raise EngineFailed("llm died", hint="it is being restarted")
 
     async with serving(folder, handle), request(folder, Status()) as asking:
         with pytest.raises(EngineFailed) as caught:
             await asking.done()
-    assert (caught.value.message, caught.value.hint) == ("llama died", "it is being restarted")
+    assert (caught.value.message, caught.value.hint) == ("llm died", "it is being restarted")
 
 
 async def test_what_a_client_asked_for_ends_when_it_goes(folder: Path) -> None:

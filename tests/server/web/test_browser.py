@@ -112,7 +112,7 @@ def test_the_token_leaves_the_address_and_is_kept(household: Household, visitor:
 
 def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
     visitor.until(lambda: visitor.state_of("light.kitchen") == "off")
-    for engine in ("whisper", "llama", "piper"):
+    for engine in ("stt", "llm", "tts"):
         visitor.one(f'[data-engine="{engine}"][data-state="ready"]')
     visitor.until(lambda: "Turn on, open, lock" in visitor.text('[data-tool="turn_on"]'))
     visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, "#settings .field")) > 3)
@@ -256,7 +256,7 @@ def test_it_connects_again_when_the_daemon_is_back(household: Household, visitor
     household.start()
     visitor.until_connected()
     visitor.until(lambda: visitor.text("#state-words") == "Ready")
-    visitor.one('[data-engine="llama"][data-state="ready"]')
+    visitor.one('[data-engine="llm"][data-state="ready"]')
 
 
 def test_nobody_complained_and_no_token_was_written_down(household: Household, visitor: Visitor) -> None:

@@ -76,7 +76,7 @@ class ScriptedEngines:
     """What Lines needs of the engines."""
 
     def __init__(self, model: ScriptedModel, names: frozenset[str]) -> None:
-        self.llama = model
+        self.llm = model
         self.languages = ReplyLanguages()
         self._names = names
 
@@ -108,7 +108,7 @@ async def lobby(
     lines: Sequence[str | EdgevoxError] = (),
     *,
     heard: Sequence[str] = ("turn on the kitchen light",),
-    engines: frozenset[str] = frozenset({"whisper", "piper"}),
+    engines: frozenset[str] = frozenset({"stt", "tts"}),
     model: ScriptedModel | None = None,
     has_tools: bool = True,
     settings: Settings | None = None,
@@ -147,7 +147,7 @@ async def lobby(
             settings,
             folders,
             toolbox,
-            engines=lambda: {"llama": {"state": "ready", "detail": "", "restarts": 0}},
+            engines=lambda: {"llm": {"state": "ready", "detail": "", "restarts": 0}},
             turns=lambda _from_s, _until_s: records,
         ),
     )

@@ -30,7 +30,7 @@ PATIENT = {f"engines.{name}_timeout_s": float(BOUND_S) for name in ("start", "st
 async def test_a_spoken_command_over_the_socket_changes_the_home(folders: Folders, store: ModelStore) -> None:
     share_prompts(folders.state)
     settings = load_settings(folders, flags=PATIENT, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ["llama", "whisper", "piper"])
+    runtime = AssistantRuntime(settings, folders, store, ["llm", "stt", "tts"])
     store.ensure(runtime.models.needed(), lambda _progress: None)
     async with (
         asyncio.timeout(BOUND_S),
@@ -40,7 +40,7 @@ async def test_a_spoken_command_over_the_socket_changes_the_home(folders: Folder
     ):
         toolbox = runtime.home_context.toolbox
         assert toolbox is not None
-        sound = await AssistantVoice(runtime.engines.piper).synthesize(COMMAND, 1.0)
+        sound = await AssistantVoice(runtime.engines.tts).synthesize(COMMAND, 1.0)
         await client.sound(np.concatenate((silent(0.3), sound.samples, silent(1.5))))
         done = await client.until("done", within_s=BOUND_S)
         light = toolbox.home.house().entity("light.kitchen")

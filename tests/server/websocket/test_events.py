@@ -95,7 +95,7 @@ async def test_the_events_of_the_room_are_told_as_frames(folders: Folders) -> No
             behind.bus.publish(TurnStarted(turn_id="t", source="voice", preset="home"))
             behind.bus.publish(TranscriptReady(turn_id="t", text="light on", language="en"))
             behind.bus.publish(TurnEnded(turn_id="t", outcome="answered", reply="Done."))
-            behind.bus.publish(EngineChanged(engine="piper", state="ready"))
+            behind.bus.publish(EngineChanged(engine="tts", state="ready"))
             told = [await anext(frames) for _ in range(4)]
     assert [frame["type"] for frame in told] == ["turn_begin", "transcript", "done", "engine"]
     assert told[2]["reply"] == "Done."

@@ -271,7 +271,7 @@ async def test_engines_that_fail_are_told_to_all(folders: Folders) -> None:
         connected(behind.url) as one,
         connected(behind.url) as other,
     ):
-        behind.bus.publish(EngineChanged(engine="llama", state="restarting", detail="it died"))
+        behind.bus.publish(EngineChanged(engine="llm", state="restarting", detail="it died"))
         for client in (one, other):
             assert (await client.until("engine"))["detail"] == "it died"
 
@@ -293,7 +293,7 @@ async def test_clients_have_conversations_of_their_own(folders: Folders) -> None
 
 async def test_without_a_recogniser_only_typed_turns_are_taken(folders: Folders) -> None:
     async with (
-        lobby(folders, ["Hello."], engines=frozenset({"piper"})) as behind,
+        lobby(folders, ["Hello."], engines=frozenset({"tts"})) as behind,
         connected(behind.url) as client,
     ):
         assert client.frames[0]["listens"] is False

@@ -3,7 +3,7 @@
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";
 
-const NAMES = { whisper: "Ear", llama: "Mind", piper: "Voice" };
+const NAMES = { stt: "Ear", llm: "Mind", tts: "Voice" };
 const LOOK_EVERY_MS = 10_000;
 
 export class Engines {
