@@ -48,7 +48,7 @@ def test_the_file_of_config_init_keeps_its_explanations(folders: Folders) -> Non
 def test_a_file_that_would_be_damaged_is_left_alone(awkward: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(awkward)
-    with pytest.raises(ConfigError, match="cannot be changed safely") as caught:
+    with pytest.raises(ConfigError, match="does not allow a safe edit") as caught:
         update_config_file(path, "audio", {"speaker": "HDMI"})
     assert 'speaker = "HDMI"' in caught.value.hint
     assert path.read_text() == awkward

@@ -206,7 +206,7 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
             " records, memory, home, mqtt, ring, tools, mcp, server, plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),
-        ("llm = 3", 1, "llm is a section: write [llm], and its settings below"),
+        ("llm = 3", 1, "llm is a section: write [llm], with its settings below"),
         ("[preset]\nname = 1", 1, 'preset must be a text that is not empty, not {"name": 1}'),
         ('[llm]\nthreads = "2"', 2, 'llm.threads must be a whole number from 1 to 256 or "auto", not "2"'),
         ("[llm]\nthreads = true", 2, 'llm.threads must be a whole number from 1 to 256 or "auto", not true'),
@@ -224,12 +224,12 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         (
             '[stt]\nlanguage = "deu"',
             2,
-            'stt.language: "deu" is no language that Whisper knows: did you mean de (German)?',
+            'stt.language: "deu" is not a language code that Whisper knows: did you mean de (German)?',
         ),
         (
             '[tts.voices]\ngerman = "piper-de_DE-thorsten-medium"',
             1,
-            'tts.voices: "german" is no language that Whisper knows: did you mean de (German)?',
+            'tts.voices: "german" is not a language code that Whisper knows: did you mean de (German)?',
         ),
         (
             '[tts]\nvoices = {de = ""}',
@@ -301,7 +301,7 @@ def test_broken_toml_is_named_with_its_line(folders: Folders) -> None:
 def test_a_file_that_is_not_text_is_said_to_be_so(folders: Folders) -> None:
     write_config(folders, "")
     folders.config_file.write_bytes(b"\xff\xfe\x00")
-    assert message_of(folders) == f"{folders.config_file} is not a text in UTF-8"
+    assert message_of(folders) == f"{folders.config_file} is not valid UTF-8"
 
 
 def test_a_folder_in_place_of_the_file_is_said_to_be_so(folders: Folders) -> None:
@@ -421,7 +421,7 @@ def test_a_plugin_is_on_until_its_table_says_otherwise(folders: Folders) -> None
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ("[plugins]\nweather = 3", "line 2: plugins.weather is a plugin's: it can be set in the file only"),
+        ("[plugins]\nweather = 3", "line 2: plugins.weather belongs to a plugin: set it in the settings file"),
         (
             '[plugins.weather]\nenabled = "no"',
             "line 1: plugins.weather.enabled must be true or false, not 'no'",
@@ -531,13 +531,13 @@ def test_of_a_file_and_a_server_the_stronger_layer_decides(folders: Folders) -> 
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ('[llm]\nremote_url = "big:8080"', "is no address"),
-        ('[llm]\nremote_url = "http://me:secret@big/v1"', "a key does not belong in an address"),
-        ('[llm]\nremote_extra = "[1]"', "no JSON object"),
-        ('[llm]\nremote_extra = "{"', "no JSON"),
-        ('[stt]\nremote = "big"', "is no address such as tcp://"),
+        ('[llm]\nremote_url = "big:8080"', "is not a valid URL"),
+        ('[llm]\nremote_url = "http://me:secret@big/v1"', "a URL must not contain a key"),
+        ('[llm]\nremote_extra = "[1]"', "not a JSON object"),
+        ('[llm]\nremote_extra = "{"', "invalid JSON"),
+        ('[stt]\nremote = "big"', "is not a valid address such as tcp://"),
         ("[tts]\nremote_languages = []", "tts.remote_languages"),
-        ('[server]\nwyoming_peers = ["big"]', "no address of a machine"),
+        ('[server]\nwyoming_peers = ["big"]', "is not an IP address or network"),
     ],
 )
 def test_a_mistake_about_another_machine_is_named(folders: Folders, config: str, problem: str) -> None:

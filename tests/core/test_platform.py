@@ -79,7 +79,7 @@ def test_a_missing_call_says_what_to_do(tmp_path: Path) -> None:
             lambda: support.suspended(idle).__enter__(),
         ]
         for call in calls:
-            with pytest.raises(PlatformUnsupported, match=r"\(win32\) does not have") as caught:
+            with pytest.raises(PlatformUnsupported, match=r"\(win32\) does not support") as caught:
                 call()
             assert "WSL 2" in caught.value.hint
 

@@ -164,8 +164,8 @@ def test_a_file_of_another_user_is_not_run(folder: Path) -> None:
         ("def register(host):\n    raise ValueError('a\\nb')", "ValueError: a b (bad.py, line 2)", "false"),
         ("def register():\n    pass", "TypeError: register() takes 0 positional arguments", "mend it"),
         ("async def register(host):\n    pass", "its register is async", "host.on_start"),
-        ("def register(host):\n    host.add_tool(len)", "is no tool", "@tool"),
-        ("def register(host):\n    host.add_hook(3)", "is no hook", "subclass of Hook"),
+        ("def register(host):\n    host.add_tool(len)", "is not a tool", "@tool"),
+        ("def register(host):\n    host.add_hook(3)", "is not a hook", "Hook subclass"),
         (
             "API_VERSION = 2\ndef register(host):\n    pass",
             "written for version 2 of the plugin API; this is 1",
@@ -250,7 +250,7 @@ def test_of_two_plugins_of_one_name_the_second_is_disabled() -> None:
 
 def test_a_name_that_could_not_stand_in_the_settings_is_refused(folder: Path) -> None:
     write(folder, "my parrot", ECHO)
-    assert "cannot be a plugin's name" in report_of(plugins_of(folder), "my parrot").reason
+    assert "is not a valid plugin name" in report_of(plugins_of(folder), "my parrot").reason
 
 
 # --- settings

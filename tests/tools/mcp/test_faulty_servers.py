@@ -77,11 +77,11 @@ async def test_a_server_that_crashes_in_a_call_costs_that_call_and_comes_back(tm
     log = tmp_path / "log"
     async with running(raw("crashing-call", log)) as home:
         result = await home.call("look")
-        assert (result.code, result.content) == ("tool_error", "raw went away: it has ended")
+        assert (result.code, result.content) == ("tool_error", "raw failed: it has ended")
         await until(lambda: home.report().status == "away")
         assert home.report().reason == "the reactor melted"
         away = await home.call("look")
-        assert (away.code, away.content) == ("tool_error", "raw is away: the reactor melted")
+        assert (away.code, away.content) == ("tool_error", "raw is unavailable: the reactor melted")
         await until(lambda: home.report().status == "ready")
         assert starts(log) == 2
 

@@ -18,7 +18,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One thing that is to do something."""
+    """One target and its command."""
 
     thing: MqttEntity
     order: Command
@@ -30,13 +30,13 @@ class _Job:
 
     @property
     def entity(self) -> Entity:
-        """The thing, as it is to be told of."""
+        """The entity for the answer."""
         now, underway = self.thing.entity(), self.order.underway
         return replace(now, state=underway(now)) if underway else now
 
 
 class MqttHome:
-    """The home behind one broker."""
+    """The home of one broker."""
 
     def __init__(self, broker: Broker, *, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -54,7 +54,7 @@ class MqttHome:
         await self._link.close()
 
     def house(self) -> House:
-        """Raises HomeError until the broker was reached once."""
+        """Raises HomeError until the broker was first reached."""
         if not self._link.is_known:
             raise HomeError(self.problem)
         return self._things.house()
@@ -80,15 +80,15 @@ class MqttHome:
         return done
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        """Raises HomeError: MQTT knows no lists."""
+        """Raises HomeError: MQTT has no lists."""
         raise HomeError("This home keeps no lists.")
 
     async def announce(self, message: str) -> None:
-        """Raises HomeError: MQTT knows no loudspeakers."""
+        """Raises HomeError: MQTT has no loudspeakers."""
         raise HomeError("This home has no loudspeakers that I could speak through.")
 
     def _jobs(self, action: Action) -> list[_Job]:
-        """What each of the targets has to do. Raises HomeError when none can do it."""
+        """The command of each target. Raises HomeError if none supports the action."""
         jobs: list[_Job] = []
         refusals: list[HomeError] = []
         for target in action.targets:
@@ -113,7 +113,7 @@ class MqttHome:
 
 
 def _failure(jobs: list[_Job]) -> str:
-    """Why none of them did it."""
+    """The reason why all of them failed."""
     silent = [job.thing.entity() for job in jobs if not job.thing.news]
     if silent:
         names = [the(entity) for entity in silent[:_MOST_NAMED]]

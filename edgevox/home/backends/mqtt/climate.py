@@ -1,4 +1,4 @@
-"""MQTT components for air: fans, thermostats and air conditioners."""
+"""MQTT components for climate: fans, thermostats and air conditioners."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Fan(Switch):
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
-        # The range begins with the slowest speed; what is below it is off.
+        # The range begins with the slowest speed; below it is off.
         self._low = config.number("speed_range_min", 1) - 1
         self._high = config.number("speed_range_max", 100)
         read = numbers("percentage", percent(self._low, self._high))
@@ -49,14 +49,14 @@ class Fan(Switch):
 
 
 _MODES = ("auto", "off", "cool", "heat", "dry", "fan_only", "heat_cool")
-# What "on" means where a thing has several ways to be on.
+# The modes for "on", in order of preference.
 _ON_MODES = ("heat", "heat_cool", "auto", "cool", "dry", "fan_only")
 _RANGE_C = (7.0, 35.0)
 _RANGE_F = (45.0, 95.0)
 
 
 class Climate(Component):
-    """Its state is its mode."""
+    """A climate device; its state is its mode."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""

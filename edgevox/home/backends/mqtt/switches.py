@@ -1,4 +1,4 @@
-"""MQTT components that are on or off, or in a few named states: switches, locks, alarms, robots, scenes."""
+"""MQTT components with a few discrete states: switches, locks, alarm panels, robots, scenes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from edgevox.home.phrasing import sentence, the
 
 
 class Switch(Component):
-    """Switches, humidifiers and what else can be on or off."""
+    """Switches, humidifiers and other on/off devices."""
 
     state_template = "value_template"
 
@@ -67,7 +67,7 @@ class Humidifier(Switch):
 
 
 class Siren(Switch):
-    """A switch whose messages may be objects with a state in them."""
+    """A switch whose messages may be JSON objects with a state."""
 
     state_template = "state_value_template"
 
@@ -87,7 +87,7 @@ class Siren(Switch):
 
 
 class Button(Component):
-    """Scenes and buttons: a command, and no state."""
+    """Scenes and buttons: a command without a state."""
 
     def __init__(self, config: DiscoveryConfig, payload_key: str, payload: str) -> None:
         """Raises InvalidDiscovery."""
@@ -102,7 +102,7 @@ class Button(Component):
 
 
 class Lock(Component):
-    """A lock counts as locked when it says so, not while it turns."""
+    """A lock; it counts as locked when it reports so, not while it turns."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -132,7 +132,7 @@ _ARMED = ("armed_away", "armed_home", "armed_night", "armed_vacation", "armed_cu
 
 
 class AlarmPanel(Component):
-    """Arms for nobody being at home, where it can; while it still counts down it says "arming"."""
+    """An alarm panel; arms in away mode if supported, and is "arming" while it counts down."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -168,7 +168,7 @@ def needs_code(target: Entity) -> HomeError:
 
 
 class Vacuum(Component):
-    """Says what it does in one JSON object."""
+    """A vacuum, which reports in one JSON object."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
