@@ -157,7 +157,7 @@ class McpSettings(Section):
     )
     command: Text | None = Field(
         default=None,
-        description="the command of a single server, instead of a file",
+        description="the command of one more server, without a file",
         examples=["mcp-server-time"],
     )
     args: tuple[str, ...] = Field(default=(), description="the arguments of that command")

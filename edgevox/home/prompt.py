@@ -134,8 +134,8 @@ _COMMAND_WORDS = word_set(
 _MANY = _COMMAND_WORDS | every_kind_word()
 
 
-def mentioned_entities(house: House, sentence: str, told: Collection[str]) -> tuple[Entity, ...]:
-    """The entities that the sentence mentions, without those in `told` (ids); at most MOST_NAMED."""
+def mentioned_entities(house: House, sentence: str, excluded: Collection[str]) -> tuple[Entity, ...]:
+    """The entities that the sentence mentions, without the ids in `excluded`; at most MAX_MENTIONED."""
     known = labels_of(house)
     heard = normalized_words(sentence)
     fits = _fits(house, known, _Utterance(heard, words_with_plurals(sentence)))
@@ -146,7 +146,7 @@ def mentioned_entities(house: House, sentence: str, told: Collection[str]) -> tu
     found = list[Entity]()
     for alike in _best(fits):
         if len(alike) <= MAX_MENTIONED:
-            found += (entity for entity in alike if entity.id not in told)
+            found += (entity for entity in alike if entity.id not in excluded)
     return tuple(found[:MAX_MENTIONED])
 
 
@@ -205,17 +205,17 @@ def _fits(house: House, known: Mapping[str, Labels], said: _Utterance) -> list[_
 
 def _is_whole(name: str, label: Label, said: _Utterance) -> bool:
     """True if all distinctive words of a name are said, or, if it has none, the whole name."""
-    if _telling(label):
+    if _distinctive_words(label):
         return label.told_by <= said.words
     return said.spoken.issuperset(words_with_plurals(name))  # "kitchen lights" is not the Kitchen Light
 
 
 def _is_part(label: Label, said: _Utterance, places: frozenset[str]) -> bool:
     common = label.told_by & said.words
-    return 2 * len(common) >= len(label.told_by) and bool((common & _telling(label)) - places)
+    return 2 * len(common) >= len(label.told_by) and bool((common & _distinctive_words(label)) - places)
 
 
-def _telling(label: Label) -> frozenset[str]:
+def _distinctive_words(label: Label) -> frozenset[str]:
     """The words of a name that are unlikely in commands and in names of other kinds."""
     return frozenset(word for word in label.told_by - _MANY if not word.isdigit())
 

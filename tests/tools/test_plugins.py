@@ -162,13 +162,13 @@ def test_a_file_of_another_user_is_not_run(folder: Path) -> None:
         ("x = 1", "it has no function register(host)", "def register(host):"),
         ("register = 3", "it has no function register(host)", "def register(host):"),
         ("def register(host):\n    raise ValueError('a\\nb')", "ValueError: a b (bad.py, line 2)", "false"),
-        ("def register():\n    pass", "TypeError: register() takes 0 positional arguments", "mend it"),
-        ("async def register(host):\n    pass", "its register is async", "host.on_start"),
+        ("def register():\n    pass", "TypeError: register() takes 0 positional arguments", "fix it"),
+        ("async def register(host):\n    pass", "its register function is async", "host.on_start"),
         ("def register(host):\n    host.add_tool(len)", "is not a tool", "@tool"),
         ("def register(host):\n    host.add_hook(3)", "is not a hook", "Hook subclass"),
         (
             "API_VERSION = 2\ndef register(host):\n    pass",
-            "written for version 2 of the plugin API; this is 1",
+            "written for version 2 of the plugin API; this is version 1",
             "update",
         ),
         (
@@ -243,7 +243,7 @@ def test_of_two_plugins_of_one_name_the_second_is_disabled() -> None:
     )
     first, second = plugins.reports()
     assert (first.status, second.status) == ("on", "disabled")
-    assert second.reason == "twin (test) is a plugin of the same name"
+    assert second.reason == "another plugin has the same name: twin (test)"
     assert (first.tools, second.tools) == (("harmless",), ())
     assert registry.names == ("harmless",)
 
@@ -399,8 +399,8 @@ async def test_a_stop_that_fails_or_hangs_keeps_nobody_waiting(caplog: pytest.Lo
     await plugins.start()
     async with asyncio.timeout(10):
         await plugins.stop()
-    assert "the plugin stuck did not stop well: its stop took longer than 0.05 s" in caplog.text
-    assert "the plugin bad did not stop well: its stop failed: OSError: already closed" in caplog.text
+    assert "the plugin stuck did not stop cleanly: its stop took longer than 0.05 s" in caplog.text
+    assert "the plugin bad did not stop cleanly: its stop failed: OSError: already closed" in caplog.text
 
 
 # --- what is remembered for doctor

@@ -343,9 +343,9 @@ def test_a_function_that_cannot_be_described_is_refused() -> None:
         (positional, "by position only"),
         (several, "by position only"),
         (with_field_default, "is a Field"),
-        (with_callable, "value in with_callable cannot be used"),
-        (with_strange, "value in with_strange cannot be used"),
-        (with_unknown, "with_unknown cannot be read"),
+        (with_callable, "unsupported type of value in with_callable"),
+        (with_strange, "unsupported type of value in with_strange"),
+        (with_unknown, "with_unknown cannot be resolved"),
     ):
         with pytest.raises(ConfigError, match=words) as error:
             read_signature(function)

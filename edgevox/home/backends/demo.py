@@ -38,7 +38,7 @@ def _entry(
     state: str,
     *aliases: str,
     device_class: str | None = None,
-    **attributes: Any,  # noqa: ANN401 - whatever a thing of its domain has
+    **attributes: Any,  # noqa: ANN401 - attributes of any kind
 ) -> Entity:
     domain = entity_id.partition(".")[0]
     floor = _FLOOR_OF[area] if area else None

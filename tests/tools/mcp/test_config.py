@@ -84,7 +84,7 @@ def test_whatever_is_other_in_a_server_is_another_server(other: StdioServer | Ht
         ({"mcpServers": {"a": {"command": ["x"]}}}, "mcpServers.a.command"),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://y"}}}, "server-sent events"),
         ({"mcpServers": {"a": {"url": "file:///etc/passwd"}}}, "invalid server URL"),
-        ({"mcpServers": {"a b": {"command": "x"}}}, "cannot be a server's name"),
+        ({"mcpServers": {"a b": {"command": "x"}}}, "is not a valid server name"),
         ({"mcpServers": {"a-b": {"command": "x"}, "a_b": {"command": "x"}}}, "the same names"),
     ],
 )

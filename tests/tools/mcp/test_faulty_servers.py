@@ -20,10 +20,10 @@ from tests.tools.mcp.running import logged, raw, running, starts, until
     ("fault", "reason"),
     [
         ("crashing", "no licence file"),
-        ("malformed", "no messages"),
-        ("endless-line", "more than"),
-        ("flooding", "floods"),
-        ("bad-list", "cannot be read"),
+        ("malformed", "not valid MCP"),
+        ("endless-line", "exceeds"),
+        ("flooding", "too many messages"),
+        ("bad-list", "tool list is invalid"),
     ],
 )
 async def test_a_faulty_server_is_away_alone_and_tried_again(tmp_path: Path, fault: str, reason: str) -> None:
@@ -98,7 +98,7 @@ async def test_a_call_that_hangs_ends_in_time_and_the_server_is_begun_anew(tmp_p
         await until(lambda: starts(log) == 2 and home.report().status == "ready")
 
 
-@pytest.mark.parametrize(("fault", "said"), [("failing-call", "no such room"), ("bad-result", "cannot be read")])
+@pytest.mark.parametrize(("fault", "said"), [("failing-call", "no such room"), ("bad-result", "invalid answer")])
 async def test_a_call_that_fails_is_a_result(fault: str, said: str) -> None:
     async with running(raw(fault)) as home:
         result = await home.call("look")

@@ -61,10 +61,10 @@ def test_long_names_stay_different() -> None:
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"type": "object", "properties": {"a": {"$ref": "https://evil.example/x"}}}, "refer to https"),
-        ({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}, "refer to file"),
+        ({"type": "object", "properties": {"a": {"$ref": "https://evil.example/x"}}}, "refers to https"),
+        ({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}, "refers to file"),
         ({"type": "string"}, "not an object"),
-        ({"type": "object", "properties": {"a": {"enum": ["x" * 20_000]}}}, "more than 16,000"),
+        ({"type": "object", "properties": {"a": {"enum": ["x" * 20_000]}}}, "exceeds 16,000"),
         ({"type": "object", "properties": {"a": {"type": "colour"}}}, "no JSON Schema"),
     ],
 )

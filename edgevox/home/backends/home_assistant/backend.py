@@ -85,17 +85,17 @@ class HomeAssistantHome:
         self._timeout_s = timeout_s
         self._live = LiveStates()
         self._is_known = False
-        self._link = ReconnectingConnection(url, token, timeout_s=timeout_s, serve=self._serve)
+        self._connection = ReconnectingConnection(url, token, timeout_s=timeout_s, serve=self._serve)
 
     @property
     def problem(self) -> str:
-        return self._link.problem
+        return self._connection.problem
 
     async def start(self) -> None:
-        await self._link.start()
+        await self._connection.start()
 
     async def close(self) -> None:
-        await self._link.close()
+        await self._connection.close()
 
     def house(self) -> House:
         """Raises HomeError until Home Assistant was first reached."""
@@ -105,7 +105,7 @@ class HomeAssistantHome:
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError if no target did it."""
-        connection = self._link.connection
+        connection = self._connection.connection
         outcomes = await asyncio.gather(*(self._outcome(connection, target, action) for target in action.targets))
         done = tuple(outcome for outcome in outcomes if isinstance(outcome, Entity))
         failures = [outcome for outcome in outcomes if isinstance(outcome, HomeError)]
@@ -116,14 +116,14 @@ class HomeAssistantHome:
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError."""
         try:
-            return await read_items(self._link.connection, list_id)
+            return await read_items(self._connection.connection, list_id)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
     async def announce(self, message: str) -> None:
         """Raises HomeError."""
         try:
-            await announce(self._link.connection, self._live, message)
+            await announce(self._connection.connection, self._live, message)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
@@ -158,7 +158,7 @@ class HomeAssistantHome:
             config = await connection.command("get_config")
             if config.get("state", "RUNNING") == "RUNNING":
                 return
-            self._link.report_not_ready("Home Assistant is still starting.")
+            self._connection.report_not_ready("Home Assistant is still starting.")
             await asyncio.sleep(_ASK_AGAIN_S)
 
     async def _follow_states(self, connection: Connection) -> None:

@@ -129,7 +129,7 @@ class Connection:
                 version = await _log_in(socket, token, host_of(url))
                 return cls(socket, resources.pop_all(), version, timeout_s)
         except TimeoutError:
-            raise Unreachable(_nobody_at(url)) from None
+            raise Unreachable(_unreachable_at(url)) from None
 
     async def command(self, kind: str, /, **fields: Any) -> Any:  # noqa: ANN401 - each command's own result
         """Send a command and return its result, within `timeout_s`.
@@ -243,10 +243,10 @@ async def _connect(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientWe
                 "Home Assistant turns this computer away; remove its address from ip_bans.yaml there."
             ) from None
         if error.status >= 500:
-            raise Unreachable(_nobody_at(url)) from None
+            raise Unreachable(_unreachable_at(url)) from None
         raise NotHomeAssistant(host_of(url)) from None
     except (aiohttp.ClientError, OSError):
-        raise Unreachable(_nobody_at(url)) from None
+        raise Unreachable(_unreachable_at(url)) from None
 
 
 async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place: str) -> str:
@@ -279,7 +279,7 @@ async def _greeting(socket: aiohttp.ClientWebSocketResponse) -> Any:  # noqa: AN
         return None
 
 
-def _nobody_at(url: str) -> str:
+def _unreachable_at(url: str) -> str:
     return f"I cannot reach Home Assistant at {host_of(url)}; check that it is running."
 
 
@@ -303,26 +303,26 @@ class ReconnectingConnection:
 
     def __init__(self, url: str, token: Secret, *, timeout_s: float, serve: ServeConnection) -> None:
         self.problem = ""
-        self._said_to_callers = CANNOT_REACH
+        self._spoken_problem = CANNOT_REACH
         self._url = url
         self._token = token
         self._timeout_s = timeout_s
         self._serve = serve
         self._connection: Connection | None = None
         self._tried = asyncio.Event()
-        self._keeping: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def connection(self) -> Connection:
         """The current connection. Raises Unreachable at once if there is none."""
         if self._connection is None:
-            raise Unreachable(self._said_to_callers)
+            raise Unreachable(self._spoken_problem)
         return self._connection
 
     async def start(self) -> None:
         """Wait for the first attempt; one that takes too long continues in the background."""
-        if self._keeping is None:
-            self._keeping = asyncio.create_task(self._keep())
+        if self._task is None:
+            self._task = asyncio.create_task(self._reconnect())
         try:
             async with asyncio.timeout(_STARTS_WITHIN * self._timeout_s):
                 await self._tried.wait()
@@ -330,32 +330,32 @@ class ReconnectingConnection:
             self.report_not_ready(self._too_slow)
 
     async def close(self) -> None:
-        if self._keeping is not None:
-            self._keeping.cancel()
-            await asyncio.wait([self._keeping])
-            self._keeping = None
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
         self._tried = asyncio.Event()
 
     def report_not_ready(self, problem: str) -> None:
         """Report a connection that is not usable yet, so that `start` does not wait for it."""
-        self.problem = self._said_to_callers = problem
+        self.problem = self._spoken_problem = problem
         self._tried.set()
 
     @property
     def _too_slow(self) -> str:
         return f"Home Assistant at {host_of(self._url)} takes too long to answer; I am trying again."
 
-    async def _keep(self) -> None:
+    async def _reconnect(self) -> None:
         loop = asyncio.get_running_loop()
         failures = 0
         while True:
             began_s = loop.time()
-            trouble = await self._one_connection()
+            trouble = await self._run_once()
             self._report(trouble)
             failures = 0 if loop.time() - began_s > _LONG_LIVED_S else failures + 1
             await asyncio.sleep(backoff_s(failures, is_refused=isinstance(trouble, WrongToken)))
 
-    async def _one_connection(self) -> HomeError:
+    async def _run_once(self) -> HomeError:
         """Run one connection, and return the reason why it ended."""
         try:
             connection = await Connection.open(self._url, self._token, timeout_s=self._timeout_s)
@@ -387,7 +387,7 @@ class ReconnectingConnection:
             _log.warning("%s", trouble.message)
         self.problem = trouble.message
         # Callers hear details only of errors that the user can fix.
-        self._said_to_callers = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
+        self._spoken_problem = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
         self._tried.set()
 
 

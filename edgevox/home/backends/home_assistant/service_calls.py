@@ -154,7 +154,7 @@ async def execute_action(
             if service is not None:
                 await _call_service(connection, before, service)
                 if service.is_done is not None:
-                    await live.until(target.id, service.is_done)
+                    await live.wait_until(target.id, service.is_done)
     except CommandFailed as error:
         _log.warning("Home Assistant refused %s for %s: %s", action.verb, target.id, error.reason)
         raise _why(before, error) from None

@@ -152,7 +152,7 @@ class LiveStates:
         _, attributes = self._states.get(entity_id, ("", {}))
         return attributes.get(key)
 
-    async def until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
+    async def wait_until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
         """Wait, without a timeout, until the condition holds for the entity."""
         with self._watched(entity_id) as changed:
             while (now := self.entity(entity_id)) is None or not is_so(now):

@@ -71,22 +71,22 @@ class Component:
         self.config = config
         self.channels: list[StateTopic] = []
         self.is_optimistic = config.flag("optimistic")
-        self.tells: set[str] = set()
+        self.reports: set[str] = set()
 
     @property
-    def known(self) -> Values:
+    def initial_values(self) -> Values:
         """The values before the first message."""
         return {}
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         """The command for an action; `target` is the current entity. Raises HomeError if unsupported."""
         raise unsupported(target)
 
-    def follow(self, topic_key: str, template_key: str, reader: Reader, *tells: str) -> None:
+    def subscribe(self, topic_key: str, template_key: str, reader: Reader, *reports: str) -> None:
         """Subscribe to a state topic, if it is configured. Raises InvalidDiscovery."""
         if topic := self.config.topic(topic_key):
             self.channels.append(StateTopic(topic, self.config.template(template_key), reader))
-            self.tells |= set(tells)
+            self.reports |= set(reports)
 
     def publish(self, topic_key: str, value: object, template_key: str = "", **more: object) -> OutgoingMessage:
         """A message to a command topic. Raises InvalidDiscovery, and HomeError for a bad template."""
@@ -98,9 +98,9 @@ class Component:
         return OutgoingMessage(self.config.needed_topic(topic_key), payload, self.config.flag("retain"))
 
     def when(self, *reported: str, **expected: Expected) -> Check | None:
-        """A check for these values, with `reported` sent anew; None for an entity that reports neither."""
-        named = frozenset(reported) & self.tells
-        wanted = {name: expectation for name, expectation in expected.items() if name in self.tells}
+        """A check for these values, with `reported` sent again; None for an entity that reports neither."""
+        named = frozenset(reported) & self.reports
+        wanted = {name: expectation for name, expectation in expected.items() if name in self.reports}
         if self.is_optimistic or not (named or wanted):
             return None
 
@@ -177,7 +177,7 @@ class Sensor(Component):
         """Raises InvalidDiscovery."""
         super().__init__(config)
         config.needed_topic("state_topic")
-        self.follow("state_topic", "value_template", _read, "state")
+        self.subscribe("state_topic", "value_template", _read, "state")
 
 
 def _read(text: str) -> Values:
@@ -192,4 +192,4 @@ class BinarySensor(Component):
         super().__init__(config)
         config.needed_topic("state_topic")
         reported = {config.text("payload_on", "ON"): "on", config.text("payload_off", "OFF"): "off"}
-        self.follow("state_topic", "value_template", states(reported), "state")
+        self.subscribe("state_topic", "value_template", states(reported), "state")

@@ -137,11 +137,11 @@ _GOODBYES = 3
 class MqttConnection:
     """Passes received messages to the entities, and publishes commands."""
 
-    def __init__(self, broker: Broker, things: MqttEntities, timeout_s: float) -> None:
+    def __init__(self, broker: Broker, entities: MqttEntities, timeout_s: float) -> None:
         self.problem = _not_connected(broker)
         self.is_known = False
         self._broker = broker
-        self._things = things
+        self._entities = entities
         self._timeout_s = timeout_s
         self._client: aiomqtt.Client | None = None
         self._has_failed = False
@@ -164,10 +164,10 @@ class MqttConnection:
             self._task = asyncio.create_task(self._stay_connected(), name="mqtt")
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self.until(lambda: (self.is_up and self.is_known) or self._has_failed)
+                await self.wait_until(lambda: (self.is_up and self.is_known) or self._has_failed)
         except TimeoutError:
             if self.is_up:
-                self._know()
+                self._set_known()
             else:
                 self.problem = self.silence
 
@@ -192,7 +192,7 @@ class MqttConnection:
         except (aiomqtt.MqttError, ValueError):
             raise HomeError(self.silence) from None
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
+    async def wait_until(self, is_so: Callable[[], bool]) -> None:
         """Wait until the condition holds, checked after each message."""
         async with self._news:
             await self._news.wait_for(is_so)
@@ -214,7 +214,7 @@ class MqttConnection:
                 self._client = None
             log.warning("%s", self.problem)
             self._has_failed = True
-            await self._tell()
+            await self._notify()
             await asyncio.sleep(retry_s)
             retry_s = min(2 * retry_s, _LAST_RETRY_S)
 
@@ -232,7 +232,7 @@ class MqttConnection:
         self.problem = "" if self.is_known else "I am still asking the MQTT broker what there is."
         await client.publish(echo, "things")
         # Not every broker lets us receive our own messages.
-        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._know)
+        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)
         try:
             await self._read(client, echo)
         finally:
@@ -244,27 +244,27 @@ class MqttConnection:
         revision = -1
         async for message in client.messages:
             if message.topic.value != echo:
-                self._things.take(message.topic.value, message.payload)
+                self._entities.take(message.topic.value, message.payload)
             elif message.payload == b"things":
                 await self._subscribe(client, followed)
                 # Bridges then repeat discovery and states, because not all of them are retained.
                 await client.publish(f"{self._broker.discovery_prefix}/status", "online")
                 await client.publish(echo, "states")
             else:
-                self._know()
+                self._set_known()
             if not len(client.messages):
-                if revision != self._things.revision:
-                    revision = self._things.revision
+                if revision != self._entities.revision:
+                    revision = self._entities.revision
                     await self._subscribe(client, followed)
-                await self._tell()
+                await self._notify()
 
-    def _know(self) -> None:
+    def _set_known(self) -> None:
         self.is_known = True
         self.problem = ""
 
     async def _subscribe(self, client: aiomqtt.Client, followed: set[str]) -> None:
         """Update the subscriptions to the topics of the current entities."""
-        wanted = self._things.topics
+        wanted = self._entities.topics
         new, old = sorted(wanted - followed), sorted(followed - wanted)
         for start in range(0, len(new), _SUBSCRIBED_AT_ONCE):
             await client.subscribe([(topic, 0) for topic in new[start : start + _SUBSCRIBED_AT_ONCE]])
@@ -273,7 +273,7 @@ class MqttConnection:
         followed.update(new)
         followed.difference_update(old)
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         async with self._news:
             self._news.notify_all()
 

@@ -32,7 +32,7 @@ class PositionedComponent(Component):
             config.text(f"state_{state}", state): state for state in ("open", "closed", "opening", "closing")
         }
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self.moved(target, 100)
@@ -45,9 +45,9 @@ class PositionedComponent(Component):
 
     def moved(self, target: Entity, position: int) -> Command:
         message = self.message(target, position)
-        if self.is_optimistic or self.tells.isdisjoint({"state", "position"}):
+        if self.is_optimistic or self.reports.isdisjoint({"state", "position"}):
             return Command((message,), {"state": "open" if position else "closed", "position": position})
-        way = _Movement(target, position, has_position="position" in self.tells)
+        way = _Movement(target, position, has_position="position" in self.reports)
         return Command((message,), {}, way.is_begun, way.state)
 
     def message(self, target: Entity, position: int) -> OutgoingMessage:
@@ -108,10 +108,10 @@ class Cover(PositionedComponent):
         super().__init__(config)
         self._stopped = config.text("state_stopped", "stopped")
         self._tilt_low, self._tilt_high = config.number("tilt_min", 0), config.number("tilt_max", 100)
-        self.follow("state_topic", "value_template", self._read_state, "state")
-        self.follow("position_topic", "position_template", self._read_position, "state", "position")
+        self.subscribe("state_topic", "value_template", self._read_state, "state")
+        self.subscribe("position_topic", "position_template", self._read_position, "state", "position")
         tilt = numbers("tilt", percent(self._tilt_low, self._tilt_high))
-        self.follow("tilt_status_topic", "tilt_status_template", tilt, "tilt")
+        self.subscribe("tilt_status_topic", "tilt_status_template", tilt, "tilt")
 
     def _read_state(self, text: str) -> Values:
         if text == self._stopped:
@@ -149,7 +149,7 @@ class Valve(PositionedComponent):
         config.needed_topic("command_topic")
         self._has_position = config.flag("reports_position")
         told = ("state", "position") if self._has_position else ("state",)
-        self.follow("state_topic", "value_template", self._read, *told)
+        self.subscribe("state_topic", "value_template", self._read, *told)
 
     def _read(self, text: str) -> Values:
         if text in self._names:

@@ -150,7 +150,7 @@ class MqttEntity:
         self.component = _COMPONENTS[announced.component](config)
         self.news: set[str] = set()
         self._availability = Availability(config)
-        self._values: Values = dict(self.component.known)
+        self._values: Values = dict(self.component.initial_values)
         self._unit = config.text("unit_of_measurement")
         self._expire_after_s = config.number("expire_after", 0)
         self._off_after_s = config.number("off_delay", 0)
@@ -262,14 +262,14 @@ class MqttEntities:
         self._by_id: dict[str, MqttEntity] = {}
         # Discovery messages by path, with the ids of their entities.
         self._announced: dict[str, tuple[str, ...]] = {}
-        self._followers: dict[str, list[MqttEntity]] = {}
+        self._subscribers: dict[str, list[MqttEntity]] = {}
         # The last payload by topic: entities of one device share a topic, and are announced one by one.
         self._last: dict[str, str] = {}
 
     @property
     def topics(self) -> frozenset[str]:
         """The topics to subscribe to."""
-        return frozenset(self._followers)
+        return frozenset(self._subscribers)
 
     def house(self) -> House:
         """Sorted by id, so that the home is the same after a restart."""
@@ -288,11 +288,11 @@ class MqttEntities:
         if topic.startswith(self._prefix) and topic.endswith("/config"):
             self._take_announcement(topic.removeprefix(self._prefix), payload)
         # Not else: a discovery message may name any topic.
-        if topic in self._followers and len(payload) <= MAX_STATE_BYTES:
+        if topic in self._subscribers and len(payload) <= MAX_STATE_BYTES:
             text = payload.decode(errors="replace")
             self._last[topic] = text
             until_s = self._clock() + _MAX_READING_S
-            for thing in self._followers[topic]:
+            for thing in self._subscribers[topic]:
                 thing.take(topic, text)
                 if self._clock() > until_s:
                     log.warning("a message on %s takes too long to parse", topic[:200])
@@ -330,7 +330,7 @@ class MqttEntities:
         except InvalidDiscovery as error:
             log.debug("ignored the entity %s: %s", announced.key[:200], error)
             return None
-        if len(self._by_id) >= MAX_ENTITIES or len(self._followers) + len(thing.topics) > MAX_TOPICS:
+        if len(self._by_id) >= MAX_ENTITIES or len(self._subscribers) + len(thing.topics) > MAX_TOPICS:
             if not self._has_overflowed:
                 log.warning("too many entities: ignored %s and all further ones", announced.key[:200])
             self._has_overflowed = True
@@ -339,7 +339,7 @@ class MqttEntities:
         self._by_id[thing.id] = thing
         self.revision += 1
         for topic in thing.topics:
-            self._followers.setdefault(topic, []).append(thing)
+            self._subscribers.setdefault(topic, []).append(thing)
             if topic in self._last:
                 thing.take(topic, self._last[topic])
         return thing.id
@@ -355,7 +355,7 @@ class MqttEntities:
         thing = self._by_id.pop(entity_id)
         self.revision += 1
         for topic in thing.topics:
-            self._followers[topic].remove(thing)
-            if not self._followers[topic]:
-                del self._followers[topic]
+            self._subscribers[topic].remove(thing)
+            if not self._subscribers[topic]:
+                del self._subscribers[topic]
                 self._last.pop(topic, None)

@@ -111,7 +111,7 @@ _COLOUR_MODES = ("rgb", "hs", "xy")
 
 
 class _Light(Switch):
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self.lit(target, None, None)
@@ -119,7 +119,7 @@ class _Light(Switch):
                 brightness = action.values.get("brightness")
                 return self.lit(target, brightness, _colour(action.values.get("color")))
             case _:
-                return super().order(target, action)
+                return super().command(target, action)
 
     def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Command:
         """The command for on, with optional brightness (0 is off) and colour. Raises HomeError."""
@@ -171,9 +171,9 @@ class TopicLight(_Light):
         super().__init__(config)
         self._scale = config.number("brightness_scale", 255)
         dim = numbers("brightness", percent(0, self._scale))
-        self.follow("brightness_state_topic", "brightness_value_template", dim, "brightness")
+        self.subscribe("brightness_state_topic", "brightness_value_template", dim, "brightness")
         for mode, to_rgb in _TO_RGB.items():
-            self.follow(f"{mode}_state_topic", f"{mode}_value_template", _read_colour(to_rgb), "color")
+            self.subscribe(f"{mode}_state_topic", f"{mode}_value_template", _read_colour(to_rgb), "color")
 
     def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Command:
         if brightness == 0:
@@ -262,9 +262,9 @@ class JsonLight(_Light):
         self._has_whites = "color_temp" in offered
         self._can_dim = config.flag("brightness") or bool(set(offered) - {"onoff"})
         self._scale = config.number("brightness_scale", 255)
-        if self.tells:
-            self.tells |= {"brightness"} if self._can_dim else set()
-            self.tells |= {"color"} if self._colour_mode or self._has_whites else set()
+        if self.reports:
+            self.reports |= {"brightness"} if self._can_dim else set()
+            self.reports |= {"color"} if self._colour_mode or self._has_whites else set()
 
     def read_state(self, text: str) -> Values:
         said = json.loads(text)

@@ -33,12 +33,12 @@ class Switch(Component):
             config.text("state_on") or self.payloads["on"]: "on",
             config.text("state_off") or self.payloads["off"]: "off",
         }
-        self.follow("state_topic", self.state_template, self.read_state, "state")
+        self.subscribe("state_topic", self.state_template, self.read_state, "state")
 
     def read_state(self, text: str) -> Values:
         return states(self.reported)(text)
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self.switched("on")
@@ -58,7 +58,7 @@ class Humidifier(Switch):
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
-        self.follow(
+        self.subscribe(
             "current_humidity_topic",
             "current_humidity_template",
             numbers("current_humidity"),
@@ -95,7 +95,7 @@ class Button(Component):
         config.needed_topic("command_topic")
         self._payload = config.text(payload_key, payload)
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         if action.verb != "turn_on":
             raise unsupported(target, "be turned off")
         return Command((self.publish("command_topic", self._payload, "command_template"),), {})
@@ -112,9 +112,9 @@ class Lock(Component):
             config.text(f"state_{state}", state.upper()): state
             for state in ("locked", "unlocked", "locking", "unlocking", "jammed")
         }
-        self.follow("state_topic", "value_template", states(reported), "state")
+        self.subscribe("state_topic", "value_template", states(reported), "state")
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 payload, state = self.config.text("payload_lock", "LOCK"), "locked"
@@ -139,12 +139,12 @@ class AlarmPanel(Component):
         super().__init__(config)
         config.needed_topic("command_topic")
         known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
-        self.follow("state_topic", "value_template", states({state: state for state in known}), "state")
+        self.subscribe("state_topic", "value_template", states({state: state for state in known}), "state")
         offered = config.texts("supported_features")
         ways = [state for state in _ARMED if not offered or f"arm_{state.removeprefix('armed_')}" in offered]
         self._armed = ways[0] if ways else ""
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on" if self._armed:
                 state, needed = self._armed, "code_arm_required"
@@ -173,9 +173,9 @@ class Vacuum(Component):
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
-        self.follow("state_topic", "value_template", _read_vacuum, "state")
+        self.subscribe("state_topic", "value_template", _read_vacuum, "state")
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on" | "start":
                 payload, state = self.config.text("payload_start", "start"), "cleaning"
@@ -207,14 +207,14 @@ class LawnMower(Component):
         """Raises InvalidDiscovery."""
         super().__init__(config)
         known = ("mowing", "docked", "paused", "returning", "error")
-        self.follow(
+        self.subscribe(
             "activity_state_topic",
             "activity_value_template",
             states({state: state for state in known}),
             "state",
         )
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on" | "start":
                 return self._sent(target, "start_mowing", "mowing", "mowing")

@@ -211,7 +211,7 @@ def test_new_registries_are_the_house_from_then_on() -> None:
 
 async def test_who_waits_for_a_state_is_told_when_it_is_there() -> None:
     live = live_house(a="off")
-    waiting = asyncio.create_task(live.until("light.a", lambda light: light.state == "on"))
+    waiting = asyncio.create_task(live.wait_until("light.a", lambda light: light.state == "on"))
     for state in ("unavailable", "off", "on"):
         await asyncio.sleep(0)
         assert not waiting.done()

@@ -66,5 +66,5 @@ def test_nothing_that_is_announced_or_reported_breaks_the_house(
         json.dumps([entity.name, entity.state, dict(entity.attributes)], ensure_ascii=False).encode()
         for verb, values in VERBS:
             with contextlib.suppress(HomeError, InvalidDiscovery):
-                order = thing.component.order(entity, Action(verb, (entity,), values))
+                order = thing.component.command(entity, Action(verb, (entity,), values))
                 assert order.is_done is None or order.is_done(entity, frozenset()) in (True, False)

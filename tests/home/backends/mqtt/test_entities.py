@@ -45,7 +45,7 @@ def order(things: MqttEntities, verb: Verb, **values: object) -> Command:
     entity = only(things)
     thing = things.find(entity.id)
     assert thing is not None
-    return thing.component.order(entity, Action(verb, (entity,), values))
+    return thing.component.command(entity, Action(verb, (entity,), values))
 
 
 def is_done(things: MqttEntities, verb: Verb, /, *news: str, **values: object) -> bool:
