@@ -196,7 +196,7 @@ async def test_a_command_has_its_effect_in_home_assistant(
          "Turn off the siren?", "The siren is off.", {"siren.siren": "off"}),
     ],
 )  # fmt: skip
-async def test_unlocking_and_opening_wait_for_a_yes(
+async def test_actions_that_lower_security_wait_for_a_yes(
     before: Before,
     tool: str,
     arguments: dict[str, Any],
