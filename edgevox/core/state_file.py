@@ -93,7 +93,7 @@ class StateFile(Generic[ContentT]):
         except OSError as problem:
             raise _unusable(path, problem) from problem
         reason = error.errors(include_url=False)[0]["msg"]
-        log.warning("%s is corrupt (%s): starting with an empty one, the old one is kept as %s", path, reason, kept)
+        log.warning("%s is invalid (%s): starting with an empty one, the old one is kept as %s", path, reason, kept)
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -69,7 +69,7 @@ def test_a_corrupt_file_is_renamed_and_the_home_reset(
     path.write_text(broken, encoding="utf-8")
     home = DemoHome(path)
     assert thing(home, "light.hallway").state == "on"
-    assert "could not be read" in caplog.text
+    assert "is invalid" in caplog.text
     assert path.with_name(f"{HOME_FILE}.broken").read_text(encoding="utf-8") == broken
     asyncio.run(do(home, "turn_off", "light.hallway"))
     assert json.loads(path.read_text(encoding="utf-8"))["things"].keys() == {"light.hallway"}
