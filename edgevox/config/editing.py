@@ -16,21 +16,21 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders, write_atomic
 
 _HEADER = """\
-# Settings of EdgeVox. A line that begins with "#" changes nothing: it shows what holds without it.
-# Remove the "#" and write your own value. Stronger than this file are environment variables
-# (EDGEVOX_LLM__THREADS=2) and options of a command; edgevox config show tells what came from where.
+# Settings of EdgeVox. A line that begins with "#" has no effect and shows the default.
+# Remove the "#" and write your own value. Environment variables (EDGEVOX_LLM__THREADS=2) and command-line
+# options override this file; edgevox config show lists the source of each value.
 """
 _FOOTER = """
-# --- Plugins: each has a table of its own, [plugins.NAME]; "enabled = false" in it switches the plugin off.
+# --- Plugins: each has its own table, [plugins.NAME]; "enabled = false" in it disables the plugin.
 """
 
 
 def write_initial_config(folders: Folders) -> Path:
-    """Write the file, readable by its owner only, where there is none yet. Raises ConfigError."""
+    """Write the file, readable by its owner only, unless it exists. Raises ConfigError."""
     path = folders.config_file
     if path.exists():
         raise ConfigError(f"{path} exists already", hint="edit it, or move it away first")
-    # The environment of this moment is not to be shown as what holds without the file.
+    # The environment of this shell must not appear as the default.
     text = commented_file(load_settings(folders, environ={}))
     try:
         write_atomic(path, text)
@@ -62,17 +62,14 @@ def _lines(setting: Setting, settings: Settings) -> Iterator[str]:
     if value is None:
         yield f"# {setting.expected}; not set, for example:"
     elif source.layer == "preset":
-        yield f"# {setting.expected}; from {source}, your own would hold for every preset"
+        yield f"# {setting.expected}; from {source}, a value here applies to every preset"
     else:
         yield f"# {setting.expected}"
     yield f"#{key} = {_toml(setting.example if value is None else value)}"
 
 
 def _toml(value: object) -> str:
-    """A text, number, truth value or list of texts: as in JSON, but for the delete character.
-
-    A table stands on one line: `{"lock" = "screen"}`.
-    """
+    """A TOML value: as in JSON, except for the delete character; a table is inline: `{"lock" = "screen"}`."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_toml(key)} = {_toml(inner)}" for key, inner in value.items()) + "}"
     return json.dumps(value, default=str, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -104,17 +101,17 @@ def value_of(settings: Settings, name: str) -> object:
 
 
 def reason_not_editable(settings: Settings, name: str) -> str:
-    """What keeps a change in the file from having an effect; "" where nothing does."""
+    """Why a change in the file would have no effect; "" if it would."""
     source = settings.sources.get(name)
     if source is None or source.layer in ("default", "preset", "file"):
         return ""
-    return f"it is set by {source}, which goes before the file of settings"
+    return f"it is set by {source}, which overrides the settings file"
 
 
 def save_changes(settings: Settings, folders: Folders, changes: Mapping[str, object]) -> None:
-    """Write the changes to the file of settings, all of them or, where one is wrong, none.
+    """Write the changes to the settings file: all of them, or none if one is invalid.
 
-    Raises ValueError for what is wrong with one, and ConfigError where the file cannot be changed. Blocks.
+    Raises ValueError for an invalid change, and ConfigError if the file cannot be changed. Blocks.
     """
     by_section: defaultdict[str, dict[str, Value]] = defaultdict(dict)
     for name, wanted in changes.items():

@@ -1,8 +1,7 @@
 """Loads settings in order of precedence (defaults, preset, file, environment, flags); finds presets.
 
-All mistakes are reported together. A preset file describes a model (edgevox.llm.presets reads that part)
-and holds settings for it under the same keys as config.toml; only the second part is read here. The
-user's presets win over the shipped ones.
+All mistakes are reported together. A preset file describes a model (read by edgevox.llm.presets) and holds
+settings for it under the keys of config.toml (read here). User presets override shipped ones of the same name.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ SETTINGS_TABLE = "llm"
 
 @dataclass(frozen=True, slots=True)
 class PresetFile:
-    """A preset as written; its name is the file's."""
+    """A preset file, unparsed; its name is the file name."""
 
     name: str
     content: TomlFile
@@ -48,7 +47,7 @@ class PresetFile:
 
 
 def find_preset(name: str, user_folder: Path | None = None) -> PresetFile:
-    """The preset of that name or alias. Raises ConfigError, with suggestions, when there is none."""
+    """Find a preset by name or alias. Raises ConfigError, with suggestions."""
     paths = _paths(user_folder)
     if name in paths:
         return _read(paths[name])
@@ -63,7 +62,7 @@ def find_preset(name: str, user_folder: Path | None = None) -> PresetFile:
 
 
 def preset_files(user_folder: Path | None = None) -> list[PresetFile]:
-    """Every preset; one in `user_folder` takes the place of a shipped one. Raises ConfigError."""
+    """All presets; one in `user_folder` replaces a shipped one of the same name. Raises ConfigError."""
     return [_read(path) for path in _paths(user_folder).values()]
 
 
@@ -92,10 +91,10 @@ class _Given:
 def load_settings(
     folders: Folders, *, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
 ) -> Settings:
-    """Every setting from all of its sources. Raises ConfigError that names every mistake found."""
+    """Load and merge all layers. Raises ConfigError that lists every mistake."""
     problems: list[str] = []
     defaults = {name: _Given(setting.default, Source("default")) for name, setting in catalogue().items()}
-    chosen = _settle_model(
+    chosen = _resolve_model(
         _from_user_file(folders.config_file, problems)
         | _from_environment(os.environ if environ is None else environ, problems)
         | _from_flags(flags or {}, problems),
@@ -103,14 +102,14 @@ def load_settings(
     )
     preset = _from_preset(chosen.get("preset"), user_presets(folders), problems)
     if problems:
-        raise ConfigError(_report(problems), hint="edgevox config path says where the file of settings is")
+        raise ConfigError(_report(problems), hint="edgevox config path prints the path of the settings file")
     settings = _assemble(defaults | preset | chosen)
     _check_recogniser(settings)
     return settings
 
 
 def user_presets(folders: Folders) -> Path:
-    """Where a user's own presets lie."""
+    """The folder of the user's own presets."""
     return folders.config / "presets"
 
 
@@ -140,7 +139,7 @@ def _from_user_file(path: Path, problems: list[str]) -> dict[str, _Given]:
 
 def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str, _Given]:
     found: dict[str, _Given] = {}
-    for name, value in _flattened(file.table):
+    for name, value in _flatten(file.table):
         if name.startswith(f"{PLUGINS}.") and isinstance(value, dict):
             found[name] = _Given(value, source)
             if not isinstance(enabled := value.get("enabled", True), bool):
@@ -158,7 +157,7 @@ def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str,
 
 
 def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, _Given]:
-    """An empty variable is not set."""
+    """An empty variable counts as not set."""
     found: dict[str, _Given] = {}
     for variable, text in environ.items():
         if not variable.startswith(_PREFIX) or not text:
@@ -176,7 +175,7 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
 
 
 def _unknown_variable(variable: str, name: str) -> Iterator[str]:
-    """What is wrong with a variable that is no setting: nothing, if it has no section and resembles none."""
+    """The problem with an unknown variable: none if it has no section and resembles no setting."""
     too_short = [other for other in catalogue() if variable == variable_name(other).replace(_SEPARATOR, "_")]
     meant = too_short or (suggestions(name) if "." in name else [])
     if meant:
@@ -196,25 +195,25 @@ def _from_flags(flags: Mapping[str, object], problems: list[str]) -> dict[str, _
     return found
 
 
-# --- from layers to settings
+# --- merging
 
 
-# What chooses a model beside the preset, and the preset that it gets where none is named.
+# Settings that choose a model, with the preset that applies if none is named.
 _MODELS = {"llm.model": GENERIC_PRESET, "llm.remote_url": REMOTE_PRESET}
 
 
-def _settle_model(chosen: dict[str, _Given], problems: list[str]) -> dict[str, _Given]:
-    """`preset`, `llm.model` and `llm.remote_url` all choose a model: the strongest layer decides.
+def _resolve_model(chosen: dict[str, _Given], problems: list[str]) -> dict[str, _Given]:
+    """Resolve `preset`, `llm.model` and `llm.remote_url`, which all choose a model: the strongest layer wins.
 
-    In one layer a preset goes with either of the others. So a file of one's own gets the generic preset,
-    unless its preset is named beside it, and `--preset qwen3` is qwen3 whatever the settings name.
+    Within one layer a preset may accompany either of the others. So a model file gets the generic preset
+    unless a preset is named beside it, and `--preset qwen3` selects qwen3 whatever the file names.
     """
     named = sorted((name for name in _MODELS if name in chosen), key=lambda name: _rank(chosen[name]))
     if not named:
         return chosen
     weaker, model = named[:-1], chosen[named[-1]]
     if weaker and _rank(chosen[weaker[0]]) == _rank(model):
-        problems.append(f"{model.source}: llm.model and llm.remote_url choose a model each: leave one out")
+        problems.append(f"{model.source}: llm.model and llm.remote_url each choose a model: remove one")
     chosen = {name: given for name, given in chosen.items() if name not in weaker}
     preset = chosen.get("preset")
     if preset is None or _rank(preset) < _rank(model):
@@ -242,7 +241,7 @@ def _assemble(given: Mapping[str, _Given]) -> Settings:
 
 
 def _check_recogniser(settings: Settings) -> None:
-    """Raises ConfigError for a language that the recogniser cannot know: Whisper's .en models know one."""
+    """Raises ConfigError for a language that the recogniser lacks: Whisper's .en models know English only."""
     model, language = settings.stt.model, settings.stt.language
     if model.endswith(".en") and language not in (ENGLISH, AUTO):
         source = max(("stt.model", "stt.language"), key=lambda name: _rank_of(settings.sources[name]))
@@ -253,7 +252,7 @@ def _check_recogniser(settings: Settings) -> None:
         )
 
 
-def _flattened(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _flatten(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     for key, value in table.items():
         if isinstance(value, dict) and key not in catalogue():
             if not value and key not in sections():

@@ -16,7 +16,7 @@ from edgevox.config.sections import Section
 from edgevox.config.settings import Settings
 
 PLUGINS = "plugins"
-"""The section that is not in the catalogue: only plugins know what is in their tables."""
+"""The section outside the catalogue: the contents of its tables belong to the plugins."""
 
 _TYPE_WORDS = {
     "integer": "a whole number",
@@ -29,7 +29,7 @@ _TYPE_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its dotted name, what may be written there, and what holds when nothing is."""
+    """One setting: its dotted name, allowed values and default."""
 
     name: str
     section: str
@@ -43,19 +43,19 @@ class Setting:
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """What may be written there, as JSON Schema."""
+        """The allowed values as JSON Schema."""
         return self._adapter.json_schema()
 
     def from_toml(self, value: object) -> object:
-        """The value, if it is of the right type exactly. Raises ValueError with what is wrong."""
-        # JSON's strict mode makes a list a tuple and a text a path; nothing else changes its type.
+        """Validate a TOML value, without type coercion. Raises ValueError."""
+        # JSON's strict mode turns a list into a tuple and a text into a path, and coerces nothing else.
         text = json.dumps(value, default=str)
         return self._checked(value, lambda: self._adapter.validate_json(text, strict=True))
 
     def from_text(self, text: str) -> object:
-        """The value that an environment variable spells. Raises ValueError.
+        """Parse an environment variable. Raises ValueError.
 
-        Lists are separated by commas, and so are tables: `lock=screen, light=never`.
+        Lists and tables are comma-separated: `lock=screen, light=never`.
         """
         items = [item.strip() for item in text.split(",") if item.strip()]
         if self.is_list:
@@ -66,7 +66,7 @@ class Setting:
         return self._checked(text, lambda: self._adapter.validate_strings(text))
 
     def from_flag(self, value: object) -> object:
-        """The value that a command's option gave. Raises ValueError."""
+        """Validate the value of a command-line option. Raises ValueError."""
         return self._checked(value, lambda: self._adapter.validate_python(value))
 
     def _checked(self, value: object, check: Callable[[], object]) -> object:
@@ -74,7 +74,7 @@ class Setting:
             return check()
         except ValidationError as error:
             for fault in error.errors(include_url=False):
-                if fault["type"] == "value_error":  # a check of our own knows better what is wrong
+                if fault["type"] == "value_error":  # raised by our own validators, whose message is better
                     raise ValueError(f"{self.name}: {fault['ctx']['error']}") from error
             raise ValueError(f"{self.name} must be {self.expected}, not {_shown(value)}") from error
 
@@ -95,7 +95,7 @@ def catalogue() -> Mapping[str, Setting]:
 
 @cache
 def sections() -> Mapping[str, str]:
-    """The tables of the settings, each with its title."""
+    """The sections of the settings with their titles."""
     return {
         key: (type(field.default).__doc__ or "").strip()
         for key, field in Settings.model_fields.items()
@@ -104,11 +104,11 @@ def sections() -> Mapping[str, str]:
 
 
 def unknown(name: str) -> str:
-    """Say that there is no such setting, and which one was probably meant."""
+    """The error message for an unknown setting, with suggestions."""
     if name.startswith(f"{PLUGINS}."):
-        return f"{name} is a plugin's: it can be set in the file only, in a table [{PLUGINS}.NAME]"
+        return f"{name} belongs to a plugin: set it in the settings file, in a table [{PLUGINS}.NAME]"
     if name in sections():
-        return f"{name} is a section: write [{name}], and its settings below"
+        return f"{name} is a section: write [{name}], with its settings below"
     meant = suggestions(name)
     if meant:
         return f"unknown setting {name}: did you mean {' or '.join(meant)}?"
@@ -121,7 +121,7 @@ def unknown(name: str) -> str:
 
 
 def suggestions(name: str) -> list[str]:
-    """The settings that `name` probably means: the nearest spelling, or the same key in other sections."""
+    """The settings that were probably meant: similar spelling, or the same key in other sections."""
     section, _, key = name.rpartition(".")
     near = difflib.get_close_matches(name, catalogue(), n=1, cutoff=0.75)
     same_key = [other for other in catalogue() if other.rpartition(".")[2] == key]
@@ -129,7 +129,7 @@ def suggestions(name: str) -> list[str]:
 
 
 def _setting(name: str, section: str, field: FieldInfo) -> Setting:
-    annotated: Any = Annotated[field.annotation, field]  # with the field's limits
+    annotated: Any = Annotated[field.annotation, field]  # includes the field's limits
     adapter: TypeAdapter[Any] = TypeAdapter(annotated, config=ConfigDict(allow_inf_nan=False))
     schema = adapter.json_schema()
     return Setting(

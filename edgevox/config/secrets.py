@@ -1,4 +1,4 @@
-"""Secrets in files with mode 0600; their values never show in logs or repr()."""
+"""Secrets in files with mode 0600; their values never appear in logs or repr()."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Secret:
-    """A text that shows itself to nobody: not in a log, an error or a record."""
+    """A text that does not appear in logs, errors or records."""
 
     __slots__ = ("_text",)
 
@@ -28,13 +28,13 @@ class Secret:
     __str__ = __repr__
 
     def __reduce__(self) -> str:
-        raise TypeError("a secret stays in its process")
+        raise TypeError("a secret cannot be pickled")
 
 
 def read_secret(path: Path, hint: str = "check its permissions, or write it again") -> Secret | None:
-    """The secret in that file; None where there is no file.
+    """Read a secret; None if the file does not exist.
 
-    Raises ConfigError when others could read it, or nobody can: `hint` then says what to do.
+    Raises ConfigError if other users can read the file, or if it is unreadable (with `hint`).
     """
     try:
         mode = path.stat().st_mode
@@ -49,7 +49,7 @@ def read_secret(path: Path, hint: str = "check its permissions, or write it agai
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Keep it, in the place of what was there. Raises ConfigError."""
+    """Write the secret, replacing an existing one. Raises ConfigError."""
     try:
         write_atomic(path, f"{text.strip()}\n", owner_only=True)
     except OSError as error:

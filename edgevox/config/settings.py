@@ -52,7 +52,7 @@ _ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a value came from: the layer, and in it the preset, the file or the variable."""
+    """The layer of a value, and within it the preset, file or variable."""
 
     layer: Layer
     detail: str = ""
@@ -66,64 +66,62 @@ class LlmSettings(Section):
 
     model: UserPath | None = Field(
         default=None,
-        description="a GGUF file of your own, instead of the preset's",
+        description="your own GGUF file, instead of the preset's model",
         examples=["~/models/my-model.gguf"],
     )
     remote_url: HttpUrl | None = Field(
         default=None,
-        description="a server that has the model: llama.cpp's, vLLM, Ollama, Anthropic, another EdgeVox",
+        description="the URL of a remote model: llama.cpp, vLLM, Ollama, Anthropic, another EdgeVox",
         examples=["http://localhost:8080/v1"],
     )
-    remote_kind: RemoteKind = Field(default="openai", description="how that server is spoken to")
+    remote_kind: RemoteKind = Field(default="openai", description="the API of that server")
     remote_model: Text | None = Field(
         default=None,
-        description="the model's name there; not needed where there is one only",
+        description="the model's name there; not needed if there is only one",
         examples=["qwen3:8b"],
     )
     remote_key_file: UserPath | None = Field(
         default=None,
-        description="a file with the key for that server, which only you can read (chmod 600)",
+        description="a file with the API key, readable only by you (chmod 600)",
         examples=["~/.config/edgevox/remote_key"],
     )
     remote_key_variable: Text = Field(
-        default="EDGEVOX_REMOTE_KEY", description="the environment variable with the key, without a file"
+        default="EDGEVOX_REMOTE_KEY", description="the environment variable with the API key, if there is no file"
     )
-    remote_extra: JsonText = Field(
-        default="{}", description='more fields for every request there, as JSON: {"top_k": 20}'
-    )
+    remote_extra: JsonText = Field(default="{}", description='extra fields for every request, as JSON: {"top_k": 20}')
     context_tokens: int = Field(
-        default=4096, ge=256, le=1_048_576, description="room for the conversation; more takes more memory"
+        default=4096, ge=256, le=1_048_576, description="the context window; more takes more memory"
     )
-    threads: _Threads = Field(default="auto", description="processor threads")
+    threads: _Threads = Field(default="auto", description="CPU threads")
     temperature: float = Field(
-        default=0.7, ge=0, le=5, description="0 always takes the likeliest word, more is livelier"
+        default=0.7, ge=0, le=5, description="sampling temperature; 0 always takes the likeliest token"
     )
-    top_p: float = Field(default=0.95, gt=0, le=1, description="choose among the words that make up this share")
-    top_k: int = Field(default=40, ge=0, description="choose among this many words at most; 0: no limit")
+    top_p: float = Field(default=0.95, gt=0, le=1, description="sample from the tokens with this total probability")
+    top_k: int = Field(default=40, ge=0, description="sample from this many tokens at most; 0: no limit")
     min_p: float = Field(
-        default=0.05, ge=0, le=1, description="drop words less likely than this share of the likeliest"
+        default=0.05, ge=0, le=1, description="drop tokens less likely than this share of the likeliest"
     )
     repeat_penalty: float = Field(default=1.0, gt=0, le=2, description="above 1 discourages repetition")
-    max_tokens: int = Field(default=256, ge=1, description="the longest reply")
+    max_tokens: int = Field(default=256, ge=1, description="the longest reply, in tokens")
     seed: int | None = Field(
-        default=None, ge=0, le=2**32 - 2, description="the same number gives the same replies", examples=[1]
+        default=None, ge=0, le=2**32 - 2, description="a fixed seed gives reproducible replies", examples=[1]
     )
-    thinking: bool = Field(default=False, description="let a model that can do so think before it answers (slower)")
+    thinking: bool = Field(default=False, description="let a reasoning model think before it answers (slower)")
     optimize: bool = Field(
         default=True,
-        description="make and use a copy of the model that this processor works faster with",
+        description="make and use a copy of the model in the fastest format for this CPU",
     )
     kv_type: Literal["f16", "q8_0"] = Field(
-        default="f16", description="how the model remembers the conversation; q8_0 takes half the memory"
+        default="f16", description="the type of the KV cache; q8_0 takes half the memory"
     )
     constraint_engine: Literal["llguidance", "llama.cpp"] = Field(
-        default="llguidance", description="what holds tool calls to their form"
+        default="llguidance", description="the grammar engine for tool calls"
     )
     keep_prompts: bool = Field(
         default=True,
-        description="keep the evaluated system prompt on disk, so that the next start answers sooner",
+        description="cache the evaluated system prompt on disk, for a faster start",
     )
-    instructions: str = Field(default=_INSTRUCTIONS, description="what the model is told before every conversation")
+    instructions: str = Field(default=_INSTRUCTIONS, description="the system prompt")
 
     @property
     def sampling(self) -> Sampling:
@@ -148,26 +146,24 @@ class SttSettings(Section):
     )
     model: Text = Field(default="whisper-base", description="the recogniser; whisper-tiny.en for small machines")
     language: LanguageOrAuto = Field(
-        default="en", description='the language spoken, such as "de", or "auto" to find out'
+        default="en", description='the language spoken, such as "de", or "auto" to detect it'
     )
-    adapted: bool = Field(default=True, description="with what it has learnt of homes: whisper-base in English")
-    rescoring: bool = Field(default=True, description="where it is unsure in English, prefer what is said to homes")
+    adapted: bool = Field(default=True, description="use the adapter for home commands (whisper-base in English)")
+    rescoring: bool = Field(default=True, description="if unsure, prefer common home commands (English)")
     ask_below: float = Field(
         default=0.4,
         ge=0,
         le=1,
-        description='below this confidence it asks "Did you say …?" before it does something; 0 never asks',
+        description='below this confidence it asks "Did you say …?" before it acts; 0 never asks',
     )
-    threads: _Threads = Field(default="auto", description="processor threads")
-    names: tuple[str, ...] = Field(default=(), description="names it may hear and should spell like this")
+    threads: _Threads = Field(default="auto", description="CPU threads")
+    names: tuple[str, ...] = Field(default=(), description="names to recognise, spelled like this")
     remote: TcpAddress | None = Field(
         default=None,
-        description="a Wyoming server that writes down what is said, instead of Whisper here",
+        description="a Wyoming server for speech recognition, instead of the local Whisper",
         examples=["tcp://localhost:10300"],
     )
-    remote_model: Text | None = Field(
-        default=None, description="its model, where it has several", examples=["small-int8"]
-    )
+    remote_model: Text | None = Field(default=None, description="its model, if it has several", examples=["small-int8"])
 
 
 class TtsSettings(Section):
@@ -184,17 +180,17 @@ class TtsSettings(Section):
         default={}, description='voices for other languages: de = "piper-de_DE-thorsten-medium"'
     )
     speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
-    threads: _Threads = Field(default="auto", description="processor threads")
+    threads: _Threads = Field(default="auto", description="CPU threads")
     remote: TcpAddress | None = Field(
         default=None,
-        description="a Wyoming server that speaks, instead of Piper here",
+        description="a Wyoming server for speech synthesis, instead of the local Piper",
         examples=["tcp://localhost:10200"],
     )
     remote_voice: Text | None = Field(
         default=None, description="its voice, for the first of its languages", examples=["en_GB-alba-medium"]
     )
     remote_languages: tuple[Language, ...] = Field(
-        default=(ENGLISH,), min_length=1, description="what it speaks, the usual one first"
+        default=(ENGLISH,), min_length=1, description="its languages, the default first"
     )
 
 
@@ -203,48 +199,44 @@ class AudioSettings(Section):
 
     microphone: Text | None = Field(
         default=None,
-        description="name of the microphone, or part of it, instead of the default",
+        description="name of the microphone, or part of it; default: the system's",
         examples=["USB"],
     )
     speaker: Text | None = Field(
         default=None,
-        description="name of the loudspeaker, or part of it, instead of the default",
+        description="name of the loudspeaker, or part of it; default: the system's",
         examples=["HDMI"],
     )
     lead_in_ms: int = Field(
         default=200,
         ge=0,
         le=2000,
-        description="silence before a reply, for loudspeakers that swallow its first syllable",
+        description="silence before a reply, for loudspeakers that cut off the first syllable",
     )
     echo_cancellation: EchoCancellation = Field(
         default="auto",
-        description="take the assistant's own voice out of what is heard; auto: unless the device does it",
+        description="remove the assistant's own voice from the recording; auto: unless the device does it",
     )
-    vad_aggressiveness: int = Field(default=2, ge=0, le=3, description="0 takes most sounds for a voice, 3 the fewest")
-    pre_roll_ms: int = Field(
-        default=300, ge=0, le=2000, description="sound kept from before somebody is heard to speak"
-    )
+    vad_aggressiveness: int = Field(default=2, ge=0, le=3, description="0 accepts most sounds as speech, 3 the fewest")
+    pre_roll_ms: int = Field(default=300, ge=0, le=2000, description="audio kept from before speech is detected")
     hangover_ms: int = Field(
         default=500,
         ge=100,
         le=3000,
-        description="how long a pause ends what is said: less than this after a stop, more after a sentence",
+        description="the silence that ends an utterance: shorter after a stop, longer after a sentence",
     )
-    min_speech_ms: int = Field(default=200, ge=0, le=2000, description="what is shorter is a noise, not a word")
-    max_utterance_s: float = Field(
-        default=30.0, ge=1, le=300, description="what goes on for longer is answered in parts"
-    )
+    min_speech_ms: int = Field(default=200, ge=0, le=2000, description="shorter sounds are noise, not speech")
+    max_utterance_s: float = Field(default=30.0, ge=1, le=300, description="a longer utterance is answered in parts")
 
 
 class EngineSettings(Section):
     """How long an engine may take before it counts as hung and is restarted."""
 
     start_timeout_s: Seconds = Field(default=120.0, description="loading a model")
-    stt_timeout_s: Seconds = Field(default=45.0, description="writing down what was said")
-    first_token_timeout_s: Seconds = Field(default=60.0, description="reading the conversation, up to the first word")
-    token_timeout_s: Seconds = Field(default=15.0, description="each further word")
-    tts_timeout_s: Seconds = Field(default=30.0, description="speaking a sentence")
+    stt_timeout_s: Seconds = Field(default=45.0, description="transcribing an utterance")
+    first_token_timeout_s: Seconds = Field(default=60.0, description="evaluating the prompt, up to the first token")
+    token_timeout_s: Seconds = Field(default=15.0, description="each further token")
+    tts_timeout_s: Seconds = Field(default=30.0, description="synthesising a sentence")
     in_process: bool = Field(
         default=False,
         description="run the engines inside this process, where a crash ends everything (for debugging)",
@@ -254,52 +246,50 @@ class EngineSettings(Section):
 class RecordSettings(Section):
     """The log of turns in the state folder."""
 
-    max_bytes: int = Field(default=5_000_000, ge=10_000, description="the log never grows beyond this")
-    keep_text: bool = Field(default=True, description="keep what was said, not only how long it took")
+    max_bytes: int = Field(default=5_000_000, ge=10_000, description="the maximum size of the log")
+    keep_text: bool = Field(default=True, description="record what was said, not only the timings")
 
 
 class MemorySettings(Section):
     """The memory of conversations in the state folder."""
 
-    enabled: bool = Field(default=True, description="remember conversations beyond a restart")
-    retention_days: int = Field(default=30, ge=1, le=3650, description="what was said is deleted after this many days")
+    enabled: bool = Field(default=True, description="keep conversations across restarts")
+    retention_days: int = Field(default=30, ge=1, le=3650, description="conversations are deleted after this many days")
     continue_minutes: float = Field(
-        default=10.0, ge=0, le=10_080, description="a silence this long ends a conversation"
+        default=10.0, ge=0, le=10_080, description="a silence this long ends the conversation"
     )
-    max_turns: int = Field(
-        default=20, ge=1, le=1000, description="the model is told of this many earlier turns at most"
-    )
+    max_turns: int = Field(default=20, ge=1, le=1000, description="how many earlier turns the prompt contains at most")
 
 
 class ToolSettings(Section):
     """What the assistant may do."""
 
     enabled: bool = Field(default=True, description="false: it only talks")
-    disabled: tuple[str, ...] = Field(default=(), description="tools that are not offered")
-    timeout_s: Seconds = Field(default=30.0, description="a tool that takes longer is given up")
-    timeouts_s: Mapping[str, Seconds] = Field(default={}, description="the same for single tools: search_corpus = 60")
-    confirm_within_s: Seconds = Field(default=30.0, description="no answer in this time is a no")
+    disabled: tuple[str, ...] = Field(default=(), description="tools that are not offered to the model")
+    timeout_s: Seconds = Field(default=30.0, description="a tool that takes longer is abandoned")
+    timeouts_s: Mapping[str, Seconds] = Field(default={}, description="timeouts of single tools: search_corpus = 60")
+    confirm_within_s: Seconds = Field(default=30.0, description="no answer within this time counts as no")
     confirm_tools: Mapping[str, _ConfirmLevel] = Field(
-        default={}, description='what a tool needs before it runs, whatever else holds: broadcast = "voice"'
+        default={}, description='the confirmation that a tool needs, overriding all others: broadcast = "voice"'
     )
     confirm_domains: Mapping[str, _ConfirmLevel] = Field(
         default={},
-        description='the same for what is touched: lock = "screen" (not by voice), "cover.garage" = "never"',
+        description='the same by domain or entity: lock = "screen" (not by voice), "cover.garage" = "never"',
     )
     confirm_otherwise: _ConfirmLevel = Field(
-        default="never", description="the same for everything else that changes something"
+        default="never", description="the same for every other call with side effects"
     )
     documents: UserPath | None = Field(
         default=None,
-        description="a folder of your own documents that can be searched; each folder in it is a corpus",
+        description="a folder of your own documents to search; each sub-folder is a corpus",
         examples=["~/Documents/house"],
     )
-    sound_folders: tuple[UserPath, ...] = Field(default=(), description="folders whose sound files may be written down")
-    plugin_timeout_s: Seconds = Field(default=10.0, description="a plugin that takes longer to start is switched off")
+    sound_folders: tuple[UserPath, ...] = Field(default=(), description="folders whose audio files may be transcribed")
+    plugin_timeout_s: Seconds = Field(default=10.0, description="a plugin that takes longer to start is disabled")
 
 
 class PluginTables(Section):
-    """The tables [plugins.NAME]: what is in one is the plugin's affair, but for `enabled`."""
+    """The tables [plugins.NAME]; their contents, except `enabled`, belong to the plugins."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -310,14 +300,14 @@ class PluginTables(Section):
         return self.table(name).get("enabled") is not False
 
     def table(self, name: str) -> Mapping[str, Any]:
-        """What is set for one plugin; nothing where there is no table of its name."""
+        """The settings of one plugin; empty without a table."""
         return MappingProxyType((self.model_extra or {}).get(name, {}))
 
 
 class Settings(Section):
-    """Every setting; `sources` says where each value came from, by its dotted name."""
+    """Every setting; `sources` gives the origin of each value by its dotted name."""
 
-    preset: Text = Field(default=DEFAULT_PRESET, description="the language model: edgevox presets list")
+    preset: Text = Field(default=DEFAULT_PRESET, description="the language model; edgevox presets list shows all")
     llm: LlmSettings = LlmSettings()
     stt: SttSettings = SttSettings()
     tts: TtsSettings = TtsSettings()
@@ -342,7 +332,7 @@ class Settings(Section):
         return self._sources
 
     def from_sources(self, sources: Mapping[str, Source]) -> Settings:
-        """The same settings, knowing where they came from."""
+        """The same settings with their sources."""
         settings = self.model_copy()
         settings._sources = MappingProxyType(dict(sources))
         return settings

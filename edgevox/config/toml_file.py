@@ -19,14 +19,14 @@ _KEY = re.compile(r"\s*([\w.-]+)\s*=")
 
 @dataclass(frozen=True, slots=True)
 class TomlFile:
-    """A file's content, with its text kept to find lines in."""
+    """A parsed file, with its text to find line numbers."""
 
     path: Path
     table: dict[str, Any]
     text: str
 
     def place(self, name: str) -> str:
-        """The file, and the line where the dotted `name` is written, as far as it can be told."""
+        """The file, with the line of the dotted `name` if it can be found."""
         table = ""
         for number, line in enumerate(self.text.splitlines(), start=1):
             if header := _TABLE.match(line):
@@ -39,7 +39,7 @@ class TomlFile:
 
 
 def read_toml(path: Path) -> TomlFile | None:
-    """The file, or None where there is none. Raises ConfigError when it cannot be read."""
+    """Read a file; None if it does not exist. Raises ConfigError."""
     try:
         text = path.read_text(encoding="utf-8")
         return TomlFile(path, tomllib.loads(text), text)
@@ -48,13 +48,13 @@ def read_toml(path: Path) -> TomlFile | None:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
             f"{path} is not valid TOML: {error}",
-            hint="correct that line; texts need quotes, and each setting its own line: name = value",
+            hint="correct that line; strings need quotes, and each setting its own line: name = value",
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not a text in UTF-8", hint="save it as UTF-8") from error
+        raise ConfigError(f"{path} is not valid UTF-8", hint="save it as UTF-8") from error
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be read: {error.strerror}", hint="check what it is and who may read it"
+            f"{path} cannot be read: {error.strerror}", hint="check the file and its permissions"
         ) from error
 
 
@@ -64,14 +64,14 @@ _HEADER = re.compile(r"\s*\[")
 
 
 def update_config_file(path: Path, section: str, values: Mapping[str, Value]) -> None:
-    """Write values into one section of the file, which is made where there is none. Raises ConfigError."""
+    """Write values into one section of the file, which is created if missing. Raises ConfigError."""
     old = read_toml(path)
     text, table = (old.text, old.table) if old else ("", {})
     new_text = with_values(text, section, values)
-    # Whatever the file looks like: a change that does more or less than it should is not made.
+    # Refuse an edit whose result differs from the intended one, whatever the layout of the file.
     if _parsed(new_text) != table | {section: table.get(section, {}) | values}:
         lines = " and ".join(_line(key, value) for key, value in values.items())
-        raise ConfigError(f"{path} is written in a way that cannot be changed safely", hint=f"add {lines}")
+        raise ConfigError(f"the layout of {path} does not allow a safe edit", hint=f"add {lines}")
     try:
         write_atomic(path, new_text)
     except OSError as error:
@@ -81,7 +81,7 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value]) ->
 
 
 def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
-    """The text with the values in its section, in place of what is there, commented out or not."""
+    """The text with these values in the section, replacing existing or commented-out lines."""
     lines = text.splitlines()
     header = next((number for number, line in enumerate(lines) if _names(line, section)), None)
     if header is None:

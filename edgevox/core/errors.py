@@ -1,27 +1,27 @@
-"""Every error a user can meet. Each carries a stable `code`, and a `hint` that says what to do.
+"""The error hierarchy. Each error carries a stable `code`, and a `hint` that says what the user can do.
 
 EdgevoxError
-├ ConfigError            a setting, a preset or a command line that cannot be used
+├ ConfigError            invalid setting, preset or command line
 ├ AudioError             sound could not be read, recorded or played
 │ ├ DeviceUnavailable    no such microphone or loudspeaker, or no PortAudio
-│ └ SoundStuck           PortAudio hangs: only a new process hears again
+│ └ SoundStuck           PortAudio hangs; only a new process can record again
 ├ ModelError             a model cannot be used
-│ ├ ModelMissing         not downloaded, or not to be had
+│ ├ ModelMissing         not downloaded, or not available
 │ ├ ModelDownloadFailed  no network, the hub refused, the disk is full
-│ ├ ChecksumMismatch     a file is not what the manifest says
-│ ├ ContextOverflow      the conversation does not fit
-│ └ GrammarRejected      a grammar that llama.cpp cannot compile
-├ EngineFailed           a native engine died or stopped answering (it is being restarted)
+│ ├ ChecksumMismatch     a file does not match the manifest
+│ ├ ContextOverflow      the conversation exceeds the context window
+│ └ GrammarRejected      llama.cpp cannot compile a grammar
+├ EngineFailed           a native engine died or hangs (it is being restarted)
 ├ StateError             the state folder cannot be written
-├ PlatformUnsupported    this operating system lacks what it takes
-├ ControlError           the assistant that runs cannot be spoken to, or refuses
-│ ├ NotRunning           there is none
-│ ├ AlreadyRunning       there is one, and there can be only one
-│ └ OtherSettings        it does not work the way it is asked to
-└ ToolError              a tool could not do its work; its message is for the model and the user
+├ PlatformUnsupported    the operating system lacks a required feature
+├ ControlError           the running assistant is unreachable, or refuses
+│ ├ NotRunning           no assistant is running
+│ ├ AlreadyRunning       only one instance may run
+│ └ OtherSettings        the running assistant has different settings
+└ ToolError              a tool failed; its message is for the model and the user
   ├ UnknownTool          no tool of that name
   ├ InvalidArguments     arguments that do not fit the tool's schema
-  ├ ToolTimeout          no answer in time (it may still happen)
+  ├ ToolTimeout          no result in time (it may still take effect)
   └ ToolDenied           not allowed, or not confirmed
 
 Cancellation is how a turn ended, not an error.
@@ -33,7 +33,7 @@ from typing import ClassVar
 
 
 class EdgevoxError(Exception):
-    """The root. `exit_code` is what a command ends with (docs/guide/commands.md)."""
+    """Base class. `exit_code` is the exit status of a command (docs/guide/commands.md)."""
 
     code: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1

@@ -25,14 +25,14 @@ RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened at `at_s` on the monotonic clock."""
+    """Base class; `at_s` is on the monotonic clock."""
 
     at_s: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEvent(Event):
-    """Something that happened in one turn."""
+    """An event of one turn."""
 
     turn_id: str
 
@@ -45,38 +45,38 @@ class TurnStarted(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionChanged(Event):
-    """Whether what is said is taken for a command from now on: asleep, it has to be called first."""
+    """The wake state changed; while asleep, speech is ignored until the wake word."""
 
     attention: Attention
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechStarted(Event):
-    """Somebody began to speak; whether it becomes a turn shows when they end."""
+    """Speech was detected; whether it becomes a turn is decided at its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechDropped(Event):
-    """What began as speech was none, or came while too much else was to be answered."""
+    """The detected sound was not speech, or arrived while too many utterances were queued."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechEnded(TurnEvent):
-    """The last voiced sample was heard at `at_s`; the silence that made sure of it is part of the turn."""
+    """The last voiced sample was recorded at `at_s`; the silence after it belongs to the turn."""
 
     dropped_samples: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointReached(TurnEvent):
-    """The silence has lasted long enough: what was said is all of it, and the answer may begin."""
+    """The silence lasted long enough: the utterance is complete, and the reply may start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptionStarted(TurnEvent):
-    """The recogniser was given `audio_s` of sound; `early` when it was before the endpoint was certain."""
+    """The recogniser received `audio_s` of sound; `early` means before the endpoint."""
 
     audio_s: float
     early: bool = False
@@ -84,9 +84,9 @@ class TranscriptionStarted(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptReady(TurnEvent):
-    """What the person said; typed text arrives as a transcript too.
+    """The recognised utterance; typed text arrives as a transcript too.
 
-    One that was made early was ready at `at_s`, which may be before the endpoint.
+    A speculative transcript has the `at_s` of its completion, which may be before the endpoint.
     """
 
     text: str
@@ -97,7 +97,7 @@ class TranscriptReady(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStarted(TurnEvent):
-    """The language model was given a prompt."""
+    """The language model received a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +119,14 @@ class ModelFinished(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsForgotten(TurnEvent):
-    """The model had no room for the oldest turns: they left its prompt."""
+    """The oldest turns were dropped from the prompt because the context is full."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallWritten(TurnEvent):
-    """The model has written a further piece of a call's arguments; it may still turn out to be no call."""
+    """The model generated a further piece of a call's arguments; the call may still turn out invalid."""
 
     call_id: str
     name: str
@@ -144,7 +144,7 @@ class ToolStarted(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished(TurnEvent):
-    """A tool's result is there, as the model sees it; `code` says what went wrong, if anything did."""
+    """A tool returned; `content` is what the model reads, `code` the error code or None."""
 
     call_id: str
     name: str
@@ -155,7 +155,7 @@ class ToolFinished(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationRequired(TurnEvent):
-    """A person has to agree before a call is made; `level` is `screen` where a voice is not enough."""
+    """A call waits for confirmation; `level` is `screen` where a spoken yes is not enough."""
 
     token: str
     name: str
@@ -165,7 +165,7 @@ class ConfirmationRequired(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationDecided(TurnEvent):
-    """The answer to that."""
+    """A confirmation was granted or refused."""
 
     token: str
     granted: bool
@@ -174,7 +174,7 @@ class ConfirmationDecided(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerHeard(TurnEvent):
-    """What a person said to that question, and how it was understood; if unclear it is asked again."""
+    """A spoken answer to a confirmation question and its interpretation; if unclear, the question is repeated."""
 
     token: str
     text: str
@@ -183,7 +183,7 @@ class AnswerHeard(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstantWordHeard(TurnEvent):
-    """A word that needs no model: it acts on the turn that is under way, or is a turn of its own."""
+    """A built-in command that needs no model: it acts on the current turn, or is a turn of its own."""
 
     word: str
     text: str
@@ -203,7 +203,7 @@ class AudioReady(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybackStarted(TurnEvent):
-    """The first sample went to the loudspeaker; a turn that asks something is spoken in several parts."""
+    """The first sample was played; a turn with a confirmation question is played in several parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +224,7 @@ class TurnEnded(TurnEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RingStarted(Event):
-    """Something is due: it sounds, and `text` is said. `late_s` is how long after its time."""
+    """A timer, alarm or reminder is due: it rings and `text` is spoken. `late_s` is the delay."""
 
     ring_id: str
     kind: RingKind
@@ -234,11 +234,10 @@ class RingStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RingEnded(Event):
-    """It is silent again. `error` is what kept it from being heard, if anything did.
+    """The ringing stopped. `error` says why it could not be heard, if so.
 
-    It was `answered` by somebody who spoke of something else, `obeyed` when what it was to do is done next,
-    `given_up` when it had rung for long enough, `cancelled` where it was set, and `shut_down` when the
-    assistant ended while it rang.
+    `answered`: interrupted by an unrelated utterance; `obeyed`: the timer's command runs next; `given_up`:
+    nobody reacted within the limit; `cancelled`: deleted; `shut_down`: the assistant stopped meanwhile.
     """
 
     ring_id: str
@@ -250,7 +249,7 @@ class RingEnded(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RingTrouble(Event):
-    """It cannot be known, or noted, what is due: something may ring too late, or twice."""
+    """The alarm state cannot be read or written: an alarm may ring late, or twice."""
 
     error: str
     hint: str = ""
@@ -267,7 +266,7 @@ class EngineChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateChanged(Event):
-    """What should be kept cannot be, as `detail` says; or, without a detail, it can be again."""
+    """Turn log or memory cannot be written (`detail` says why); without a detail, it can be written again."""
 
     part: Literal["records", "memory"]
     detail: str = ""
@@ -276,7 +275,7 @@ class StateChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoundChanged(Event):
-    """A microphone or a loudspeaker went away, came back, or is another one now; `name` is its own."""
+    """A microphone or loudspeaker was lost, came back or was replaced; `name` is the device's name."""
 
     device: SoundDevice
     is_there: bool
@@ -330,7 +329,7 @@ class Subscription:
         self._queue.put_nowait(event)
 
     async def next(self) -> Event:
-        """The oldest event that was not read yet; it may be cancelled without losing one."""
+        """The oldest unread event; cancelling this call loses none."""
         return await self._queue.get()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
@@ -340,11 +339,11 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class DueAlarm:
-    """Something that is to ring now.
+    """A timer, alarm or reminder that is due.
 
-    `label` is the timer's or alarm's name, or the task of a reminder, and may be "". `due_s` is when it was
-    to ring, in seconds since 1970. `command` is what is to be done when a timer ends, mostly "". `called` is
-    how to speak of a timer: "10 minute timer".
+    `label` is the name of a timer or alarm, or the task of a reminder, and may be "". `due_s` is the due time
+    in seconds since 1970. `command` is run when a timer ends, usually "". `called` is the spoken name of a
+    timer: "10 minute timer".
     """
 
     id: str

@@ -17,7 +17,7 @@ from edgevox.core.platform import session_folder
 
 
 def _runtime_folder() -> Path:
-    # Whoever keeps a state of their own has an assistant of their own: it must not be taken for another one.
+    # A separate state folder means a separate assistant: it must not find the socket of another one.
     in_state = _state_folder() / "run"
     if os.environ.get("EDGEVOX_STATE_DIR"):
         return _folder("EDGEVOX_RUNTIME_DIR", in_state)
@@ -36,7 +36,7 @@ def _folder(variable: str, default: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Four folders; none is created before something is written to it."""
+    """The four folders; each is created when something is first written to it."""
 
     config: Path
     state: Path
@@ -81,11 +81,11 @@ _SUFFIX = ".partial"
 
 
 def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> None:
-    """Put a file in the place of what was there. Raises OSError, and then the old one is as it was.
+    """Replace a file atomically. Raises OSError, and then the old file is unchanged.
 
-    Its folder is made where there is none. A reader sees the old one or all of the new one, also after a
-    power failure. A link to the file stays a link. A file that was there keeps its permissions, a new one is
-    for its owner only; with `owner_only` both are.
+    Missing folders are created. A reader sees the old file or all of the new one, also after a power failure.
+    A symlink stays a symlink. An existing file keeps its permissions, a new one is readable by its owner only;
+    with `owner_only` both are.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()
@@ -106,6 +106,6 @@ def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> N
 
 
 def leftover_partials(path: Path) -> Iterator[Path]:
-    """What a power failure, or the end of the process, left beside a file that was being written."""
+    """The temporary files that a power failure or the end of the process left beside `path`."""
     target = path.resolve()
     yield from target.parent.glob(f".{target.name}.*{_SUFFIX}")

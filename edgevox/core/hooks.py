@@ -1,14 +1,13 @@
-"""The six points of a turn at which a program may look on or step in, and how hooks are called there.
+"""The six hook points of a turn, and how hooks are called there.
 
-    on_run_start  a person has said something        before_tool  a call is about to be made
-    before_llm    a request goes to the model        after_tool   its result is there
+    on_run_start  an utterance arrived               before_tool  a call is about to be made
+    before_llm    a request goes to the model        after_tool   its result has arrived
     after_llm     the model has replied              on_run_end   the turn has its answer
 
-At on_run_start and before_llm it may not be certain yet that the person has finished. If they go on, the turn
-ends there without a word, and no other point of it comes: what is to have an effect belongs behind them.
+on_run_start and before_llm may run before the endpoint. If the person goes on speaking, the turn is cancelled
+silently and no further hook runs: side effects belong into the later hooks.
 
-Hooks are called in the order of their priority, highest first. One that fails is skipped; a safety hook that
-fails stops what was about to happen.
+Hooks are called by priority, highest first. One that fails is skipped; a failing safety hook stops the action.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ DecisionT = TypeVar("DecisionT")
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a call came to: `content` is what the model reads."""
+    """The result of a call; `content` is what the model reads."""
 
     content: str
     is_error: bool = False
@@ -36,7 +35,7 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One reply of the model, read: `problems` say why something written as a call is none."""
+    """One parsed reply of the model; `problems` explain calls that could not be parsed."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -46,7 +45,7 @@ class ModelReply:
 
 @dataclass(slots=True)
 class Run:
-    """One turn of an agent, as its hooks see it. `notes` are for the hooks: each has its own key."""
+    """One turn of an agent, as its hooks see it. Hooks may keep state in `notes`, each under its own key."""
 
     agent: str
     turn_id: str
@@ -66,46 +65,46 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Ask the model once more, and tell it this."""
+    """Ask the model once more, with this message."""
 
     hint: str
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Do not make the call; the model reads why."""
+    """Do not make the call; the model reads the reason."""
 
     reason: str
 
 
 class Hook:
-    """What a program does at the points of a turn: override those that matter."""
+    """Base class of hooks: override the methods that are needed."""
 
     name: ClassVar[str] = "hook"
     priority: ClassVar[int] = 0
     is_safety: ClassVar[bool] = False
 
     async def on_run_start(self, run: Run) -> Answer | None:
-        """Answer without the model, or None."""
+        """Return an answer to skip the model, or None."""
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
-        """Another request instead of this one, or None."""
+        """Return a replacement for the request, or None."""
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Again | Answer | None:
-        """What to do instead of going on with this reply, or None."""
+        """Return Again or Answer to replace this reply, or None."""
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
-        """Refuse the call, or make another one instead, or None."""
+        """Return Deny to refuse the call, another call to make instead, or None."""
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
-        """Another outcome instead of this one, or the answer to the person, or None."""
+        """Return another outcome, or the answer to the person, or None."""
 
     async def on_run_end(self, run: Run, reply: str) -> None:
-        """The turn has ended with this reply."""
+        """Called when the turn has ended with this reply."""
 
 
 class SafetyHookFailed(Exception):
-    """A safety hook could not decide, so nothing may happen."""
+    """A safety hook raised an exception, so the action is not allowed."""
 
 
 class Hooks:
@@ -119,7 +118,7 @@ class Hooks:
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest:
         for hook in self._hooks:
-            request = await self._asked(hook, hook.before_llm(run, request)) or request
+            request = await self._call(hook, hook.before_llm(run, request)) or request
         return request
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Again | Answer | None:
@@ -127,17 +126,17 @@ class Hooks:
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall:
         for hook in self._hooks:
-            match await self._asked(hook, hook.before_tool(run, call)):
+            match await self._call(hook, hook.before_tool(run, call)):
                 case Deny() as denied:
                     return denied
                 case ToolCall() as other:
-                    # The id belongs to the model's call: its result goes back under it.
+                    # The result is returned to the model under the id of its own call.
                     call = replace(other, id=call.id)
         return call
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome:
         for hook in self._hooks:
-            match await self._asked(hook, hook.after_tool(run, call, outcome)):
+            match await self._call(hook, hook.after_tool(run, call, outcome)):
                 case Answer() as answer:
                     return answer
                 case ToolOutcome() as other:
@@ -146,19 +145,19 @@ class Hooks:
 
     async def run_end(self, run: Run, reply: str) -> None:
         for hook in self._hooks:
-            await self._asked(hook, hook.on_run_end(run, reply))
+            await self._call(hook, hook.on_run_end(run, reply))
 
-    async def _first(self, asked: Callable[[Hook], Awaitable[DecisionT | None]]) -> DecisionT | None:
+    async def _first(self, invoke: Callable[[Hook], Awaitable[DecisionT | None]]) -> DecisionT | None:
         for hook in self._hooks:
-            decision = await self._asked(hook, asked(hook))
+            decision = await self._call(hook, invoke(hook))
             if decision is not None:
                 return decision
         return None
 
-    async def _asked(self, hook: Hook, asked: Awaitable[DecisionT | None]) -> DecisionT | None:
+    async def _call(self, hook: Hook, decision: Awaitable[DecisionT | None]) -> DecisionT | None:
         try:
-            return await asked
-        except Exception as error:  # a hook is somebody else's code: it must not end the turn
+            return await decision
+        except Exception as error:  # third-party code must not end the turn
             if hook.is_safety:
                 raise SafetyHookFailed(f"{hook.name}: {type(error).__name__}: {error}") from error
             _LOG.warning("the hook %s failed and was skipped: %s: %s", hook.name, type(error).__name__, error)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 ENGLISH = "en"
-"""The language of the program's own words."""
+"""The language of built-in sentences."""
 
 _NAMES = """
 af Afrikaans, am Amharic, ar Arabic, as Assamese, az Azerbaijani, ba Bashkir, be Belarusian, bg Bulgarian,
@@ -31,16 +31,16 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
 
 
 def checked_language(code: str) -> str:
-    """The code, if it is a language's. Raises ValueError that says which one was probably meant."""
+    """Return the code. Raises ValueError, with a suggestion, if Whisper does not know it."""
     if code in LANGUAGES:
         return code
     meant = _nearest(code)
     hint = f"did you mean {meant} ({LANGUAGES[meant]})?" if meant else "use a code such as en, de or fr"
-    raise ValueError(f'"{code}" is no language that Whisper knows: {hint}')
+    raise ValueError(f'"{code}" is not a language code that Whisper knows: {hint}')
 
 
 def _nearest(written: str) -> str | None:
-    """What may have been meant: `en-US`, `DE`, `German`, `ger` and `deu` are all understood so."""
+    """The code that was probably meant; accepts `en-US`, `DE`, `German`, `ger` and `deu`."""
     low = written.strip().lower()
     codes = {name.lower(): code for code, name in LANGUAGES.items()} | {code: code for code in LANGUAGES}
     region_free = low.replace("_", "-").partition("-")[0]
@@ -73,7 +73,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """ "1 hour and 5 minutes"; what is shorter than a second is "0 seconds"."""
+    """ "1 hour and 5 minutes"; less than a second is "0 seconds"."""
     whole = round(seconds)
     parts = [
         counted(count, noun)

@@ -1,6 +1,6 @@
 """Per-turn stage timings computed from events, and a size-capped JSON Lines log of them.
 
-Records that cannot be written are retried later without their text: the user could not have deleted it
+A record that cannot be written is retried later without its text, because the user could not delete the text
 meanwhile.
 """
 
@@ -41,8 +41,8 @@ from edgevox.core.events import (
 )
 from edgevox.core.files import write_atomic
 
-# name, what begins the stage, what ends it; of several such events in a turn the first begins and ends it,
-# but for those that end with the last. A transcript that was ready before the endpoint was not waited for.
+# name, start event, end event, whether the last end event counts. Otherwise the first events of a turn count.
+# A transcript that was ready before the endpoint takes no time.
 _STAGES: tuple[tuple[str, type[TurnEvent], type[TurnEvent], bool], ...] = (
     ("endpoint", SpeechEnded, EndpointReached, False),
     ("transcribe", EndpointReached, TranscriptReady, False),
@@ -68,7 +68,7 @@ class StageSpan:
 
 @dataclass(frozen=True, slots=True)
 class TurnMetrics:
-    """What is kept of one turn, or of something that rang: its `source` is "ring" then."""
+    """The record of one turn, or of a timer, alarm or reminder (`source` is "ring")."""
 
     turn_id: str
     at: str
@@ -84,9 +84,9 @@ class TurnMetrics:
     generated_tokens: int
     dropped_samples: int = 0
     transcribed_early_ms: float = 0.0
-    """How long the recogniser worked before the endpoint was certain: that is in no stage."""
+    """Time that the recogniser worked before the endpoint; part of no stage."""
     instant_word: str = ""
-    """A word that needed no model: it ended the turn, or was all of it."""
+    """The built-in command that ended the turn, or was all of it."""
     stages: tuple[StageSpan, ...] = field(default=())
 
     @property
@@ -95,7 +95,7 @@ class TurnMetrics:
 
 
 class TurnMetricsRecorder:
-    """Collects the events of what is under way, turns and rings, and hands over a record when one ends."""
+    """Collects the events of each turn and ring, and passes on a record when it ends."""
 
     def __init__(self, keep: Callable[[TurnMetrics], None]) -> None:
         self._keep = keep
@@ -145,7 +145,7 @@ def record_of(events: list[TurnEvent]) -> TurnMetrics:
 
 
 def ring_record_of(started: RingStarted, ended: RingEnded) -> TurnMetrics:
-    """The record of something that rang: its outcome is how it ended."""
+    """The record of a timer, alarm or reminder; its outcome is how the ringing ended."""
     return TurnMetrics(
         turn_id=started.ring_id,
         at=_now(),
@@ -180,7 +180,7 @@ def _spans(events: list[TurnEvent], zero_s: float) -> list[StageSpan]:
 def _transcribed_early_ms(events: list[TurnEvent]) -> float:
     begun = [event for event in events if isinstance(event, TranscriptionStarted)]
     ends = [event.at_s for event in events if isinstance(event, EndpointReached | TranscriptReady)]
-    # Of an early one that failed, nothing came: the one that was made after the endpoint is the last.
+    # A speculative transcription that failed gave no result: the one made after the endpoint is the last.
     return _ms(min(ends) - begun[-1].at_s) if begun and ends and begun[-1].early else 0.0
 
 
@@ -196,7 +196,7 @@ _MOST_WAITING = 1000
 
 
 class TurnLog:
-    """Appends records. A full file becomes the older one, so that half of the cap at least is always kept."""
+    """Appends records. A full file is rotated, so that at least half of `max_bytes` is always kept."""
 
     def __init__(self, folder: Path, *, max_bytes: int, keep_text: bool = True) -> None:
         self._path = folder / FILE_NAME
@@ -205,19 +205,19 @@ class TurnLog:
         self._keep_text = keep_text
         self._has_written = False
         self._waiting: deque[TurnMetrics] = deque(maxlen=_MOST_WAITING)
-        """What could not be written yet."""
+        """Records that could not be written yet."""
 
     def append(self, record: TurnMetrics) -> None:
-        """Raises StateError when the folder cannot be written; the record waits then."""
+        """Raises StateError if the folder cannot be written; the record is then queued."""
         try:
             self.catch_up()
-            self._write(record if self._keep_text else _wordless(record))
+            self._write(record if self._keep_text else _without_text(record))
         except StateError:
-            self._waiting.append(_wordless(record))
+            self._waiting.append(_without_text(record))
             raise
 
     def catch_up(self) -> None:
-        """Write what is still waiting. Raises StateError."""
+        """Write the queued records. Raises StateError."""
         while self._waiting:
             self._write(self._waiting[0])
             self._waiting.popleft()
@@ -228,7 +228,7 @@ class TurnLog:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             is_there = self._path.exists()
             if self._has_written and not is_there:
-                log.warning("%s was deleted: it is begun anew", self._path)
+                log.warning("%s was deleted: starting a new one", self._path)
             if is_there and self._path.stat().st_size + len(line) > self._max_bytes // 2:
                 self._path.replace(self._older)
             _append(self._path, line)
@@ -240,17 +240,17 @@ class TurnLog:
             ) from error
 
     def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
-        """The turns that ended in a time, oldest first. Raises StateError."""
+        """The turns that ended in this period, oldest first. Raises StateError."""
         records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
         return [record for record in records if record and from_s <= _moment_s(record) < until_s]
 
     def moments(self) -> dict[str, float]:
-        """When each recorded turn ended, in seconds since 1970, by its id. Raises StateError."""
+        """The end of each recorded turn by its id, in seconds since 1970. Raises StateError."""
         records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
         return {record.turn_id: _moment_s(record) for record in records if record}
 
     def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
-        """Delete the records of a time, and every line that cannot be read. Raises StateError."""
+        """Delete the records of this period, and every unreadable line. Raises StateError."""
         deleted = 0
         for path in (self._older, self._path):
             lines = _lines(path)
@@ -261,7 +261,7 @@ class TurnLog:
         return deleted
 
     def last(self) -> TurnMetrics | None:
-        """The newest record that can be read, or None. Raises StateError."""
+        """The newest readable record, or None. Raises StateError."""
         for path in (self._path, self._older):
             for line in reversed(_lines(path)):
                 if record := _parse(line):
@@ -270,7 +270,7 @@ class TurnLog:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """The whole line or nothing of it. Raises OSError."""
+    """Append the whole line or nothing. Raises OSError."""
     with path.open("ab", buffering=0) as file:
         size = file.tell()
         if file.write(line) < len(line):
@@ -278,7 +278,7 @@ def _append(path: Path, line: bytes) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _wordless(record: TurnMetrics) -> TurnMetrics:
+def _without_text(record: TurnMetrics) -> TurnMetrics:
     return dataclasses.replace(record, heard="", reply="")
 
 
@@ -311,7 +311,7 @@ def _replace(path: Path, lines: list[str]) -> None:
 
 
 def _parse(line: str) -> TurnMetrics | None:
-    # A line cut by a power failure, or of another version, is passed over.
+    # A line cut by a power failure, or written by another version, is skipped.
     try:
         values = json.loads(line)
         stages = tuple(StageSpan(**stage) for stage in values.pop("stages"))

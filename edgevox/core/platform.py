@@ -1,8 +1,7 @@
 """Operating-system calls that differ between platforms, memory limits, and re-exec.
 
-Linux has all of them. Windows has no user ids, no Unix sockets in Python and no inheritable descriptors:
-calls that depend on those raise PlatformUnsupported. Every check is one of `sys.platform`, so that a type
-checker follows it.
+Linux supports all of them. Windows has no user ids, no Unix sockets in Python and no inheritable descriptors:
+functions that need those raise PlatformUnsupported. The checks use `sys.platform`, which type checkers follow.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if sys.platform != "win32":
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 OnConnected: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-# <sys/un.h> and <sys/ucred.h> of macOS, which Python does not name.
+# Constants of <sys/un.h> and <sys/ucred.h> on macOS that Python does not define.
 _SOL_LOCAL = 0
 _LOCAL_PEERCRED = 1
 _XUCRED = struct.Struct("IIh16I")
@@ -50,7 +49,7 @@ _UCRED = struct.Struct("3i")
 
 def _unsupported(what: str) -> PlatformUnsupported:
     return PlatformUnsupported(
-        f"{what}, which this system ({sys.platform}) does not have",
+        f"{what}, which this system ({sys.platform}) does not support",
         hint="run EdgeVox on Linux; on a Windows machine that is WSL 2",
     )
 
@@ -59,7 +58,7 @@ def _unsupported(what: str) -> PlatformUnsupported:
 
 
 def usable_cores() -> int:
-    """The processor cores that this process may use; elsewhere than on Linux, all of the machine's."""
+    """The CPU cores available to this process; on systems other than Linux, all cores."""
     if sys.platform == "linux":
         cores = len(os.sched_getaffinity(0))
     else:
@@ -68,7 +67,7 @@ def usable_cores() -> int:
 
 
 def machine_cpu_s() -> float | None:
-    """The CPU seconds that all processes have used since the machine started; None where unknown."""
+    """The CPU seconds used by all processes since boot; None if unknown."""
     busy_s: float | None = None
     if sys.platform == "linux":
         try:
@@ -82,7 +81,7 @@ def machine_cpu_s() -> float | None:
 
 @cache
 def processor_name() -> str:
-    """The processor as its maker calls it, such as "Neoverse-N1"."""
+    """The model name of the processor, such as "Neoverse-N1"."""
     found = _model_name(Path("/proc/cpuinfo").read_text(encoding="utf-8")) if sys.platform == "linux" else ""
     if not found and (lscpu := shutil.which("lscpu")):  # Arm's /proc/cpuinfo has numbers only
         found = _model_name(subprocess.run([lscpu], capture_output=True, text=True, check=False).stdout)
@@ -99,14 +98,14 @@ def _model_name(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """What this process has used since its start; reads are page faults and blocks from a disk."""
+    """Resources used by this process since its start; reads are major page faults and blocks from disk."""
 
     cpu_s: float
     disk_reads: int
 
 
 def process_usage() -> ProcessUsage:
-    """The usage of all threads. Windows counts no reads."""
+    """The usage of all threads. Windows does not count reads."""
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
         usage = ProcessUsage(used.ru_utime + used.ru_stime, used.ru_majflt + used.ru_inblock)
@@ -116,7 +115,7 @@ def process_usage() -> ProcessUsage:
 
 
 def physical_memory_bytes() -> int:
-    """The memory of the machine. Raises PlatformUnsupported where Windows cannot tell."""
+    """The installed memory. Raises PlatformUnsupported if Windows does not report it."""
     if sys.platform != "win32":
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     else:
@@ -128,7 +127,7 @@ def physical_memory_bytes() -> int:
 
 
 def trim_heap() -> None:
-    """Give freed memory back to the system: only glibc keeps so much of it that this is worth it."""
+    """Return freed memory to the system; only glibc keeps enough of it to matter."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
         if trim is not None:
@@ -136,7 +135,7 @@ def trim_heap() -> None:
 
 
 def seconds_since_boot() -> float:
-    """Goes on while the machine sleeps, and is never set. Raises PlatformUnsupported."""
+    """Includes suspend, and is never adjusted. Raises PlatformUnsupported."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     raise _unsupported("the time since boot is read from CLOCK_BOOTTIME")
@@ -146,8 +145,8 @@ def seconds_since_boot() -> float:
 
 
 def anonymous_file(name: str) -> IO[bytes]:
-    """A file without a path; in memory on Linux, elsewhere in the folder for temporary files."""
-    # A file on a full disk has no room for its pages: a process that maps it and writes to them is killed.
+    """A file without a path; in memory on Linux, elsewhere in the temporary folder."""
+    # On a full disk, a process that maps a file and writes to its pages is killed.
     if sys.platform == "linux":
         file: IO[bytes] = os.fdopen(os.memfd_create(name), "w+b")
     else:
@@ -157,7 +156,7 @@ def anonymous_file(name: str) -> IO[bytes]:
 
 @contextlib.contextmanager
 def file_of(parts: Iterable[memoryview], name: str) -> Iterator[str]:
-    """A path under which a library can open these bytes inside the block; in memory on Linux."""
+    """A path from which a library can read these bytes inside the block; in memory on Linux."""
     if sys.platform == "linux":
         with anonymous_file(name) as file:
             file.writelines(parts)
@@ -172,7 +171,7 @@ def file_of(parts: Iterable[memoryview], name: str) -> Iterator[str]:
 
 
 def open_no_follow(path: Path) -> int:
-    """A descriptor to read from, that is no link and does not wait for a pipe's writer. Raises OSError."""
+    """Open for reading, without following a symlink or blocking on a pipe. Raises OSError."""
     if sys.platform != "win32":
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     else:
@@ -183,7 +182,7 @@ def open_no_follow(path: Path) -> int:
 
 
 def lock_exclusively(file: IO[str]) -> None:
-    """Hold the file until it is closed. Raises BlockingIOError where another process does."""
+    """Lock the file until it is closed. Raises BlockingIOError if another process holds the lock."""
     if sys.platform != "win32":
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     else:
@@ -191,7 +190,7 @@ def lock_exclusively(file: IO[str]) -> None:
 
 
 def enlarge_pipe(descriptor: int, size_bytes: int) -> None:
-    """Let a pipe hold so much, on Linux, and where the user's limit allows it."""
+    """Raise the capacity of a pipe, on Linux and within the user's limit."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size_bytes)
@@ -201,14 +200,14 @@ def enlarge_pipe(descriptor: int, size_bytes: int) -> None:
 
 
 def user_id() -> int:
-    """The user of this process. Raises PlatformUnsupported."""
+    """The user id of this process. Raises PlatformUnsupported."""
     if sys.platform != "win32":
         return os.getuid()
     raise _unsupported("the owner of a file or a socket is checked by user id")
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """The user at the other end of a Unix socket. Raises OSError where the kernel does not say."""
+    """The user id at the other end of a Unix socket. Raises OSError if the kernel does not report it."""
     if sys.platform == "linux":
         found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
         _pid, uid, _gid = _UCRED.unpack(found)
@@ -219,10 +218,10 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def session_folder() -> Path | None:
-    """The folder of the login session, for sockets; None where there is no session."""
+    """The runtime folder of the login session, for sockets; None without a session."""
     name = os.environ.get("XDG_RUNTIME_DIR")
     if not name and sys.platform != "win32":
-        # A shell without a session, such as cron's, does not name the folder that the session has.
+        # A shell outside the session, such as cron's, does not set the variable although the folder exists.
         name = f"/run/user/{os.getuid()}"
     return Path(name) if name and Path(name).is_dir() else None
 
@@ -255,7 +254,7 @@ async def open_unix_streams(connected: socket.socket) -> Streams:
 
 
 async def connect_unix(path: Path, *, limit_bytes: int) -> Streams:
-    """Raises OSError where nobody listens, and PlatformUnsupported."""
+    """Raises OSError if nothing listens there, and PlatformUnsupported."""
     if sys.platform != "win32":
         return await asyncio.open_unix_connection(path, limit=limit_bytes)
     raise _unsupported(_CONTROL_SOCKET)
@@ -283,13 +282,13 @@ def has_hung_up(connection: socket.socket) -> bool:
 
 
 def on_signal(name: Literal["SIGTERM", "SIGHUP"], action: Callable[[], object]) -> None:
-    """Have the running event loop call `action`. Windows sends neither signal."""
+    """Call `action` in the running event loop on this signal. Windows sends neither signal."""
     if sys.platform != "win32":
         asyncio.get_running_loop().add_signal_handler(signal.Signals[name], action)
 
 
 def signal_group(pid: int, name: Literal["SIGTERM", "SIGKILL"]) -> None:
-    """Signal the processes of the group that `pid` leads, if there are any; on Windows, end that one only."""
+    """Signal the process group led by `pid`, if it exists; on Windows, end that process only."""
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.Signals[name])
@@ -300,7 +299,7 @@ def signal_group(pid: int, name: Literal["SIGTERM", "SIGKILL"]) -> None:
 
 @contextlib.contextmanager
 def suspended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Stop the process inside the block. Raises PlatformUnsupported."""
+    """Suspend the process inside the block. Raises PlatformUnsupported."""
     if sys.platform != "win32":
         process.send_signal(signal.SIGSTOP)
         try:
@@ -313,7 +312,7 @@ def suspended(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def unbuffered_keys(terminal: int) -> Iterator[None]:
-    """Let each key be read as it is typed, not by line, inside the block. Raises PlatformUnsupported."""
+    """Read single keys instead of lines inside the block. Raises PlatformUnsupported."""
     if sys.platform != "win32":
         before = termios.tcgetattr(terminal)
         tty.setcbreak(terminal)
@@ -329,7 +328,7 @@ _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def total_memory_bytes(cgroup_limit: Path = _CGROUP_LIMIT) -> int:
-    """The machine's memory, or what a container may use of it."""
+    """The installed memory, or the limit of the container if that is lower."""
     installed = physical_memory_bytes()
     try:
         limit = cgroup_limit.read_text(encoding="ascii").strip()
@@ -339,24 +338,24 @@ def total_memory_bytes(cgroup_limit: Path = _CGROUP_LIMIT) -> int:
 
 
 def release_free_memory() -> None:
-    """Let go of what this process has freed and the C library keeps: of a model that was read, 80 MB."""
+    """Return freed memory that the C library still holds: 80 MB after a model was read."""
     gc.collect()
     trim_heap()
 
 
 def freeze_gc() -> None:
-    """Say that what this process holds now stays: no collection of garbage looks at it again.
+    """Exclude all current objects from garbage collection.
 
-    Python puts a whole collection off until a quarter of what it has looked at is new. Beside 300,000
-    objects of libraries the garbage of a thousand turns is less than that, and the process grows.
+    Python runs a full collection only once new objects exceed a quarter of the old ones. Beside 300,000
+    objects of libraries, the garbage of a thousand turns stays below that, and the process grows.
     """
     gc.collect()
     gc.freeze()
-    gc.collect()  # from what is left over, which is nothing, the next one is reckoned
+    gc.collect()  # sets the threshold of the next full collection to the (empty) rest
 
 
 def anonymous_bytes(pid: int) -> int:
-    """What a process holds that no file backs (RssAnon); 0 when it is gone, or where there is no /proc."""
+    """The memory of a process that no file backs (RssAnon); 0 if it has ended, or without /proc."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -369,12 +368,12 @@ log = logging.getLogger(__name__)
 
 
 def reexec() -> NoReturn:
-    """Start the same command again, in the same process as far as anybody else can see.
+    """Replace this process by a new run of the same command, with the same pid.
 
-    Threads, even those that hang, end with it. What was opened is closed, and the lock of the one instance
-    is free. Children must have been ended before.
+    All threads end, even those that hang; open files are closed and the instance lock is released. Child
+    processes must have ended before.
     """
-    log.warning("starting again")
+    log.warning("restarting")
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  (this very command)

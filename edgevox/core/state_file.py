@@ -1,4 +1,4 @@
-"""A JSON state file: atomic writes, a lock between processes; a broken file is set aside."""
+"""A JSON state file with atomic writes and a lock between processes; a corrupt file is renamed and replaced."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _LOCK_TIMEOUT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class WordStore:
-    """A state file that keeps words people said, and how to delete some of them: `edgevox forget` reaches it.
+    """A state file that contains things people said, with a function to delete some; for `edgevox forget`.
 
-    `forget_words(path, is_forgotten)` returns how many entries it deleted.
+    `forget_words(path, is_forgotten)` returns the number of deleted entries.
     """
 
     file_name: str
@@ -36,18 +36,18 @@ class WordStore:
 
 
 class StateFile(Generic[ContentT]):
-    """The file, or without a path a place in memory. A broken file is set aside and begun afresh."""
+    """The file, or memory if there is no path. A corrupt file is renamed and replaced by an empty one."""
 
     def __init__(self, path: Path | None, kind: type[ContentT]) -> None:
         self._path = path
         self._kind = kind
-        # What was read last, and when: one value, since threads share it.
+        # Content and stamp of the last read, as one value because threads share it.
         self._last: tuple[_Stamp | None, ContentT] = (None, kind())
 
     def read(self) -> ContentT:
-        """What is in the file; the beginnings of it where there is none. Raises StateError.
+        """The content, or an empty one if there is no file. Raises StateError.
 
-        It costs next to nothing while the file is as it was, since it is the same object: only for reading.
+        Read only: the same object is returned until the file changes, so that reading is cheap.
         """
         if self._path is None:
             return self._last[1]
@@ -66,7 +66,7 @@ class StateFile(Generic[ContentT]):
 
     @contextmanager
     def changing(self) -> Iterator[ContentT]:
-        """The content, to be changed in place; it is written when the block ends well. Raises StateError."""
+        """The content, to be changed in place; written if the block ends without an error. Raises StateError."""
         if self._path is None:
             content = self.read().model_copy(deep=True)
             yield content
@@ -81,7 +81,7 @@ class StateFile(Generic[ContentT]):
                 write_atomic(self._path, content.model_dump_json(indent=1) + "\n")
         except Timeout as error:
             raise StateError(
-                f"{self._path} is being changed by another program", hint="try again, or end that program"
+                f"{self._path} is locked by another program", hint="try again, or end that program"
             ) from error
         except OSError as error:
             raise _unusable(self._path, error) from error
@@ -93,11 +93,11 @@ class StateFile(Generic[ContentT]):
         except OSError as problem:
             raise _unusable(path, problem) from problem
         reason = error.errors(include_url=False)[0]["msg"]
-        log.warning("%s could not be read (%s): it begins afresh, and is kept as %s", path, reason, kept)
+        log.warning("%s is invalid (%s): starting with an empty one, the old one is kept as %s", path, reason, kept)
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Every write makes a new file."""
+    """Changes with every write, because each write creates a new file."""
     status = path.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
 

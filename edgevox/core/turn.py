@@ -13,9 +13,9 @@ _FLAG_BYTES = 2
 
 
 class CancelFlag:
-    """A byte that says stop. Native code can watch it at `address`; it stays set until its owner clears it.
+    """A cancellation flag in one byte, which native code can watch at `address`; set until its owner clears it.
 
-    The memory is the byte and a zero behind it, so that it reads as a C string: empty while the work goes on.
+    A zero byte follows it, so that it can be read as a C string: empty while the work goes on.
     """
 
     __slots__ = ("_buffer", "_listeners")
@@ -32,17 +32,17 @@ class CancelFlag:
         return self._buffer[0] != b"\0"
 
     def set(self) -> None:
-        """Stop the work. Safe from any thread, and more than once."""
+        """Stop the work. Safe from any thread, and idempotent."""
         self._buffer[0] = b"\1"
         for listener in tuple(self._listeners):
             listener()
 
     def clear(self) -> None:
-        """Make the flag fit for new work; only the owner of its memory may do so, before the work starts."""
+        """Reset the flag; only the owner of its memory may do so, before new work starts."""
         self._buffer[0] = b"\0"
 
     def add_listener(self, listener: Callable[[], None]) -> None:
-        """Have `listener` called when the flag is set, at once if it is set already."""
+        """Call `listener` when the flag is set, at once if it is already set."""
         self._listeners.append(listener)
         if self.is_set():
             listener()
@@ -53,21 +53,21 @@ class CancelFlag:
 
 
 class Gate:
-    """Holds back what cannot be taken back, until it is certain that the person has finished.
+    """Holds back side effects until the endpoint is certain.
 
-    It stays open once it is. A turn that was cancelled before that has left no trace. Of one event loop.
+    Once open it stays open. A turn cancelled before that has had no effect. Use it from one event loop only.
     """
 
     def __init__(self, *, is_open: bool = True) -> None:
         self.is_open = is_open
         self.is_waited_at = False
-        """Whether something was ready before it was certain."""
+        """Whether something was ready before the gate opened."""
         self._woken = asyncio.Event()
         self._held: list[Callable[[], None]] = []
         self._on_wait: list[Callable[[], None]] = []
 
     def open(self) -> None:
-        """It is certain. What was held is done now, in its order."""
+        """Open the gate and run the held actions in order."""
         self.is_open = True
         held, self._held = self._held, []
         for action in held:
@@ -75,18 +75,18 @@ class Gate:
         self._woken.set()
 
     def when_open(self, action: Callable[[], None]) -> None:
-        """Do this as soon as it is certain: at once, later or never."""
+        """Run `action` now if the gate is open, else when it opens; never if it stays closed."""
         if self.is_open:
             action()
         else:
             self._held.append(action)
 
     def when_waited_at(self, action: Callable[[], None]) -> None:
-        """Do this each time that something comes to wait here: nothing more is written until it is open."""
+        """Run `action` each time a caller starts to wait: no further text follows until the gate opens."""
         self._on_wait.append(action)
 
     async def passed(self, cancel: CancelFlag) -> bool:
-        """Wait until it is certain; False when the turn was cancelled first."""
+        """Wait until the gate opens; False if the turn was cancelled first."""
         if not self.is_open:
             loop = asyncio.get_running_loop()
 
@@ -106,7 +106,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance: a late result of a cancelled turn is known by its id and dropped."""
+    """One utterance. The id identifies late results of a cancelled turn, so that they are dropped."""
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     cancel: CancelFlag = field(default_factory=CancelFlag)

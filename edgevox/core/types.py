@@ -1,8 +1,8 @@
-"""The values that cross layers, and the protocols of the engines. Nothing here acts.
+"""Values that cross layers, and the protocols of the engines.
 
-The whole system is three streams: a transcriber, a chat model and a synthesizer. Each answers one request
+The system consists of three streams: a transcriber, a chat model and a synthesizer. Each answers one request
 with a stream of replies, runs in a child process of its own (or in this process, for library use), and can
-be cancelled between, and where the engine allows it inside, two replies.
+be cancelled between two replies, or within one where the engine allows it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Audio:
 
 @dataclass(frozen=True, slots=True)
 class TranscribeRequest:
-    """One utterance. `names` are words it may contain (devices, rooms): they prime the recogniser."""
+    """One utterance. `names` (of devices, areas) are expected words that prime the recogniser."""
 
     audio: Audio
     language: str | None = None
@@ -50,7 +50,7 @@ class TranscribeRequest:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was heard; `text` is empty when nobody spoke, and `dropped` then says why."""
+    """The recognised words; `text` is empty if there was no speech, and `dropped` then says why."""
 
     text: str
     language: str
@@ -60,7 +60,7 @@ class Transcript:
     attempts: int = 1
     dropped: str | None = None
     confidence: float = 1.0
-    """How probable it is that every word is right, as far as the recogniser can say."""
+    """The recogniser's estimate of the probability that every word is right."""
 
 
 # --- language model
@@ -87,7 +87,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is picked."""
+    """Sampling parameters."""
 
     temperature: float = 0.7
     top_p: float = 0.95
@@ -100,7 +100,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class NamedTool:
-    """The choice of one tool: the reply must be a call of it."""
+    """Forces a call of this tool."""
 
     name: str
 
@@ -108,24 +108,23 @@ class NamedTool:
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | NamedTool
 
 ToolsAs: TypeAlias = Literal["template", "lines"]
-"""How a prompt tells of the tools: as the chat template does, or in one line each."""
+"""How a prompt describes the tools: with the chat template, or in one line each."""
 
 
 API_CLIENT = "api:"
-"""With this the names of clients begin that are programs: they have their own share of a model's memory."""
+"""Prefix of client names that are programs; they have their own share of the prompt cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One generation: the conversation so far and how to continue it.
 
-    `tools` are in OpenAI's form. `wire_format` names the detector in whose form calls are written; without
-    one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
-    With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
-    `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later. Where the
-    system prompt or the tools are chosen for this question, `usual_system` and `usual_tools` are those that
-    others have: they are worth keeping.
-    `begun` is what of the reply was written before it was interrupted: it goes on from there.
+    `tools` are in OpenAI's format. `wire_format` names the detector whose call syntax the grammar enforces;
+    without one there is no grammar. `client` names the owner of the conversation; each has its own cached prefix.
+    With `tools_as` lines, tools, calls and results are written as plain text, not by the chat template. With
+    `prompt_only` nothing is generated: the prompt is evaluated up to the next user message, to warm the cache.
+    Where system prompt or tools are chosen for this utterance, `usual_system` and `usual_tools` are the common
+    ones, which are worth caching. `begun` is the interrupted reply so far, which is continued.
     """
 
     messages: tuple[Message, ...]
@@ -154,10 +153,10 @@ class ChatDelta:
 
 @dataclass(frozen=True, slots=True)
 class ChatDone:
-    """The end of one generation; `dropped_turns` old turns had to go to make the prompt fit.
+    """The end of one generation; `dropped_turns` old turns were dropped to make the prompt fit.
 
-    `warnings` name the tools whose schemas could not be held to a grammar. `stopped_at` is the string of
-    `stop` that ended the text, where one did.
+    `warnings` name the tools whose schemas have no grammar. `stopped_at` is the stop string that ended the
+    text, if one did.
     """
 
     finish_reason: FinishReason
@@ -177,7 +176,7 @@ ChatReply: TypeAlias = ChatDelta | ChatDone
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """One sentence to be spoken, by the voice for its language where there is one."""
+    """One sentence, spoken by the voice of its language if there is one."""
 
     text: str
     speed: float = 1.0
@@ -194,24 +193,24 @@ ReplyT_co = TypeVar("ReplyT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Not a reply: an engine says with it that it is still at work, where the first reply takes long."""
+    """A keep-alive, sent by an engine whose first reply takes long."""
 
 
 class Engine(Protocol[RequestT_contra, ReplyT_co]):
     """A native engine: blocking, one request at a time. Its constructor is cheap, and it can be pickled."""
 
     def load(self) -> None:
-        """Read the model. Raises ModelError when it cannot be used."""
+        """Load the model. Raises ModelError if it cannot be used."""
 
     def run(self, request: RequestT_contra, cancel: CancelFlag) -> Iterator[ReplyT_co | Busy]:
         """Answer one request; return early, without an error, once `cancel` is set."""
 
 
 class Stage(Protocol[RequestT_contra, ReplyT_co]):
-    """An engine as the rest of the program sees it: asynchronous, wherever it runs."""
+    """The asynchronous interface of an engine, in a child process, this process or on another machine."""
 
     def stream(self, request: RequestT_contra, cancel: CancelFlag) -> AsyncGenerator[ReplyT_co, None]:
-        """Answer one request. Raises EngineFailed when the engine died or hung."""
+        """Answer one request. Raises EngineFailed if the engine died or hung."""
 
 
 SttService: TypeAlias = Stage[TranscribeRequest, Transcript]

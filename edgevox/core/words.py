@@ -11,7 +11,7 @@ Words: TypeAlias = tuple[str, ...]
 
 
 def word_set(text: str) -> frozenset[str]:
-    """A set, written down as text."""
+    """The whitespace-separated words of `text`."""
     return frozenset(text.split())
 
 
@@ -32,19 +32,19 @@ _DIGITS = {
 }  # fmt: skip
 
 
-# No name is longer; a model that cannot stop writes one that is.
+# No name is longer, except one written by a model that does not stop.
 _MAX_NAME_CHARS = 200
 
 
 @lru_cache(maxsize=8192)
 def normalized_words(text: str) -> Words:
-    """The words that count, in their order: "The Kitchen's lights" and "kitchen light" are the same."""
+    """Normalised words in order: "The Kitchen's lights" and "kitchen light" give the same."""
     return tuple(singular(word) for word in words_with_plurals(text))
 
 
 @lru_cache(maxsize=8192)
 def words_with_plurals(text: str) -> Words:
-    """The words that count, plurals kept."""
+    """Normalised words in order, with plurals kept."""
     plain = "".join(
         letter
         for letter in unicodedata.normalize("NFKD", text[:_MAX_NAME_CHARS].casefold())

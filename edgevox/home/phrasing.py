@@ -9,24 +9,24 @@ _MAX_REPEATED_CHARS = 60
 
 
 def the(thing: Entity | Area | Floor | str) -> str:
-    """A thing as one speaks of it: "the kitchen light", "the TV", "Anna's lamp"."""
+    """The spoken name: "the kitchen light", "the TV", "Anna's lamp"."""
     name = thing if isinstance(thing, str) else thing.name
     if isinstance(thing, Entity) and thing.domain == "person":
         return name
     if "'s " in name or "’s " in name or name.casefold().startswith(("the ", "my ", "our ")):
         return name
-    # Title case is how devices are labelled; capitals inside a word are the word's own.
+    # Device names are often in title case; capitals inside a word belong to the word.
     return "the " + " ".join(word.lower() if word.istitle() else word for word in name.split())
 
 
 def place_of(entity: Entity, house: House) -> str:
-    """ " in the kitchen", or nothing for what stands nowhere."""
+    """ " in the kitchen", or "" for an entity without an area."""
     area = house.area(entity.area)
     return f" in {the(area)}" if area else ""
 
 
 def brief(text: str) -> str:
-    """What somebody said, as far as it bears repeating aloud."""
+    """A quoted text, shortened for speaking."""
     text = " ".join(text.split())
     return text if len(text) <= _MAX_REPEATED_CHARS else text[:_MAX_REPEATED_CHARS].rsplit(" ", 1)[0]
 
@@ -36,17 +36,17 @@ def is_are(name: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital at its start and a full stop at its end."""
+    """Capitalise, and end with a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def number(value: float) -> str:
-    """As people say it: 21, 21.5."""
+    """A number for speaking: 21, 21.5."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-# What "on" and "off" mean for a sensor that knows only the two.
+# Phrases for "on" and "off" of binary sensors by device class.
 _BINARY = {
     **dict.fromkeys(("door", "garage_door", "opening", "window"), ("open", "closed")),
     "battery": ("low", "fine"),
@@ -88,7 +88,7 @@ _WORDS = {
     "unavailable": "not answering",
     "unknown": "in no known state",
 }
-# Words that people use for a state, and the state.
+# Spoken words for states.
 _SAID = {
     "opened": "open",
     "shut": "closed",
@@ -106,7 +106,7 @@ _SAID = {
 
 
 def state_phrase(entity: Entity) -> str:
-    """What follows "is": "on", "closed", "21.5 °C", "playing the news"."""
+    """The phrase after "is": "on", "closed", "21.5 °C", "playing the news"."""
     state = entity.state
     if entity.domain == "binary_sensor" and state in ("on", "off"):
         return _BINARY.get(entity.device_class or "", ("on", "off"))[0 if state == "on" else 1]
@@ -119,12 +119,12 @@ def state_phrase(entity: Entity) -> str:
 
 
 def is_in_state(entity: Entity, said: str) -> bool:
-    """Whether a thing is in the state that somebody asks about, in their words."""
+    """Whether an entity is in the state that the person asks about, in their words."""
     return not _meant(said).isdisjoint(_names_of_state(entity))
 
 
 def knows_state(entity: Entity, said: str) -> bool:
-    """Whether a thing of its kind can be in that state at all: a lock is never "open"."""
+    """Whether an entity of this kind can be in that state at all: a lock is never "open"."""
     return not _meant(said).isdisjoint(_possible(entity))
 
 

@@ -1,8 +1,8 @@
 """Builds the home's system prompt, and the list of names for ASR biasing.
 
-A large home is cut to its most useful entities. The fixed part depends on names, places and kinds only, never
-on states, so that it can stay in the prefix cache. Entities that an utterance mentions and the fixed part
-lacks are added behind it.
+A large home is cut to its most useful entities. The fixed part depends only on names, places and kinds, never
+on states, so that it stays in the prefix cache. Entities that an utterance mentions and the fixed part lacks
+are appended to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DOMAINS_BY_USE = (
 )  # fmt: skip
 _ORDER = {domain: place for place, domain in enumerate(_DOMAINS_BY_USE)}
 
-# With long names and many aliases a house is cut sooner: a context holds tokens, not things.
+# A home with long names and many aliases is cut sooner, because the context limits tokens, not entities.
 _LETTERS_PER_THING = 100
 _LETTERS_OF_A_KIND = 20
 _MOST_ALIASES = 2
@@ -44,21 +44,21 @@ _NamedT = TypeVar("_NamedT", bound=Entity | Area | Floor)
 
 
 def fixed_part(house: House, max_things: int) -> House:
-    """The house as a model always sees it: all of it, or what `max_things` things may take of a prompt."""
+    """The part of the home that is in every prompt: all of it, or as much as fits the space of `max_things`."""
     letters = max_things * _LETTERS_PER_THING
     if len(house.entities) <= max_things and _letters(home_prompt(house)) <= letters:
         return house
     floors = _fitting(_by_name(house.floors), letters // 8)
-    # An area's name stands in its floor's line, and once more where its own begins.
+    # An area's name appears in the line of its floor, and again at the start of its own.
     areas = _fitting(_by_name(house.areas), letters // 8)
     things = itertools.islice(by_usefulness(house), max_things)
     return House(_fitting(things, letters * 5 // 8), areas, floors)
 
 
 def by_usefulness(house: House) -> Iterator[Entity]:
-    """Everything, first what people speak to most: one thing of each area, then one more of each, and so on.
+    """All entities, the most used first: one of each area, then a second one of each, and so on.
 
-    In an area, the first of each kind comes before the second of any.
+    Within an area, the first of each kind comes before the second of any.
     """
     by_area = defaultdict[str | None, list[Entity]](list)
     for entity in house.entities:
@@ -66,14 +66,14 @@ def by_usefulness(house: House) -> Iterator[Entity]:
     ranked = list[tuple[bool, int, str, Entity]]()
     for area, things in by_area.items():
         for turn, entity in enumerate(_first_of_each_kind_first(things)):
-            # The first of an area may be a sensor: without it, nothing would tell that there is such an area.
+            # The first entity of an area is kept even if it is a sensor: otherwise the area would not appear.
             is_late = turn > 0 and entity.domain not in _ORDER
             ranked.append((is_late, turn, area or "", entity))
     return (entity for *_, entity in sorted(ranked, key=lambda rank: rank[:3]))
 
 
 def with_few_aliases(things: Iterable[_NamedT]) -> Iterator[_NamedT]:
-    """The things, each with no more aliases than a large house has room for."""
+    """The entities, each with no more aliases than a large home has room for."""
     return (replace(thing, aliases=thing.aliases[:_MOST_ALIASES]) for thing in things)
 
 
@@ -88,12 +88,12 @@ def _first_of_each_kind_first(things: Iterable[Entity]) -> list[Entity]:
 
 
 def _as_said(entity: Entity) -> tuple[bool, int, str, str]:
-    """Who gives a thing an alias means to speak to it, and a short name is said sooner than a long one."""
+    """Sort key: entities with an alias first, because it was made for speaking, and then short names."""
     return not entity.aliases, len(normalized_words(entity.name)), entity.name.casefold(), entity.id
 
 
 def _fitting(things: Iterable[_NamedT], letters: int) -> tuple[_NamedT, ...]:
-    """The first of the things, as many as fit in."""
+    """As many of the first entities as fit."""
     fitting = list[_NamedT]()
     for thing in with_few_aliases(things):
         names = (sanitize_name(name) for name in (thing.name, *thing.aliases))
@@ -105,9 +105,9 @@ def _fitting(things: Iterable[_NamedT], letters: int) -> tuple[_NamedT, ...]:
 
 
 def _letters(text: str) -> int:
-    """How much of a prompt a text takes, in plain letters.
+    """The length of a text in the prompt, in ASCII letters.
 
-    Four of them are a token; a Greek or Cyrillic letter is up to three quarters of one, a Chinese one three.
+    Four of them are a token; a Greek or Cyrillic letter is up to three quarters of a token, a Chinese one three.
     """
     return sum(1 if letter.isascii() else 3 if letter < "\u0800" else 12 for letter in text)
 
@@ -117,9 +117,9 @@ def _by_name(places: tuple[_NamedT, ...]) -> tuple[_NamedT, ...]:
 
 
 MAX_MENTIONED = 8
-"""A sentence names no more things than this: what fits more of them is a word for many."""
+"""A sentence mentions no more entities than this; words that match more are generic."""
 
-# Words of commands and questions. In a name they tell nothing: who plays jazz does not name the Play Room.
+# Words of commands and questions do not identify an entity: "play jazz" does not mention the Play Room.
 _COMMAND_WORDS = word_set(
     """
     activate add again alarm all also and announce any are be brighter bring can change check clean close
@@ -134,8 +134,8 @@ _COMMAND_WORDS = word_set(
 _MANY = _COMMAND_WORDS | every_kind_word()
 
 
-def mentioned_entities(house: House, sentence: str, told: Collection[str]) -> tuple[Entity, ...]:
-    """What the sentence names and is not among those `told`, which are ids; at most MOST_NAMED things."""
+def mentioned_entities(house: House, sentence: str, excluded: Collection[str]) -> tuple[Entity, ...]:
+    """The entities that the sentence mentions, without the ids in `excluded`; at most MAX_MENTIONED."""
     known = labels_of(house)
     heard = normalized_words(sentence)
     fits = _fits(house, known, _Utterance(heard, words_with_plurals(sentence)))
@@ -146,12 +146,12 @@ def mentioned_entities(house: House, sentence: str, told: Collection[str]) -> tu
     found = list[Entity]()
     for alike in _best(fits):
         if len(alike) <= MAX_MENTIONED:
-            found += (entity for entity in alike if entity.id not in told)
+            found += (entity for entity in alike if entity.id not in excluded)
     return tuple(found[:MAX_MENTIONED])
 
 
 class _Utterance:
-    """The words of a sentence: singular, with neighbours joined ("bed room"), and as they were spoken."""
+    """The words of a sentence: in the singular, with neighbours joined ("bed room"), and as spoken."""
 
     def __init__(self, heard: Words, spoken: Words) -> None:
         self.words = frozenset((*heard, *("".join(pair) for pair in itertools.pairwise(heard))))
@@ -164,7 +164,7 @@ class _Utterance:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """A thing that is perhaps meant: the words of the sentence that it explains, and how they stand there."""
+    """A candidate entity: which words of the sentence it explains, and whether they are adjacent."""
 
     entity: Entity
     said: frozenset[str]
@@ -172,9 +172,9 @@ class _Fit:
 
 
 def _best(fits: Sequence[_Fit]) -> Iterator[list[Entity]]:
-    """Things that explain most, in groups that explain the same.
+    """The candidates that explain most words, grouped by the words that they explain.
 
-    "The attic fan and the cellar light" are not the attic light: other names have its words, and in a row.
+    "The attic fan and the cellar light" does not mention the attic light: other names have its words, and adjacent.
     """
     in_rows = frozenset[str]().union(*(fit.said for fit in fits if fit.is_in_a_row))
     groups = defaultdict[frozenset[str], list[Entity]](list)
@@ -186,7 +186,7 @@ def _best(fits: Sequence[_Fit]) -> Iterator[list[Entity]]:
 
 
 def _fits(house: House, known: Mapping[str, Labels], said: _Utterance) -> list[_Fit]:
-    """What is named in whole; where nothing is, what is named in part."""
+    """The entities mentioned by their full name; if there are none, by a part of it."""
     places = place_words(house.places)
     whole, part = list[_Fit](), list[_Fit]()
     for entity in house.entities:
@@ -204,26 +204,26 @@ def _fits(house: House, known: Mapping[str, Labels], said: _Utterance) -> list[_
 
 
 def _is_whole(name: str, label: Label, said: _Utterance) -> bool:
-    """True when all that tells a thing from others is said, or, where nothing does, all of its name."""
-    if _telling(label):
+    """True if all distinctive words of a name are said, or, if it has none, the whole name."""
+    if _distinctive_words(label):
         return label.told_by <= said.words
-    return said.spoken.issuperset(words_with_plurals(name))  # the kitchen lights are not the Kitchen Light
+    return said.spoken.issuperset(words_with_plurals(name))  # "kitchen lights" is not the Kitchen Light
 
 
 def _is_part(label: Label, said: _Utterance, places: frozenset[str]) -> bool:
     common = label.told_by & said.words
-    return 2 * len(common) >= len(label.told_by) and bool((common & _telling(label)) - places)
+    return 2 * len(common) >= len(label.told_by) and bool((common & _distinctive_words(label)) - places)
 
 
-def _telling(label: Label) -> frozenset[str]:
-    """The words of a name that no command and no other kind of thing is likely to have."""
+def _distinctive_words(label: Label) -> frozenset[str]:
+    """The words of a name that are unlikely in commands and in names of other kinds."""
     return frozenset(word for word in label.told_by - _MANY if not word.isdigit())
 
 
 MAX_ENTITIES = HomeSettings().max_things
-"""A model is told of so many things, where the user says nothing else."""
+"""The default limit of entities in the prompt."""
 
-# A recogniser's prompt holds fewer: a name has two tokens at least.
+# An ASR prompt holds fewer: a name has at least two tokens.
 _MAX_ASR_NAMES = 64
 
 _Names: TypeAlias = tuple[Any, ...]
@@ -231,9 +231,9 @@ _Names: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class _FixedPrompt:
-    """What is always told of a house: names to a recogniser, and `text`, of the things with these ids."""
+    """The fixed part of the prompt (`text`, with the entities in `ids`), and the names for the recogniser."""
 
-    made_of: _Names
+    key: _Names
     text: str
     ids: frozenset[str]
     names: tuple[str, ...]
@@ -241,9 +241,9 @@ class _FixedPrompt:
 
 
 class HomePrompt:
-    """The instructions of an assistant that runs a home, with `before` in front of them.
+    """The system prompt of an assistant that controls a home, preceded by `before`.
 
-    `house` gives the home as it is now; while it raises HomeError or StateError, nothing is told of the home.
+    `house` returns the current home; while it raises HomeError or StateError, the prompt lists no entities.
     """
 
     def __init__(self, house: Callable[[], House], *, max_things: int = MAX_ENTITIES, before: str = "") -> None:
@@ -253,62 +253,62 @@ class HomePrompt:
         self._last: tuple[House, _FixedPrompt] | None = None
 
     def for_utterance(self, text: str) -> str:
-        """What is always told, and behind it lines of those other things that the sentence names."""
+        """The fixed part, followed by lines for further entities that the sentence mentions."""
         try:
             house = self._house()
         except (HomeError, StateError):
-            return self._behind_before(HOME_INSTRUCTIONS)
-        told = self._told(house)
-        if not text or len(told.ids) == len(house.entities):
-            return told.text
-        named = mentioned_entities(house, text, told.ids)
+            return self._with_prefix(HOME_INSTRUCTIONS)
+        fixed = self._fixed(house)
+        if not text or len(fixed.ids) == len(house.entities):
+            return fixed.text
+        named = mentioned_entities(house, text, fixed.ids)
         if not named:
-            return told.text
+            return fixed.text
         shown = House(tuple(with_few_aliases(named)), tuple(with_few_aliases(house.areas)))
-        return f"{told.text}\n{area_lines(shown)}"
+        return f"{fixed.text}\n{area_lines(shown)}"
 
     def names(self) -> tuple[str, ...]:
-        """Names for priming the recogniser, which takes as many as it has room for, from the first on."""
-        told = self._told_now()
-        return told.names if told else ()
+        """Names for biasing the recogniser, most useful first; it takes as many as fit."""
+        fixed = self._current()
+        return fixed.names if fixed else ()
 
     def all_names(self) -> tuple[str, ...]:
-        """Every name and alias of the house, for finding out what was misheard."""
-        told = self._told_now()
-        return told.all_names if told else ()
+        """Every name and alias of the home, for correcting misheard names."""
+        fixed = self._current()
+        return fixed.all_names if fixed else ()
 
-    def _told_now(self) -> _FixedPrompt | None:
+    def _current(self) -> _FixedPrompt | None:
         try:
-            return self._told(self._house())
+            return self._fixed(self._house())
         except (HomeError, StateError):
             return None
 
-    def _told(self, house: House) -> _FixedPrompt:
+    def _fixed(self, house: House) -> _FixedPrompt:
         last = self._last
         if last is not None and last[0] is house:
             return last[1]
-        made_of = _names(house)
-        if last is not None and last[1].made_of == made_of:
-            told = last[1]
+        key = _names(house)
+        if last is not None and last[1].key == key:
+            fixed = last[1]
         else:
             part = fixed_part(house, self._max_things)
             all_names = home_names(house)
-            told = _FixedPrompt(
-                made_of,
-                self._behind_before(home_instructions(part)),
+            fixed = _FixedPrompt(
+                key,
+                self._with_prefix(home_instructions(part)),
                 frozenset(entity.id for entity in part.entities),
                 rare_words_first(all_names) if part is house else _most_useful_names(house),
                 all_names,
             )
-        self._last = house, told
-        return told
+        self._last = house, fixed
+        return fixed
 
-    def _behind_before(self, instructions: str) -> str:
+    def _with_prefix(self, instructions: str) -> str:
         return "\n".join(filter(None, (self._before, instructions)))
 
 
 def _names(house: House) -> _Names:
-    """All of a house that a prompt depends on."""
+    """Everything in a home that the prompt depends on."""
     things = tuple(
         (entity.id, entity.name, entity.aliases, entity.domain, entity.device_class, entity.area)
         for entity in house.entities
@@ -323,7 +323,7 @@ def _most_useful_names(house: House) -> tuple[str, ...]:
 
 
 def rare_words_first(names: Iterable[str]) -> tuple[str, ...]:
-    """The names, first those with a word that a recogniser has not seen before and may misspell."""
+    """The names, first those with a word that is new to the recogniser and may be misspelled."""
     seen = set(HOUSE_WORDS | every_kind_word())
     unusual, usual = list[str](), list[str]()
     for name in names:

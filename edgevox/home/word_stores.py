@@ -1,6 +1,6 @@
-"""The state files of the home that keep words people said, for `edgevox forget` and the retention of the memory.
+"""The home's state files that contain things people said, for `edgevox forget` and the memory's retention.
 
-A new state file with words in it belongs in this table.
+A new state file with such text belongs in this table.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ from edgevox.tools.results import ToolResult
 
 
 def try_plugin(plugin: Path | ModuleType, tool: str, arguments: Mapping[str, Any], **settings: object) -> ToolResult:
-    """What the model would get from one call, with `settings` as the table [plugins.NAME].
+    """Return the result of one call as the model would get it, with `settings` as the table [plugins.NAME].
 
-    Raises ConfigError when the plugin would be disabled.
+    Raises ConfigError if the plugin would be disabled.
     """
-    return asyncio.run(_tried(_source(plugin), tool, arguments, settings))
+    return asyncio.run(_call_tool(_source(plugin), tool, arguments, settings))
 
 
 def _source(plugin: Path | ModuleType) -> PluginSource:
@@ -33,7 +33,7 @@ def _source(plugin: Path | ModuleType) -> PluginSource:
     return PluginSource(plugin.__name__.rpartition(".")[2], str(plugin.__file__), lambda: load_module(plugin))
 
 
-async def _tried(
+async def _call_tool(
     source: PluginSource, tool: str, arguments: Mapping[str, Any], settings: Mapping[str, object]
 ) -> ToolResult:
     registry = ToolRegistry()

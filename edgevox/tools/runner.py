@@ -1,4 +1,4 @@
-"""Runs a tool's function with a timeout, blocking ones on daemon threads; exceptions become values.
+"""Runs a tool's function with a timeout, sync ones on daemon threads; exceptions become values.
 
 An async tool runs as a task and is cancelled. A sync tool's thread cannot be stopped: it is abandoned, its
 late result is dropped, and it counts against its tool until it ends.
@@ -23,13 +23,13 @@ from edgevox.core.turn import CancelFlag
 
 Job: TypeAlias = Callable[[], object]
 
-# Starting a thread takes three times as long as handing a job to one that waits.
+# Starting a thread takes three times as long as passing a job to an idle one.
 _KEEP_IDLE = 4
 _KEEP_IDLE_S = 5.0
 
 
 class ThreadPool:
-    """Every job begins at once, on a thread that waits or on a new one; threads end when there is no work."""
+    """Starts every job at once, on an idle thread or a new one; idle threads end after a while."""
 
     def __init__(self, *, keep_idle_s: float = _KEEP_IDLE_S) -> None:
         self._keep_idle_s = keep_idle_s
@@ -37,7 +37,7 @@ class ThreadPool:
         self._idle: list[queue.SimpleQueue[Job]] = []
 
     def start(self, job: Job) -> None:
-        """Run `job` on a thread of its own; it has to deal with its exceptions itself."""
+        """Run `job` on a thread; it must handle its own exceptions."""
         with self._lock:
             inbox = self._idle.pop() if self._idle else None
         if inbox is not None:
@@ -56,9 +56,9 @@ class ThreadPool:
                     if inbox in self._idle:
                         self._idle.remove(inbox)
                         return
-                continue  # a job was put in at the last moment
+                continue  # a job arrived at the last moment
             job()
-            del job  # what it holds must not live as long as the thread
+            del job  # do not keep its objects alive while idle
             with self._lock:
                 if len(self._idle) >= _KEEP_IDLE:
                     return
@@ -67,7 +67,7 @@ class ThreadPool:
 
 _log = logging.getLogger(__name__)
 
-# How long a cancelled async tool may take to clean up before it is left behind as well.
+# How long a cancelled async tool may clean up before it is abandoned, too.
 GRACE_S = 1.0
 
 
@@ -78,7 +78,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What a tool raised, in words: no traceback is kept, and no frame of the tool."""
+    """An exception of a tool as text, so that no traceback or frame is kept alive."""
 
     kind: str
     message: str
@@ -87,7 +87,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The tool did not end by itself. `abandoned` says that it is still at work."""
+    """The tool was stopped. `abandoned` means that it still runs."""
 
     why: Literal["timeout", "cancelled"]
     abandoned: bool
@@ -97,18 +97,18 @@ Outcome: TypeAlias = Returned | Raised | Stopped
 
 
 class Runner:
-    """Runs the code of tools, and knows which of them are still at work though nobody waits for them."""
+    """Runs tools, and counts the abandoned runs that have not ended."""
 
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
         self._grace_s = grace_s
         self._workers = ThreadPool()
         self._lock = threading.Lock()
-        self._left_behind: Counter[str] = Counter()
+        self._abandoned: Counter[str] = Counter()
 
     def abandoned(self, name: str) -> int:
-        """How many abandoned runs of a tool have not ended yet."""
+        """The number of abandoned runs of a tool that have not ended."""
         with self._lock:
-            return self._left_behind[name]
+            return self._abandoned[name]
 
     async def run(
         self,
@@ -119,12 +119,12 @@ class Runner:
         timeout_s: float,
         cancel: CancelFlag | None,
     ) -> Outcome:
-        """Run `work` until it ends, its time is over, or `cancel` is set. Raises only CancelledError."""
+        """Run `work` until it ends, times out or `cancel` is set. Raises only CancelledError."""
         loop = asyncio.get_running_loop()
         stop: asyncio.Future[None] = loop.create_future()
 
         def on_cancel() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+            with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(_settle, stop, None)
 
         if cancel is not None:
@@ -135,33 +135,34 @@ class Runner:
             if running.outcome.done():
                 return running.result()
             why: Literal["timeout", "cancelled"] = "cancelled" if stop.done() else "timeout"
-            return Stopped(why, abandoned=await self._leave(name, running))
+            return Stopped(why, abandoned=await self._stop(name, running))
         except asyncio.CancelledError:
-            await self._leave(name, running)
+            await self._stop(name, running)
             raise
         finally:
             if cancel is not None:
                 cancel.remove_listener(on_cancel)
             stop.cancel()
 
-    async def _leave(self, name: str, running: _Task | _Thread) -> bool:
+    async def _stop(self, name: str, running: _Task | _Thread) -> bool:
+        """Stop a run; True if it had to be abandoned."""
         if await running.end(self._grace_s):
             return False
         with self._lock:
-            self._left_behind[name] += 1
-        _log.warning("the tool %s does not end; it is left behind", name)
-        running.when_over(lambda: self._came_back(name))
+            self._abandoned[name] += 1
+        _log.warning("the tool %s does not stop and was abandoned", name)
+        running.on_end(lambda: self._uncount(name))
         return True
 
-    def _came_back(self, name: str) -> None:
+    def _uncount(self, name: str) -> None:
         with self._lock:
-            self._left_behind[name] -= 1
-            if self._left_behind[name] <= 0:
-                del self._left_behind[name]
+            self._abandoned[name] -= 1
+            if self._abandoned[name] <= 0:
+                del self._abandoned[name]
 
 
 def guarded(work: Callable[[], Any]) -> Returned | Raised:
-    """Call code that is not ours: what it raises is a value."""
+    """Call third-party code; an exception is returned as a value."""
     try:
         return Returned(work())
     except (Exception, SystemExit) as error:  # noqa: BLE001 - even sys.exit() must not end the assistant
@@ -176,7 +177,7 @@ async def _guarded_await(work: Callable[[], Awaitable[Any]]) -> Returned | Raise
 
 
 class _Task:
-    """An async tool at work."""
+    """A running async tool."""
 
     def __init__(self, work: Callable[[], Awaitable[Any]]) -> None:
         self.outcome = asyncio.ensure_future(_guarded_await(work))
@@ -191,12 +192,12 @@ class _Task:
         await asyncio.wait((self.outcome,), timeout=grace_s)
         return self.outcome.done()
 
-    def when_over(self, then: Callable[[], None]) -> None:
+    def on_end(self, then: Callable[[], None]) -> None:
         self.outcome.add_done_callback(lambda _task: then())
 
 
 class _Thread:
-    """A sync tool at work, with the context of its caller."""
+    """A running sync tool, in the context of its caller."""
 
     def __init__(self, work: Callable[[], Any], workers: ThreadPool) -> None:
         self._loop = asyncio.get_running_loop()
@@ -212,7 +213,7 @@ class _Thread:
         try:
             outcome = guarded(work)
         except (KeyboardInterrupt, GeneratorExit):
-            _log.warning("a tool raised what ends a program")  # a real interrupt reaches the main thread only
+            _log.warning("a tool raised KeyboardInterrupt or GeneratorExit")  # Ctrl-C reaches the main thread only
         finally:
             with self._lock:
                 self._is_over = True
@@ -220,7 +221,7 @@ class _Thread:
             if then is not None:
                 then()
             else:
-                with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                with contextlib.suppress(RuntimeError):  # the loop is closed
                     self._loop.call_soon_threadsafe(_settle, self.outcome, outcome)
 
     def result(self) -> Returned | Raised:
@@ -231,10 +232,10 @@ class _Thread:
         return outcome
 
     async def end(self, grace_s: float) -> bool:
-        # Nothing can end a thread, and what it did is done.
+        # A thread cannot be stopped.
         return False
 
-    def when_over(self, then: Callable[[], None]) -> None:
+    def on_end(self, then: Callable[[], None]) -> None:
         with self._lock:
             if not self._is_over:
                 self._then = then
@@ -250,7 +251,7 @@ def _settle(future: asyncio.Future[Any], value: object) -> None:
 def _raised(error: BaseException) -> Raised:
     if isinstance(error, ToolError):
         return Raised(error.code, error.message, is_tool_error=True)
-    # An exception may be unable to say what it is.
+    # str() of an exception may raise.
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - code of the tool's own

@@ -1,13 +1,12 @@
-"""Making data harmless: what a tool brings back can be read, but it cannot be a call, a role or a marker.
+"""Sanitizes tool output, so that it cannot act as a tool call, a chat role or a control token.
 
-A result comes from a web page, a device's name, a stranger's message. Two things could make it act: a
-control token, which the tokenizer would take for a turn of the conversation, and a call, which a model that
-repeats what it read would write again. Both have a shape, and the shape is broken here without losing a word:
-a space behind `<` and `[`, a bracket of another kind, a colon that becomes a dash.
+Results contain untrusted text: web pages, device names, messages. Two things in them could act: a control
+token, which the tokenizer would read as a new turn, and a call, which a model may copy. Both have a syntax,
+which is broken here without losing a word: a space after `<` and `[`, another kind of bracket, a dash for a colon.
 
-The shapes are those of every family's chat template and of every wire format in use, not only of the model
-that is loaded: a result may be read again tomorrow by another one. The names of the tools are needed for one
-shape alone: `{"name": "get_time"}` is a call or a person, depending on who is called that.
+The patterns cover the chat templates and wire formats of all model families, not only of the loaded one,
+because another model may read the result later. Tool names are needed for one pattern only: whether
+`{"name": "get_time"}` is a call or a person depends on them.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<=\w)(?=[({])"), " "),
     (re.compile(r"(?<=\w)(?=\[\s*+[\[{])"), " "),
     (re.compile(r"\bto=(?=functions\b)"), "to: "),
-    # A block of code: some families write their calls in one.
+    # A code block: some model families write their calls in one.
     (re.compile(r"`{3,}+"), "'''"),
     # {"name": "unlock", "arguments": {…}}, also escaped or without quotes
     (
@@ -59,8 +58,8 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "(",
     ),
-    # A line, or something in brackets, that claims to be somebody's turn. What stands between is bounded, and
-    # any long run of it counts as a beginning: so the time stays linear.
+    # A line, or a bracket, that claims to start another role's turn. The text in between is bounded, and any
+    # longer run counts as a start: so the time stays linear.
     (
         re.compile(
             rf"((?:^|[(\[{{#*>|\"'])[ \t#*]{{0,8}}+|(?<=[ \t#*]{{9}}))({_ROLES})[ \t*]*+:",
@@ -72,7 +71,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def sanitize_tool_output(text: str) -> str:
-    """The same words, in no shape that acts."""
+    """The same words without any syntax that acts."""
     text = _visible(text)
     for shape, harmless in _SHAPES:
         text = shape.sub(harmless, text)
@@ -80,7 +79,7 @@ def sanitize_tool_output(text: str) -> str:
 
 
 def sanitize_tool_json(value: Any, *, names: Collection[str] = (), max_chars: int) -> str:  # noqa: ANN401 - JSON
-    """JSON text of a JSON value; of a value that is much longer than `max_chars`, the beginning."""
+    """Serialise a value as sanitized JSON; a value much longer than `max_chars` is truncated."""
     return json.dumps(_Walk(names, max_chars).value(value, 0), ensure_ascii=False)
 
 
@@ -89,7 +88,7 @@ def _visible(text: str) -> str:
 
 
 class _Walk:
-    """One value, and how many characters of it there is still room for."""
+    """Traverses one value, with the number of characters left."""
 
     def __init__(self, names: Collection[str], max_chars: int) -> None:
         self._names = names

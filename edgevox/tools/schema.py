@@ -1,8 +1,8 @@
-"""From a function to the JSON Schema of its arguments, and from arguments to the values it wants.
+"""Derives the JSON Schema of a function's arguments, and converts JSON arguments to its annotated types.
 
-The types come from the signature, the words from the docstring: its text describes the tool, its `Args:`
-section the parameters. The schema is kept small (no titles, nothing behind a `$ref` that can stand in its
-place), because a small model reads it in every prompt.
+Types come from the signature, descriptions from the docstring: its text describes the tool, its `Args:`
+section the parameters. The schema is kept small (no titles, `$ref` inlined where possible), because it is
+part of every prompt.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _DEFINITIONS = "#/$defs/"
 
 
 def schema_fault(schema: JsonObject) -> str | None:
-    """Say what keeps this from being a JSON Schema of draft 2020-12, if anything. Raises RecursionError."""
+    """The reason why this is not a JSON Schema of draft 2020-12, or None. Raises RecursionError."""
     return _fault_of_text(json.dumps(schema, default=str))
 
 
-# A check takes milliseconds, and tools are copied, bound to a home and sent again with every request.
+# A check takes milliseconds, and the same schemas are checked again with every request.
 @functools.lru_cache(maxsize=1024)
 def _fault_of_text(schema_json: str) -> str | None:
     try:
@@ -48,14 +48,14 @@ def _fault_of_text(schema_json: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes: `parameters` is its JSON Schema."""
+    """The parameters of a function; `parameters` is their JSON Schema."""
 
     description: str
     parameters: JsonObject
     adapters: Mapping[str, TypeAdapter[Any]] = field(repr=False)
 
     def convert(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """JSON values as the annotated Python types. Raises InvalidArguments."""
+        """Convert JSON values to the annotated Python types. Raises InvalidArguments."""
         converted = dict(arguments)
         for name, adapter in self.adapters.items():
             if name in arguments:
@@ -67,7 +67,7 @@ class Signature:
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
-    """The schema of a function. Raises ConfigError for a parameter that JSON cannot express."""
+    """Derive the schema of a function. Raises ConfigError for a parameter that JSON cannot express."""
     description, explained = read_docstring(inspect.getdoc(_written(function)) or "")
     adapters: dict[str, TypeAdapter[Any]] = {}
     defaults: dict[str, object] = {}
@@ -90,7 +90,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The description, and what the `Args:` section says of each parameter."""
+    """The description, and the text of each parameter in the `Args:` section."""
     sections: dict[str, list[str]] = {"": []}
     current = sections[""]
     for line in text.splitlines():
@@ -122,7 +122,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def _written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that somebody wrote, with its types and its docstring."""
+    """The function under the decorators, with its types and docstring."""
     if isinstance(function, functools.partial):
         return _written(function.func)
     return function if inspect.isroutine(function) else type(function).__call__
@@ -133,8 +133,8 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(_written(function), include_extras=True)
     except (NameError, TypeError) as error:
         raise ConfigError(
-            f"the types of {_name(function)} cannot be read: {error}",
-            hint="types of a tool's parameters must be defined at the top of its module",
+            f"the type annotations of {_name(function)} cannot be resolved: {error}",
+            hint="define the types of a tool's parameters at module level",
         ) from error
 
 
@@ -142,12 +142,12 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter, hint
     if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
         raise ConfigError(
             f"{_name(function)} takes {parameter.name} by position only",
-            hint="a model gives every argument by name",
+            hint="models pass every argument by name",
         )
     if parameter.name not in hints:
         raise ConfigError(
-            f"the parameter {parameter.name} of {_name(function)} has no type",
-            hint=f"write {parameter.name}: str, or what it is; for a method decorate the bound one",
+            f"the parameter {parameter.name} of {_name(function)} has no type annotation",
+            hint=f"write {parameter.name}: str, or its type; decorate bound methods only",
         )
     if isinstance(parameter.default, FieldInfo):
         raise ConfigError(
@@ -158,7 +158,7 @@ def _annotation(function: Callable[..., Any], parameter: inspect.Parameter, hint
 
 
 def _without_none(annotation: Any) -> Any:  # noqa: ANN401 - a type
-    """`X | None = None`: whoever means None leaves the argument out, and the schema stays simple."""
+    """For `X | None = None` the type X: omitting the argument means None, and the schema stays simple."""
     if get_origin(annotation) is Annotated:
         inner, *extras = get_args(annotation)
         return Annotated[(_without_none(inner), *extras)]
@@ -209,7 +209,7 @@ def _parameters(
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
-    """The schema with definitions put in place of references, except where one leads back to itself."""
+    """The schema with references inlined, except recursive ones."""
     if isinstance(schema, list):
         return [_inlined(member, definitions, inside) for member in schema]
     if not isinstance(schema, dict):
@@ -236,7 +236,7 @@ def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
 
 
 def _references(schema: object, definitions: Mapping[str, Any]) -> set[str]:
-    """The definitions that a schema needs, directly and through others."""
+    """The definitions that a schema uses, directly and indirectly."""
     found: set[str] = set()
     waiting = [schema]
     while waiting:
@@ -256,7 +256,7 @@ def _default(value: object) -> dict[str, Any]:
     try:
         return {"default": to_jsonable_python(value)}
     except PydanticSerializationError:
-        return {}  # a marker object of the function's own: nothing that a model could write
+        return {}  # a sentinel that JSON cannot express
 
 
 def _sentence(name: str, error: ValidationError) -> str:
@@ -269,8 +269,8 @@ def _sentence(name: str, error: ValidationError) -> str:
 
 def _unusable(function: Callable[..., Any], name: str, error: Exception) -> ConfigError:
     return ConfigError(
-        f"the type of {name} in {_name(function)} cannot be used: {str(error).splitlines()[0]}",
-        hint="plain types, Literal, Enum, dataclasses, pydantic models and lists of them can",
+        f"unsupported type of {name} in {_name(function)}: {str(error).splitlines()[0]}",
+        hint="use plain types, Literal, Enum, dataclasses, pydantic models, or lists of them",
     )
 
 

@@ -1,4 +1,4 @@
-"""Decides between yes and no without a model, in every reply language. Only an unambiguous yes counts."""
+"""Classifies an answer as yes, no or unclear without a model, in every reply language."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from edgevox.core.languages import ENGLISH
 
 @dataclass(frozen=True, slots=True)
 class YesNoWords:
-    """Phrases in small letters and without marks: "d'accord" is "daccord"."""
+    """Phrases in lower case and without apostrophes: "d'accord" is "daccord"."""
 
     yes: tuple[str, ...]
     no: tuple[str, ...]
     polite: tuple[str, ...]
-    """They may stand beside a yes, and are none alone: "merci" is often a no."""
+    """Allowed beside a yes, but not a yes alone: "merci" is often a no."""
     idioms: tuple[str, ...]
-    """They hold a no, or a yes, and are neither."""
+    """Phrases that contain a no or a yes, but are neither."""
 
 
 _WORDS = {
@@ -118,7 +118,7 @@ _WORDS = {
 
 @cache
 def yes_no_words(language: str) -> YesNoWords:
-    """How somebody answers who speaks that language: in it, or in English, as the question was."""
+    """The phrases of a language, with the English ones: people may answer in either."""
     english, own = _WORDS[ENGLISH], _WORDS.get(language)
     if own is None or own is english:
         return english
@@ -129,15 +129,15 @@ def yes_no_words(language: str) -> YesNoWords:
 
 Answer: TypeAlias = Literal["yes", "no", "unclear"]
 
-# A plain yes is short: in a longer sentence something else is being said.
+# A longer sentence says something other than a plain yes.
 _MAX_YES_WORDS = 6
 
 
 def decide_yes_no(text: str, language: str = ENGLISH) -> Answer:
-    """What a person answered to "Unlock the front door?". In doubt it is unclear, and then nothing happens.
+    """Classify the answer to a question such as "Unlock the front door?"; in doubt it is unclear.
 
-    A yes has to be nothing but a yes: "yes but", "yeah no", "I guess", a question and a long sentence are
-    none. A no may have reasons. Who speaks another `language` may answer in it, or in English.
+    A yes must be nothing but a yes: "yes but", "yeah no", "I guess", a question or a long sentence is not one.
+    A no may come with reasons. The answer may be in `language` or in English.
     """
     known = yes_no_words(language)
     words = _words(text)
@@ -148,7 +148,7 @@ def decide_yes_no(text: str, language: str = ENGLISH) -> Answer:
         return "unclear"
     without_no = _without(spoken, known.no)
     if without_no != spoken:
-        # "of course not" is no yes, "yeah no" is neither.
+        # "of course not" is not a yes, "yeah no" is neither.
         return "unclear" if _holds_any(without_no, known.yes) else "no"
     if len(words) > _MAX_YES_WORDS:
         return "unclear"

@@ -104,8 +104,8 @@ def test_a_server_that_fails_says_why(capsys: pytest.CaptureFixture[str], log: P
     ("words", "problem"),
     [
         (["mcp", "add", "x"], "either a program after --, or --url"),
-        (["mcp", "add", "--url", "ftp://y", "x"], "no address of a server"),
-        (["mcp", "add", "x y", "--", "z"], "cannot be a server's name"),
+        (["mcp", "add", "--url", "ftp://y", "x"], "invalid server URL"),
+        (["mcp", "add", "x y", "--", "z"], "is not a valid server name"),
         (["mcp", "add", "--env", "A", "x", "--", "z"], "invalid NAME=VALUE"),
         (["mcp", "add", "x", "--env", "A=b", "--", "z"], "comes after the name"),
         (["mcp", "remove", "x"], "unknown MCP server x"),

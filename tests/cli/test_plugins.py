@@ -108,7 +108,7 @@ def test_a_new_plugin_never_replaces_a_file(plugins_folder: Path, capsys: pytest
 @pytest.mark.parametrize("name", ["../evil", "9lives", "", "a b", "x" * 41])
 def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert main(["plugins", "new", name]) == 2
-    assert "cannot be a plugin's name" in capsys.readouterr().err
+    assert "is not a valid plugin name" in capsys.readouterr().err
     assert not (tmp_path / "config").exists()
 
 

@@ -1,4 +1,4 @@
-"""Single values changed in a file that a person wrote."""
+"""Editing single values in a hand-written settings file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from edgevox.core.files import Folders
         ),
     ],
 )
-def test_a_value_takes_the_place_that_it_has_in_the_file(before: str, after: str) -> None:
+def test_a_value_is_replaced_in_place(before: str, after: str) -> None:
     assert with_values(before, "audio", {"speaker": "HDMI"}) == after
 
 
-def test_the_file_of_config_init_keeps_its_explanations(folders: Folders) -> None:
+def test_the_file_of_config_init_keeps_its_comments(folders: Folders) -> None:
     path = write_initial_config(folders)
     before = path.read_text().splitlines()
     update_config_file(path, "audio", {"microphone": 'the "good" one', "speaker": "HDMI"})
@@ -45,16 +45,16 @@ def test_the_file_of_config_init_keeps_its_explanations(folders: Folders) -> Non
 @pytest.mark.parametrize(
     "awkward", ['audio.speaker = "x"\n', 'audio = { speaker = "x" }\n', 'text = """\n[audio]\n"""\n']
 )
-def test_a_file_that_would_be_damaged_is_left_alone(awkward: str, tmp_path: Path) -> None:
+def test_a_file_that_an_edit_would_damage_is_unchanged(awkward: str, tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text(awkward)
-    with pytest.raises(ConfigError, match="cannot be changed safely") as caught:
+    with pytest.raises(ConfigError, match="does not allow a safe edit") as caught:
         update_config_file(path, "audio", {"speaker": "HDMI"})
     assert 'speaker = "HDMI"' in caught.value.hint
     assert path.read_text() == awkward
 
 
-def test_a_link_and_the_permissions_stay(tmp_path: Path) -> None:
+def test_symlink_and_permissions_are_kept(tmp_path: Path) -> None:
     target, link = tmp_path / "dotfiles.toml", tmp_path / "config" / "config.toml"
     target.write_text("[tts]\nspeed = 1.2\n")
     target.chmod(0o640)

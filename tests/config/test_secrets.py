@@ -1,4 +1,4 @@
-"""Secrets on disk and in memory: nobody else reads them, and nothing prints them."""
+"""Secrets on disk and in memory: readable by their owner only, and never printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from edgevox.core.errors import ConfigError
 TOKEN = "not-for-your-eyes"
 
 
-def test_what_is_written_is_read_again_and_only_by_its_user(tmp_path: Path) -> None:
+def test_a_secret_survives_a_round_trip_and_is_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "config" / "token"
     write_secret(path, f" {TOKEN}\n")
     secret = read_secret(path)
@@ -24,7 +24,7 @@ def test_what_is_written_is_read_again_and_only_by_its_user(tmp_path: Path) -> N
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_new_secret_takes_the_place_of_one_that_others_could_read(tmp_path: Path) -> None:
+def test_a_new_secret_replaces_a_readable_one(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("old")
     path.chmod(0o644)
@@ -32,7 +32,7 @@ def test_a_new_secret_takes_the_place_of_one_that_others_could_read(tmp_path: Pa
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_file_that_others_can_read_is_refused_without_showing_it(tmp_path: Path) -> None:
+def test_a_file_readable_by_others_is_refused_without_showing_it(tmp_path: Path) -> None:
     path = tmp_path / "token"
     write_secret(path, TOKEN)
     path.chmod(0o640)
@@ -43,14 +43,14 @@ def test_a_file_that_others_can_read_is_refused_without_showing_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize("content", [None, "", "  \n"])
-def test_no_file_and_an_empty_one_are_no_secret(tmp_path: Path, content: str | None) -> None:
+def test_a_missing_or_empty_file_gives_no_secret(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "token"
     if content is not None:
         write_secret(path, content)
     assert read_secret(path) is None
 
 
-def test_a_secret_does_not_show_itself(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_secret_is_never_printed(caplog: pytest.LogCaptureFixture) -> None:
     secret = Secret(TOKEN)
     logging.getLogger("edgevox").warning("with %s and %r", secret, {"token": secret})
     assert TOKEN not in f"{secret} {secret!r} {[secret]} {caplog.text}"

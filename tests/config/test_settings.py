@@ -1,4 +1,4 @@
-"""The settings: which source wins, where a value came from, and what is said about every kind of mistake."""
+"""Settings: precedence of the layers, the source of each value, and the message for every kind of mistake."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def message_of(folders: Folders, **layers: dict[str, object]) -> str:
 # --- which source wins
 
 
-def test_with_no_sources_every_value_is_the_default_or_the_presets(folders: Folders) -> None:
+def test_without_other_layers_values_are_the_defaults_or_the_presets(folders: Folders) -> None:
     settings = load_settings(folders, environ={})
     assert settings.preset == DEFAULT_PRESET
     assert settings.stt.model == "whisper-base"
@@ -95,27 +95,27 @@ def test_the_preset_is_itself_chosen_by_layers(
     assert settings.sources["llm.temperature"] == Source("preset", preset)
 
 
-def test_a_file_of_ones_own_gets_the_generic_preset(folders: Folders) -> None:
+def test_a_model_file_gets_the_generic_preset(folders: Folders) -> None:
     write_config(folders, 'preset = "qwen3"')
     settings = load_settings(folders, environ={}, flags={"llm.model": "/models/own.gguf"})
     assert (settings.preset, settings.llm.model) == ("generic", Path("/models/own.gguf"))
     assert settings.sources["preset"] == Source("flag")
 
 
-def test_a_file_and_a_preset_named_together_both_hold(folders: Folders) -> None:
+def test_a_model_file_and_a_preset_can_be_combined(folders: Folders) -> None:
     write_config(folders, 'preset = "qwen3"\n[llm]\nmodel = "/models/own.gguf"')
     settings = load_settings(folders, environ={})
     assert (settings.preset, settings.llm.model) == ("qwen3", Path("/models/own.gguf"))
 
 
-def test_a_preset_of_a_stronger_layer_replaces_the_file_of_a_weaker_one(folders: Folders) -> None:
+def test_a_preset_of_a_stronger_layer_overrides_a_model_file(folders: Folders) -> None:
     write_config(folders, '[llm]\nmodel = "/models/own.gguf"')
     settings = load_settings(folders, environ={}, flags={"preset": "qwen3"})
     assert (settings.preset, settings.llm.model) == ("qwen3", None)
     assert settings.sources["llm.model"] == Source("default")
 
 
-def test_a_preset_of_ones_own_may_name_its_file(folders: Folders) -> None:
+def test_a_user_preset_may_name_its_model_file(folders: Folders) -> None:
     write_preset(folders, "mine", '[llm]\nmodel = "/models/own.gguf"\n')
     settings = load_settings(folders, environ={}, flags={"preset": "mine"})
     assert (settings.preset, settings.llm.model) == ("mine", Path("/models/own.gguf"))
@@ -146,7 +146,7 @@ def test_environment_variables_are_read_as_the_type_of_their_setting(folders: Fo
     assert settings.sources["records.max_bytes"] == Source("default")
 
 
-def test_variables_without_a_section_are_left_alone(folders: Folders) -> None:
+def test_variables_without_a_section_are_ignored(folders: Folders) -> None:
     load_settings(
         folders,
         environ={
@@ -164,7 +164,7 @@ def test_a_home_folder_in_a_path_is_expanded(folders: Folders, monkeypatch: pyte
     assert load_settings(folders, environ={}).llm.model == Path("/home/mara/own.gguf")
 
 
-def test_sampling_is_what_the_settings_say(folders: Folders) -> None:
+def test_sampling_follows_the_settings(folders: Folders) -> None:
     flags = {
         "preset": "smollm2-135m",
         "llm.temperature": 0.5,
@@ -178,7 +178,7 @@ def test_sampling_is_what_the_settings_say(folders: Folders) -> None:
     )
 
 
-def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
+def test_settings_are_immutable(folders: Folders) -> None:
     settings = load_settings(folders, environ={})
     with pytest.raises(ValueError, match="frozen"):
         settings.llm.threads = 3
@@ -206,7 +206,7 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
             " records, memory, home, mqtt, ring, tools, mcp, server, plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),
-        ("llm = 3", 1, "llm is a section: write [llm], and its settings below"),
+        ("llm = 3", 1, "llm is a section: write [llm], with its settings below"),
         ("[preset]\nname = 1", 1, 'preset must be a text that is not empty, not {"name": 1}'),
         ('[llm]\nthreads = "2"', 2, 'llm.threads must be a whole number from 1 to 256 or "auto", not "2"'),
         ("[llm]\nthreads = true", 2, 'llm.threads must be a whole number from 1 to 256 or "auto", not true'),
@@ -224,12 +224,12 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         (
             '[stt]\nlanguage = "deu"',
             2,
-            'stt.language: "deu" is no language that Whisper knows: did you mean de (German)?',
+            'stt.language: "deu" is not a language code that Whisper knows: did you mean de (German)?',
         ),
         (
             '[tts.voices]\ngerman = "piper-de_DE-thorsten-medium"',
             1,
-            'tts.voices: "german" is no language that Whisper knows: did you mean de (German)?',
+            'tts.voices: "german" is not a language code that Whisper knows: did you mean de (German)?',
         ),
         (
             '[tts]\nvoices = {de = ""}',
@@ -238,7 +238,9 @@ def test_settings_cannot_be_changed_afterwards(folders: Folders) -> None:
         ),
     ],
 )
-def test_a_mistake_in_the_file_is_named_with_its_line(folders: Folders, config: str, line: int, problem: str) -> None:
+def test_a_mistake_in_the_file_is_reported_with_its_line(
+    folders: Folders, config: str, line: int, problem: str
+) -> None:
     path = write_config(folders, config)
     assert message_of(folders) == f"{path}, line {line}: {problem}"
 
@@ -265,46 +267,46 @@ def test_a_mistake_in_the_file_is_named_with_its_line(folders: Folders, config: 
         ("EDGEVOX_PRESET", "qwen4", "EDGEVOX_PRESET: there is no preset qwen4: did you mean qwen3"),
     ],
 )
-def test_a_mistake_in_the_environment_is_named_with_its_variable(
+def test_a_mistake_in_the_environment_is_reported_with_its_variable(
     folders: Folders, variable: str, value: str, message: str
 ) -> None:
     assert message in message_of(folders, environ={variable: value})
 
 
-def test_a_flag_out_of_range_is_named(folders: Folders) -> None:
+def test_a_flag_out_of_range_is_reported(folders: Folders) -> None:
     assert message_of(folders, flags={"llm.temperature": 9}) == (
         "command line: llm.temperature must be a number from 0 to 5, not 9"
     )
 
 
-def test_all_mistakes_are_told_at_once_even_those_that_are_overridden(folders: Folders) -> None:
+def test_all_mistakes_are_reported_at_once_even_overridden_ones(folders: Folders) -> None:
     write_config(folders, 'preset = "none-such"\n[llm]\nthreads = 0\ntopp = 1')
     message = message_of(folders, environ={"EDGEVOX_TTS__SPEED": "fast"}, flags={"llm.threads": 2})
     assert message.startswith("4 settings cannot be used:\n")
     assert [name in message for name in ("llm.threads", "llm.topp", "tts.speed", "none-such")] == [True] * 4
 
 
-def test_a_mistake_in_a_preset_is_named_with_the_presets_file(folders: Folders) -> None:
+def test_a_mistake_in_a_preset_is_reported_with_its_file(folders: Folders) -> None:
     path = write_preset(folders, "mine", 'summary = "x"\n\n[llm]\ntemprature = 1')
     assert message_of(folders, flags={"preset": "mine"}) == (
         f"{path}, line 4: unknown setting llm.temprature: did you mean llm.temperature?"
     )
 
 
-def test_broken_toml_is_named_with_its_line(folders: Folders) -> None:
+def test_invalid_toml_is_reported_with_its_line(folders: Folders) -> None:
     path = write_config(folders, "[llm]\nthreads = two\n")
     message = message_of(folders)
     assert str(path) in message
     assert "line 2" in message
 
 
-def test_a_file_that_is_not_text_is_said_to_be_so(folders: Folders) -> None:
+def test_a_file_that_is_not_utf8_is_reported(folders: Folders) -> None:
     write_config(folders, "")
     folders.config_file.write_bytes(b"\xff\xfe\x00")
-    assert message_of(folders) == f"{folders.config_file} is not a text in UTF-8"
+    assert message_of(folders) == f"{folders.config_file} is not valid UTF-8"
 
 
-def test_a_folder_in_place_of_the_file_is_said_to_be_so(folders: Folders) -> None:
+def test_a_folder_in_place_of_the_file_is_reported(folders: Folders) -> None:
     folders.config_file.mkdir(parents=True)
     assert message_of(folders) == f"{folders.config_file} cannot be read: Is a directory"
 
@@ -312,13 +314,13 @@ def test_a_folder_in_place_of_the_file_is_said_to_be_so(folders: Folders) -> Non
 # --- the first file
 
 
-def test_the_first_file_changes_nothing(folders: Folders) -> None:
+def test_the_initial_file_changes_nothing(folders: Folders) -> None:
     before = load_settings(folders, environ={})
     write_initial_config(folders)
     assert load_settings(folders, environ={}) == before
 
 
-def test_the_first_file_shows_every_setting_as_it_would_have_to_be_written(folders: Folders) -> None:
+def test_the_initial_file_shows_every_setting_in_toml_syntax(folders: Folders) -> None:
     path = write_initial_config(folders)
     before = load_settings(folders, environ={})
     active = re.sub(r"^#(?=[a-z_]+ = )", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -333,13 +335,13 @@ def test_the_first_file_shows_every_setting_as_it_would_have_to_be_written(folde
         assert attrgetter(name)(after) == attrgetter(name)(before)
 
 
-def test_the_first_file_is_for_its_owner_only_and_leaves_nothing_beside_it(folders: Folders) -> None:
+def test_the_initial_file_is_owner_only_and_leaves_no_partial(folders: Folders) -> None:
     path = write_initial_config(folders)
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(folders.config.iterdir()) == [path]
 
 
-def test_the_first_file_never_replaces_one(folders: Folders) -> None:
+def test_the_initial_file_never_replaces_an_existing_one(folders: Folders) -> None:
     path = write_config(folders, "broken =")
     with pytest.raises(ConfigError, match="exists already"):
         write_initial_config(folders)
@@ -354,7 +356,7 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
 
 
 @given(instructions=st.text(st.characters(codec="utf-8"), max_size=200), names=st.lists(st.text(max_size=20)))
-def test_any_text_survives_the_way_through_the_file(
+def test_any_text_survives_a_round_trip_through_the_file(
     tmp_path_factory: pytest.TempPathFactory, instructions: str, names: list[str]
 ) -> None:
     root = tmp_path_factory.mktemp("settings")
@@ -388,7 +390,7 @@ def test_a_table_in_a_variable_is_separated_by_commas(folders: Folders) -> None:
     assert tools.timeouts_s == {"search_corpus": 60.0}
 
 
-def test_a_wrong_value_in_a_table_is_named_with_its_line(folders: Folders) -> None:
+def test_a_wrong_value_in_a_table_is_reported_with_its_line(folders: Folders) -> None:
     path = write_config(folders, '[tools.confirm_tools]\nbroadcast = "maybe"\n')
     assert message_of(folders) == (
         f'{path}, line 1: tools.confirm_tools must be a table with "never" or "voice" or "screen" for each'
@@ -396,14 +398,14 @@ def test_a_wrong_value_in_a_table_is_named_with_its_line(folders: Folders) -> No
     )
 
 
-def test_the_first_file_can_show_a_table(folders: Folders) -> None:
+def test_the_initial_file_can_show_a_table(folders: Folders) -> None:
     flags: dict[str, object] = {"tools.confirm_domains": {"cover.garage": "voice"}}
     text = commented_file(load_settings(folders, environ={}, flags=flags))
     write_config(folders, text.replace("#confirm_domains", "confirm_domains"))
     assert load_settings(folders, environ={}).tools.confirm_domains == {"cover.garage": "voice"}
 
 
-def test_a_plugin_finds_whatever_its_table_holds(folders: Folders) -> None:
+def test_a_plugin_gets_its_whole_table(folders: Folders) -> None:
     path = write_config(folders, '[plugins.weather]\ncity = "Bonn"\n[plugins.weather.units]\nwind = "km/h"\n')
     settings = load_settings(folders, environ={})
     assert settings.plugins.table("weather") == {"city": "Bonn", "units": {"wind": "km/h"}}
@@ -412,7 +414,7 @@ def test_a_plugin_finds_whatever_its_table_holds(folders: Folders) -> None:
     assert settings.sources["plugins.weather"] == Source("file", str(path))
 
 
-def test_a_plugin_is_on_until_its_table_says_otherwise(folders: Folders) -> None:
+def test_a_plugin_is_enabled_by_default(folders: Folders) -> None:
     write_config(folders, "[plugins.weather]\nenabled = false\n[plugins.news]\n")
     plugins = load_settings(folders, environ={}).plugins
     assert [plugins.is_enabled(name) for name in ("weather", "news", "other")] == [False, True, True]
@@ -421,14 +423,14 @@ def test_a_plugin_is_on_until_its_table_says_otherwise(folders: Folders) -> None
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ("[plugins]\nweather = 3", "line 2: plugins.weather is a plugin's: it can be set in the file only"),
+        ("[plugins]\nweather = 3", "line 2: plugins.weather belongs to a plugin: set it in the settings file"),
         (
             '[plugins.weather]\nenabled = "no"',
             "line 1: plugins.weather.enabled must be true or false, not 'no'",
         ),
     ],
 )
-def test_a_mistake_about_a_plugin_is_named(folders: Folders, config: str, problem: str) -> None:
+def test_a_mistake_in_a_plugin_table_is_reported(folders: Folders, config: str, problem: str) -> None:
     write_config(folders, config)
     assert problem in message_of(folders)
 
@@ -444,14 +446,14 @@ def test_every_setting_is_described() -> None:
     assert [name for name, setting in catalogue().items() if not setting.description] == []
 
 
-def test_every_default_is_a_value_that_may_be_written() -> None:
+def test_every_default_is_a_valid_value() -> None:
     for setting in catalogue().values():
         assert setting.from_flag(setting.default) == setting.default
         if setting.default is None:
             assert setting.from_toml(setting.example) is not None
 
 
-def test_a_setting_is_found_under_its_own_variable(folders: Folders) -> None:
+def test_a_setting_can_be_set_by_its_variable(folders: Folders) -> None:
     assert variable_name("engines.stt_timeout_s") == "EDGEVOX_ENGINES__STT_TIMEOUT_S"
     settings = load_settings(folders, environ={variable_name("engines.stt_timeout_s"): "5"})
     assert settings.engines.stt_timeout_s == 5.0
@@ -478,7 +480,7 @@ def test_voices_are_set_by_language(folders: Folders) -> None:
     assert load_settings(folders, environ=environ).tts.voices == {"it": "paola", "pt": "faber"}
 
 
-def test_a_recogniser_of_english_alone_is_not_set_to_another_language(folders: Folders) -> None:
+def test_an_english_only_recogniser_rejects_another_language(folders: Folders) -> None:
     path = write_config(folders, '[stt]\nmodel = "whisper-tiny.en"\n')
     with pytest.raises(ConfigError) as caught:
         load_settings(folders, environ={"EDGEVOX_STT__LANGUAGE": "de"})
@@ -491,7 +493,7 @@ def test_a_recogniser_of_english_alone_is_not_set_to_another_language(folders: F
 
 
 @pytest.mark.parametrize("language", ["en", "auto"])
-def test_a_recogniser_of_english_alone_hears_english(folders: Folders, language: str) -> None:
+def test_an_english_only_recogniser_accepts_english(folders: Folders, language: str) -> None:
     flags: dict[str, object] = {"stt.model": "whisper-tiny.en", "stt.language": language}
     assert load_settings(folders, environ={}, flags=flags).stt.language == language
 
@@ -499,13 +501,13 @@ def test_a_recogniser_of_english_alone_hears_english(folders: Folders, language:
 # --- engines on other machines
 
 
-def test_a_server_gets_the_preset_for_servers(folders: Folders) -> None:
+def test_a_remote_url_gets_the_remote_preset(folders: Folders) -> None:
     write_config(folders, 'preset = "qwen3"')
     settings = load_settings(folders, environ={}, flags={"llm.remote_url": "http://big:8080/v1/"})
     assert (settings.preset, settings.llm.remote_url) == ("remote", "http://big:8080/v1")
 
 
-def test_a_preset_named_beside_a_server_holds_and_a_stronger_one_replaces_it(folders: Folders) -> None:
+def test_a_preset_can_accompany_a_remote_url_and_a_stronger_one_overrides_both(folders: Folders) -> None:
     write_config(folders, 'preset = "qwen3"\n[llm]\nremote_url = "http://big/v1"')
     settings = load_settings(folders, environ={})
     assert (settings.preset, settings.llm.remote_url) == ("qwen3", "http://big/v1")
@@ -513,40 +515,40 @@ def test_a_preset_named_beside_a_server_holds_and_a_stronger_one_replaces_it(fol
     assert (settings.preset, settings.llm.remote_url) == ("home", None)
 
 
-def test_a_preset_of_ones_own_may_name_its_server(folders: Folders) -> None:
+def test_a_user_preset_may_name_its_remote_url(folders: Folders) -> None:
     write_preset(folders, "mine", '[llm]\nremote_url = "http://big/v1"\n')
     settings = load_settings(folders, environ={}, flags={"preset": "mine"})
     assert (settings.preset, settings.llm.remote_url) == ("mine", "http://big/v1")
 
 
-def test_of_a_file_and_a_server_the_stronger_layer_decides(folders: Folders) -> None:
+def test_of_a_model_file_and_a_remote_url_the_stronger_layer_wins(folders: Folders) -> None:
     write_config(folders, '[llm]\nremote_url = "http://big/v1"')
     settings = load_settings(folders, environ={}, flags={"llm.model": "/models/own.gguf"})
     assert (settings.preset, settings.llm.remote_url) == ("generic", None)
     write_config(folders, '[llm]\nremote_url = "http://big/v1"\nmodel = "/models/own.gguf"')
-    with pytest.raises(ConfigError, match="leave one out"):
+    with pytest.raises(ConfigError, match="remove one"):
         load_settings(folders, environ={})
 
 
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ('[llm]\nremote_url = "big:8080"', "is no address"),
-        ('[llm]\nremote_url = "http://me:secret@big/v1"', "a key does not belong in an address"),
-        ('[llm]\nremote_extra = "[1]"', "no JSON object"),
-        ('[llm]\nremote_extra = "{"', "no JSON"),
-        ('[stt]\nremote = "big"', "is no address such as tcp://"),
+        ('[llm]\nremote_url = "big:8080"', "is not a valid URL"),
+        ('[llm]\nremote_url = "http://me:secret@big/v1"', "a URL must not contain a key"),
+        ('[llm]\nremote_extra = "[1]"', "not a JSON object"),
+        ('[llm]\nremote_extra = "{"', "invalid JSON"),
+        ('[stt]\nremote = "big"', "is not a valid address such as tcp://"),
         ("[tts]\nremote_languages = []", "tts.remote_languages"),
-        ('[server]\nwyoming_peers = ["big"]', "no address of a machine"),
+        ('[server]\nwyoming_peers = ["big"]', "is not an IP address or network"),
     ],
 )
-def test_a_mistake_about_another_machine_is_named(folders: Folders, config: str, problem: str) -> None:
+def test_a_mistake_in_a_remote_setting_is_reported(folders: Folders, config: str, problem: str) -> None:
     write_config(folders, config)
     with pytest.raises(ConfigError, match=problem) as caught:
         load_settings(folders, environ={})
     assert "secret" not in caught.value.message
 
 
-def test_the_address_of_a_wyoming_server_may_be_short(folders: Folders) -> None:
+def test_the_address_of_a_wyoming_server_may_be_abbreviated(folders: Folders) -> None:
     settings = load_settings(folders, environ={"EDGEVOX_STT__REMOTE": "big:10300"})
     assert settings.stt.remote == "tcp://big:10300"

@@ -9,7 +9,7 @@ def event(name: str) -> EngineChanged:
     return EngineChanged(engine=name, state="ready")
 
 
-def test_every_listener_hears_every_event_while_it_listens() -> None:
+def test_every_listener_receives_every_event_while_subscribed() -> None:
     bus = Bus()
     heard: list[Event] = []
     bus.publish(event("before"))
@@ -19,7 +19,7 @@ def test_every_listener_hears_every_event_while_it_listens() -> None:
     assert [e.engine for e in heard if isinstance(e, EngineChanged)] == ["during"]
 
 
-async def test_a_slow_reader_loses_the_oldest_events_and_knows_how_many() -> None:
+async def test_a_slow_reader_loses_the_oldest_events_and_their_count_is_known() -> None:
     bus = Bus()
     with bus.subscription(capacity=2) as events:
         for name in "abcd":

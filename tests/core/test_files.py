@@ -1,4 +1,4 @@
-"""A file is there whole or as it was, and stays what and whose it was."""
+"""Atomic writes: a file is complete or unchanged, and keeps its permissions."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_the_parts_stand_behind_each_other_in_a_folder_that_was_not_there(tmp_path: Path) -> None:
+def test_parts_are_concatenated_and_missing_folders_created(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file"
     write_atomic(path, "grün ", b"\x00\xff", " end\n")
     assert path.read_bytes() == "grün ".encode() + b"\x00\xff end\n"
 
 
-def test_a_disk_that_fails_leaves_the_old_file_and_nothing_beside_it(
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_partial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "file"
@@ -47,7 +47,7 @@ def test_a_disk_that_fails_leaves_the_old_file_and_nothing_beside_it(
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "old")]
 
 
-def test_a_new_file_is_for_its_owner_and_an_old_one_for_whom_it_was(tmp_path: Path) -> None:
+def test_a_new_file_is_owner_only_and_an_existing_one_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_atomic(path, "1")
     assert mode_of(path) == 0o600
@@ -58,7 +58,7 @@ def test_a_new_file_is_for_its_owner_and_an_old_one_for_whom_it_was(tmp_path: Pa
     assert (mode_of(path), path.read_text()) == (0o600, "3")
 
 
-def test_a_link_stays_a_link_to_the_file(tmp_path: Path) -> None:
+def test_a_symlink_stays_a_symlink(tmp_path: Path) -> None:
     kept, link = tmp_path / "dotfiles" / "file", tmp_path / "file"
     kept.parent.mkdir()
     link.symlink_to(kept)
@@ -67,7 +67,7 @@ def test_a_link_stays_a_link_to_the_file(tmp_path: Path) -> None:
     assert kept.read_text() == "through the link"
 
 
-def test_what_a_process_left_that_ended_while_it_wrote_is_found(tmp_path: Path) -> None:
+def test_leftover_partials_of_a_killed_process_are_found(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_atomic(path, "old")
     write_atomic(tmp_path / "other", "of no concern")

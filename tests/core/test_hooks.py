@@ -118,14 +118,14 @@ async def test_no_hooks_change_nothing() -> None:
     await hooks.run_end(a_run(), "Hello.")
 
 
-async def test_the_highest_priority_is_asked_first_and_equals_in_the_order_given() -> None:
+async def test_hooks_run_by_priority_and_then_in_the_given_order() -> None:
     seen: list[str] = []
     hooks = Hooks((LateSpy(seen, "late"), Spy(seen, "one"), Spy(seen, "two"), EarlySpy(seen, "early")))
     await hooks.run_end(a_run(), "bye")
     assert seen == [f"{label} on_run_end bye" for label in ("early", "one", "two", "late")]
 
 
-async def test_the_first_answer_is_taken_and_nobody_else_is_asked() -> None:
+async def test_the_first_answer_wins_and_later_hooks_are_not_called() -> None:
     seen: list[str] = []
     hooks = Hooks((LateSpy(seen, "late", Answer("No.")), EarlySpy(seen, "early", Answer("Yes."))))
     assert await hooks.run_start(a_run()) == Answer("Yes.")
@@ -133,20 +133,20 @@ async def test_the_first_answer_is_taken_and_nobody_else_is_asked() -> None:
     assert seen == ["early on_run_start", "early after_llm"]
 
 
-async def test_each_hook_gets_the_request_of_the_one_before() -> None:
+async def test_each_hook_gets_the_request_of_the_previous_one() -> None:
     hooks = Hooks((Asking("first"), Asking("second")))
     request = await hooks.before_llm(a_run(), ChatRequest(()))
     assert [message.content for message in request.messages] == ["first", "second"]
 
 
-async def test_a_denied_call_is_shown_to_no_further_hook() -> None:
+async def test_a_denied_call_is_not_passed_to_later_hooks() -> None:
     seen: list[str] = []
     hooks = Hooks((EarlySpy(seen, "early", Deny("not at night")), LateSpy(seen, "late")))
     assert await hooks.before_tool(a_run(), CALL) == Deny("not at night")
     assert seen == ["early before_tool turn_on"]
 
 
-async def test_another_call_keeps_the_id_that_the_model_gave() -> None:
+async def test_a_replacement_call_keeps_the_models_id() -> None:
     seen: list[str] = []
     other = ToolCall("an id of the hook's own", "turn_off", "{}")
     hooks = Hooks((EarlySpy(seen, "early", other), LateSpy(seen, "late")))
@@ -154,7 +154,7 @@ async def test_another_call_keeps_the_id_that_the_model_gave() -> None:
     assert seen == ["early before_tool turn_on", "late before_tool turn_off"]
 
 
-async def test_each_hook_gets_the_outcome_of_the_one_before_until_one_answers() -> None:
+async def test_each_hook_gets_the_outcome_of_the_previous_one_until_one_answers() -> None:
     seen: list[str] = []
     hooks = Hooks(
         (
@@ -184,7 +184,7 @@ async def test_a_hook_that_fails_is_skipped_at_every_point(caplog: pytest.LogCap
     assert "ValueError: no call" in caplog.text
 
 
-async def test_a_safety_hook_that_fails_stops_what_was_about_to_happen() -> None:
+async def test_a_failing_safety_hook_stops_the_action() -> None:
     seen: list[str] = []
     hooks = Hooks((BrokenGuard(), Spy(seen)))
     with pytest.raises(SafetyHookFailed, match="guard: ValueError: no call"):

@@ -1,4 +1,4 @@
-"""The languages: all of Whisper's, and what somebody is told who writes another."""
+"""Language codes: all of Whisper's, and suggestions for unknown ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from faster_whisper.tokenizer import _LANGUAGE_CODES
 from edgevox.core.languages import LANGUAGES, checked_language
 
 
-def test_they_are_those_of_whisper() -> None:
+def test_the_languages_are_those_of_whisper() -> None:
     assert set(LANGUAGES) == set(_LANGUAGE_CODES)
     assert all(LANGUAGES.values())
 
@@ -20,12 +20,12 @@ def test_they_are_those_of_whisper() -> None:
         *(("en_US", "en"), ("eng", "en"), ("spa", "es"), ("fra", "fr"), ("Haitian", "ht")),
     ],
 )
-def test_the_nearest_language_is_named(written: str, meant: str) -> None:
+def test_the_nearest_language_is_suggested(written: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"did you mean {meant} "):
         checked_language(written)
 
 
 @pytest.mark.parametrize("written", ["xx", "klingon", "", "…"])
-def test_where_none_is_near_none_is_named(written: str) -> None:
+def test_a_distant_name_gets_no_suggestion(written: str) -> None:
     with pytest.raises(ValueError, match="use a code such as"):
         checked_language(written)

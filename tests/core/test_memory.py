@@ -1,4 +1,4 @@
-"""How much memory there is, the machine's or a container's, and that a process of days does not grow."""
+"""Memory limits of the machine or the container, and garbage collection in a long-running process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_machine_has_memory(tmp_path: Path) -> None:
     assert total_memory_bytes(tmp_path / "no-container") > 100_000_000
 
 
-def test_a_containers_limit_counts(tmp_path: Path) -> None:
+def test_the_container_limit_applies(tmp_path: Path) -> None:
     limit = tmp_path / "memory.max"
     limit.write_text("50000000\n", encoding="ascii")
     assert total_memory_bytes(limit) == 50_000_000
@@ -56,5 +56,5 @@ def most_garbage(libraries: str) -> int:
     return int(done.stdout)
 
 
-def test_garbage_is_collected_soon_however_much_is_kept() -> None:
+def test_garbage_is_collected_soon_despite_many_live_objects() -> None:
     assert most_garbage("kept") < most_garbage("looked at") / 2

@@ -87,20 +87,20 @@ def heard_early(began_s: float, ready_s: float) -> TurnMetrics:
     return record
 
 
-def test_of_an_early_transcription_only_what_was_waited_for_is_in_the_waterfall() -> None:
+def test_only_the_part_of_an_early_transcription_after_the_endpoint_counts() -> None:
     record = heard_early(began_s=0.2, ready_s=0.6)
     assert record.timings_ms == {"endpoint": 500.0, "transcribe": 100.0, "total": 1000.0}
     assert record.transcribed_early_ms == 300.0
 
 
-def test_a_transcript_that_was_ready_before_the_endpoint_was_not_waited_for() -> None:
+def test_a_transcript_ready_before_the_endpoint_takes_no_time() -> None:
     record = heard_early(began_s=0.2, ready_s=0.45)
     assert record.timings_ms == {"endpoint": 500.0, "transcribe": 0.0, "total": 1000.0}
     assert record.transcribed_early_ms == 250.0
     assert [stage.start_ms for stage in record.stages] == [0.0, 500.0]
 
 
-def test_an_early_transcription_that_failed_saved_nothing() -> None:
+def test_a_failed_early_transcription_saves_nothing() -> None:
     (record,) = records(
         [
             TurnStarted(turn_id="t", at_s=0.0, source="voice", preset="p"),
@@ -116,7 +116,7 @@ def test_an_early_transcription_that_failed_saved_nothing() -> None:
     assert record.transcribed_early_ms == 0.0
 
 
-def test_turns_that_overlap_are_kept_apart() -> None:
+def test_overlapping_turns_are_recorded_separately() -> None:
     first, second = spoken_turn("a", 0.0), spoken_turn("b", 50.0)
     mixed = [event for pair in zip(first, second, strict=True) for event in pair]
     assert [(r.turn_id, r.total_ms) for r in records(mixed)] == [("a", 1750.0), ("b", 1750.0)]
@@ -142,7 +142,7 @@ def test_late_events_of_a_finished_turn_change_nothing() -> None:
     assert [record.reply for record in records(spoken_turn() + late)] == ["Hi. There."]
 
 
-def test_what_rang_is_recorded_with_how_it_ended() -> None:
+def test_a_ring_is_recorded_with_its_outcome() -> None:
     (record,) = records(
         [
             RingStarted(ring_id="r", at_s=100.0, kind="alarm", text="It is half past six."),

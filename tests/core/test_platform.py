@@ -51,7 +51,7 @@ def test_only_one_module_imports_what_windows_does_not_have() -> None:
 
 
 @pytest.mark.usefixtures("on_windows")
-def test_that_module_is_imported_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_module_can_be_imported_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location("platform_support_copy", support.__file__)
     assert spec is not None
     assert spec.loader is not None
@@ -64,7 +64,7 @@ def test_that_module_is_imported_without_them(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("on_windows")
-def test_a_missing_call_says_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_call_raises_an_error_with_a_hint(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair()
     idle = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     with (tmp_path / "lock").open("w") as lock, ours, theirs, idle:
@@ -79,7 +79,7 @@ def test_a_missing_call_says_what_to_do(tmp_path: Path) -> None:
             lambda: support.suspended(idle).__enter__(),
         ]
         for call in calls:
-            with pytest.raises(PlatformUnsupported, match=r"\(win32\) does not have") as caught:
+            with pytest.raises(PlatformUnsupported, match=r"\(win32\) does not support") as caught:
                 call()
             assert "WSL 2" in caught.value.hint
 
@@ -144,7 +144,7 @@ def test_a_link_is_not_opened(platform: str, tmp_path: Path, monkeypatch: pytest
         support.open_no_follow(tmp_path / "link.txt")
 
 
-def test_work_is_seen_without_getrusage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_time_is_measured_without_getrusage(monkeypatch: pytest.MonkeyPatch) -> None:
     before = support.process_usage()
     monkeypatch.setattr(sys, "platform", "win32")
     after = support.process_usage()

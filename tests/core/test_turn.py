@@ -23,7 +23,7 @@ def test_native_code_sees_the_flag_as_a_c_string() -> None:
     assert strlen(flag.address) == 1
 
 
-def test_listeners_hear_of_it_once_and_not_after_they_left() -> None:
+def test_listeners_are_called_once_and_not_after_removal() -> None:
     flag = CancelFlag()
     heard: list[str] = []
 
@@ -40,7 +40,7 @@ def test_listeners_hear_of_it_once_and_not_after_they_left() -> None:
     assert heard == ["stays"]
 
 
-def test_a_late_listener_hears_of_it_at_once() -> None:
+def test_a_late_listener_is_called_at_once() -> None:
     flag = CancelFlag()
     flag.set()
     heard: list[bool] = []
@@ -52,7 +52,7 @@ def test_turns_have_different_ids() -> None:
     assert len({Turn().id for _ in range(1000)}) == 1000
 
 
-async def test_a_gate_is_open_unless_it_is_made_closed() -> None:
+async def test_a_gate_is_open_by_default() -> None:
     done: list[str] = []
     turn = Turn()
     turn.gate.when_open(lambda: done.append("at once"))
@@ -61,7 +61,7 @@ async def test_a_gate_is_open_unless_it_is_made_closed() -> None:
     assert not turn.gate.is_waited_at
 
 
-async def test_what_is_held_at_a_gate_is_done_in_its_order_when_it_opens() -> None:
+async def test_held_actions_run_in_order_when_the_gate_opens() -> None:
     done: list[str] = []
     gate = Gate(is_open=False)
     gate.when_open(lambda: done.append("first"))
@@ -72,7 +72,7 @@ async def test_what_is_held_at_a_gate_is_done_in_its_order_when_it_opens() -> No
     assert done == ["first", "second"]
 
 
-async def test_whoever_waits_at_a_gate_goes_on_when_it_opens() -> None:
+async def test_a_waiter_continues_when_the_gate_opens() -> None:
     gate, cancel = Gate(is_open=False), CancelFlag()
     waiting = asyncio.create_task(gate.passed(cancel))
     await asyncio.sleep(0)
@@ -83,7 +83,7 @@ async def test_whoever_waits_at_a_gate_goes_on_when_it_opens() -> None:
         assert await waiting
 
 
-async def test_whoever_waits_at_a_gate_is_turned_away_by_a_cancel_from_any_thread() -> None:
+async def test_a_cancel_from_any_thread_releases_a_waiter() -> None:
     done: list[str] = []
     gate, cancel = Gate(is_open=False), CancelFlag()
     gate.when_open(lambda: done.append("never"))

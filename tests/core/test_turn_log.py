@@ -31,7 +31,7 @@ def numbered(number: int) -> TurnMetrics:
     return dataclasses.replace(RECORD, turn_id=str(number))
 
 
-def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_record_survives_a_round_trip(tmp_path: Path) -> None:
     log = TurnLog(tmp_path / "state", max_bytes=100_000)
     log.append(RECORD)
     assert log.last() == RECORD
@@ -45,7 +45,7 @@ def test_the_log_never_grows_beyond_its_cap_and_keeps_the_newest(tmp_path: Path)
     assert log.last() == numbered(199)
 
 
-def test_a_line_that_was_cut_by_a_power_failure_is_passed_over(tmp_path: Path) -> None:
+def test_a_truncated_line_is_skipped(tmp_path: Path) -> None:
     log = TurnLog(tmp_path, max_bytes=100_000)
     log.append(numbered(1))
     with (tmp_path / FILE_NAME).open("a") as file:
@@ -53,7 +53,7 @@ def test_a_line_that_was_cut_by_a_power_failure_is_passed_over(tmp_path: Path) -
     assert log.last() == numbered(1)
 
 
-def test_words_are_left_out_where_the_settings_say_so(tmp_path: Path) -> None:
+def test_text_is_omitted_if_the_settings_say_so(tmp_path: Path) -> None:
     log = TurnLog(tmp_path, max_bytes=100_000, keep_text=False)
     log.append(RECORD)
     assert "täst" not in (tmp_path / FILE_NAME).read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_an_empty_log_has_no_last_turn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["/proc/edgevox", "/dev/null/edgevox"])
-def test_a_folder_that_cannot_be_written_gets_a_message(folder: str) -> None:
+def test_an_unwritable_folder_raises_an_error_with_a_hint(folder: str) -> None:
     with pytest.raises(StateError, match="could not be recorded") as caught:
         TurnLog(Path(folder), max_bytes=100_000).append(RECORD)
     assert "EDGEVOX_STATE_DIR" in caught.value.hint
@@ -74,7 +74,7 @@ def at(number: int, minute: int) -> TurnMetrics:
     return dataclasses.replace(numbered(number), at=f"2026-01-01T00:{minute:02}:00.000+00:00")
 
 
-def test_the_records_of_a_time_are_deleted_from_both_files(tmp_path: Path) -> None:
+def test_the_records_of_a_period_are_deleted_from_both_files(tmp_path: Path) -> None:
     log = TurnLog(tmp_path, max_bytes=2500)
     for minute in range(4):
         log.append(at(minute, minute))
@@ -85,7 +85,7 @@ def test_the_records_of_a_time_are_deleted_from_both_files(tmp_path: Path) -> No
     assert log.last() == at(3, 3)
 
 
-def test_lines_that_cannot_be_read_go_with_the_first_that_is_deleted(tmp_path: Path) -> None:
+def test_unreadable_lines_are_deleted_with_the_first_deletion(tmp_path: Path) -> None:
     log = TurnLog(tmp_path, max_bytes=100_000)
     log.append(at(1, 1))
     with (tmp_path / FILE_NAME).open("a") as file:
@@ -95,7 +95,7 @@ def test_lines_that_cannot_be_read_go_with_the_first_that_is_deleted(tmp_path: P
     assert (tmp_path / FILE_NAME).read_text(encoding="utf-8").count("\n") == 1
 
 
-def test_what_could_not_be_written_is_written_later_without_its_words(tmp_path: Path) -> None:
+def test_a_record_that_could_not_be_written_is_written_later_without_text(tmp_path: Path) -> None:
     state = tmp_path / "state"
     state.write_text("a file where the folder should be")
     log = TurnLog(state, max_bytes=100_000)
@@ -108,7 +108,7 @@ def test_what_could_not_be_written_is_written_later_without_its_words(tmp_path: 
     assert [(line["turn_id"], line["reply"]) for line in lines] == [("1", ""), ("2", ""), ("3", "A täst.")]
 
 
-def test_a_line_for_which_there_is_no_room_leaves_nothing_of_itself(tmp_path: Path) -> None:
+def test_a_line_that_does_not_fit_on_the_disk_leaves_nothing(tmp_path: Path) -> None:
     log = TurnLog(tmp_path, max_bytes=100_000)
     log.append(numbered(1))
     whole = (tmp_path / FILE_NAME).read_bytes()
@@ -126,7 +126,7 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_of_itself(tmp_path: Pa
     assert last.turn_id == "2"
 
 
-def test_the_turns_of_a_time_come_back_oldest_first(tmp_path: Path) -> None:
+def test_the_turns_of_a_period_are_sorted_oldest_first(tmp_path: Path) -> None:
     log = TurnLog(tmp_path, max_bytes=100_000)
     days = [f"2026-01-0{day}T12:00:00.000+00:00" for day in (1, 2, 3)]
     for day in days:

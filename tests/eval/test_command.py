@@ -132,7 +132,7 @@ def test_ctrl_c_shows_what_is_there(tmp_path: Path) -> None:
     ("words", "says"),
     [
         (("--remote", "http://127.0.0.1:1/v1"), "--remote needs --model"),
-        (("--remote", "127.0.0.1:1", "--model", "big"), "is no address"),
+        (("--remote", "127.0.0.1:1", "--model", "big"), "is not a valid URL"),
         (("--remote", "http://127.0.0.1:1/v1", "--model", "big"), "does not answer"),
         (("--preset", "none-such"), "none-such"),
         (("--adapter", "none.gguf"), "none.gguf"),

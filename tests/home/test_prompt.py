@@ -1,4 +1,4 @@
-"""What models are told of a home: all of a small one, a part of a large one, and what a sentence names."""
+"""The home's system prompt: all of a small home, a part of a large one, and mentioned entities."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def added(home: House, sentence: str) -> list[str]:
 # --- small homes: the model was trained on this
 
 
-def test_a_small_home_is_told_as_it_always_was_whatever_is_said() -> None:
+def test_the_prompt_of_a_small_home_is_independent_of_the_utterance() -> None:
     for sentence in ("", "Turn on the desk lamp.", "What is on TV?"):
         text = told(FIRST_DAY, sentence)
         assert text == home_instructions(FIRST_DAY)
         assert hashlib.sha256(text.encode()).hexdigest()[:16] == "cada01886a35debd"
 
 
-def test_as_many_things_as_are_allowed_are_all_told() -> None:
+def test_a_home_within_the_limit_is_listed_completely() -> None:
     things = len(FIRST_DAY.entities)
     assert told(FIRST_DAY, max_things=things) == home_instructions(FIRST_DAY)
     assert told(FIRST_DAY, max_things=things - 1) != home_instructions(FIRST_DAY)
 
 
-def test_a_models_own_instructions_stand_before_those_of_the_home() -> None:
+def test_the_models_instructions_precede_those_of_the_home() -> None:
     text = HomePrompt(lambda: FIRST_DAY, before="Be kind.").for_utterance("")
     assert text == f"Be kind.\n{home_instructions(FIRST_DAY)}"
 
@@ -58,7 +58,7 @@ def test_a_models_own_instructions_stand_before_those_of_the_home() -> None:
 # --- homes that change
 
 
-def test_a_thing_that_was_renamed_is_in_the_next_prompt() -> None:
+def test_a_renamed_entity_is_in_the_next_prompt() -> None:
     homes = [house(thing("Desk Lamp"))]
     now = HomePrompt(lambda: homes[-1])
     assert "Desk Lamp" in now.for_utterance("")
@@ -78,14 +78,14 @@ def test_a_new_area_is_in_the_next_prompt() -> None:
     assert "Boathouse: light Boat Lamp" in now.for_utterance("").splitlines()
 
 
-def test_a_state_is_never_told_and_changes_nothing() -> None:
+def test_states_are_not_in_the_prompt() -> None:
     before = large_house()
     after = replace(before, entities=tuple(replace(entity, state="glowing") for entity in before.entities))
     assert told(after, "turn off the attic fan") == told(before, "turn off the attic fan")
     assert "glowing" not in told(after, "turn off the attic fan")
 
 
-def test_of_a_home_that_is_not_known_nothing_is_told() -> None:
+def test_an_unknown_home_is_not_in_the_prompt() -> None:
     def unknown() -> House:
         raise HomeError("The home cannot be reached.")
 
@@ -97,14 +97,14 @@ def test_of_a_home_that_is_not_known_nothing_is_told() -> None:
 # --- large homes: what is always told
 
 
-def test_every_area_of_a_large_home_is_told_and_has_its_share() -> None:
+def test_every_area_of_a_large_home_is_listed_with_its_share() -> None:
     large = large_house()
     part = fixed_part(large, 60)
     assert len(part.entities) == 60
     assert Counter(entity.area for entity in part.entities) == {area.id: 3 for area in large.areas}
 
 
-def test_an_area_in_which_things_only_measure_is_told_too() -> None:
+def test_an_area_with_sensors_only_is_listed_too() -> None:
     large = large_house()
     icehouse = Area("icehouse", "Icehouse")
     cold = Entity("sensor.ice", "Ice", "sensor", "-3", area="icehouse", device_class="temperature")
@@ -112,33 +112,33 @@ def test_an_area_in_which_things_only_measure_is_told_too() -> None:
     assert "Icehouse: sensor temperature Ice" in told(large).splitlines()
 
 
-def test_what_people_speak_to_comes_before_what_measures() -> None:
+def test_controllable_entities_come_before_sensors() -> None:
     lamps = [thing(f"Lamp {number}", area="kitchen") for number in range(20)]
     meters = [thing(f"Meter {number}", "sensor", "kitchen") for number in range(200)]
     part = fixed_part(house(*meters, *lamps), 20)
     assert {entity.domain for entity in part.entities} == {"light"}
 
 
-def test_an_area_is_told_of_by_things_of_every_kind() -> None:
+def test_an_area_is_listed_with_entities_of_every_kind() -> None:
     lamps = [thing(f"Lamp {number}", area="kitchen") for number in range(100)]
     part = fixed_part(house(*lamps, thing("Oven", "climate", "kitchen"), thing("Radio", "media_player")), 10)
     assert {entity.name for entity in part.entities} > {"Oven", "Radio"}
 
 
-def test_a_thing_with_an_alias_is_told_before_its_like() -> None:
+def test_an_entity_with_an_alias_comes_before_others_of_its_kind() -> None:
     lamps = [thing(f"Lamp {number}", "light", "kitchen") for number in range(100)]
     part = fixed_part(house(*lamps, thing("Zeppelin", "light", "kitchen", "Dad's lamp")), 10)
     assert "Zeppelin" in {entity.name for entity in part.entities}
 
 
-def test_the_order_of_a_large_home_changes_nothing() -> None:
+def test_the_prompt_is_independent_of_the_order_of_entities() -> None:
     large = large_house()
     other = replace(large, entities=large.entities[::-1], areas=large.areas[::-1])
     assert told(other) == told(large)
     assert HomePrompt(lambda: other).names() == HomePrompt(lambda: large).names()
 
 
-def test_a_prompt_has_bounds_however_long_the_names_are() -> None:
+def test_the_prompt_is_bounded_however_long_the_names_are() -> None:
     name = "Extraordinarily Long Designation of a Rather Ordinary Thing"
     aliases = tuple(f"{name} Also Known As {number}" for number in range(30))
     floors = tuple(Floor(f"f{number}", f"Floor {number} {name}", aliases) for number in range(5))
@@ -156,23 +156,23 @@ def test_a_prompt_has_bounds_however_long_the_names_are() -> None:
 # --- large homes: what a sentence names
 
 
-def test_a_named_thing_is_told_in_a_line_of_its_area_behind_all_the_rest() -> None:
+def test_a_mentioned_entity_is_appended_in_a_line_of_its_area() -> None:
     large = large_house()
     assert "Cellar Speaker" not in told(large)
     assert added(large, "Turn up the cellar speaker.") == ["Cellar: media_player Cellar Speaker"]
 
 
-def test_what_is_told_anyway_is_not_told_twice() -> None:
+def test_entities_in_the_fixed_part_are_not_repeated() -> None:
     assert "Attic Ceiling Light" in told(large_house())
     assert added(large_house(), "Turn on the attic ceiling light.") == []
 
 
-def test_several_named_things_are_told_together() -> None:
+def test_several_mentioned_entities_are_appended_together() -> None:
     lines = added(large_house(), "Mute the attic speaker and start the cellar fan.")
     assert lines == ["Attic: media_player Attic Speaker", "Cellar: fan Cellar Fan"]
 
 
-def test_words_for_many_things_name_none() -> None:
+def test_generic_words_mention_no_entity() -> None:
     for sentence in (
         "Turn off all the lights.",
         "Turn on the lights in the cellar.",
@@ -185,18 +185,18 @@ def test_words_for_many_things_name_none() -> None:
         assert added(large_house(), sentence) == [], sentence
 
 
-def test_a_part_of_a_name_will_do_where_nothing_is_named_in_whole() -> None:
+def test_a_part_of_a_name_matches_if_no_full_name_does() -> None:
     large = large_house()
     pump = Entity("sensor.pump", "Heat Pump Outflow Temperature", "sensor", "30", area="cellar")
     large = replace(large, entities=(*large.entities, pump))
     assert added(large, "How warm is the heat pump outflow?") == ["Cellar: sensor Heat Pump Outflow Temperature"]
 
 
-def test_a_misheard_name_is_still_a_name() -> None:
+def test_a_misheard_name_still_matches() -> None:
     assert added(large_house(), "Turn up the cellar speeker.") == ["Cellar: media_player Cellar Speaker"]
 
 
-def test_a_sentence_names_only_a_few_things() -> None:
+def test_the_number_of_mentioned_entities_is_limited() -> None:
     colours = ("red", "green", "blue", "white", "black", "brown", "violet", "orange", "pink")
     names = [f"{colour} lamp" for colour in colours]
     many = house(*(thing(name, area="kitchen") for name in names), *(thing(f"A {n}") for n in range(20)))
@@ -208,17 +208,17 @@ def test_a_sentence_names_only_a_few_things() -> None:
 # --- names for the recogniser
 
 
-def test_a_small_home_primes_with_all_its_names() -> None:
+def test_all_names_of_a_small_home_bias_the_recogniser() -> None:
     home = DemoHome()
     assert set(HomePrompt(home.house).names()) == set(home_names(home.house()))
 
 
-def test_a_small_home_primes_with_unusual_names_first() -> None:
+def test_unusual_names_bias_the_recogniser_first() -> None:
     names = HomePrompt(lambda: house(thing("Attic Light"), thing("Sonos"))).names()
     assert names.index("Sonos") < names.index("Attic Light")
 
 
-def test_a_large_home_primes_with_what_a_recogniser_does_not_know() -> None:
+def test_names_of_a_large_home_with_unknown_words_come_first() -> None:
     large = large_house()
     sonos = Entity("media_player.x", "Sonos", "media_player", "off", area="attic")
     names = HomePrompt(lambda: replace(large, entities=(sonos, *large.entities[:190]))).names()
@@ -226,11 +226,11 @@ def test_a_large_home_primes_with_what_a_recogniser_does_not_know() -> None:
     assert len(names) < 100
 
 
-def test_what_was_misheard_is_looked_for_among_all_names_of_a_large_home() -> None:
+def test_all_names_of_a_large_home_are_used_for_correction() -> None:
     large = large_house()
     assert HomePrompt(lambda: large).all_names() == home_names(large)
 
 
-def test_each_unusual_word_is_told_early_once() -> None:
+def test_each_unusual_word_moves_only_one_name_forward() -> None:
     names = ("Kitchen Light", "Sonos Kitchen", "Sonos Bedroom", "Hue Strip")
     assert rare_words_first(names) == ("Sonos Kitchen", "Hue Strip", "Kitchen Light", "Sonos Bedroom")

@@ -1,4 +1,4 @@
-"""Plugins: where they come from, what they may bring, and that each one fails alone."""
+"""Plugins: sources, contributions, and isolation of failures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def harmless() -> str:
 # --- where plugins come from
 
 
-async def test_a_file_in_the_folder_brings_its_tools(folder: Path) -> None:
+async def test_a_file_in_the_folder_adds_its_tools(folder: Path) -> None:
     write(folder, "parrot", ECHO)
     registry = ToolRegistry()
     plugins = plugins_of(folder, registry)
@@ -88,7 +88,7 @@ def test_no_folder_means_no_plugins(tmp_path: Path) -> None:
     assert file_sources(tmp_path / "nowhere") == ()
 
 
-def test_files_that_begin_with_an_underscore_and_folders_are_no_plugins(folder: Path) -> None:
+def test_folders_and_files_that_begin_with_an_underscore_are_not_plugins(folder: Path) -> None:
     write(folder, "_shared", "raise SystemExit")
     write(folder, ".hidden", "raise SystemExit")
     (folder / "tests").mkdir()
@@ -97,7 +97,7 @@ def test_files_that_begin_with_an_underscore_and_folders_are_no_plugins(folder: 
 
 
 @pytest.mark.parametrize("points_at", ["parrot_package", "parrot_package:register"])
-def test_an_installed_package_may_name_a_plugin(
+def test_an_installed_package_may_provide_a_plugin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, points_at: str
 ) -> None:
     (tmp_path / "parrot_package.py").write_text(ECHO, encoding="utf-8")
@@ -131,7 +131,7 @@ def test_a_folder_that_others_can_write_to_is_not_trusted(folder: Path) -> None:
     assert (report.status, report.fix) == ("disabled", f"chmod go-w {folder}")
 
 
-def test_a_link_leads_to_a_file_that_is_judged_where_it_lies(folder: Path, tmp_path: Path) -> None:
+def test_a_symlink_is_resolved_before_the_permission_check(folder: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o755)
     (folder / "parrot.py").symlink_to(write(elsewhere, "real", ECHO))
@@ -162,13 +162,13 @@ def test_a_file_of_another_user_is_not_run(folder: Path) -> None:
         ("x = 1", "it has no function register(host)", "def register(host):"),
         ("register = 3", "it has no function register(host)", "def register(host):"),
         ("def register(host):\n    raise ValueError('a\\nb')", "ValueError: a b (bad.py, line 2)", "false"),
-        ("def register():\n    pass", "TypeError: register() takes 0 positional arguments", "mend it"),
-        ("async def register(host):\n    pass", "its register is async", "host.on_start"),
-        ("def register(host):\n    host.add_tool(len)", "is no tool", "@tool"),
-        ("def register(host):\n    host.add_hook(3)", "is no hook", "subclass of Hook"),
+        ("def register():\n    pass", "TypeError: register() takes 0 positional arguments", "fix it"),
+        ("async def register(host):\n    pass", "its register function is async", "host.on_start"),
+        ("def register(host):\n    host.add_tool(len)", "is not a tool", "@tool"),
+        ("def register(host):\n    host.add_hook(3)", "is not a hook", "Hook subclass"),
         (
             "API_VERSION = 2\ndef register(host):\n    pass",
-            "written for version 2 of the plugin API; this is 1",
+            "written for version 2 of the plugin API; this is version 1",
             "update",
         ),
         (
@@ -178,7 +178,9 @@ def test_a_file_of_another_user_is_not_run(folder: Path) -> None:
         ),
     ],
 )
-def test_a_failing_plugin_is_disabled_alone_and_says_why(folder: Path, text: str, reason: str, fix: str) -> None:
+def test_a_failing_plugin_is_disabled_with_a_reason_and_does_not_affect_others(
+    folder: Path, text: str, reason: str, fix: str
+) -> None:
     write(folder, "bad", text)
     write(folder, "parrot", ECHO)
     registry = ToolRegistry()
@@ -190,7 +192,7 @@ def test_a_failing_plugin_is_disabled_alone_and_says_why(folder: Path, text: str
     assert registry.names == ("echo",)
 
 
-def test_an_exception_that_cannot_say_what_it_is_does_not_escape() -> None:
+def test_an_exception_with_a_failing_str_does_not_escape() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no words")
@@ -202,7 +204,7 @@ def test_an_exception_that_cannot_say_what_it_is_does_not_escape() -> None:
     assert "Mute" in report.reason
 
 
-def test_what_a_plugin_brought_before_it_failed_is_taken_away() -> None:
+def test_contributions_of_a_failed_plugin_are_removed() -> None:
     def register(host: PluginHost) -> None:
         host.add_tool(harmless)
         host.add_hook(Hook())
@@ -215,7 +217,7 @@ def test_what_a_plugin_brought_before_it_failed_is_taken_away() -> None:
     assert report_of(plugins, "half").tools == ()
 
 
-def test_a_tool_whose_name_is_taken_disables_the_plugin_that_came_later() -> None:
+def test_a_taken_tool_name_disables_the_later_plugin() -> None:
     @tool(name="Harmless")
     def other() -> str:
         """Do something else."""
@@ -227,7 +229,7 @@ def test_a_tool_whose_name_is_taken_disables_the_plugin_that_came_later() -> Non
     assert report_of(plugins, "late").reason == ("two tools are called Harmless: one of edgevox, one of plugin late")
 
 
-def test_a_plugin_called_edgevox_cannot_take_the_built_in_tools_with_it() -> None:
+def test_a_plugin_called_edgevox_cannot_remove_the_built_in_tools() -> None:
     def register(_host: PluginHost) -> None:
         raise RuntimeError
 
@@ -243,14 +245,14 @@ def test_of_two_plugins_of_one_name_the_second_is_disabled() -> None:
     )
     first, second = plugins.reports()
     assert (first.status, second.status) == ("on", "disabled")
-    assert second.reason == "twin (test) is a plugin of the same name"
+    assert second.reason == "another plugin has the same name: twin (test)"
     assert (first.tools, second.tools) == (("harmless",), ())
     assert registry.names == ("harmless",)
 
 
-def test_a_name_that_could_not_stand_in_the_settings_is_refused(folder: Path) -> None:
+def test_an_invalid_plugin_name_is_refused(folder: Path) -> None:
     write(folder, "my parrot", ECHO)
-    assert "cannot be a plugin's name" in report_of(plugins_of(folder), "my parrot").reason
+    assert "is not a valid plugin name" in report_of(plugins_of(folder), "my parrot").reason
 
 
 # --- settings
@@ -265,7 +267,7 @@ def test_a_plugin_gets_its_own_table_and_cannot_change_it() -> None:
         got[0]["city"] = "Rome"
 
 
-def test_a_plugin_that_is_switched_off_is_not_even_imported(folder: Path) -> None:
+def test_a_disabled_plugin_is_not_imported(folder: Path) -> None:
     write(folder, "bad", "raise RuntimeError")
     plugins = plugins_of(folder, settings=PluginTables.model_validate({"bad": {"enabled": False}, "gone": {}}))
     assert (report_of(plugins, "bad").status, report_of(plugins, "bad").reason) == ("off", "")
@@ -316,7 +318,7 @@ async def test_only_the_named_plugins_are_started() -> None:
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-async def test_a_start_that_fails_disables_the_plugin_alone(is_async: bool, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failed_start_disables_only_that_plugin(is_async: bool, caplog: pytest.LogCaptureFixture) -> None:
     stopped: list[str] = []
 
     async def fail_async() -> None:
@@ -343,7 +345,7 @@ async def test_a_start_that_fails_disables_the_plugin_alone(is_async: bool, capl
     assert "the plugin bad is disabled: its start failed" in caplog.text
 
 
-async def test_a_start_that_hangs_is_given_up_and_does_not_hold_up_the_others() -> None:
+async def test_a_hanging_start_times_out_without_delaying_the_others() -> None:
     started: list[str] = []
 
     async def hang() -> None:
@@ -369,7 +371,7 @@ async def test_a_start_that_hangs_is_given_up_and_does_not_hold_up_the_others() 
     assert started == ["good"]
 
 
-async def test_a_start_that_was_given_up_can_bring_nothing_any_more() -> None:
+async def test_a_timed_out_start_can_register_nothing() -> None:
     hosts: list[PluginHost] = []
 
     def register(host: PluginHost) -> None:
@@ -384,7 +386,7 @@ async def test_a_start_that_was_given_up_can_bring_nothing_any_more() -> None:
         hosts[0].add_hook(Hook())
 
 
-async def test_a_stop_that_fails_or_hangs_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failing_or_hanging_stop_does_not_delay_the_others(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise OSError("already closed")
 
@@ -399,14 +401,14 @@ async def test_a_stop_that_fails_or_hangs_keeps_nobody_waiting(caplog: pytest.Lo
     await plugins.start()
     async with asyncio.timeout(10):
         await plugins.stop()
-    assert "the plugin stuck did not stop well: its stop took longer than 0.05 s" in caplog.text
-    assert "the plugin bad did not stop well: its stop failed: OSError: already closed" in caplog.text
+    assert "the plugin stuck did not stop cleanly: its stop took longer than 0.05 s" in caplog.text
+    assert "the plugin bad did not stop cleanly: its stop failed: OSError: already closed" in caplog.text
 
 
 # --- what is remembered for doctor
 
 
-async def test_a_failed_start_is_remembered_until_one_succeeds(tmp_path: Path) -> None:
+async def test_a_failed_start_is_stored_until_one_succeeds(tmp_path: Path) -> None:
     path = tmp_path / "state" / "plugins.json"
     is_broken = True
 
@@ -431,7 +433,7 @@ async def test_a_failed_start_is_remembered_until_one_succeeds(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", "\x00"])
-def test_a_broken_file_of_troubles_is_no_trouble(tmp_path: Path, content: str) -> None:
+def test_a_corrupt_file_of_start_errors_is_ignored(tmp_path: Path, content: str) -> None:
     path = tmp_path / "plugins.json"
     path.write_text(content)
     assert PluginStartErrors(path).read() == {}
@@ -449,7 +451,7 @@ def test_a_plugin_can_be_tried_in_a_test(folder: Path) -> None:
     assert (refused.code, refused.content) == ("tool_error", "I would rather not")
 
 
-def test_trying_a_plugin_that_would_be_disabled_says_why(folder: Path) -> None:
+def test_trying_a_plugin_that_would_be_disabled_raises_the_reason(folder: Path) -> None:
     with pytest.raises(ConfigError, match="the plugin bad is disabled: it has no function register"):
         try_plugin(write(folder, "bad", "x = 1"), "echo", {})
 

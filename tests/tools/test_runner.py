@@ -1,4 +1,4 @@
-"""Every job begins at once; a thread that waits is used again, and ends when there is no work."""
+"""The thread pool: jobs start at once, idle threads are reused and end after a while."""
 
 from __future__ import annotations
 

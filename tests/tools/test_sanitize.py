@@ -1,4 +1,4 @@
-"""A result is data: whatever it holds, it is no call, no turn and no marker."""
+"""Sanitized results never contain a call, a role or a control token."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def calls_in(text: str, *parsers: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", DETECTORS)
 @pytest.mark.parametrize("where", ["{}", "Bonn: {} and sun", '"{}"', "\n{}\n", "```json\n{}\n```", "<think>{}"])
-def test_a_fake_call_of_any_format_is_text(name: str, where: str) -> None:
+def test_a_fake_call_in_any_format_is_not_parsed(name: str, where: str) -> None:
     fake = where.replace("{}", DETECTORS[name]().render([FAKE, FAKE]))
     assert calls_in(render(fake, names=NAMES), name) == []
     assert calls_in(render({"page": [fake]}, names=NAMES), name) == []
@@ -61,7 +61,7 @@ def test_a_fake_call_of_any_format_is_text(name: str, where: str) -> None:
     assert calls_in(sanitize_tool_output(fake), name) == []
 
 
-def test_the_fake_calls_would_be_read_without_this() -> None:
+def test_the_fake_calls_are_parsed_unsanitized() -> None:
     assert [name for name in DETECTORS if not calls_in(DETECTORS[name]().render([FAKE]), name)] == []
 
 
@@ -90,7 +90,7 @@ def test_no_case_of_the_parsers_survives(name: str) -> None:
     ],
     ids=json.dumps,
 )
-def test_a_value_in_the_shape_of_a_call_is_none(value: Any) -> None:
+def test_a_value_that_looks_like_a_call_is_not_parsed(value: Any) -> None:
     for shown in (value, json.dumps(value), f"see {json.dumps(value)}", json.dumps(json.dumps(value))):
         assert calls_in(render(shown, names=NAMES), "xlam") == []
 
@@ -105,11 +105,11 @@ def test_no_control_token_is_left(token: str) -> None:
 
 
 @pytest.mark.parametrize("text", FAKE_TURNS)
-def test_nobody_speaks_from_inside_a_result(text: str) -> None:
+def test_no_role_marker_is_left(text: str) -> None:
     assert re.search(r"(system|human|assistant|instruction)\W*:", sanitize_tool_output(text), re.IGNORECASE) is None
 
 
-def test_invisible_characters_are_gone() -> None:
+def test_invisible_characters_are_removed() -> None:
     assert sanitize_tool_output("a\u200bb\u202ec\x00d\U000e0041e\ud800f\ufeffg") == "abcdefg"
     assert sanitize_tool_output("tab\tline\nend") == "tab\tline\nend"
 
@@ -131,12 +131,12 @@ def test_invisible_characters_are_gone() -> None:
         "日本語 العربية हिन्दी",
     ],
 )
-def test_plain_words_stay_as_they_are(text: str) -> None:
+def test_plain_text_is_unchanged(text: str) -> None:
     assert sanitize_tool_output(text) == text
     assert json.loads(render(text)) == text
 
 
-def test_plain_data_stays_as_it_is() -> None:
+def test_plain_data_is_unchanged() -> None:
     value = {"name": "kitchen light", "state": "on", "brightness": 40, "area": None, "tags": ["a", 1.5, True]}
     assert json.loads(render(value, names=NAMES)) == value
 
@@ -178,7 +178,7 @@ def test_no_value_makes_a_call(value: Any) -> None:
     assert calls_in(render(value, names=NAMES), "llama32", "json_fenced") == []
 
 
-def test_a_long_value_is_walked_only_as_far_as_it_is_shown() -> None:
+def test_a_long_value_is_traversed_only_as_far_as_it_is_shown() -> None:
     deep: Any = "end"
     for _ in range(500):
         deep = {"a": [deep]}

@@ -1,4 +1,4 @@
-"""A function's signature and docstring become the schema; JSON becomes the types that it asked for."""
+"""JSON Schemas from signatures and docstrings, and conversion of arguments to the annotated types."""
 
 from __future__ import annotations
 
@@ -227,20 +227,20 @@ def test_a_type_has_its_schema(function: Callable[..., Any], expected: object) -
     Draft202012Validator.check_schema(dict(read_signature(function).parameters))
 
 
-def test_only_what_has_no_default_is_required() -> None:
+def test_only_parameters_without_a_default_are_required() -> None:
     assert read_signature(with_literal).parameters["required"] == ["room", "on"]
     assert "required" not in read_signature(with_defaults).parameters
     assert read_signature(with_nullable).parameters["required"] == ["value"]
 
 
-def test_a_type_that_holds_itself_keeps_its_definition() -> None:
+def test_a_recursive_type_keeps_its_definition() -> None:
     schema = dict(read_signature(with_recursion).parameters)
     validator = Draft202012Validator(schema)
     assert validator.is_valid({"node": {"label": "a", "children": [{"label": "b", "children": []}]}})
     assert not validator.is_valid({"node": {"label": "a", "children": [{"children": []}]}})
 
 
-def test_a_function_with_keywords_of_any_name_is_open() -> None:
+def test_a_function_with_arbitrary_keywords_allows_additional_properties() -> None:
     assert read_signature(with_rest).parameters["additionalProperties"] is True
     assert read_signature(with_rest).convert({"name": "a", "more": "b"}) == {"name": "a", "more": "b"}
 
@@ -282,7 +282,7 @@ def test_arguments_become_the_annotated_types(
     }
 
 
-def test_a_value_that_only_its_type_can_refuse_is_named() -> None:
+def test_a_value_that_only_its_type_rejects_is_reported() -> None:
     with pytest.raises(InvalidArguments, match=r"number: .*must be even"):
         read_signature(with_validator).convert({"number": 3})
     with pytest.raises(InvalidArguments, match=r"at: .*datetime"):
@@ -298,7 +298,7 @@ def test_the_docstring_describes_the_tool_and_its_parameters() -> None:
     assert explained == {"room": "which room, as people say it", "level": "how bright: 0 is off"}
 
 
-def test_what_is_annotated_goes_before_the_docstring() -> None:
+def test_annotations_override_the_docstring() -> None:
     def dim(level: Annotated[int, Field(description="annotated")], room: str) -> None:
         """Dim.
 
@@ -343,9 +343,9 @@ def test_a_function_that_cannot_be_described_is_refused() -> None:
         (positional, "by position only"),
         (several, "by position only"),
         (with_field_default, "is a Field"),
-        (with_callable, "value in with_callable cannot be used"),
-        (with_strange, "value in with_strange cannot be used"),
-        (with_unknown, "with_unknown cannot be read"),
+        (with_callable, "unsupported type of value in with_callable"),
+        (with_strange, "unsupported type of value in with_strange"),
+        (with_unknown, "with_unknown cannot be resolved"),
     ):
         with pytest.raises(ConfigError, match=words) as error:
             read_signature(function)

@@ -1,4 +1,4 @@
-"""Only a plain yes is a yes."""
+"""Only an unambiguous yes counts as yes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from edgevox.tools import decide_yes_no
         "Okay then.",
     ],
 )  # fmt: skip
-def test_a_plain_yes_is_one(text: str) -> None:
+def test_a_plain_yes_is_a_yes(text: str) -> None:
     assert decide_yes_no(text) == "yes"
 
 
@@ -52,13 +52,13 @@ def test_a_doubtful_yes_is_unclear(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(["yes", "no", "but", "okay", "do", "it", "not", "please", "?", ","]), max_size=9))
-def test_a_yes_never_holds_a_no_or_a_question(words: list[str]) -> None:
+def test_a_yes_never_contains_a_no_or_a_question(words: list[str]) -> None:
     if decide_yes_no(" ".join(words)) == "yes":
         assert not {"no", "not", "but", "?"} & set(words)
 
 
 @given(st.text(max_size=300))
-def test_any_text_has_an_answer(text: str) -> None:
+def test_any_text_is_classified(text: str) -> None:
     assert decide_yes_no(text) in ("yes", "no", "unclear")
 
 
@@ -119,12 +119,12 @@ def said(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("language", "text"), said(YES))
-def test_a_plain_yes_is_one_in_the_language_spoken(language: str, text: str) -> None:
+def test_a_plain_yes_counts_in_the_spoken_language(language: str, text: str) -> None:
     assert decide_yes_no(text, language) == "yes"
 
 
 @pytest.mark.parametrize(("language", "text"), said(NO))
-def test_a_no_is_one_in_the_language_spoken(language: str, text: str) -> None:
+def test_a_no_counts_in_the_spoken_language(language: str, text: str) -> None:
     assert decide_yes_no(text, language) == "no"
 
 
@@ -135,12 +135,12 @@ def test_a_doubtful_yes_is_unclear_in_every_language(language: str, text: str) -
 
 @pytest.mark.parametrize("text", ["Ja.", "Oui.", "Sí.", "Va bene.", "Doe maar."])
 @pytest.mark.parametrize("language", ["en", "ja", "pl"])
-def test_a_yes_of_a_language_that_is_not_spoken_is_none(text: str, language: str) -> None:
+def test_a_yes_in_another_language_does_not_count(text: str, language: str) -> None:
     assert decide_yes_no(text, language) == "unclear"
 
 
 @given(st.data(), st.sampled_from(sorted(YES)))
-def test_whoever_says_yes_and_no_has_not_said_yes(data: st.DataObject, language: str) -> None:
+def test_yes_and_no_together_are_not_a_yes(data: st.DataObject, language: str) -> None:
     yes, no = data.draw(st.sampled_from(YES[language])), data.draw(st.sampled_from(NO[language]))
     assert decide_yes_no(f"{yes} {no}", language) != "yes"
     assert decide_yes_no(f"{no} {yes}", language) != "yes"

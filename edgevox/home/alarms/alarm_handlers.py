@@ -1,4 +1,4 @@
-"""Handlers of the timer, alarm and reminder intents: which one is meant, what is changed, and the answer."""
+"""Handlers of the timer, alarm and reminder intents: find the one that is meant, change it, word the answer."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from edgevox.home.resolve.target_resolver import ClarificationNeeded
 ItemT = TypeVar("ItemT")
 
 _MAX_CHARS = 200
-# What kind of thing it is says nothing of which.
+# Words that do not distinguish one timer or alarm from another.
 _KINDS = frozenset({"timer", "alarm", "reminder"})
 
 
 def checked_label(said: object) -> str:
-    """What is kept of a name or a task. Raises HomeError: a part of it could neither be run nor forgotten."""
+    """The label to store. Raises HomeError if it is too long: a part could neither be run nor forgotten."""
     text = " ".join(str(said or "").split())
     if len(text) > _MAX_CHARS:
         raise HomeError("That is too long for me to remember.")
@@ -35,12 +35,12 @@ def checked_label(said: object) -> str:
 
 
 def label_words(name: str | None) -> Words:
-    """The words of a name that tell it from others."""
+    """The distinctive words of a name."""
     return tuple(word for word in normalized_words(name or "") if word not in _KINDS)
 
 
 def find_by_label(wanted: Words, things: Sequence[ItemT], name_of: Callable[[ItemT], str]) -> tuple[ItemT, ...]:
-    """Those that are called so: by these words, else by these among others, else by what sounds so."""
+    """Items whose name equals these words, else contains them, else sounds like them."""
     named = [(thing, label_words(name_of(thing))) for thing in things]
     known = frozenset(word for _, own in named for word in own)
     for said in (wanted, *fuzzy_readings(wanted, known)):
@@ -53,7 +53,7 @@ def find_by_label(wanted: Words, things: Sequence[ItemT], name_of: Callable[[Ite
 
 _MAX_NAMED_TIMERS = 4
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
-# As words() writes them.
+# Ordinals as normalized_words() writes them.
 _PLACES = {str(number): number - 1 for number in range(1, 10)} | {"last": -1, "latest": -1}
 
 
@@ -120,11 +120,11 @@ def _state(timers: Timers, timer: Timer) -> str:
     return f"{'is paused with' if timer.is_paused else 'has'} {_left(timers, timer)} left"
 
 
-# --- which one
+# --- selection
 
 
 def _only(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> Timer:
-    """The one that is meant. Raises HomeError, and Unclear with a question."""
+    """The one timer that is meant. Raises HomeError, and ClarificationNeeded with a question."""
     found = _matching_timers(timers, arguments)
     now_s = timers.now_s()
     match tool:
@@ -137,7 +137,7 @@ def _only(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> Timer:
             if not fitting:
                 state = "paused" if found[0].is_paused else "done"
                 raise HomeError(sentence(f"the {found[0].called} is {state} already"))
-        case _:  # what rings is what one speaks of
+        case _:  # a ringing timer is the one that is meant
             fitting = tuple(timer for timer in found if timer.is_due(now_s)) or found
     if len(fitting) > 1:
         names = _names(timers, fitting)
@@ -146,7 +146,7 @@ def _only(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> Timer:
 
 
 def _matching_timers(timers: Timers, arguments: Mapping[str, Any]) -> tuple[Timer, ...]:
-    """The timers that are meant, at least one. An area is taken for a part of the name. Raises HomeError."""
+    """The timers that are meant, at least one. An area counts as part of the name. Raises HomeError."""
     running = timers.all()
     if not running:
         raise HomeError("No timer is running.")
@@ -163,7 +163,7 @@ def _matching_timers(timers: Timers, arguments: Mapping[str, Any]) -> tuple[Time
 
 
 def _called_so(timers: Timers, wanted: Words, found: tuple[Timer, ...]) -> tuple[Timer, ...]:
-    """By name ("pasta"), by length ("10 minutes"), by the order of their start ("the second")."""
+    """Match by name ("pasta"), by length ("10 minutes"), or by order of start ("the second")."""
     named = find_by_label(wanted, found, lambda timer: timer.name)
     if not named and len(wanted) > 1:  # "the first" is not the 1 minute timer
         named = find_by_label(wanted, found, lambda timer: duration(timer.length_s))
@@ -177,7 +177,7 @@ def _called_so(timers: Timers, wanted: Words, found: tuple[Timer, ...]) -> tuple
 
 
 def _names(timers: Timers, found: tuple[Timer, ...]) -> dict[str, str]:
-    """How to speak of each: "the pasta timer", and where two are called alike "the first 10 minute timer"."""
+    """The spoken name of each: "the pasta timer"; for equal names "the first 10 minute timer"."""
     names = {}
     for timer in found:
         alike = [other.id for other in timers.in_order_of_start() if other.called == timer.called]
@@ -225,7 +225,7 @@ def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def time_phrase(alarm: Alarm, alarms: Alarms) -> str:
-    """When it rings: "half past six tomorrow morning", "nine in the morning every weekend"."""
+    """The spoken time: "half past six tomorrow morning", "nine in the morning every weekend"."""
     now, meant = alarms.now(), alarm.meant(alarms.zone)
     phrase = repeat_phrase(meant, alarm.repeat) if alarm.repeat else moment_phrase(meant, now)
     if alarm.snoozed_until_s is not None:
@@ -265,7 +265,7 @@ def _when(alarms: Alarms, kind: Kind, said: str) -> When:
 
 
 def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
-    """One that was set before for the same: people ask twice when they are not sure."""
+    """An equal alarm that is already set: people repeat a request when they are not sure."""
     for alarm in alarms.all():
         is_same = (alarm.kind, alarm.label, alarm.repeat) == (kind, label, when.repeat)
         if is_same and when.in_s is None and alarms.rings_s(alarm) == when.at.timestamp():
@@ -286,7 +286,7 @@ def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
             alarms.done(alarm.id)
         return _gone(ringing, alarms, "off")
     found = asked.found(there)
-    if not asked.kinds and not asked.name:  # "cancel my alarm" means no reminder, where there is an alarm
+    if not asked.kinds and not asked.name:  # "cancel my alarm" does not mean a reminder if there is an alarm
         found = tuple(alarm for alarm in found if alarm.kind == "alarm") or found
     if not found:
         raise HomeError(f"{asked.nothing_found} The next is {_item(there[0], alarms)}.")
@@ -300,14 +300,14 @@ def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 
 
 def _skip_alarm(alarms: Alarms, alarm: Alarm, day: date) -> str:
-    """Of one that repeats, only the day goes that was named."""
+    """Skip only the named day of a repeating alarm."""
     off = f"is off {day_phrase(day, alarms.now())}"
     told = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
     alarms.skip(alarm, day)
     return told
 
 
-# --- asking
+# --- queries
 
 
 def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
@@ -321,7 +321,7 @@ def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 
 
 class _AlarmQuery:
-    """Which ones were asked for. Raises InvalidTime."""
+    """The filter in a request. Raises InvalidTime."""
 
     def __init__(self, alarms: Alarms, arguments: Mapping[str, Any]) -> None:
         time, name = (str(arguments.get(slot) or "") for slot in ("time", "name"))
@@ -351,7 +351,7 @@ class _AlarmQuery:
         return said.shows(meant) and (not said.dates or bool(self.days_of(alarm)))
 
     def days_of(self, alarm: Alarm) -> tuple[date, ...]:
-        """The days that were named, as far as it rings on them."""
+        """The named days on which it rings."""
         at = alarm.meant(self._zone).time()
         return tuple(day for day in self.said.dates_at(at) if alarm.rings_on(day, self._zone))
 
@@ -372,7 +372,7 @@ def _item(alarm: Alarm, alarms: Alarms) -> str:
 
 
 def _gone(found: Sequence[Alarm], alarms: Alarms, state: str) -> str:
-    """What has become of them: "The alarm for seven tomorrow morning is cancelled." """
+    """The new state: "The alarm for seven tomorrow morning is cancelled." """
     if len(found) > 1:
         kinds = {alarm.kind for alarm in found}
         nouns = plural(kinds.pop()) if len(kinds) == 1 else "alarms and reminders"

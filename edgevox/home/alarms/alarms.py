@@ -1,7 +1,7 @@
-"""Alarms and reminders as state: what is to ring, and when. Nothing rings here.
+"""Alarms and reminders as state: what rings, and when. Nothing rings here.
 
-What was set for a time of day keeps the time that clocks show, whatever happens to the zone or to the clock.
-What was set for a length ("in twenty minutes"), or is put off, is a moment, and moves when the clock is set.
+One set for a time of day keeps its wall-clock time, whatever happens to the zone or the clock. One set for a
+duration ("in twenty minutes"), or snoozed, is a fixed moment, and moves when the clock is set.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _DAY = timedelta(days=1)
 
 
 class Alarm(BaseModel):
-    """An alarm, or a reminder of something.
+    """An alarm or a reminder.
 
-    It rings when clocks show `at`, or at `due_s` where a length was said; both are the next time of one that
-    rings on days of the week (`repeat`, 0 is Monday).
+    It rings at the wall-clock time `at`, or at `due_s` if it was set for a duration; both are the next
+    occurrence of one that repeats on weekdays (`repeat`, 0 is Monday).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,23 +48,23 @@ class Alarm(BaseModel):
     @model_validator(mode="after")
     def _has_a_time(self) -> Alarm:
         if (self.at is None) == (self.due_s is None):
-            raise ValueError("an alarm has a time of day or a moment")
+            raise ValueError("an alarm needs either at or due_s")
         if self.repeat and (self.at is None or not set(self.repeat) <= set(range(7))):
-            raise ValueError("an alarm repeats on days of the week")
+            raise ValueError("repeat must contain weekdays")
         return self
 
     def rings_s(self, zone: tzinfo) -> float:
-        """When it rings next, in seconds since 1970."""
+        """The next ring time in seconds since 1970."""
         if self.snoozed_until_s is not None:
             return self.snoozed_until_s
         return self._meant_s(zone)
 
     def rings(self, zone: tzinfo) -> datetime:
-        """When it rings next."""
+        """The next ring time."""
         return local(self.rings_s(zone), zone)
 
     def meant(self, zone: tzinfo) -> datetime:
-        """The moment for which it was set, put off or not."""
+        """The moment for which it was set, without a snooze."""
         return local(self._meant_s(zone), zone)
 
     def _meant_s(self, zone: tzinfo) -> float:
@@ -87,7 +87,7 @@ class _Content(BaseModel):
 
 
 class Alarms:
-    """The alarms and reminders there are, in a file or, without one, in memory. All raise StateError."""
+    """All alarms and reminders, in a file or, without a path, in memory. All methods raise StateError."""
 
     def __init__(self, clock: Clock, path: Path | None = None, *, zone: tzinfo = MACHINE_ZONE) -> None:
         self._clock = clock
@@ -98,26 +98,26 @@ class Alarms:
         return local(self._clock(), self.zone)
 
     def all(self) -> tuple[Alarm, ...]:
-        """Every alarm and reminder, the next to ring first."""
+        """All alarms and reminders, the next one first."""
         return tuple(sorted(self._file.read().alarms, key=lambda alarm: (self.rings_s(alarm), alarm.id)))
 
     def rings_s(self, alarm: Alarm) -> float:
-        """When it rings next, in seconds since 1970."""
+        """The next ring time in seconds since 1970."""
         return alarm.rings_s(self.zone)
 
     def is_due(self, alarm: Alarm) -> bool:
         return self.rings_s(alarm) <= self._clock()
 
     def set(self, kind: Kind, at: datetime, *, label: str = "", repeat: tuple[int, ...] = ()) -> Alarm:
-        """Ring when clocks show that time, and on those days of the week again. Raises HomeError.
+        """Ring at that wall-clock time, and again on the weekdays in `repeat`. Raises HomeError.
 
-        Without a zone, `at` is what clocks show here.
+        Without a time zone, `at` is local time.
         """
         wall = (at.astimezone(self.zone) if at.tzinfo else at).replace(tzinfo=None, second=0, microsecond=0, fold=0)
         return self._add(Alarm(id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat))
 
     def set_in(self, kind: Kind, seconds: float, *, label: str = "") -> Alarm:
-        """Ring once, when so much time has gone by. Raises HomeError."""
+        """Ring once after this time. Raises HomeError."""
         return self._add(Alarm(id=_new_id(), kind=kind, label=label, due_s=self._clock() + seconds))
 
     def cancel(self, *alarms: Alarm) -> None:
@@ -126,14 +126,14 @@ class Alarms:
             content.alarms = [alarm for alarm in content.alarms if alarm.id not in gone]
 
     def skip(self, alarm: Alarm, day: date) -> Alarm:
-        """Let one that repeats be silent on one day."""
+        """Skip one day of a repeating alarm."""
         changed = alarm.model_copy(update={"skipped": (*alarm.skipped, day), "snoozed_until_s": None})
         if alarm.at is not None and alarm.at.date() == day:
             changed = self._moved_on(changed, after=moment(alarm.at, self.zone))
         return self._replace(changed)
 
     def done(self, alarm_id: str) -> None:
-        """It has rung: it goes, or waits for its next day. One that is not due stays as it is."""
+        """Remove one that has rung, or move it to its next day. One that is not due is unchanged."""
         alarm = self._due_one(alarm_id)
         if alarm is None:
             return
@@ -143,24 +143,21 @@ class Alarms:
             self.cancel(alarm)
 
     def snooze(self, alarm_id: str, seconds: float) -> None:
-        """Ring again later. One that is not due stays as it is."""
+        """Ring again later. One that is not due is unchanged."""
         alarm = self._due_one(alarm_id)
         if alarm is not None:
             until_s = self._clock() + seconds
             self._replace(alarm.model_copy(update={"snoozed_until_s": until_s, "reckoned": None}))
 
     def correct_clock_jump(self, now: ClockOffset) -> None:
-        """Move what counts a length of time and was set before the wall clock was."""
+        """Move the alarms with a duration that were set before the wall clock was changed."""
         alarms = self._file.read().alarms
         if [_kept_up(alarm, now) for alarm in alarms] != alarms:
             with self._file.changing() as content:
                 content.alarms = [_kept_up(alarm, now) for alarm in content.alarms]
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Take the label from alarms and reminders whose words are to be forgotten, and return how many.
-
-        They stay set, and ring.
-        """
+        """Delete the labels that are to be forgotten, and return their number. The alarms stay set."""
         alarms = [alarm for alarm in self.all() if is_forgotten(alarm.label)]
         for alarm in alarms:
             self._replace(alarm.model_copy(update={"label": ""}))
@@ -171,7 +168,7 @@ class Alarms:
         return next((alarm for alarm in alarms if alarm.id == alarm_id and self.is_due(alarm)), None)
 
     def _moved_on(self, alarm: Alarm, after: datetime) -> Alarm:
-        """One that repeats, waiting for its first time after that moment."""
+        """A repeating alarm, moved to its first occurrence after that moment."""
         assert alarm.at is not None
         day = max(after.astimezone(self.zone).date(), alarm.at.date())
         while True:

@@ -1,6 +1,6 @@
-"""The schedule of timers, alarms and reminders: what is due, when the next one is, and its announcement.
+"""The schedule of timers, alarms and reminders: due ones, the next due time, and announcements.
 
-Everything here reads and writes small files and may raise StateError; other processes set timers too.
+All methods read and write small files and may raise StateError; other processes set timers too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from edgevox.home.alarms.time_phrasing import ago, day_time, o_clock
 from edgevox.home.alarms.timers import BootClock, Timer, Timers
 from edgevox.home.phrasing import brief, sentence
 
-# Whatever rings later than this was missed: the machine was off, or asleep.
+# Anything later was missed, because the machine was off or asleep.
 _LATE_S = 60.0
 _NOON = 12
 
 
 class AlarmSchedule:
-    """What is to ring. `steady` is the clock that shows when the wall clock was set (see keep_up)."""
+    """Timers, alarms and reminders in one schedule. `steady` is the clock that reveals changes of the wall clock."""
 
     def __init__(self, timers: Timers, alarms: Alarms, *, steady: BootClock | None = None) -> None:
         self._timers = timers
@@ -30,31 +30,31 @@ class AlarmSchedule:
         self._steady = steady
 
     def due(self) -> tuple[DueAlarm, ...]:
-        """What is due and not yet done, oldest first."""
+        """Those that are due and not done, oldest first."""
         now_s = self._timers.now_s()
         return tuple(due for due in self._entries() if due.due_s <= now_s)
 
     def next_s(self) -> float | None:
-        """When the next one will be due, in seconds since 1970; None when nothing waits."""
+        """The next due time in seconds since 1970; None if nothing is set."""
         now_s = self._timers.now_s()
         return next((due.due_s for due in self._entries() if due.due_s > now_s), None)
 
     def correct_clock_jump(self) -> None:
-        """Call it about once a second: after the clock was set, timers still last as long as they were to.
+        """Correct timers after the wall clock was set, so that they keep their length; call it every second.
 
-        Alarms ring when the clock shows their time. That the machine slept is no change of the clock.
+        Alarms ring at their wall-clock time. Suspending the machine does not count as a change of the clock.
         """
         if sys.platform != "win32":
-            time.tzset()  # somebody may have moved the machine to another zone
+            time.tzset()  # the time zone may have changed
         if self._steady is not None:
             now = self._steady.reckoning(self._timers.now_s())
             self._timers.correct_clock_jump(now)
             self._alarms.correct_clock_jump(now)
 
     def done(self, due: DueAlarm) -> None:
-        """It has rung: it goes, and one that repeats waits for its next day.
+        """Remove one that has rung, or move it to its next day.
 
-        What was given more time meanwhile is not due any more, and stays.
+        One that was extended meanwhile is not due, and stays.
         """
         if due.kind == "timer":
             if timer := self._due_timer(due.id):
@@ -63,7 +63,7 @@ class AlarmSchedule:
             self._alarms.done(due.id)
 
     def snooze(self, due: DueAlarm, minutes: float) -> None:
-        """Let it ring again in so many minutes."""
+        """Let it ring again after this many minutes."""
         if due.kind == "timer":
             if timer := self._due_timer(due.id):
                 self._timers.extend(timer, round(minutes * 60))
@@ -71,7 +71,7 @@ class AlarmSchedule:
             self._alarms.snooze(due.id, minutes * 60)
 
     def announcement(self, due: DueAlarm, now_s: float) -> str:
-        """What is said when it rings, or rings too late."""
+        """The sentence spoken when it rings, or rings too late."""
         late_s = now_s - due.due_s
         is_late = late_s >= _LATE_S
         match due.kind:
@@ -99,7 +99,7 @@ class AlarmSchedule:
         return f"It is {o_clock(now)}. {sentence(what)}"
 
     def _entries(self) -> list[DueAlarm]:
-        """Everything that waits or is due, the oldest first."""
+        """All pending and due entries, oldest first."""
         running = [
             DueAlarm(timer.id, "timer", timer.name, timer.due_s, timer.command, timer.called)
             for timer in self._timers.all()

@@ -1,14 +1,14 @@
-"""A parsed time expression, and the moment that it means in the machine's time zone.
+"""A parsed time expression, and its resolution to a moment in the machine's time zone.
 
-An hour without am or pm is the next one, with these exceptions:
+An hour without am or pm means the next one, with these exceptions:
 
-- An alarm is to wake somebody: four to half past eleven are in the morning ("seven", said at eight in the
-  morning, is tomorrow), unless it is a nap: said at midday, and at most three hours away. Twelve is noon.
-- A reminder is for the day: "six", said at ten, is 18:00, and "three", said in the evening, is 15:00 the next
-  day. Hours before six in the morning are meant only by who is awake then. With a day ("tomorrow at six") it
+- Alarms wake people: four to half past eleven mean the morning ("seven", said at eight in the morning, is
+  tomorrow), unless it is a nap: said at midday, and at most three hours ahead. Twelve is noon.
+- Reminders are for the day: "six", said at ten, is 18:00, and "three", said in the evening, is 15:00 the next
+  day. Hours before six in the morning are meant only if said during them. With a day ("tomorrow at six") it
   is the one between seven in the morning and seven in the evening.
 
-Two local times compare by wall clock, which is wrong in the hour that comes twice: compare POSIX seconds.
+Local times compare by wall clock, which is wrong in the repeated hour: compare POSIX seconds.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ _LATE_TO_BED_HOUR = 4
 
 
 def moment(wall: datetime, zone: tzinfo) -> datetime:
-    """When clocks in that zone show `wall`, a time without a zone.
+    """The moment at which clocks in that zone show `wall`, a naive time.
 
-    The hour that summer time leaves out is read by the clock as it was before (2:30 is 3:30), and of the hour
-    that comes twice the first is meant, as calendars do.
+    In the hour skipped by summer time the old offset applies (2:30 is 3:30), and of the repeated hour the
+    first one is meant, as in calendars.
     """
     return wall.replace(tzinfo=zone, fold=0).astimezone(UTC).astimezone(zone)
 
 
 def wall_s(wall: datetime, zone: tzinfo) -> float:
-    """The same in seconds since 1970."""
+    """That moment in seconds since 1970."""
     return wall.replace(tzinfo=zone, fold=0).timestamp()
 
 
 def local(seconds: float, zone: tzinfo) -> datetime:
-    """Seconds since 1970 as the time of that zone."""
+    """Seconds since 1970 as local time of that zone."""
     return datetime.fromtimestamp(seconds, zone)
 
 
 def tomorrow(now: datetime) -> date:
-    """The day that people call so. To who is up after midnight, it begins with getting up."""
+    """The day that people call tomorrow: shortly after midnight it is the same date."""
     return now.date() + timedelta(days=now.hour >= _LATE_TO_BED_HOUR)
 
 
 class _MachineZone(tzinfo):
-    """What the operating system knows of this machine's zone."""
+    """The machine's time zone according to the operating system."""
 
     def utcoffset(self, when: datetime | None) -> timedelta | None:
         if when is None:
@@ -75,7 +75,7 @@ Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]
 
 HALF_DAY = 12 * 60
 WHOLE_DAY = 24 * 60
-# A reminder for a day without an hour: the first of these that is still to come.
+# Hours for a reminder with a day but no time: the first one that is still ahead.
 _NO_HOUR: dict[Part | None, tuple[int, ...]] = {
     None: (9 * 60, 15 * 60, 19 * 60),
     "morning": (9 * 60, 11 * 60),
@@ -98,15 +98,15 @@ _DAYS_AHEAD = 9
 
 
 class PastTime(HomeError):
-    """What was said is over already."""
+    """The time is in the past."""
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A moment that was meant, `at`, and the days of the week on which it comes again (0 is Monday).
+    """The moment `at`, and the weekdays on which it repeats (0 is Monday).
 
-    `wall` is what clocks are to show then, which is not quite `at` in the hour that summer time leaves out.
-    Without `has_time` no time of day was said, and it is a guess. `in_s` is the length, where one was said.
+    `wall` is its wall-clock time, which differs from `at` in the hour skipped by summer time. Without
+    `has_time` no time of day was said, and it is a guess. `in_s` is the duration, if one was said.
     """
 
     at: datetime
@@ -118,10 +118,10 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """What was said. Days are those that it may be, the nearest first; none was said where there are none.
+    """A parsed expression. `days` are the candidate dates, nearest first; empty if no day was said.
 
-    `minutes` are those of the day, two for an hour without its half; 1440 and more are after midnight, where
-    the night belongs to the day before.
+    `minutes` are minutes of the day, two candidates for an hour without am or pm; 1440 and more are after
+    midnight, where the night belongs to the day before.
     """
 
     dates: tuple[date, ...] = ()
@@ -135,12 +135,12 @@ class TimeExpression:
         return bool(self.minutes) or self.in_s is not None
 
     def when(self, now: datetime, purpose: Purpose) -> When:
-        """The moment that is meant, after `now`, which is in the local zone. Raises PastTime."""
+        """The moment that is meant, after `now` (local time). Raises PastTime."""
         if self.in_s is not None:
             at = local(now.timestamp() + self.in_s, _zone(now))
             return When(at, at.replace(tzinfo=None), in_s=self.in_s)
         wall = self._wall(now, purpose)
-        # Monday at midnight is on Tuesdays.
+        # "Monday at midnight" falls on Tuesdays.
         late = bool(self.minutes) and min(self.minutes) >= WHOLE_DAY
         repeat = tuple(sorted((day + late) % 7 for day in self.repeat))
         return When(moment(wall, _zone(now)), wall, repeat, self.has_time)
@@ -164,14 +164,14 @@ class TimeExpression:
         return _first(now, _days_around(now), minutes, from_hour=min(now.hour, _NIGHT_ENDS_HOUR))
 
     def shows(self, wall: datetime) -> bool:
-        """True for a time of day that is called so: its hour, or its part of the day; any where none is."""
+        """Whether a time of day matches the expression: its hour, or its part of the day; without either, any."""
         minute = wall.hour * 60 + wall.minute
         if self.minutes:
             return minute in {said % WHOLE_DAY for said in self.minutes}
         return self.part is None or (minute or WHOLE_DAY - 1) in _PART_RANGES[self.part]
 
     def dates_at(self, at: time) -> tuple[date, ...]:
-        """The dates that calendars show at that hour: midnight on Friday is Saturday's first moment."""
+        """The calendar dates at that hour: midnight on Friday is the first moment of Saturday."""
         is_late = min(self.minutes) >= WHOLE_DAY if self.minutes else at == time()
         return tuple(day + timedelta(days=is_late) for day in self.dates)
 
@@ -187,13 +187,13 @@ def _alarm_minutes(minutes: tuple[int, ...], now: datetime) -> tuple[int, ...]:
 
 
 def _preferred(minutes: tuple[int, ...], purpose: Purpose) -> int:
-    """Of several hours of a day, the one that people mean."""
+    """Of several candidate hours, the one that people usually mean."""
     starts = _ALARM_FROM if purpose == "alarm" else _REMINDER_FROM
     return minutes[0] if len(minutes) == 1 or minutes[0] >= starts else minutes[1]
 
 
 def _first(now: datetime, days: Iterable[date], minutes: tuple[int, ...], *, from_hour: int = 0) -> datetime:
-    """The first time to come that is not before that hour of its day."""
+    """The first future candidate that is not before that hour of its day."""
     for day in days:
         for minute in minutes:
             wall = _wall(day, minute)
@@ -203,7 +203,7 @@ def _first(now: datetime, days: Iterable[date], minutes: tuple[int, ...], *, fro
 
 
 def _days_around(now: datetime) -> Iterable[date]:
-    """From yesterday on, whose night may not be over."""
+    """The dates from yesterday on, because its night may not be over."""
     return (now.date() + timedelta(days=offset) for offset in range(-1, _DAYS_AHEAD))
 
 

@@ -1,8 +1,8 @@
 """Parses English time expressions as they are spoken and as Whisper writes them.
 
-Hand-written, since `dateparser` and `parsedatetime` are large, guess where a person has to be asked
-("later" is a time to them), and know neither "half eight" nor repeating days. An unknown word makes the
-whole expression unknown: an alarm at the wrong time is worse than a question.
+Hand-written, because `dateparser` and `parsedatetime` are large, guess where a question is needed ("later" is
+a time to them), and know neither "half eight" nor repeating days. An unknown word makes the whole expression
+unknown: an alarm at the wrong time is worse than a question.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ _FILLERS = ("at", "on", "for", "the", "by", "around", "about", "of", "sharp", "e
 _MAX_CHARS = 120
 _FURTHEST_S = 730 * DAY_S
 _MOST_MONTHS = 24
-_WITH_DATE = timedelta(days=430)  # "Friday the 13th" is further away than a year at times
-# Until this minute of the half day, the hour is before noon: "four at night", but "five tonight".
+_WITH_DATE = timedelta(days=430)  # "Friday the 13th" can be more than a year ahead
+# Up to this minute of the half day, the hour is before noon: "four at night", but "five tonight".
 _EARLY_UNTIL: dict[Part | None, int] = {
     "morning": HALF_DAY, "afternoon": 0, "evening": 60, "night": 5 * 60,
 }  # fmt: skip
 
 
 class InvalidTime(HomeError):
-    """No time can be made of what was said; the message says so, and can be spoken."""
+    """The text is not a time; the message can be spoken."""
 
 
 def parse_time(text: str, now: datetime) -> TimeExpression:
-    """The time that was said; `now` is in the local zone. Raises InvalidTime, and PastTime for a past year."""
+    """Parse a time; `now` is local time. Raises InvalidTime, and PastTime for a past year."""
     if len(text) > _MAX_CHARS:
         raise InvalidTime("That is no time.")
     return _Reader(text, now).read()
 
 
 class _Reader:
-    """Takes one phrase after the other, in any order: a day, days that come again, an hour, a length."""
+    """Reads phrases in any order: a day, repeating days, a clock time, a duration."""
 
     def __init__(self, text: str, now: datetime) -> None:
         self._text = text
@@ -218,7 +218,7 @@ class _Reader:
         return True
 
     def _days_of(self, months: Iterable[date], day: int) -> list[date]:
-        """That day of each month that has it, as far as it is to come."""
+        """The future dates with that day of the month."""
         days = [first.replace(day=day) for first in months if _has_day(first, day)]
         if days and days[-1] < self._today:
             raise PastTime("That is over already. For when?")
@@ -229,7 +229,7 @@ class _Reader:
             raise self._unknown()
         self._dates = dates
 
-    # --- hours and lengths
+    # --- clock times and durations
 
     def _take_clock(self) -> bool:
         minutes = take_clock(self._words)
@@ -263,7 +263,7 @@ class _Reader:
             self._set_dates(_months_on(self._today, length.months) + timedelta(days=length.days))
         return True
 
-    # --- all of it
+    # --- result
 
     def _whole(self) -> TimeExpression:
         dates, repeat = self._days()
@@ -292,11 +292,11 @@ class _Reader:
             return fitting, self._repeat
         first = today + timedelta(days=(weekday - today.weekday()) % 7)
         both = (first, first + timedelta(days=7))
-        # Of today one says today: without an hour, "Sunday" said on a Sunday is the next.
+        # People say "today" for today: "Sunday" without an hour, said on a Sunday, is the next one.
         return both if self._minutes or first > today else both[::-1], self._repeat
 
     def _settled_minutes(self) -> tuple[int, ...]:
-        """The hour in the half or the part of the day that was said."""
+        """The clock time within the half or part of the day that was said."""
         minutes = self._minutes
         if len(minutes) == 2 and (self._half or self._part):
             is_early = self._half == "am" if self._half else minutes[0] < _EARLY_UNTIL[self._part]

@@ -1,6 +1,6 @@
 """English phrases for moments: "half past six tomorrow morning", "noon on Friday".
 
-The time parser reads each phrase back as the same moment.
+The time parser parses each phrase back to the same moment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DAYS_WITHOUT_YEAR = 300
 
 
 def clock_time(when: datetime) -> str:
-    """ "seven", "half past six", "6:47", "noon", "midnight": without the half of the day."""
+    """ "seven", "half past six", "6:47", "noon", "midnight": without am or pm."""
     hour = when.hour % 12
     match when.minute:
         case 0 if hour == 0:
@@ -41,7 +41,7 @@ def clock_time(when: datetime) -> str:
 
 
 def o_clock(when: datetime) -> str:
-    """ "seven o'clock", "half past six": as it is told to somebody who asks."""
+    """ "seven o'clock", "half past six": the answer to "what time is it?"."""
     is_bare = when.minute == 0 and not _is_named(when)
     return clock_time(when) + (" o'clock" if is_bare else "")
 
@@ -54,7 +54,7 @@ def day_time(when: datetime) -> str:
 def moment_phrase(when: datetime, now: datetime) -> str:
     """ "half past six tomorrow morning", "nine tonight", "noon on Friday", "six in the evening on …"."""
     at_midnight = (when.hour, when.minute) == (0, 0)
-    # Midnight is the end of the day that people name with it.
+    # Midnight belongs to the day that it ends.
     day = when.date() - timedelta(days=at_midnight)
     days = (day - now.date()).days
     part = "" if _is_named(when) else _part(when)
@@ -99,7 +99,7 @@ def days_phrase(repeat: Sequence[int]) -> str:
 
 
 def ago(seconds: float) -> str:
-    """ "5 minutes ago", in the unit that people would use."""
+    """ "5 minutes ago", in the usual unit."""
     if seconds < _HOUR_S:
         return f"{counted(max(1, round(seconds / _MINUTE_S)), 'minute')} ago"
     if seconds < _DAY_S:

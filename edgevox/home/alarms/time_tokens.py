@@ -56,7 +56,7 @@ MONTHS = {
     )
     for word in names.split()
 }  # fmt: skip
-# What makes minutes of a number: "twenty minutes past", "ten to".
+# Words that mark the number before them as minutes: "twenty minutes past", "ten to".
 PAST = ("past", "after")
 TO = ("to", "before", "till", "til", "of")
 _SPELLINGS = (
@@ -72,7 +72,7 @@ _WORD = re.compile(r"\d{1,2}:\d\d|\d+\.\d+|\d+(?:st|nd|rd|th)\b|\d+|[^\W\d_]+")
 
 
 class TimeTokens:
-    """A cursor over the words. Every `take` moves it when it succeeds, and leaves it where it was if not."""
+    """A cursor over the words. Every `take` method advances it on success only."""
 
     def __init__(self, text: str) -> None:
         text = text.casefold()
@@ -85,11 +85,11 @@ class TimeTokens:
         return self.position < len(self._words)
 
     def peek(self) -> str:
-        """The next word; "" behind the last."""
+        """The next word; "" at the end."""
         return self._words[self.position] if self else ""
 
     def take(self, *phrases: str) -> str:
-        """The first of these phrases that comes next; "" when none does."""
+        """The first of these phrases that comes next; "" if none does."""
         for phrase in phrases:
             expected = phrase.split()
             if self._words[self.position : self.position + len(expected)] == expected:
@@ -98,14 +98,14 @@ class TimeTokens:
         return ""
 
     def take_from(self, known: Mapping[str, ValueT]) -> ValueT | None:
-        """What the next word stands for, where it is known."""
+        """The value of the next word, or None if it is unknown."""
         value = known.get(self.peek())
         if value is not None:
             self.position += 1
         return value
 
     def take_number(self) -> int | None:
-        """A whole number below a hundred in words, or any in digits of at most four places."""
+        """A whole number below a hundred in words, or up to four digits."""
         word = self.peek()
         if word.isdecimal() and len(word) <= 4:
             self.position += 1
@@ -149,7 +149,7 @@ _AND_SHARES = {"and a half": 0.5, "and a quarter": 0.25, "and three quarters": 0
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """So many months, days and seconds."""
+    """A duration in months, days and seconds."""
 
     months: int = 0
     days: int = 0
@@ -157,12 +157,12 @@ class Length:
 
     @property
     def total_s(self) -> float:
-        """Of one that has no months."""
+        """The total of a duration without months."""
         return self.days * DAY_S + self.seconds
 
 
 def take_length(words: TimeTokens) -> Length | None:
-    """The length that comes next; where none does, the cursor is anywhere."""
+    """The next duration; without one, the cursor position is undefined."""
     start = words.position
     months = 1 if words.take("a", "one") else words.take_number()
     if months and words.take("months", "month"):
@@ -176,7 +176,7 @@ def take_length(words: TimeTokens) -> Length | None:
         amount = _amount(words)
         name = words.peek()
         unit_s = words.take_from(UNITS_S)
-        # "The twenty second" is a day, and "five minutes past" a time of day.
+        # "The twenty second" is a day, and "five minutes past" is a clock time.
         is_other = (name == "second" and amount != 1) or words.peek() in (*PAST, *TO)
         if amount is None or unit_s is None or is_other:
             words.position = start
@@ -200,7 +200,7 @@ def _amount(words: TimeTokens) -> float | None:
 
 
 Minutes: TypeAlias = tuple[int, ...]
-"""The minutes of the day that are perhaps meant: two for an hour without its half, none for no hour."""
+"""Candidate minutes of the day: two for an hour without am or pm, none for no hour."""
 
 _NOON = ("noon", "midday", "lunchtime", "lunch time")
 _ZERO = ("oh", "o", "zero")
@@ -208,7 +208,7 @@ _MINUTE_WORDS = ("minutes", "minute", "mins", "min")
 
 
 def take_clock(words: TimeTokens) -> Minutes:
-    """The time of day that comes next; where none does, the cursor is anywhere."""
+    """The next clock time; without one, the cursor position is undefined."""
     minutes = _related(words)
     if minutes:
         words.take("oclock", "hundred hours", "hundred", "hours")
@@ -216,7 +216,7 @@ def take_clock(words: TimeTokens) -> Minutes:
 
 
 def _related(words: TimeTokens) -> Minutes:
-    """ "quarter to seven", "twenty minutes past five"; "half eight" is British, and is half past."""
+    """ "quarter to seven", "twenty minutes past five"; British "half eight" is half past eight."""
     if words.take("half past", "half after", "half"):
         return _moved(_hour(words), 30)
     start = words.position
@@ -275,7 +275,7 @@ def _possible(hour: int, minute: int, *, is_exact: bool) -> Minutes:
 
 
 def _moved(possible: Minutes, minutes: int) -> Minutes:
-    """So many minutes past or to an hour."""
+    """Minutes past or to an hour."""
     match possible:
         case (early, _):
             moved = (early + minutes) % HALF_DAY

@@ -1,8 +1,7 @@
 """Timers as state, and the correction of stored times after the wall clock was set.
 
-Times are wall-clock seconds, so that timers survive a restart. A boot clock, which nobody sets, shows by
-how much they have become wrong: a machine without a real-time clock is often corrected by the network
-during a timer.
+Times are wall-clock seconds, so that timers survive a restart. A boot clock, which is never set, shows how far
+they are off: a machine without a real-time clock is often corrected over the network while a timer runs.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from edgevox.core.state_file import StateFile
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief
 
-# Less is the drift and the reading of two clocks, one after the other.
+# Smaller differences are drift, and the delay between reading two clocks.
 _SMALLEST_JUMP_S = 1.0
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class ClockOffset(BaseModel):
-    """How far the wall clock was ahead of the steady one when a time was written down, and in which boot."""
+    """The offset of the wall clock to the boot clock when a time was stored, and the boot id."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -35,7 +34,7 @@ class ClockOffset(BaseModel):
 
 
 class BootClock:
-    """Seconds since the machine was started, asleep or awake."""
+    """Seconds since boot, including suspend."""
 
     def __init__(self, since_boot_s: Callable[[], float], boot_id: str) -> None:
         self._since_boot_s = since_boot_s
@@ -43,7 +42,7 @@ class BootClock:
 
     @classmethod
     def of_machine(cls) -> BootClock | None:
-        """None where the machine has no such clock: then nothing is noticed."""
+        """None if the machine has no such clock; then changes of the wall clock go unnoticed."""
         try:
             boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
         except OSError:  # not Linux
@@ -55,13 +54,13 @@ class BootClock:
 
 
 def jump_s(before: ClockOffset, now: ClockOffset) -> float:
-    """By how much the wall clock was set since. Across a reboot the wall clock is believed."""
+    """By how much the wall clock was set since then; 0 across a reboot."""
     jump = now.ahead_s - before.ahead_s
     return jump if before.boot_id == now.boot_id and abs(jump) >= _SMALLEST_JUMP_S else 0.0
 
 
 Clock: TypeAlias = Callable[[], float]
-"""Seconds since 1970, as time.time gives them."""
+"""Returns seconds since 1970, such as time.time."""
 
 TIMERS_FILE = "timers.json"
 MAX_TIMER_S = 7 * 24 * 3600
@@ -69,7 +68,7 @@ MAX_TIMERS = 50
 
 
 class Timer(BaseModel):
-    """One timer. While it is paused `left_s` holds what is left of it; else it is due at `due_s`."""
+    """One timer. While paused, `left_s` is its remaining time; otherwise it is due at `due_s`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -95,7 +94,7 @@ class Timer(BaseModel):
         return self.left_s is None and self.due_s <= now_s
 
     def remaining_s(self, now_s: float) -> float:
-        """What is left; 0 when it is due."""
+        """The remaining time; 0 when due."""
         return max(0.0, self.due_s - now_s) if self.left_s is None else self.left_s
 
 
@@ -107,14 +106,14 @@ class _Content(BaseModel):
 
 
 class Timers:
-    """The timers there are, in a file or, without one, in memory. Every method raises StateError."""
+    """All timers, in a file or, without a path, in memory. All methods raise StateError."""
 
     def __init__(self, clock: Clock, path: Path | None = None) -> None:
         self._clock = clock
         self._file = StateFile(path, _Content)
 
     def all(self) -> tuple[Timer, ...]:
-        """Every timer, the next to be due first."""
+        """All timers, the next one first."""
         now_s = self._clock()
         timers = self._file.read().timers
         return tuple(sorted(timers, key=lambda timer: (timer.remaining_s(now_s), timer.id)))
@@ -129,7 +128,7 @@ class Timers:
         return timer.remaining_s(self._clock())
 
     def start(self, length_s: int, *, name: str = "", command: str = "") -> Timer:
-        """Raises HomeError for a length that is no length, and for one timer too many."""
+        """Raises HomeError for an invalid length, and for too many timers."""
         if not 0 < length_s <= MAX_TIMER_S:
             raise HomeError("A timer can be a second to a week long.")
         timer = Timer(
@@ -146,7 +145,7 @@ class Timers:
         return timer
 
     def extend(self, timer: Timer, seconds: int) -> Timer:
-        """Make it longer, or shorter with a negative number; what is left is at least nothing."""
+        """Add time, or remove it with a negative number; the remaining time is at least 0."""
         left_s = min(max(0.0, self.remaining_s(timer) + seconds), float(MAX_TIMER_S))
         if timer.is_paused:
             return self._replace(timer.model_copy(update={"left_s": left_s}))
@@ -164,17 +163,14 @@ class Timers:
             content.timers = [timer for timer in content.timers if timer.id not in gone]
 
     def correct_clock_jump(self, now: ClockOffset) -> None:
-        """Move what was started before the wall clock was set, so that it lasts as long as it was to last."""
+        """Move the timers that were started before the wall clock was set, so that they keep their length."""
         timers = self._file.read().timers
         if [_kept_up(timer, now) for timer in timers] != timers:
             with self._file.changing() as content:
                 content.timers = [_kept_up(timer, now) for timer in content.timers]
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Take the name and the command from timers whose words are to be forgotten, and return how many.
-
-        They run on, and ring.
-        """
+        """Delete the names and commands that are to be forgotten, and return their number. The timers run on."""
         timers = [timer for timer in self.all() if is_forgotten(timer.name) or is_forgotten(timer.command)]
         for timer in timers:
             self._replace(timer.model_copy(update={"name": "", "command": ""}))

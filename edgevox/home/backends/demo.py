@@ -38,7 +38,7 @@ def _entry(
     state: str,
     *aliases: str,
     device_class: str | None = None,
-    **attributes: Any,  # noqa: ANN401 - whatever a thing of its domain has
+    **attributes: Any,  # noqa: ANN401 - attributes of any kind
 ) -> Entity:
     domain = entity_id.partition(".")[0]
     floor = _FLOOR_OF[area] if area else None
@@ -98,7 +98,7 @@ FIRST_DAY = House(
     floors=FLOORS,
 )  # fmt: skip
 
-# What a scene sets: a thing's state, and the attributes that change with it.
+# The states and attributes that a scene sets.
 SCENES: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {
     "scene.movie_night": {
         "light.living_room": ("off", {"brightness": 0}),
@@ -132,7 +132,7 @@ _COLOURS = frozenset(
 
 
 def entity_after(entity: Entity, action: Action) -> Entity:
-    """The thing as it is after the action. Raises HomeError when it cannot do that."""
+    """The entity after the action. Raises HomeError if it does not support it."""
     values = action.values
     match action.verb:
         case "turn_on":
@@ -160,7 +160,7 @@ def entity_after(entity: Entity, action: Action) -> Entity:
         case "dock":
             return _switched(entity, on=False)
         case "add_item" | "complete_item" | "remove_item":
-            raise AssertionError(action.verb)  # the items are not the entity's
+            raise AssertionError(action.verb)  # list items are not part of the entity
         case _:
             assert_never(action.verb)
 
@@ -239,7 +239,7 @@ class _StoredEntity(BaseModel):
 
 
 class _Content(BaseModel):
-    """What has changed since the first day."""
+    """The changes since the initial state."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -251,7 +251,7 @@ class _Content(BaseModel):
 
 
 class DemoHome:
-    """A home that is only a file; without one it lives in memory."""
+    """A simulated home, stored in a file or, without a path, in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.announcements: list[str] = []
@@ -260,10 +260,10 @@ class DemoHome:
     problem = ""
 
     async def start(self) -> None:
-        """There is nothing to connect to."""
+        """Nothing to connect."""
 
     async def close(self) -> None:
-        """Nor to disconnect from."""
+        """Nothing to disconnect."""
 
     def house(self) -> House:
         """Raises StateError."""
@@ -278,11 +278,11 @@ class DemoHome:
         return as_items(self._file.read().lists.get(list_id, []))
 
     async def announce(self, message: str) -> None:
-        """Nobody else lives here: it is only noted, and not kept."""
+        """Does nothing: the demo home has no loudspeakers."""
         self.announcements.append(message)
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Delete list items and titles that are to be forgotten, and return how many. Raises StateError."""
+        """Delete list items and titles that are to be forgotten, and return their number. Raises StateError."""
         with self._file.changing() as content:
             forgotten = sum(forget_lines(lines, is_forgotten) for lines in content.lists.values())
             for thing in content.things.values():
@@ -320,7 +320,7 @@ def _now(entity: Entity, content: _Content) -> Entity:
 
 
 def _changed(house: House, action: Action) -> dict[str, Entity]:
-    """The things that are different afterwards. Raises HomeError when none of the targets could do it."""
+    """The changed entities. Raises HomeError if none of the targets supports the action."""
     done: dict[str, Entity] = {}
     refusal: HomeError | None = None
     for target in action.targets:

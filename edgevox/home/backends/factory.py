@@ -22,17 +22,17 @@ _SETUP_AGAIN_HINT = "run edgevox home setup again"
 
 
 def token_file(folders: Folders) -> Path:
-    """Where the token of Home Assistant is kept."""
+    """The file with the token of Home Assistant."""
     return folders.config / "home-assistant.token"
 
 
 def password_file(folders: Folders) -> Path:
-    """Where the password for the MQTT broker is kept."""
+    """The file with the password for the MQTT broker."""
     return folders.config / "mqtt.password"
 
 
 def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
-    """The home, not yet connected. Raises nothing: a home that is not set up says so when it is used."""
+    """Open the home without connecting. Does not raise: a home that is not set up raises when it is used."""
     if settings.home.kind == "demo":
         return DemoHome(folders.state / DEMO_FILE)
     try:
@@ -43,8 +43,8 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
 
 
 def _real_home(settings: Settings, folders: Folders) -> ConnectedHome:
-    """Raises ConfigError for a secret that cannot be read."""
-    # The clients take a quarter of a second to import, and most homes need one of them at most.
+    """Raises ConfigError for an unreadable secret."""
+    # Imported here: the clients take a quarter of a second to import, and at most one is needed.
     timeout_s = settings.home.timeout_s
     match settings.home.kind:
         case "home_assistant":
@@ -61,23 +61,23 @@ def _real_home(settings: Settings, folders: Folders) -> ConnectedHome:
             broker = Broker(password=password, **mqtt.model_dump())
             return MqttHome(broker, timeout_s=timeout_s)
         case "demo":
-            raise AssertionError("the demo home is not to be reached")
+            raise AssertionError("the demo home needs no connection")
         case _:
             assert_never(settings.home.kind)
 
 
 class UnavailableHome:
-    """A home that is not set up: all that is asked of it is answered with what to do."""
+    """A home that is not set up: every call raises HomeError with instructions."""
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
 
     async def start(self) -> None:
-        """There is nothing to reach."""
+        """Nothing to connect."""
         _log.warning("%s", self.problem)
 
     async def close(self) -> None:
-        """Nor to leave."""
+        """Nothing to disconnect."""
 
     def house(self) -> House:
         raise HomeError(self.problem)

@@ -1,4 +1,4 @@
-"""A shopping list and a to-do list in a local file, for a home that has none."""
+"""A shopping list and a to-do list in a local file, for a home without lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIST_VERBS = frozenset({"add_item", "complete_item", "remove_item"})
 
 
 class Line(BaseModel):
-    """One line, as the file has it."""
+    """One item in the file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -27,7 +27,7 @@ class Line(BaseModel):
 
 
 def change_lines(lines: list[Line], action: Action) -> None:
-    """Do what the action says to a list, in place; its verb is one of LIST_VERBS."""
+    """Apply an action to a list in place; its verb is one of LIST_VERBS."""
     text = str(action.values["item"])
     match action.verb:
         case "add_item":
@@ -42,14 +42,14 @@ def change_lines(lines: list[Line], action: Action) -> None:
 
 
 def forget_lines(lines: list[Line], is_forgotten: Callable[[str], bool]) -> int:
-    """Delete the lines that are to be forgotten, in place, and return how many."""
+    """Delete the items that are to be forgotten in place, and return their number."""
     before = len(lines)
     lines[:] = [line for line in lines if not is_forgotten(line.text)]
     return before - len(lines)
 
 
 def waiting(lines: list[Line]) -> str:
-    """A list's state, as Home Assistant has it: how many lines are not done."""
+    """The state of a list as in Home Assistant: the number of open items."""
     return str(sum(not line.is_done for line in lines))
 
 
@@ -73,7 +73,7 @@ class _Content(BaseModel):
 
 
 class LocalLists:
-    """The two lists; without a path they live in memory."""
+    """The two lists, in a file or, without a path, in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._file = StateFile(path, _Content)
@@ -88,7 +88,7 @@ class LocalLists:
         return as_items(self._file.read().lists.get(list_id, []))
 
     def change(self, action: Action) -> tuple[Entity, ...]:
-        """Do it, and return the lists that it was about as they are now. Raises StateError."""
+        """Apply the action, and return the changed lists. Raises StateError."""
         with self._file.changing() as content:
             for target in action.targets:
                 change_lines(content.lists.setdefault(target.id, []), action)
@@ -96,13 +96,13 @@ class LocalLists:
         return tuple(now[target.id] for target in action.targets if target.id in now)
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Delete the items that are to be forgotten, and return how many. Raises StateError."""
+        """Delete the items that are to be forgotten, and return their number. Raises StateError."""
         with self._file.changing() as content:
             return sum(forget_lines(lines, is_forgotten) for lines in content.lists.values())
 
 
 class HomeWithLocalLists:
-    """A home, and the lists of our own while it has no lists of its own."""
+    """Adds the local lists to a home as long as it has none."""
 
     def __init__(self, home: ConnectedHome, path: Path | None = None) -> None:
         self._home = home
@@ -140,7 +140,7 @@ class HomeWithLocalLists:
         await self._home.announce(message)
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Delete the items of our own lists that are to be forgotten. Raises StateError."""
+        """Delete the items of the local lists that are to be forgotten. Raises StateError."""
         return self._lists.forget_words(is_forgotten)
 
 

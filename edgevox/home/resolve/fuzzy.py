@@ -1,8 +1,8 @@
 """Fuzzy comparison of names: edit distance, phonetic codes and phonetic distance of English words.
 
-A word that the home does not know may be a mishearing of one that it knows; a word that is common in
-houses (`deck`, `loft`) never is, however much it resembles another (`desk`). A phonetic code is a string:
-capitals are consonants (X as in ship, C as in chip, 0 as in thin), small letters are vowels.
+A word that is unknown to the home may be a mishearing of a known one; a word that is common in homes (`deck`,
+`loft`) never is, however much it resembles another (`desk`). A phonetic code is a string: capitals are
+consonants (X as in ship, C as in chip, 0 as in thin), small letters are vowels.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ HOUSE_WORDS = word_set(
     upstairs vacuum wall wardrobe washer window workshop yard
     """
 )
-"""Words that name rooms, places and things in many houses. Heard, they are what was said."""
+"""Common words for rooms, places and devices; they are never treated as misheard."""
 
 _MAX_READINGS = 8
 
 
 def is_plural(text: str) -> bool:
-    """True when the last word is a plural: "lights", but not "glass"."""
+    """Whether the last word is a plural: "lights", but not "glass"."""
     spoken = words_with_plurals(text)
     return bool(spoken) and singular(spoken[-1]) != spoken[-1]
 
 
 def are_same(first: Words, second: Words) -> bool:
-    """True for the same words, however they are split: "bed room" is "bedroom"."""
+    """Whether the words are the same, however they are split: "bed room" is "bedroom"."""
     return first == second or "".join(first) == "".join(second)
 
 
 def fuzzy_readings(heard: Words, known: frozenset[str]) -> tuple[Words, ...]:
-    """What was perhaps said: unknown words replaced by known ones that look and sound like them.
+    """Readings of the words with unknown ones replaced by similar known ones.
 
-    Several words that are equally near give several readings. Nothing comes back when every word is known.
+    Several equally similar words give several readings. Empty if every word is known.
     """
     choices = [_candidates(word, known) for word in heard]
     if all(choice == (word,) for choice, word in zip(choices, heard, strict=True)):
@@ -62,7 +62,7 @@ def fuzzy_readings(heard: Words, known: frozenset[str]) -> tuple[Words, ...]:
 
 
 def closest_names(said: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """The names that look most like what was said, best first; none that has little in common with it."""
+    """The names most similar to the spoken one, best first; dissimilar ones are left out."""
     pairs = _bigrams(said)
     scored = [(_dice_similarity(pairs, _bigrams(name)), name) for name in dict.fromkeys(names)]
     close = sorted((score for score in scored if score[0] >= 0.4), key=lambda score: (-score[0], score[1]))
@@ -71,7 +71,7 @@ def closest_names(said: str, names: Iterable[str], count: int = 3) -> tuple[str,
 
 @lru_cache(maxsize=16384)
 def may_be_mishearing(heard: str, known: str) -> bool:
-    """True when one word may be a mishearing of the other. Short words and numbers never are."""
+    """Whether one word may be a mishearing of the other. Short words and numbers never are."""
     if min(len(heard), len(known)) < 4 or abs(len(heard) - len(known)) > 2:
         return False
     if not (heard.isalpha() and known.isalpha()):
@@ -80,7 +80,7 @@ def may_be_mishearing(heard: str, known: str) -> bool:
     starts_alike = heard[0] == known[0] or sound_a[:1] == sound_b[:1]
     if not starts_alike:
         return False
-    if len(set(heard) ^ set(known)) > 4:  # one letter changed is two letters that only one of them has
+    if len(set(heard) ^ set(known)) > 4:  # each changed letter counts twice
         return False
     distance = _edit_distance(heard, known)
     shorter = min(len(heard), len(known))
@@ -101,7 +101,7 @@ def _candidates(word: str, known: frozenset[str]) -> Words:
 
 
 def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
-    """Those known words that begin like the word and are about as long: no other may be meant by it."""
+    """Known words with the same beginning and similar length; no others can match."""
     beginnings = {word[:1], _consonant_code(word)[:1]}
     index = _by_beginning(known)
     for other in dict.fromkeys(itertools.chain.from_iterable(index.get(each, ()) for each in beginnings)):
@@ -111,7 +111,7 @@ def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def _by_beginning(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    """Words by their first letter and by their first sound."""
+    """Words by first letter and by first sound."""
     index = defaultdict[str, list[str]](list)
     for word in sorted(known):
         for beginning in {word[:1], _consonant_code(word)[:1]}:
@@ -129,7 +129,7 @@ _CONSONANT_CODES = (
 
 @lru_cache(maxsize=8192)
 def _consonant_code(word: str) -> str:
-    """The consonants that are heard, voiced and unvoiced alike; a first vowel counts as one sound."""
+    """The consonant sounds, voiced and unvoiced alike; an initial vowel counts as one sound."""
     sound = word
     for letters, heard in _CONSONANT_CODES:
         sound = sound.replace(letters, heard)
@@ -139,7 +139,7 @@ def _consonant_code(word: str) -> str:
 
 
 def _edit_distance(first: str, second: str) -> int:
-    """Letters added, dropped, changed or swapped with their neighbour."""
+    """Damerau-Levenshtein distance: insertions, deletions, substitutions and transpositions."""
     before: list[int] = []
     row = list(range(len(second) + 1))
     for i, letter in enumerate(first, 1):
@@ -154,7 +154,7 @@ def _edit_distance(first: str, second: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _bigrams(text: str) -> frozenset[str]:
-    """Every two letters that stand side by side in the words that count."""
+    """The letter bigrams of the normalised words."""
     padded = f" {' '.join(normalized_words(text))} "
     return frozenset(padded[i : i + 2] for i in range(len(padded) - 1))
 
@@ -163,7 +163,7 @@ def _dice_similarity(first: frozenset[str], second: frozenset[str]) -> float:
     return 2 * len(first & second) / (len(first) + len(second))
 
 
-# In this order; what has become a capital is not looked at again.
+# Applied in this order; capitals are results and are not matched again.
 _SPELLINGS = tuple(
     (re.compile(pattern), sound)
     for pattern, sound in (
@@ -198,13 +198,13 @@ _FAINT = _VOWELS | frozenset("HWYR")
 _FAINT_LOST = 0.4
 _LOST = 0.8
 
-# The families of the table above, for finding what may be near: lost or changed within one, it is.
+# Consonants by the families of the table above, to find candidates: losses and changes within one are cheap.
 _FAMILIES = str.maketrans("BPVFMNTD0KGSZXCJLRW", "PPPPPPTTTKKKKKKKLLL", "aeiouHY")
 
 
 @lru_cache(maxsize=16384)
 def phonetic_code(word: str) -> str:
-    """What a word of small letters without accents sounds like, which is never nothing; digits stay."""
+    """The phonetic code of a word in lower case without accents, never empty; digits stay."""
     heard = word
     for spelling, instead in _SPELLINGS:
         heard = spelling.sub(instead, heard)
@@ -213,19 +213,19 @@ def phonetic_code(word: str) -> str:
 
 
 def consonant_skeleton(sounds: str) -> str:
-    """Its consonants by family. Sounds that are near have skeletons that differ in one place or in none."""
+    """The consonants by family. Similar codes have skeletons that differ in at most one place."""
     return sounds.translate(_FAMILIES)
 
 
 def same_onset(first: str, second: str) -> bool:
-    """True when their first sounds may be mistaken for each other."""
+    """Whether the first sounds can be confused."""
     lost_h = {first[0], second[0]} - _VOWELS == {"H"}
     return lost_h or _changed(first[0], second[0]) < 1.0
 
 
 @lru_cache(maxsize=32768)
 def phonetic_distance(first: str, second: str) -> float:
-    """How far two sounds are apart, from 0.0 for the same to about 1.0, whatever their length."""
+    """The phonetic distance of two codes: 0.0 for equal ones to about 1.0, independent of their length."""
     if first == second:
         return 0.0
     row = [0.0, *itertools.accumulate(map(_lost, second))]

@@ -14,7 +14,7 @@ from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Things of some domains, and of some device classes where there are any."""
+    """Entities of these domains, and of these device classes if there are any."""
 
     domains: frozenset[str]
     device_classes: frozenset[str] = frozenset()
@@ -29,7 +29,7 @@ def _kind(domains: str, device_classes: str = "") -> Kind:
     return Kind(frozenset(domains.split()), frozenset(device_classes.split()))
 
 
-# A word of a line is another word for the line's first: people say either.
+# The words of a line are synonyms of its first one.
 _KINDS: dict[str, Kind] = {
     "light lamp bulb lightbulb lighting": _kind("light"),
     "switch": _kind("switch input_boolean"),
@@ -63,25 +63,25 @@ _KINDS: dict[str, Kind] = {
 }
 _BY_WORD = {word: (line.split()[0], kind) for line, kind in _KINDS.items() for word in line.split()}
 
-# A lamp is a light, but "the lamps" are not all lights.
+# A lamp is a light, but "the lamps" does not mean all lights.
 _NARROW = frozenset({"lamp", "bulb"})
 
 ALL_WORDS = frozenset({"all", "every", "everything", "both", "any", "entire", "whole"})
 
 
 def kind_called(word: str) -> Kind | None:
-    """The kind of thing that a word (a singular) stands for, or None."""
+    """The kind that a word (in the singular) stands for, or None."""
     found = _BY_WORD.get(word)
     return found[1] if found else None
 
 
 def plain(word: str) -> str:
-    """The usual one of the words for a kind of thing: "light" for "lamp"; any other word as it is."""
+    """The main synonym of a kind word: "light" for "lamp"; any other word unchanged."""
     return _BY_WORD[word][0] if word in _BY_WORD else word
 
 
 def of_kind(word: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
-    """The things that a kind's word means: "lamp" means those called so, where there are any."""
+    """The entities that a kind word means: "lamp" means those with it in their name, if there are any."""
     kind = kind_called(word)
     found = tuple(entity for entity in pool if kind and kind.has(entity))
     if word in _NARROW:
@@ -92,7 +92,7 @@ def of_kind(word: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
 
 @lru_cache(maxsize=512)
 def kind_words(domain: str, device_class: str | None) -> frozenset[str]:
-    """Every word that says what kind of thing it is, and so does not tell it from others of its kind."""
+    """All words for the kind of an entity, which do not distinguish it from others of its kind."""
     probe = Entity("", "", domain, "", device_class=device_class)
     return frozenset(word for word, (_, kind) in _BY_WORD.items() if kind.has(probe))
 
@@ -105,7 +105,7 @@ _HOUSE = frozenset({"house", "home", "everywhere", "apartment", "flat", "place"}
 
 
 def find_place(house: House, said: str) -> Place | None:
-    """The area or floor that is meant, perhaps misheard: a model may mix up the two slots."""
+    """The area or floor that is meant, possibly misheard: a model may confuse the two slots."""
     heard = normalized_words(said)
     for reading in (heard, *fuzzy_readings(heard, place_words(house.places))):
         if place := place_called(house, reading):
@@ -122,7 +122,7 @@ def place_called(house: House, said: Words) -> Place | None:
 
 
 def entities_at(place: Place, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
-    """What of a pool stands in an area, or on a floor."""
+    """The entities of a pool in an area or on a floor."""
     match place:
         case Area():
             return tuple(entity for entity in pool if entity.area == place.id)
@@ -131,13 +131,13 @@ def entities_at(place: Place, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
 
 
 def is_whole_house(said: Words) -> bool:
-    """True for "the whole house", "everywhere", and for no words at all."""
+    """Whether the words mean the whole house ("everywhere"), or there are none."""
     return set(said) <= ALL_WORDS | _HOUSE
 
 
 @lru_cache(maxsize=128)
 def place_words(places: tuple[Place, ...]) -> frozenset[str]:
-    """Every word of the places' names."""
+    """All words of the places' names."""
     return frozenset(word for place in places for label in _place_labels(place) for word in label)
 
 
@@ -146,24 +146,24 @@ def _place_labels(place: Place) -> tuple[Words, ...]:
 
 
 class Fit(IntEnum):
-    """How well a name fits, best first."""
+    """How well a name matches, best first."""
 
     SAME_WORDS = 0
     """in any order, and split in any way"""
     SAME_PLAIN_WORDS = 1
-    """with another word for its kind: "desk light" for the Desk Lamp"""
+    """with a synonym for its kind: "desk light" for the Desk Lamp"""
     WITH_MORE = 2
     """with its area, floor or kind added: "office desk lamp" """
     PART = 3
-    """some of the words that tell it from others: "desk" """
+    """some of its distinctive words: "desk" """
     NONE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One way to call a thing, in the forms that are compared.
+    """One name of an entity, in the forms that are compared.
 
-    `told_by` are the words that tell it from its neighbours: not its area, not its floor, not its kind.
+    `told_by` are its distinctive words: without its area, floor and kind.
     """
 
     joined: str
@@ -175,9 +175,9 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """All the ways to call a thing. `extra` are words that may be added to them or left out.
+    """All names of an entity. `extra` are words that may be added or left out.
 
-    `keys` are all its words in every form: what shares none of them is not meant.
+    `keys` are all words in every form: a name that shares none of them cannot match.
     """
 
     labels: tuple[Label, ...]
@@ -187,7 +187,7 @@ class Labels:
 
 
 def labels_of(house: House) -> dict[str, Labels]:
-    """What everything is called, by entity id."""
+    """The labels of all entities by id."""
     nowhere: frozenset[str] = frozenset()
     areas: dict[str | None, frozenset[str]] = {area.id: place_words((area,)) for area in house.areas}
     floors: dict[str | None, frozenset[str]] = {floor.id: place_words((floor,)) for floor in house.floors}
@@ -204,12 +204,12 @@ def labels_of(house: House) -> dict[str, Labels]:
 
 
 def vocabulary(house: House, known: Iterable[Labels]) -> frozenset[str]:
-    """Every word that somebody may mean."""
+    """All words that names and kinds consist of."""
     return place_words(house.places).union(every_kind_word(), ALL_WORDS, *(its.words for its in known))
 
 
 def best_fits(said: Words, pool: tuple[Entity, ...], known: Mapping[str, Labels]) -> tuple[Fit, tuple[Entity, ...]]:
-    """The things that a name fits best, and how well."""
+    """The entities that match a name best, and how well."""
     heard = _label(said, ALL_WORDS)
     keys = heard.told_by | heard.plain | {heard.joined}
     best, found = Fit.NONE, list[Entity]()
@@ -237,7 +237,7 @@ def _fit(heard: Label, label: Label, told_by: frozenset[str]) -> Fit:
     return Fit.NONE
 
 
-# States change all the time, names hardly ever: this is kept.
+# Cached, because names change rarely, unlike states.
 @lru_cache(maxsize=4096)
 def _build_labels(
     names: tuple[str, ...],

@@ -29,7 +29,7 @@ COLOURS = word_set(
     red rose silver teal turquoise violet white yellow
     """
 )
-"""Said of lights."""
+"""Colours of lights."""
 
 SPOKEN = word_set(
     """
@@ -67,7 +67,7 @@ SPOKEN = word_set(
     woke won wonder wont word work would write wrong yeah year yes yesterday yet you young your yourself
     """
 )
-"""Of commands and questions, with those that hold sentences together, in the singular."""
+"""Words of commands and questions, and function words, in the singular."""
 
 EVERYDAY = word_set(
     """
@@ -96,7 +96,7 @@ EVERYDAY = word_set(
     visitor voice wedding weekend wheel wife wine wing winter woman wood writing zone
     """
 )
-"""Things, people and doings of every day that may stand beside a light or a door."""
+"""Everyday things, people and activities that may appear beside a light or a door."""
 
 
 _KINDS = every_kind_word()
@@ -104,25 +104,25 @@ _USUAL = SPOKEN | COLOURS | HOUSE_WORDS | ALL_WORDS | _KINDS
 _CERTAIN = _USUAL | EVERYDAY
 
 _FORMS = word_set("ed en er ing ly s y")
-# Behind the beginning of a word these may be its end: "extract her", "sail a".
+# These may be the misheard end of the word before: "extract her", "sail a".
 _ENDINGS = word_set("a an are er her in it or our")
-# A name of one word is looked for only where a thing is likely to be named.
+# A name of one word is searched only where an entity is likely to be named.
 _DETERMINERS = word_set("the a an my our your his her their this that")
 _BEFORE_NAMES = _DETERMINERS - {"her", "that"} | word_set("in on at of from with")
 
-# How far a word may be from what was heard: beside a word that only this house has ("piano"); where it says
-# what kind of thing it is; beside "light" or "kitchen", and for colours.
+# Maximum phonetic distance of a word: beside a word that only this home has ("piano"); for a kind word; beside
+# "light" or "kitchen", and for colours.
 _FAR, _KIND, _NEAR = 0.305, 0.275, 0.135
-# Two words for one, and one for two.
+# For two words heard as one, and one heard as two.
 _JOINED = 0.105
-# No word has more than so many sounds more or less than what was heard for it.
+# The maximum difference in the number of sounds.
 _MOST_LOST = 2
-# For names that have nothing beside them to go by, by the number of their sounds; shorter ones are left.
+# For names without a recognised word beside them, by the number of their sounds; shorter ones are not corrected.
 _ALONE = {4: 0.08, 5: 0.07, 6: 0.08}
 _ALONE_LONG = 0.13
-# At the beginning of a sentence a shorter one is rather a verb.
+# At the start of a sentence a shorter word is more likely a verb.
 _FEWEST_AT_BEGINNING = 6
-# Another name that is nearly as near makes it unclear which is meant.
+# Another name within this distance makes the correction ambiguous.
 _MARGIN = 0.08
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -130,7 +130,7 @@ _BETWEEN = frozenset({" ", "-"})
 
 
 def correct_entity_names(text: str, names: tuple[str, ...]) -> str:
-    """The text with misheard names of the house as the house writes them. What is in doubt is left."""
+    """The text with misheard names in the home's spelling. In doubt it is unchanged."""
     heard = _heard(text)
     found = _clear(_Search(heard, _index(names)).findings())
     for finding in sorted(found, key=lambda finding: -finding.start):
@@ -141,7 +141,7 @@ def correct_entity_names(text: str, names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of a name or of a text: as it is written, as it is compared (`same`), and how it sounds."""
+    """A word of a name or text: as written, as compared (`same`), and its phonetic code."""
 
     written: str
     same: str
@@ -149,7 +149,7 @@ class _Word:
     begin: int
     end: int
     is_joined: bool
-    """it follows the word before with nothing but a space or a hyphen between them"""
+    """only a space or a hyphen separates it from the word before"""
 
 
 _Words: TypeAlias = tuple[_Word, ...]
@@ -157,7 +157,7 @@ _Words: TypeAlias = tuple[_Word, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """The words from `start` to `end` are perhaps a name, of which `kept` words were heard as they are."""
+    """A candidate: the words from `start` to `end` may be a name, of which `kept` words were recognised."""
 
     start: int
     end: int
@@ -168,7 +168,7 @@ class _Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The words from `start` to `end`, which were heard for words of a name."""
+    """The words from `start` to `end` that were misheard for words of a name."""
 
     start: int
     end: int
@@ -178,7 +178,7 @@ class _Change:
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """The names of a house: by a word that they have, and by the consonants of the whole name."""
+    """The names of a home by their words, and by the consonant skeleton of the whole name."""
 
     known: frozenset[str]
     by_word: dict[str, tuple[_Words, ...]]
@@ -222,12 +222,12 @@ def _sound_of(said: _Words) -> str:
 
 
 def _nearly(bones: str) -> set[str]:
-    """The skeleton, and with each one of its bones lost."""
+    """The skeleton, and all variants with one consonant missing."""
     return {bones, *(bones[:at] + bones[at + 1 :] for at in range(len(bones)))}
 
 
 class _Search:
-    """One text, searched for the names of one house."""
+    """Searches one text for the names of one home."""
 
     def __init__(self, heard: _Words, index: _Index) -> None:
         self._heard = heard
@@ -238,7 +238,7 @@ class _Search:
         self._far_apart: dict[tuple[int, int, str], float | None] = {}
 
     def findings(self) -> Iterator[_Finding]:
-        """All that may be names, often more than one for the same words."""
+        """All candidates, often several for the same words."""
         split = {at for at in range(len(self._heard) - 1) if _joined(self._heard[at : at + 2]) in self._index.known}
         coloured = {at for at, word in enumerate(self._heard) if word.same in COLOURS}
         in_question = self._doubtful | split | coloured
@@ -252,10 +252,10 @@ class _Search:
                 if end <= len(self._heard):
                     yield from self._alone(start, end)
 
-    # --- names of which a word was heard
+    # --- names with a recognised word
 
     def _around(self, at: int, named: _Words) -> Iterator[_Finding]:
-        """The name around one of its words, which was heard at `at`."""
+        """Match a name around its word that was recognised at `at`."""
         for place, word in enumerate(named):
             if word.same != self._heard[at].same:
                 continue
@@ -270,7 +270,7 @@ class _Search:
                         yield found
 
     def _changes(self, start: int, end: int, named: _Words) -> tuple[_Change, ...] | None:
-        """What was misheard if the words from `start` to `end` are these; None if they cannot be."""
+        """The misheard words if `start` to `end` is this name; None if it cannot be."""
         if not named or start >= end:
             return None if named or start != end else ()
         if self._heard[start].same == named[0].same:
@@ -287,7 +287,7 @@ class _Search:
         return None
 
     def _far(self, start: int, end: int, named: _Words) -> float | None:
-        """How far apart they sound; None when that is too far, or what was heard is surely what was said."""
+        """The phonetic distance; None if it is too large, or the words were surely meant as heard."""
         key = start, end, " ".join([word.same for word in named])
         if key not in self._far_apart:
             self._far_apart[key] = self._measured(start, end, named)
@@ -313,7 +313,7 @@ class _Search:
         return far if far <= most and abs(len(heard_sound) - len(name_sound)) <= _MOST_LOST else None
 
     def _judged(self, start: int, end: int, named: _Words, changes: tuple[_Change, ...]) -> _Finding | None:
-        """A finding when there is something to put right, and enough to go by."""
+        """A finding if there is something to correct, with enough evidence."""
         if not changes or not self._are_in_a_row(start, end):
             return None
         changed = {at for change in changes for at in range(change.start, change.end)}
@@ -328,7 +328,7 @@ class _Search:
                     return None
         return _Finding(start, end, len(kept), _spelling(self._heard[start:end], named), total)
 
-    # --- names that stand alone
+    # --- names without a recognised word
 
     def _alone(self, start: int, end: int) -> Iterator[_Finding]:
         """Names that sound as a whole like the words from `start` to `end`."""
@@ -342,7 +342,7 @@ class _Search:
                 yield _Finding(start, end, 0, _spelling(said, named), far)
 
     def _far_alone(self, start: int, end: int, named: _Words) -> float | None:
-        """How far apart they sound; None when that is too far for a name with nothing beside it."""
+        """The phonetic distance; None if it is too large for a name without a recognised word."""
         said = self._heard[start:end]
         if _joined(said) == _joined(named):
             return 0.0 if len(said) != len(named) else None
@@ -359,10 +359,10 @@ class _Search:
         far = phonetic_distance(heard_sound, name_sound)
         return far if far <= most and same_onset(heard_sound, name_sound) else None
 
-    # --- what was heard
+    # --- context
 
     def _may_be_misheard(self, start: int, end: int) -> bool:
-        """True for a word that nobody knows, or for two: "lan tern", "extract her"."""
+        """True for an unknown word, or two: "lan tern", "extract her"."""
         return start in self._doubtful and all(
             at in self._doubtful or self._heard[at].written.casefold() in _ENDINGS for at in range(start + 1, end)
         )
@@ -374,7 +374,7 @@ class _Search:
         return all(word.is_joined for word in self._heard[start + 1 : end])
 
     def _is_where_names_are(self, start: int, end: int) -> bool:
-        """True behind "the" or "in", and at the beginning: not for "tell Ana" and "print my ticket"."""
+        """True after "the" or "in", and at the start: not for "tell Ana" and "print my ticket"."""
         if self._heard[start].is_joined:
             return self._heard[start - 1].same in _BEFORE_NAMES
         is_last = end == len(self._heard) or not self._heard[end].is_joined
@@ -382,25 +382,25 @@ class _Search:
 
 
 def _is_plain(word: _Word) -> bool:
-    """False for numbers, for very short words, and for "won't"."""
+    """False for numbers, very short words, and "won't"."""
     plain = word.written.removesuffix("'s").removesuffix("’s")
     return plain.isalpha() and len(word.same) > 2
 
 
 def _bounds(middle: int, count: int, least: int, most: int) -> range:
-    """Where `count` words may begin or end when two of them may be one, and one may be two."""
+    """Where `count` words may begin or end if two may be heard as one, and one as two."""
     spare = 1 if count else 0
     return range(max(least, middle - spare), min(most, middle + spare) + 1)
 
 
 def _is_form(first: str, second: str) -> bool:
-    """True when one is the other with an ending: who says "locked" does not mean the lock."""
+    """Whether one is an inflection of the other: "locked" does not mean the lock."""
     shorter, longer = sorted((first, second), key=len)
     return longer.startswith(shorter) and longer[len(shorter) :] in _FORMS
 
 
 def _spelling(said: _Words, named: _Words) -> str:
-    """The name as the house writes it; a plural that was heard stays one, and so does a singular."""
+    """The name in the home's spelling, in the number (singular or plural) that was heard."""
     written = [word.written for word in named]
     if said[-1].same == named[-1].same and said[-1].written.casefold() != written[-1].casefold():
         written[-1] = said[-1].written
@@ -408,7 +408,7 @@ def _spelling(said: _Words, named: _Words) -> str:
 
 
 def _clear(findings: Iterable[_Finding]) -> list[_Finding]:
-    """Those that go by most words, and of these the nearest; none that another comes close to."""
+    """The findings with most recognised words, and of these the closest; ambiguous ones are dropped."""
     ranked = sorted(set(findings), key=lambda found: (-found.kept, found.distance, found.start))
     chosen, taken = list[_Finding](), set[int]()
     for found in ranked:

@@ -1,7 +1,7 @@
 """`search_corpus` and `list_corpora`: full-text search in the user's documents.
 
-Documents are read as plain text in passages. The index is a SQLite FTS file that follows the folder and
-can be rebuilt at any time.
+Documents are read as plain text in passages. The index is a SQLite FTS file that is kept in step with the
+folder and can be rebuilt at any time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNREAD = frozenset({"script", "style", "template", "svg"})
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file below the folder of documents: `path` is relative to it, and its first part the corpus."""
+    """A file in the documents folder; `path` is relative to it, and its first part is the corpus."""
 
     path: str
     size_bytes: int
@@ -55,7 +55,7 @@ class Document:
 
 
 def find_documents(folder: Path) -> Iterator[Document]:
-    """Every readable document below the folder, in order; links and hidden files are not followed."""
+    """All readable documents below the folder, in order; symlinks and hidden files are skipped."""
     found = 0
     for parent, names, files in os.walk(folder):
         names[:] = sorted(name for name in names if not name.startswith("."))
@@ -66,7 +66,7 @@ def find_documents(folder: Path) -> Iterator[Document]:
             try:
                 facts = path.lstat()
             except OSError:
-                continue  # it went away meanwhile
+                continue  # deleted meanwhile
             if not stat.S_ISREG(facts.st_mode) or not 0 < facts.st_size <= MAX_FILE_BYTES:
                 continue
             yield Document(path.relative_to(folder).as_posix(), facts.st_size, facts.st_mtime_ns)
@@ -76,9 +76,9 @@ def find_documents(folder: Path) -> Iterator[Document]:
 
 
 def read_passages(folder: Path, document: Document) -> list[str]:
-    """The text of a document in pieces of a paragraph or a few; none when it is no text or has gone."""
+    """The text of a document in passages of one or a few paragraphs; empty if it is not text or was deleted."""
     try:
-        # What was a file when it was found may be a link or a pipe by now.
+        # The file may have been replaced by a symlink or a pipe since it was found.
         with os.fdopen(open_no_follow(folder / document.path), "rb") as file:
             data = file.read(MAX_FILE_BYTES)
     except OSError:
@@ -95,15 +95,15 @@ def read_passages(folder: Path, document: Document) -> list[str]:
 
 
 def html_text(page: str) -> str:
-    """What a reader sees of a page, with blank lines between its blocks."""
+    """The visible text of a page, with blank lines between blocks."""
     try:
         return unescape("".join(_shown(page)))
-    except ValueError:  # a character whose number has thousands of digits
+    except ValueError:  # a character reference with thousands of digits
         return "".join(_shown(page))
 
 
 def _shown(page: str) -> Iterator[str]:
-    # One way through, in linear time: html.parser needs minutes for a file of nothing but "<".
+    # A single pass in linear time: html.parser takes minutes for a file of nothing but "<".
     at = 0
     while (start := page.find("<", at)) >= 0:
         yield page[at:start]
@@ -128,7 +128,7 @@ def _end(page: str, mark: str, at: int) -> int:
 
 
 def _passages(text: str) -> Iterator[str]:
-    """Paragraphs, put together while they are short and cut at a word where they are long."""
+    """Paragraphs; short ones are joined, long ones split at a word."""
     passage = ""
     for paragraph in re.split(r"\n[ \t\r]*\n", text):
         words = " ".join(paragraph.split())
@@ -146,7 +146,7 @@ def _passages(text: str) -> Iterator[str]:
 
 
 DOCUMENTS_FILE = "documents.sqlite3"
-# How long a search may work on the index before it answers with what is there.
+# How long a search may update the index before it answers from the current one.
 UPDATE_BUDGET_S = 5.0
 _LOCK_WITHIN_S = 5.0
 _BATCH = 50
@@ -158,7 +158,7 @@ _SCHEMA = (
     "drop table if exists files",
     "drop table if exists passages",
     "create table about (folder text not null)",
-    # The passages of a file have row numbers that follow each other: so they are found without a search.
+    # The passages of a file have consecutive row ids, so that they are found without a search.
     "create table files (path text primary key, corpus text not null, size_bytes integer not null,"
     " mtime_ns integer not null, first_row integer not null, row_count integer not null)",
     "create virtual table passages using fts5(text, corpus unindexed, path unindexed,"
@@ -168,7 +168,7 @@ _SEARCH = (
     "select corpus, path, snippet(passages, 0, '', '', '…', ?) from passages"
     " where passages match ? and (? is null or corpus = ?) order by rank limit ?"
 )
-# What spoken questions are made of, whatever they are about.
+# Stop words of spoken questions.
 _EMPTY_WORDS = frozenset(
     {
         *("a", "an", "the", "this", "that", "it", "i", "me", "my", "we", "our", "you", "your"),
@@ -183,7 +183,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document that fits a search; `file` is relative to the folder of documents."""
+    """A search result; `file` is relative to the documents folder."""
 
     corpus: str
     file: str
@@ -191,7 +191,7 @@ class Passage:
 
 
 class DocumentIndex:
-    """Searches the documents below `folder`. Any thread may call it; methods block, and raise StateError."""
+    """Searches the documents below `folder`. Thread-safe; methods block, and raise StateError."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class DocumentIndex:
         self._clock = clock
 
     def corpora(self) -> dict[str, int]:
-        """The number of documents in each corpus; those that lie in no sub-folder are in the corpus ""."""
+        """The number of documents in each corpus; files outside of sub-folders are in the corpus ""."""
         with self._open() as connection:
             self._update(connection)
             rows = connection.execute(
@@ -216,7 +216,7 @@ class DocumentIndex:
             return {str(corpus): int(count) for corpus, count in rows}
 
     def search(self, query: str, *, corpus: str | None = None, limit: int = 3) -> tuple[Passage, ...]:
-        """The passages that fit best: one need not have all of the words, and rare words count for more."""
+        """The best passages: not all words must match, and rare words count for more."""
         words = _words(query)
         if not words:
             return ()
@@ -226,15 +226,15 @@ class DocumentIndex:
             rows = connection.execute(_SEARCH, (_SNIPPET_TOKENS, wanted, corpus, corpus, limit))
             return tuple(Passage(*row) for row in rows)
 
-    # --- keeping up
+    # --- updating
 
     def _update(self, connection: sqlite3.Connection) -> None:
-        """Bring the index up to date, or as far as the time allows: the next search goes on from there."""
+        """Update the index within the time budget; the next search continues from there."""
         if not self._folder.is_dir():
-            # Not emptied: it may be a disk that is away for a while.
+            # The index is kept: the disk may be unmounted for a while.
             raise StateError(
                 f"there is no folder {self._folder}",
-                hint="make it, or change tools.documents in the settings",
+                hint="create it, or change tools.documents in the settings",
             )
         end_s = self._clock() + self._budget_s
         known = {
@@ -261,8 +261,8 @@ class DocumentIndex:
                     _log.info("the index of %s is not complete yet", self._folder)
                     break
         except sqlite3.OperationalError as error:
-            # Somebody else is at it: what is there can be searched all the same.
-            _log.info("the index of %s was not brought up to date: %s", self._folder, error)
+            # Another process is updating: the current index can be searched all the same.
+            _log.info("the index of %s was not updated: %s", self._folder, error)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -271,8 +271,8 @@ class DocumentIndex:
                 yield connection
         except sqlite3.DatabaseError as error:
             raise StateError(
-                f"the index of the documents cannot be used: {error}",
-                hint=f"delete {self._database}: it is made again",
+                f"the document index cannot be used: {error}",
+                hint=f"delete {self._database}: it will be rebuilt",
             ) from error
         except OSError as error:
             raise StateError(
@@ -284,15 +284,15 @@ class DocumentIndex:
         try:
             return self._connect()
         except sqlite3.OperationalError:
-            raise  # it is locked, or the disk is full: nothing that another file would mend
+            raise  # locked, or the disk is full: rebuilding would not help
         except sqlite3.DatabaseError:
-            _log.warning("%s is broken; it is made again", self._database)
+            _log.warning("%s is corrupt and will be rebuilt", self._database)
             self._database.unlink()
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
         self._database.parent.mkdir(parents=True, exist_ok=True)
-        # Made here, because SQLite would let everybody read it.
+        # Created here, because SQLite would make it readable by everybody.
         os.close(os.open(self._database, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._database, timeout=_LOCK_WITHIN_S, isolation_level=None)
         try:
@@ -306,7 +306,7 @@ class DocumentIndex:
 
     def _begin_afresh(self, connection: sqlite3.Connection) -> None:
         if _is_for(connection, self._folder):
-            return  # another process was faster
+            return  # another process has created it
         for statement in _SCHEMA:
             connection.execute(statement)
         connection.execute("insert into about values (?)", (str(self._folder),))
@@ -341,7 +341,7 @@ def _forget(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _learn(connection: sqlite3.Connection, document: Document, passages: list[str]) -> None:
-    """Also a document without passages is noted: it is not read again before it changes."""
+    """Documents without passages are recorded too, so that they are not read again until they change."""
     row = connection.execute("select rowid from passages order by rowid desc limit 1").fetchone()
     first = row[0] + 1 if row else 1
     connection.executemany(
@@ -355,8 +355,8 @@ def _learn(connection: sqlite3.Connection, document: Document, passages: list[st
 
 
 def _words(query: str) -> list[str]:
-    """The words to look for; only letters and digits, so nothing in them is syntax."""
-    # lower, not casefold: the index keeps the ß as it is.
+    """The search terms; only letters and digits, so that none is FTS syntax."""
+    # lower, not casefold: the index keeps ß.
     words = list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
     telling = [word for word in words if word not in _EMPTY_WORDS]
     return (telling or words)[:_MAX_WORDS]
@@ -367,14 +367,14 @@ TOOL_NAMES = ("search_corpus", "list_corpora")
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """What a search gives the model to read."""
+    """One search result as the model reads it."""
 
     file: str
     text: str
 
 
 def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
-    """The tools over the documents in `folder`, each of whose sub-folders is a corpus."""
+    """The tools for the documents in `folder`; each sub-folder is a corpus."""
     index = DocumentIndex(folder, database)
 
     @tool(
@@ -412,7 +412,7 @@ def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
 
 
 def _matching(wanted: str, corpora: Iterable[str], whole: str) -> str:
-    """The corpus that is called so; loose files go by the name of the whole folder. Raises ToolError."""
+    """The corpus of that name; files outside of sub-folders go by the folder's name. Raises ToolError."""
     names = {(corpus or whole).casefold(): corpus for corpus in corpora}
     if wanted.strip().casefold() not in names:
         there = ", ".join(corpus or whole for corpus in names.values()) or "none"

@@ -12,7 +12,7 @@ from edgevox.core.errors import AudioError, EngineFailed, ToolError
 from edgevox.tools.tool import Tool, tool
 
 Transcribe: TypeAlias = Callable[[Path], Awaitable[str]]
-"""Writes down what is said in a file; nothing when nobody speaks. Raises AudioError and EngineFailed."""
+"""Transcribes a file; "" without speech. Raises AudioError and EngineFailed."""
 
 TOOL_NAME = "transcribe_audio"
 MAX_FILE_BYTES = 200_000_000
@@ -21,7 +21,7 @@ _MAX_NAMES = 10
 
 
 def transcribe_tool(transcribe: Transcribe, folders: Sequence[Path]) -> Tool:
-    """The tool; `folders` are the only ones that it reads files from."""
+    """The tool; it reads files only from `folders`."""
 
     @tool(name=TOOL_NAME, timeout_s=TIMEOUT_S, examples=["what is on the recording memo dot wav"])
     async def transcribe_audio(file: Annotated[str, Field(min_length=1, max_length=255)]) -> str:
@@ -40,7 +40,7 @@ def transcribe_tool(transcribe: Transcribe, folders: Sequence[Path]) -> Tool:
 
 
 def _allowed(name: str, folders: Sequence[Path]) -> Path:
-    """The file of that name in one of the folders, links followed. Raises ToolError."""
+    """The file of that name in one of the folders, symlinks resolved. Raises ToolError."""
     for folder in folders:
         try:
             root = folder.resolve()
@@ -49,7 +49,7 @@ def _allowed(name: str, folders: Sequence[Path]) -> Path:
                 continue
             if path.stat().st_size > MAX_FILE_BYTES:
                 raise ToolError(f"{path.name} is too big: more than {MAX_FILE_BYTES // 1_000_000} MB")
-        except (OSError, ValueError, RuntimeError):  # not readable, a NUL in the name, a loop of links
+        except (OSError, ValueError, RuntimeError):  # unreadable, a NUL in the name, a symlink loop
             continue
         return path
     names = ", ".join(_names(folders)) or "none"

@@ -1,7 +1,7 @@
-"""Approvals by the user: which MCP servers may be started, and which of their tools as they are described.
+"""Stores the user's approvals: MCP servers that may be started, and their tools by definition.
 
-A server is approved by its exact command. The tools it has at that time are approved with it; a tool that
-is new or has changed is not offered until the user approves it.
+A server is approved by its exact command. The tools that it has then are approved with it; a new or changed
+tool is not offered until the user approves it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class _Content(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A tool that waits. `before` is what was approved under its name; None for a new one."""
+    """A tool that waits for approval. `before` is the approved definition, None for a new tool."""
 
     now: Definition
     before: Definition | None
 
 
 class Approvals:
-    """Kept in the state folder; without a path, in memory. Everything here raises StateError."""
+    """Stored in the state folder, or in memory without a path. All methods raise StateError."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._file = StateFile(path, _Content)
@@ -49,12 +49,12 @@ class Approvals:
         return identity(spec) in self._file.read().approved
 
     def tools(self, spec: ServerSpec) -> Mapping[str, Definition] | None:
-        """The approved tools by name; None before the server was first asked."""
+        """The approved tools by name; None before the first listing."""
         approved = self._file.read().approved.get(identity(spec))
         return None if approved is None or approved.tools is None else MappingProxyType(approved.tools)
 
     def changes(self, spec: ServerSpec) -> tuple[Change, ...]:
-        """What waits for a person to agree to it."""
+        """The tools that wait for approval."""
         approved = self._file.read().approved.get(identity(spec))
         if approved is None:
             return ()
@@ -62,26 +62,26 @@ class Approvals:
         return tuple(Change(now, known.get(name)) for name, now in approved.waiting.items())
 
     def approve(self, spec: ServerSpec) -> None:
-        """The person has seen the command, and agrees."""
+        """Record that the user has approved the command."""
         with self._file.changing() as content:
             content.approved.setdefault(identity(spec), _Approved(server=spec.id, shown=spec.shown))
 
     def withdraw(self, server_id: str) -> None:
-        """Forget whatever was approved under this name."""
+        """Delete the approvals of this server."""
         with self._file.changing() as content:
             content.approved = {
                 key: approved for key, approved in content.approved.items() if approved.server != server_id
             }
 
     def accept(self, spec: ServerSpec) -> None:
-        """The person has seen what changed, and agrees."""
+        """Record that the user has approved the changed tools."""
         with self._file.changing() as content:
             if approved := content.approved.get(identity(spec)):
                 approved.tools = {**(approved.tools or {}), **approved.waiting}
                 approved.waiting = {}
 
     def compare(self, spec: ServerSpec, listed: Iterable[Definition]) -> tuple[Definition, ...]:
-        """Those of the listed tools that are as approved. The others wait; the first list is approved."""
+        """The listed tools that match their approval. Others wait; the first list is approved."""
         now = {definition.name: definition for definition in listed}
         approved = self._file.read().approved.get(identity(spec))
         if approved is None:

@@ -1,4 +1,4 @@
-"""Which MCP servers there are: the file `mcp.json` in its usual shape, or one command of the settings.
+"""The configured MCP servers: `mcp.json` in its usual format, or one command in the settings.
 
 {"mcpServers": {"files": {"command": "mcp-server-files", "args": ["~"], "env": {"TOKEN": "${MY_TOKEN}"}},
                 "wiki": {"url": "https://wiki.example/mcp", "headers": {"Authorization": "Bearer ${WIKI}"}}}}
@@ -33,9 +33,9 @@ _TELLS_A_SECRET = re.compile(r"token|key|secret|passw|auth|cookie|credential", r
 
 @dataclass(frozen=True, slots=True)
 class StdioServer:
-    """A program that is started here and spoken to through its standard input and output.
+    """A program that is started here and connected by its standard input and output.
 
-    `env` is what it gets beside a few harmless variables; ${NAME} in it stands for a variable of ours.
+    It gets `env` in addition to a few harmless variables; ${NAME} in it is replaced from our environment.
     """
 
     id: str
@@ -46,7 +46,7 @@ class StdioServer:
 
     @property
     def shown(self) -> str:
-        """The exact command, as a shell would take it; what looks like a secret is left out."""
+        """The exact command in shell syntax, with secrets masked."""
         variables = [f"{name}={_shown_value(name, value)}" for name, value in sorted(self.env.items())]
         where = (f"(in {self.cwd})",) if self.cwd else ()
         return " ".join((*variables, shlex.join((self.command, *self.args)), *where))
@@ -54,7 +54,7 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that runs elsewhere, at a streamable HTTP address. ${NAME} in headers as above."""
+    """A remote server at a streamable HTTP URL. ${NAME} in headers is replaced as above."""
 
     id: str
     url: str
@@ -62,7 +62,7 @@ class HttpServer:
 
     @property
     def shown(self) -> str:
-        """The exact address and the headers that it is sent."""
+        """The exact URL and headers, with secrets masked."""
         headers = [f"{name}: {_shown_value(name, value)}" for name, value in sorted(self.headers.items())]
         return f"{self.url} ({', '.join(headers)})" if headers else self.url
 
@@ -71,18 +71,18 @@ ServerSpec: TypeAlias = StdioServer | HttpServer
 
 
 def prefix_of(server_id: str) -> str:
-    """What stands before the names of a server's tools where there are several servers."""
+    """The prefix of a server's tool names when there are several servers."""
     return f"{re.sub(r'[^A-Za-z0-9]', '_', server_id)}_"
 
 
 def identity(spec: ServerSpec) -> str:
-    """Changes with anything that is approved in a server: its name, its command, what it is given."""
+    """A hash of everything that is approved in a server: its name, command and environment."""
     text = json.dumps([type(spec).__name__, asdict(spec)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def expand_variables(values: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The values with ${NAME} replaced. Raises ConfigError for a variable that is not set."""
+    """Replace ${NAME} in the values. Raises ConfigError for a variable that is not set."""
     known = os.environ if environ is None else environ
 
     def value_of(match: re.Match[str]) -> str:
@@ -90,7 +90,7 @@ def expand_variables(values: Mapping[str, str], environ: Mapping[str, str] | Non
             return known[match.group(1)]
         except KeyError:
             raise ConfigError(
-                f"the variable {match.group(1)} is not set", hint=f"set it, or take it out of {CONFIG_FILE}"
+                f"the variable {match.group(1)} is not set", hint=f"set it, or remove it from {CONFIG_FILE}"
             ) from None
 
     return {name: _VARIABLE.sub(value_of, value) for name, value in values.items()}
@@ -100,7 +100,7 @@ def expand_variables(values: Mapping[str, str], environ: Mapping[str, str] | Non
 
 
 class _Entry(BaseModel):
-    """One server as people write it; keys of other programs are passed over."""
+    """One server in the file; keys of other programs are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -125,7 +125,7 @@ def config_file(settings: McpSettings, folders: Folders) -> Path:
 
 
 def configured_servers(settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
-    """The servers of the settings. Raises ConfigError."""
+    """The servers in the settings. Raises ConfigError."""
     if not settings.enabled:
         return ()
     path = config_file(settings, folders)
@@ -141,19 +141,19 @@ def configured_servers(settings: McpSettings, folders: Folders) -> tuple[ServerS
 
 
 def read_servers(path: Path) -> tuple[ServerSpec, ...]:
-    """The servers of a file that are not disabled; none where there is no file. Raises ConfigError."""
+    """The enabled servers in a file; empty if there is no file. Raises ConfigError."""
     try:
         read = _File.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check its rights") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
         raise ConfigError(
             f"{path}: {where + ': ' if where else ''}{fault['msg']}",
-            hint="docs/guide/mcp.md shows what belongs there",
+            hint="docs/guide/mcp.md describes the format",
         ) from error
     servers = tuple(_spec(path, server_id, entry) for server_id, entry in read.servers.items() if not entry.disabled)
     prefixes: dict[str, str] = {}
@@ -177,30 +177,30 @@ def _spec(path: Path, server_id: str, entry: _Entry) -> ServerSpec:
             return HttpServer(server_id, _checked_url(url), entry.headers)
         case _Entry(command=None, url=str()):
             raise ConfigError(
-                f"{path}: {server_id} is spoken to by server-sent events, which MCP has given up",
-                hint="ask for its streamable HTTP address",
+                f"{path}: {server_id} uses server-sent events, which MCP has deprecated",
+                hint="use its streamable HTTP URL",
             )
     raise ConfigError(f'{path}: {server_id} needs either a "command" or a "url"', hint="docs/guide/mcp.md shows both")
 
 
 def check_id(server_id: str) -> None:
-    """Raises ConfigError for what cannot be a server's name."""
+    """Raises ConfigError for an invalid server name."""
     if _ID.fullmatch(server_id) is None:
-        raise ConfigError(f"{server_id!r} cannot be a server's name", hint="a letter, then letters, digits, - and _")
+        raise ConfigError(f"{server_id!r} is not a valid server name", hint="a letter, then letters, digits, - and _")
 
 
 def _checked_url(text: str) -> str:
     try:
         url = URL(text)
     except ValueError as error:
-        raise ConfigError(f"{text} is no address: {error}", hint="such as https://host/mcp") from error
+        raise ConfigError(f"invalid server URL {text}: {error}", hint="such as https://host/mcp") from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise ConfigError(f"{text} is no address of a server", hint="such as https://host/mcp")
+        raise ConfigError(f"invalid server URL {text}", hint="such as https://host/mcp")
     return text
 
 
 def _id_of(command: str, others: tuple[ServerSpec, ...]) -> str:
-    """A name for the one server of the settings: that of its program, if it is one and free."""
+    """The id of the server in the settings: the name of its program, if that is valid and free."""
     name = re.sub(r"[^A-Za-z0-9_-]", "_", Path(command).stem)[:32]
     taken = {prefix_of(other.id).casefold() for other in others}
     is_usable = _ID.fullmatch(name) is not None and prefix_of(name).casefold() not in taken
@@ -216,7 +216,7 @@ def _shown_value(name: str, value: str) -> str:
 
 
 def add_server(path: Path, spec: ServerSpec) -> None:
-    """Write a server into the file, beside what is there. Raises ConfigError when its name is taken."""
+    """Add a server to the file. Raises ConfigError if its name is taken."""
     check_id(spec.id)
     content, servers = _content(path)
     if spec.id in servers:
@@ -236,24 +236,24 @@ def add_server(path: Path, spec: ServerSpec) -> None:
 
 
 def remove_server(path: Path, server_id: str) -> None:
-    """Take a server out of the file. Raises ConfigError when it is not there."""
+    """Remove a server from the file. Raises ConfigError if it is not there."""
     content, servers = _content(path)
     if server_id not in servers:
-        raise ConfigError(f"{path} has no server {server_id}", hint="edgevox mcp list shows what there is")
+        raise ConfigError(f"{path} has no server {server_id}", hint="edgevox mcp list shows the servers")
     del servers[server_id]
     _write(path, content)
 
 
 def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All that is in the file, and in it the table of servers."""
-    read_servers(path)  # what is broken is not written over
+    """The content of the file, and its table of servers."""
+    read_servers(path)  # an invalid file is not overwritten
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return content, content.setdefault(_SERVERS, {})
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     try:
-        # Only its user can read it: tokens may stand in it.
+        # Readable by its owner only, because it may contain tokens.
         write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", owner_only=True)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="make its folder writable") from error

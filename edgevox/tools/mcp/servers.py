@@ -1,7 +1,7 @@
 """Starts the configured MCP servers, registers their approved tools, and reports their status.
 
-Only approved tools are offered: they are in the registry from the start, before their server has answered,
-and those that changed are taken out.
+Only approved tools are offered. They are in the registry from the start, before their server has answered;
+changed ones are removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ServerStatus: TypeAlias = Literal["unapproved", "starting", "ready", "away", "stopped"]
 
 OWNER_PREFIX = "mcp "
-"""Before the name of a server: whose its tools are in the registry."""
+"""Prefix of the owner of a server's tools in the registry."""
 
 ANSWER_S = 10.0
 FIRST_PAUSE_S = 1.0
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """One server as a person wants to see it: `waiting` are tools that changed, `left_out` are of no use."""
+    """The status of one server: `waiting` tools changed and need approval, `left_out` ones are unusable."""
 
     id: str
     shown: str
@@ -78,10 +78,10 @@ class _Server:
 
 
 class McpServers:
-    """The servers of `specs`, of which the approved ones are started. Their tools are in `registry`.
+    """Starts the approved servers of `specs`; their tools are added to `registry`.
 
-    `adjust` is as for plugins. A server that does not answer within `answer_s` is begun anew, after
-    `first_pause_s` and then ever longer pauses. Making one raises nothing; what goes wrong is in `reports()`.
+    `adjust` is as for plugins. A server that does not answer within `answer_s` is restarted after
+    `first_pause_s`, then with backoff. The constructor does not raise; errors are in `reports()`.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class McpServers:
         return tuple(self._report(server) for server in self._servers)
 
     def offered(self, sentence: str) -> tuple[str, ...]:
-        """The names of all tools that a model is told of for this sentence: those of servers are chosen.
+        """The names of all tools to offer for this sentence; those of servers are selected by relevance.
 
-        Those of a server that is away are left out. With "" what is told whatever is asked.
+        Tools of unavailable servers are left out. With "", those that are offered for every sentence.
         """
         of_servers = {name for server in self._servers for name in server.names}
         away = {name for server in self._servers if server.is_away for name in server.names}
@@ -128,7 +128,7 @@ class McpServers:
         return (*own, *self._relevant.names(sentence))
 
     def start(self, names: Collection[str] | None = None) -> None:
-        """Begin every approved server, or those of these names; none is waited for."""
+        """Start all approved servers, or those in `names`, without waiting for them."""
         chosen = [
             server for server in self._servers if server.is_approved and (names is None or server.spec.id in names)
         ]
@@ -157,14 +157,14 @@ class McpServers:
             server.life.start()
 
     async def settled(self, timeout_s: float) -> None:
-        """Wait until every server has answered or failed to, but no longer than this.
+        """Wait until every server without known tools has answered or failed, within the timeout.
 
-        A server whose tools are known from before is not waited for: a call of one waits for itself.
+        A server whose tools are known is not waited for: a call of one waits by itself.
         """
         await self._known([server for server in self._servers if not server.definitions], timeout_s)
 
     async def answered(self, timeout_s: float) -> None:
-        """The same for all of them."""
+        """Wait until every server has answered or failed, within the timeout."""
         await self._known(self._servers, timeout_s)
 
     async def _known(self, servers: Sequence[_Server], timeout_s: float) -> None:
@@ -177,12 +177,12 @@ class McpServers:
                             await server.life.known()
 
     async def stop(self) -> None:
-        """End all servers side by side, in bounded time."""
+        """Stop all servers concurrently, with a timeout."""
         if self._beginning is not None:
             await self._beginning
         await asyncio.gather(*(server.life.stop() for server in self._servers if server.life))
 
-    # --- their tools
+    # --- tools
 
     def _is_approved(self, spec: ServerSpec) -> bool:
         try:
@@ -204,7 +204,7 @@ class McpServers:
             self._offer(server, definitions, self._made(server, definitions))
 
     async def _listed(self, server: _Server, listed: tuple[Definition, ...]) -> None:
-        """The server was asked for its tools: those as approved are offered."""
+        """Handle a tool listing: offer the tools that match their approval."""
         try:
             approved = await asyncio.to_thread(self._approvals.compare, server.spec, listed)
             changes = await asyncio.to_thread(self._approvals.changes, server.spec)
@@ -214,14 +214,14 @@ class McpServers:
         waiting = tuple(sorted(change.now.name for change in changes))
         if waiting != server.waiting and waiting:
             _log.warning(
-                "the server %s has changed %s: edgevox mcp approve %s shows how, and asks",
+                "the server %s has changed %s: run edgevox mcp approve %s to see and approve the changes",
                 server.spec.id,
                 ", ".join(waiting),
                 server.spec.id,
             )
         server.waiting = waiting
         if approved != server.definitions:
-            # Checking hundreds of schemas takes a second: not on the loop.
+            # Checking hundreds of schemas takes a second: off the event loop.
             made = await asyncio.to_thread(self._made, server, approved)
             self._offer(server, approved, made)
 
@@ -234,7 +234,7 @@ class McpServers:
             if not self._has_prefixes and self._is_taken(name, server):
                 name = offered_name(definition.name, prefix)
             if name in made:
-                server.left_out[definition.name] = f"another of its tools is called {name} here"
+                server.left_out[definition.name] = f"its name is taken by another tool of the server: {name}"
                 continue
             try:
                 tool = self._adjust(as_tool(definition, name, server.call, server_id=server.spec.id))
@@ -278,7 +278,7 @@ class McpServers:
 
 
 def _supervisor_type() -> tuple[type[ServerSupervisor], Any]:
-    # Not at the top: the SDK takes a second to import, and most installations have no server.
+    # Imported here: the SDK takes a second to import, and most installations have no server.
     from edgevox.tools.mcp.supervisor import ServerSupervisor, StartSlots
 
     return ServerSupervisor, StartSlots()

@@ -41,11 +41,11 @@ _MAX_PAGES = 50
 
 
 class SessionLost(ConnectionError):
-    """The server does not answer as a server should; the connection is of no more use."""
+    """The server broke the protocol or the connection; the session cannot be used any more."""
 
 
 class McpSession:
-    """A server that has answered. `on_change` is called when it says that its tools are others now."""
+    """An open session with a server."""
 
     def __init__(self, client: Client, process: Process) -> None:
         self._client = client
@@ -53,19 +53,19 @@ class McpSession:
 
     @property
     def problem(self) -> str:
-        return self._process.problem or self._process.last_words
+        return self._process.problem or self._process.stderr_tail
 
     async def tools(self) -> tuple[Definition, ...]:
-        """What it offers now. Raises SessionLost."""
+        """List the tools. Raises SessionLost."""
         found: list[Definition] = []
         cursor: str | None = None
         for _page in range(_MAX_PAGES):
             try:
                 page = await self._client.list_tools(cursor=cursor)
             except ValidationError as error:
-                raise SessionLost("what it says of its tools cannot be read") from error
+                raise SessionLost("its tool list is invalid") from error
             except (MCPError, ValueError, RuntimeError, OSError, anyio.ClosedResourceError) as error:
-                raise SessionLost(f"its tools cannot be read: {_words(error)}") from error
+                raise SessionLost(f"its tools cannot be listed: {_words(error)}") from error
             found += (_definition(tool) for tool in page.tools)
             cursor = page.next_cursor
             if cursor is None or len(found) >= MAX_TOOLS:
@@ -73,7 +73,7 @@ class McpSession:
         return tuple(found[:MAX_TOOLS])
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> object:
-        """What a tool answers. Raises ToolError when it fails, and SessionLost."""
+        """Call a tool. Raises ToolError if it fails, and SessionLost."""
         try:
             result = await self._client.call_tool(name, dict(arguments))
         except MCPError as error:
@@ -83,11 +83,11 @@ class McpSession:
         except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise SessionLost(_words(error)) from error
         except (ValueError, RuntimeError) as error:
-            raise ToolError("the server answered with what cannot be read") from error
+            raise ToolError("the server sent an invalid answer") from error
         return _answer(result)
 
     async def changes(self, on_change: Callable[[], None]) -> None:
-        """Pass on that the tools have changed, for as long as the server tells it in the newer way."""
+        """Call `on_change` whenever the tools change, as long as the server announces it in the newer way."""
         with contextlib.suppress(
             ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError, RuntimeError, OSError
         ):
@@ -100,9 +100,9 @@ class McpSession:
 async def connected(
     spec: ServerSpec, *, on_change: Callable[[], None], on_end: Callable[[], None]
 ) -> AsyncGenerator[McpSession, None]:
-    """A server that has answered, inside the block. Raises ConfigError, SessionLost, and what the SDK raises.
+    """A session inside the block. Raises ConfigError, SessionLost, and what the SDK raises.
 
-    `on_change` is called when its tools change, `on_end` when it says no more.
+    `on_change` is called when the tools change, `on_end` when the server's output ends.
     """
     process = Process()
 
@@ -120,8 +120,8 @@ async def connected(
         async with client:
             yield McpSession(client, process)
     except (MCPError, BaseExceptionGroup) as error:
-        # What the SDK says of a server that died is that the connection was closed; it may have said why.
-        if why := process.problem or process.last_words:
+        # For a server that died the SDK reports only a closed connection; its stderr may have the reason.
+        if why := process.problem or process.stderr_tail:
             raise SessionLost(why) from error
         raise
 
@@ -138,7 +138,7 @@ def _definition(tool: Tool) -> Definition:
 
 
 def _answer(result: CallToolResult) -> object:
-    """What a model is told. Raises ToolError for a result that says that it is an error."""
+    """The content for the model. Raises ToolError for an error result."""
     texts: list[str] = []
     for block in result.content:
         match block:

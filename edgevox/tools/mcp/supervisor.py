@@ -22,16 +22,16 @@ OnTools: TypeAlias = Callable[[tuple[Definition, ...]], Awaitable[None]]
 
 _STOP_S = 5.0
 _LONGEST_PAUSE_S = 60.0
-# A server that announces changes without end is asked no more often than this.
+# The tools are listed no more often than this, however often a server announces changes.
 _SHORTEST_REFRESH_S = 1.0
-# Who has been well for so long begins with the first pause again.
+# After this uptime the backoff starts again from its first pause.
 _WELL_S = 60.0
 
 _log = logging.getLogger(__name__)
 
 
 class ServerSupervisor:
-    """One server. `on_tools` gets its tools each time that it was asked."""
+    """Supervises one server. `on_tools` receives every tool listing."""
 
     def __init__(
         self,
@@ -53,28 +53,28 @@ class ServerSupervisor:
         self._start_timeout_s = start_timeout_s
         self._answer_s = answer_s
         self._first_pause_s = first_pause_s
-        self._link: McpSession | None = None
+        self._session: McpSession | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._has_ended = False
-        self._nudge = asyncio.Event()
+        self._refresh = asyncio.Event()
         self._known = asyncio.Event()
 
     def start(self) -> None:
-        """Begin; it returns at once."""
+        """Start the server without waiting for it."""
         if self._task is None:
             self.state = "starting"
             self._task = asyncio.create_task(self._run(), name=f"mcp {self.spec.id}")
 
     async def stop(self) -> None:
-        """End the server, in bounded time."""
+        """Stop the server, with a timeout."""
         task, self._task = self._task, None
         if task is None:
             return
         self._stopping.set()
-        self._nudge.set()
-        if self._link is None:
-            task.cancel()  # it is still being waited for
+        self._refresh.set()
+        if self._session is None:
+            task.cancel()  # still starting
         if not (await asyncio.wait((task,), timeout=_STOP_S))[0]:
             task.cancel()
             await asyncio.wait((task,), timeout=_STOP_S)
@@ -82,33 +82,33 @@ class ServerSupervisor:
         self._known.set()
 
     async def known(self) -> None:
-        """Wait until it has answered for the first time, or failed to."""
+        """Wait until the server has first answered or failed."""
         await self._known.wait()
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> object:
-        """Call a tool; while the server is starting, that is waited for. Raises ToolError."""
+        """Call a tool, waiting for the server if it is starting. Raises ToolError."""
         if self.state == "starting":
             await self.known()
-        link = self._link
-        if link is None:
-            raise ToolError(f"{self.spec.id} is away: {self.reason or 'it is not running'}")
+        session = self._session
+        if session is None:
+            raise ToolError(f"{self.spec.id} is unavailable: {self.reason or 'it is not running'}")
         try:
-            return await link.call(name, arguments)
+            return await session.call(name, arguments)
         except SessionLost as error:
-            self._nudge.set()
-            raise ToolError(f"{self.spec.id} went away: {error}") from error
+            self._refresh.set()
+            raise ToolError(f"{self.spec.id} failed: {error}") from error
         except asyncio.CancelledError:
-            self._nudge.set()  # it took too long: does it still answer at all?
+            self._refresh.set()  # timed out: check whether it still answers
             raise
 
-    # --- the life
+    # --- life cycle
 
     async def _run(self) -> None:
         failures = 0
         while True:
             began_s = time.monotonic()
             try:
-                await self._live()
+                await self._run_once()
             except EdgevoxError as error:
                 reason = error.message
             except Exception as error:  # noqa: BLE001 - the module's promise: a server fails alone
@@ -116,35 +116,35 @@ class ServerSupervisor:
                 reason = _reason(error)
             else:
                 reason = "it has ended"
-            self._link = None
+            self._session = None
             if self._stopping.is_set():
                 return
             failures = 1 if time.monotonic() - began_s > _WELL_S else failures + 1
-            self._away(reason)
+            self._set_unavailable(reason)
             await self._pause(failures)
             if self._stopping.is_set():
                 return
 
-    async def _live(self) -> None:
-        """From the start of the server to its end, or to ours."""
+    async def _run_once(self) -> None:
+        """Run the server from its start until it or we end it."""
         self._has_ended = False
-        self._nudge.clear()
+        self._refresh.clear()
         async with AsyncExitStack() as stack:
-            link = await self._opened(stack)
-            watching = asyncio.create_task(link.changes(self._nudge.set))
+            session = await self._open(stack)
+            watching = asyncio.create_task(session.changes(self._refresh.set))
             try:
-                await self._stay(link)
+                await self._serve(session)
             except SessionLost as error:
-                # Ending it takes a moment, in which nobody should call it.
-                self._away(reason := link.problem or str(error))
+                # Ending it takes a moment, in which it must not be called.
+                self._set_unavailable(reason := session.problem or str(error))
                 raise SessionLost(reason) from error
             finally:
-                self._link = None
+                self._session = None
                 watching.cancel()
                 await asyncio.gather(watching, return_exceptions=True)
 
-    async def _opened(self, stack: AsyncExitStack) -> McpSession:
-        opening = connected(self.spec, on_change=self._nudge.set, on_end=self._end)
+    async def _open(self, stack: AsyncExitStack) -> McpSession:
+        opening = connected(self.spec, on_change=self._refresh.set, on_end=self._end)
         async with self._starts.turn():
             try:
                 async with asyncio.timeout(self._start_timeout_s):
@@ -152,11 +152,11 @@ class ServerSupervisor:
             except TimeoutError:
                 raise SessionLost(f"it did not answer within {self._start_timeout_s:g} s") from None
 
-    async def _stay(self, link: McpSession) -> None:
+    async def _serve(self, session: McpSession) -> None:
         while not (self._stopping.is_set() or self._has_ended):
-            self._nudge.clear()
-            await self._ask(link)
-            self._link = link
+            self._refresh.clear()
+            await self._ask(session)
+            self._session = session
             if self.state != "ready":
                 _log.info("the server %s is ready", self.spec.id)
             self.state, self.reason = "ready", ""
@@ -165,43 +165,43 @@ class ServerSupervisor:
         if self._has_ended and not self._stopping.is_set():
             raise SessionLost("it has ended")
 
-    async def _ask(self, link: McpSession) -> None:
+    async def _ask(self, session: McpSession) -> None:
         try:
             async with asyncio.timeout(self._answer_s):
-                tools = await link.tools()
+                tools = await session.tools()
         except TimeoutError:
             raise SessionLost(f"it did not answer within {self._answer_s:g} s") from None
         await self._on_tools(tools)
 
     async def _wait(self, timeout_s: float) -> None:
-        """Until it is time to ask again; not at once, however often a server says that something changed."""
-        if not await _wait_for(self._nudge, timeout_s):
+        """Wait until the next listing, at least the minimum interval."""
+        if not await _wait_for(self._refresh, timeout_s):
             return
         until_s = time.monotonic() + _SHORTEST_REFRESH_S
         while not (self._stopping.is_set() or self._has_ended) and (left_s := until_s - time.monotonic()) > 0:
-            self._nudge.clear()
-            await _wait_for(self._nudge, left_s)
+            self._refresh.clear()
+            await _wait_for(self._refresh, left_s)
 
     async def _pause(self, failures: int) -> None:
         pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
         until_s = time.monotonic() + pause_s
         while not self._stopping.is_set() and (left_s := until_s - time.monotonic()) > 0:
-            self._nudge.clear()
-            await _wait_for(self._nudge, left_s)
+            self._refresh.clear()
+            await _wait_for(self._refresh, left_s)
 
     def _end(self) -> None:
         self._has_ended = True
-        self._nudge.set()
+        self._refresh.set()
 
-    def _away(self, reason: str) -> None:
+    def _set_unavailable(self, reason: str) -> None:
         if self.state != "away" or reason != self.reason:
-            _log.warning("the server %s is away: %s", self.spec.id, reason)
+            _log.warning("the server %s is unavailable: %s", self.spec.id, reason)
         self.state, self.reason = "away", reason
         self._known.set()
 
 
 class StartSlots:
-    """Servers start a few at a time: a machine that is busy with thirty of them answers nobody."""
+    """Limits concurrent starts: a machine that starts thirty servers at once answers nobody."""
 
     def __init__(self, *, at_once: int = 4, at_most_s: float = 3.0) -> None:
         self._places = asyncio.Semaphore(at_once)
@@ -209,7 +209,7 @@ class StartSlots:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[None, None]:
-        """Have one of the places inside the block, though not for ever: who is silent makes room."""
+        """Hold a slot inside the block, for a limited time: a silent server does not block the others."""
         await self._places.acquire()
         loop = asyncio.get_running_loop()
         timer = loop.call_later(self._at_most_s, self._places.release)
@@ -231,7 +231,7 @@ async def _wait_for(event: asyncio.Event, timeout_s: float) -> bool:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, in one line; of several the first."""
+    """The error in one line; of a group, the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     words = " ".join(str(error).split())[:200]

@@ -24,20 +24,20 @@ from edgevox.core.words import normalized_words, word_set
 from edgevox.tools.tool import ConfirmLevel, Tool
 
 Call: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[object]]
-"""Calls a server's tool by the name that the server knows."""
+"""Calls a server's tool by the server's own name for it."""
 
 MAX_SCHEMA_CHARS = 16_000
 _MAX_DESCRIPTION_CHARS = 1_000
 _MAX_DEPTH = 24
 _MAX_NAME_CHARS = 64
-# A stranger's regular expression can take for ever to match; the server checks its arguments anyway.
+# A foreign regular expression can take forever to match; the server checks its arguments anyway.
 _LEFT_TO_THE_SERVER = frozenset({"pattern", "patternProperties", "$schema", "$id", "$anchor"})
-# Below these, keys are names of the author's own.
+# Below these, the keys are names chosen by the author.
 _BY_NAME = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
 
 
 class Definition(BaseModel):
-    """What a server says of a tool. This is what a person approves."""
+    """A tool definition as listed by a server and approved by the user."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,14 +58,14 @@ class Definition(BaseModel):
 
     @property
     def confirm(self) -> ConfirmLevel:
-        """What a call needs before it runs. No hint is the hint that something happens."""
+        """The confirmation level of a call. Without hints, side effects are assumed."""
         if self.only_reads:
             return "never"
         return "screen" if self.destructive else "voice"
 
 
 def offered_name(name: str, prefix: str = "") -> str:
-    """A name that models and grammars can write; two names of a server may come to the same."""
+    """A name that models and grammars can write; two names of a server may map to the same."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", f"{prefix}{name}")
     if not re.match(r"[A-Za-z_]", plain):
         plain = f"_{plain}"
@@ -76,7 +76,7 @@ def offered_name(name: str, prefix: str = "") -> str:
 
 
 def as_tool(definition: Definition, name: str, call: Call, *, server_id: str) -> Tool:
-    """The tool that is offered. Raises ConfigError for a description that is of no use."""
+    """Wrap a definition as a tool. Raises ConfigError for an unusable one."""
 
     async def run(**arguments: object) -> object:
         return await call(definition.name, arguments)
@@ -97,25 +97,25 @@ def _checked_schema(definition: Definition) -> dict[str, Any]:
     schema = definition.input_schema or {"type": "object", "properties": {}}
     if len(json.dumps(schema)) > MAX_SCHEMA_CHARS:
         raise ConfigError(
-            f"the parameters of {definition.name} are described in more than {MAX_SCHEMA_CHARS:,} characters",
-            hint="no model on this machine could read that",
+            f"the schema of {definition.name} exceeds {MAX_SCHEMA_CHARS:,} characters",
+            hint="no local model could read it",
         )
     if schema.get("type", "object") != "object":
-        raise ConfigError(f"the arguments of {definition.name} are not an object", hint="MCP wants them to be one")
+        raise ConfigError(f"the arguments of {definition.name} are not an object", hint="MCP requires one")
     plain: dict[str, Any] = _plain(schema, definition.name, 0)
     return {"type": "object", "properties": {}, **plain}
 
 
 def _plain(schema: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
-    """The schema without what could harm whoever checks it. Raises ConfigError."""
+    """The schema without keywords that could harm a validator. Raises ConfigError."""
     if depth > _MAX_DEPTH:
-        raise ConfigError(f"the parameters of {tool} are nested too deeply", hint="its author can mend that")
+        raise ConfigError(f"the schema of {tool} is nested too deeply", hint="report it to the server's author")
     match schema:
         case list():
             return [_plain(member, tool, depth + 1) for member in schema]
         case {"$ref": str(reference)} if not reference.startswith("#"):
             raise ConfigError(
-                f"the parameters of {tool} refer to {reference[:80]}", hint="nothing is fetched for a schema"
+                f"the schema of {tool} refers to {reference[:80]}", hint="external references are not fetched"
             )
         case Mapping():
             return {
@@ -134,7 +134,7 @@ def _named(members: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
 
 
 MAX_CHARS = 12_000
-"""No more of a prompt than this is taken by the tools of servers, however few they are."""
+"""The maximum share of a prompt for tools of servers, in characters, however few they are."""
 
 _NAME_WEIGHT = 3.0
 _SLOT_WEIGHT = 0.5
@@ -152,7 +152,7 @@ _COMMON = word_set(
 
 
 class RelevantTools:
-    """The tools that may be offered, looked through once; make a new one when they change."""
+    """Selects tools by relevance, with an index built once; create a new one when the tools change."""
 
     def __init__(self, tools: Sequence[Tool], *, max_tools: int, max_chars: int = MAX_CHARS) -> None:
         self._entries = [_IndexedTool(tool, place) for place, tool in enumerate(tools)]
@@ -161,12 +161,12 @@ class RelevantTools:
 
     @property
     def are_few(self) -> bool:
-        """Whether a model can be told of all of them, whatever it is asked."""
+        """Whether all of them fit into every prompt."""
         size = sum(entry.chars for entry in self._entries)
         return len(self._entries) <= self._max_tools and size <= self._max_chars
 
     def names(self, sentence: str) -> tuple[str, ...]:
-        """Those to offer, in their order; with "" those that are offered whatever is asked."""
+        """The tools to offer, in order; with "", those that are offered for every sentence."""
         if self.are_few:
             return tuple(entry.tool.name for entry in self._entries)
         asked = Counter(_stems(sentence))
@@ -184,7 +184,7 @@ class RelevantTools:
 
     @cached_property
     def _rarity(self) -> dict[str, float]:
-        """How much a word tells: more the fewer tools have it."""
+        """The weight of a word: higher the fewer tools contain it."""
         seen = Counter(word for entry in self._entries for word in entry.weights)
         return {word: math.log(1 + len(self._entries) / count) for word, count in seen.items()}
 
@@ -203,7 +203,7 @@ class _IndexedTool:
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        """What each word of the tool is worth; a long description does not win by its length."""
+        """The weight of each word of the tool, normalised by the length of the description."""
         described = Counter(_stems(self.tool.description))
         of_length = 1.0 + 0.5 * math.log(1 + len(described) / 8)
         weights = dict.fromkeys(described, 1.0 / of_length)
@@ -215,7 +215,7 @@ class _IndexedTool:
 
 
 def _stems(text: str) -> list[str]:
-    """The words that tell something, without the endings that grammar gives them."""
+    """The content words, without inflection."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])|[_./-]", " ", text)
     found = [word for part in parted.split() for word in normalized_words(part)]
     return [_stem(word) for word in found[:_MAX_WORDS] if word not in _COMMON]

@@ -35,15 +35,15 @@ MAX_INVALID_MESSAGES = 20
 
 
 class RateLimitExceeded(ConnectionError):
-    """The server says more than anybody can listen to."""
+    """The server sends too much."""
 
 
 class TooManyInvalidMessages(ConnectionError):
-    """The server says what is no message, again and again."""
+    """The server repeatedly sends invalid messages."""
 
 
 class RateLimit:
-    """Counts what one server says, second by second."""
+    """Counts the messages of one server per second."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -53,16 +53,16 @@ class RateLimit:
         self._nonsense = 0
 
     def count(self, size: int, *, is_message: bool = True) -> None:
-        """Raises Flood, and Nonsense when too many in a row were no messages."""
+        """Raises RateLimitExceeded, and TooManyInvalidMessages after too many invalid ones in a row."""
         if (now_s := self._clock()) - self._began_s >= 1.0:
             self._began_s, self._messages, self._bytes = now_s, 0, 0
         self._messages += 1
         self._bytes += size
         if self._messages > MAX_MESSAGES_PER_S or self._bytes > MAX_BYTES_PER_S:
-            raise RateLimitExceeded("it floods us with messages")
+            raise RateLimitExceeded("it sends too many messages")
         self._nonsense = 0 if is_message else self._nonsense + 1
         if self._nonsense > MAX_INVALID_MESSAGES:
-            raise TooManyInvalidMessages("what it writes are no messages")
+            raise TooManyInvalidMessages("its output is not valid MCP")
 
 
 if TYPE_CHECKING:
@@ -72,21 +72,21 @@ _log = logging.getLogger(__name__)
 
 _LAST_WORDS_BYTES = 2_000
 _CHUNK_BYTES = 65_536
-# A server that floods its error output is read no faster than this allows.
+# Limits how fast the stderr of a server is read.
 _CHUNK_PAUSE_S = 0.01
 _END_S = 1.0
 
 
 class Process:
-    """What is known of a server's process once it runs."""
+    """The state of a server's process: protocol problem and stderr."""
 
     def __init__(self) -> None:
         self.problem = ""
         self._errors = b""
 
     @property
-    def last_words(self) -> str:
-        """The last line that it wrote to its error output."""
+    def stderr_tail(self) -> str:
+        """The last line of its stderr."""
         lines = self._errors.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip()[:200] if lines else ""
 
@@ -98,9 +98,9 @@ class Process:
 async def stdio_transport(
     spec: StdioServer, process: Process, on_end: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams, None]:
-    """Start the server and speak to it inside the block. `on_end` is called when it says no more.
+    """Start the server and connect to it inside the block. `on_end` is called when its output ends.
 
-    Raises ConfigError when the program cannot be started.
+    Raises ConfigError if the program cannot be started.
     """
     child = await _started(spec)
     assert child.stdout is not None
@@ -118,7 +118,7 @@ async def stdio_transport(
     finally:
         for stream in (inbox, received, outbox, to_send):
             stream.close()
-        # Shielded: whoever gives up waiting must not leave a process behind.
+        # Shielded: a cancelled caller must not leave a process behind.
         await asyncio.shield(_ended(child, tasks))
 
 
@@ -139,7 +139,7 @@ async def _started(spec: StdioServer) -> asyncio.subprocess.Process:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(
-            f"{spec.command} cannot be started: {reason}", hint="is it installed, and in the PATH?"
+            f"{spec.command} cannot be started: {reason}", hint="check that it is installed and in the PATH"
         ) from error
 
 
@@ -163,16 +163,16 @@ async def _read(
     except (RateLimitExceeded, TooManyInvalidMessages) as error:
         process.problem = str(error)
     except ValueError:  # the line is longer than the limit
-        process.problem = f"one of its messages has more than {MAX_MESSAGE_BYTES:,} bytes"
+        process.problem = f"one of its messages exceeds {MAX_MESSAGE_BYTES:,} bytes"
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        pass  # nobody listens any more
+        pass  # the reader has gone
     finally:
         inbox.close()
         on_end()
 
 
 async def _write(input_: asyncio.StreamWriter, to_send: MemoryObjectReceiveStream[SessionMessage]) -> None:
-    # Where the process has ended, its output has too, and who reads that knows.
+    # If the process has ended, its output has ended too, and the reader of that handles it.
     with contextlib.suppress(ConnectionError):
         async for message in to_send:
             text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
@@ -187,7 +187,7 @@ async def _read_errors(errors: asyncio.StreamReader, process: Process) -> None:
 
 
 async def _ended(child: asyncio.subprocess.Process, tasks: list[asyncio.Task[None]]) -> None:
-    """Let it end by itself, then make it; with it whatever it started."""
+    """Let the process end by itself, then kill it with its process group."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -196,10 +196,10 @@ async def _ended(child: asyncio.subprocess.Process, tasks: list[asyncio.Task[Non
     if not await _is_over(child):
         signal_group(child.pid, "SIGTERM")
         await _is_over(child)
-    signal_group(child.pid, "SIGKILL")  # also those that it left behind
+    signal_group(child.pid, "SIGKILL")  # also its remaining children
     await _is_over(child)
-    # A grandchild that fled its session may hold the pipes open: without this, Python warns of them.
-    child._transport.close()  # type: ignore[attr-defined]  # nothing public closes it
+    # A grandchild outside the session may hold the pipes open: without this, Python warns about them.
+    child._transport.close()  # type: ignore[attr-defined]  # there is no public method
 
 
 async def _is_over(child: asyncio.subprocess.Process) -> bool:
@@ -209,7 +209,7 @@ async def _is_over(child: asyncio.subprocess.Process) -> bool:
     return child.returncode is not None
 
 
-# A stream of events may be silent for long; everything else answers soon.
+# An event stream may be silent for long; everything else answers soon.
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 
@@ -248,7 +248,7 @@ async def _http_transport(
             except RateLimitExceeded as error:
                 process.problem = str(error)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass  # nobody listens any more
+                pass  # the reader has gone
             finally:
                 inbox.close()
                 on_end()
@@ -263,7 +263,7 @@ async def _http_transport(
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The body of an answer, up to the size that a message may have."""
+    """A response body, limited to the maximum message size."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
@@ -273,7 +273,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             size += len(chunk)
             if size > MAX_MESSAGE_BYTES:
-                raise httpx2.ReadError(f"its answer has more than {MAX_MESSAGE_BYTES:,} bytes")
+                raise httpx2.ReadError(f"its answer exceeds {MAX_MESSAGE_BYTES:,} bytes")
             yield chunk
 
     async def aclose(self) -> None:
@@ -281,7 +281,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _bound(response: httpx2.Response) -> None:
-    # A stream of events has no end, and the SDK bounds each of them.
+    # An event stream is unbounded, and the SDK limits each event.
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Bounded(response.stream)

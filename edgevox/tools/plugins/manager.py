@@ -1,10 +1,10 @@
-"""Loads, starts and stops plugins; one that fails is disabled alone.
+"""Loads, starts and stops plugins; one that fails is disabled without affecting the others.
 
     def register(host):
         host.add_tool(set_light)
 
-Whatever a plugin's own code raises is caught here and nowhere else; the reason is kept for `edgevox doctor`,
-also for a start that failed in another process.
+Exceptions of plugin code are caught here and nowhere else; the reason is stored for `edgevox doctor`, also
+for a start that failed in another process.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _log = logging.getLogger(__name__)
 
 
 class PluginStartErrors:
-    """A sentence for each plugin whose last start failed, in one small file; without one, nothing is kept."""
+    """The reason for each plugin whose last start failed, in a small file; without a path nothing is stored."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
     def read(self) -> dict[str, str]:
-        """The troubles by the plugin's name; none where the file cannot be read."""
+        """The reasons by plugin name; empty if the file cannot be read."""
         if self._path is None:
             return {}
         try:
@@ -65,7 +65,7 @@ class PluginStartErrors:
         return {name: str(text) for name, text in written.items()} if isinstance(written, dict) else {}
 
     def note(self, starts: dict[str, str]) -> None:
-        """Keep what came of these starts; an empty reason means that all is well."""
+        """Store the results of these starts; an empty reason means success."""
         before = self.read()
         at = f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"
         failed = {name: f"{reason} ({at})" for name, reason in starts.items() if reason}
@@ -79,7 +79,7 @@ class PluginStartErrors:
 
 
 PluginStatus: TypeAlias = Literal["on", "off", "disabled"]
-"""At work, switched off by the user, or disabled because it failed."""
+"""Running, switched off by the user, or disabled after a failure."""
 
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 5.0
@@ -88,7 +88,7 @@ _MAX_REASON_CHARS = 300
 
 @dataclass(frozen=True, slots=True)
 class PluginReport:
-    """One plugin as a person wants to see it. `trouble` is why it did not start when it was last tried."""
+    """The status of one plugin. `trouble` is the reason of its last failed start."""
 
     name: str
     place: str
@@ -115,14 +115,14 @@ class _Plugin:
 
     @property
     def owner(self) -> str:
-        """Whose its tools are. No plugin's name can make it `edgevox` itself."""
+        """The owner of its tools in the registry; can never equal `edgevox`."""
         return f"plugin {self.name}"
 
 
 class Plugins:
-    """The plugins of `sources`, loaded in their order. Their tools are in `registry`, as `adjust` wants them.
+    """The plugins of `sources`, loaded in order; their tools are added to `registry`.
 
-    `adjust` gives the tool as the user's settings want it, or None when it is switched off.
+    `adjust` applies the user's settings to a tool, and returns None if the tool is disabled.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Plugins:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hooks of the plugins that are at work."""
+        """The hooks of the running plugins."""
         return tuple(hook for plugin in self._plugins for hook in plugin.given.hooks)
 
     def reports(self) -> tuple[PluginReport, ...]:
@@ -171,7 +171,7 @@ class Plugins:
         )
 
     def unknown_tables(self) -> tuple[str, ...]:
-        """The names in [plugins.NAME] that no plugin has."""
+        """The names in [plugins.NAME] without a plugin."""
         names = {plugin.name for plugin in self._plugins}
         return tuple(name for name in self._settings.names() if name not in names)
 
@@ -182,9 +182,9 @@ class Plugins:
         namesake = next((other for other in self._plugins if other.name == source.name), None)
         self._plugins.append(plugin)
         if namesake is not None:
-            # Not by `_disable`: the tools of this name are the other's.
+            # Not with `_disable`: the tools under this name belong to the other plugin.
             plugin.status = "disabled"
-            plugin.reason = f"{namesake.source.place} is a plugin of the same name"
+            plugin.reason = f"another plugin has the same name: {namesake.source.place}"
             plugin.fix = "remove one of them, or rename the file"
             return
         if not self._settings.is_enabled(source.name):
@@ -203,7 +203,7 @@ class Plugins:
         loaded = plugin.source.load()
         if loaded.api_version != API_VERSION:
             raise ConfigError(
-                f"it was written for version {loaded.api_version!r} of the plugin API; this is {API_VERSION}",
+                f"it was written for version {loaded.api_version!r} of the plugin API; this is version {API_VERSION}",
                 hint="update the plugin, or EdgeVox",
             )
         host = PluginHost(plugin.name, self._table(plugin.name), plugin.given, lambda tool: self._offer(plugin, tool))
@@ -211,8 +211,8 @@ class Plugins:
         if inspect.iscoroutine(returned):
             returned.close()
             raise ConfigError(
-                "its register is async, and nobody waits for it",
-                hint="write `def register(host):`; what has to wait goes into host.on_start(...)",
+                "its register function is async",
+                hint="write `def register(host):`, and await things in host.on_start(...)",
             )
 
     def _table(self, name: str) -> Mapping[str, Any]:
@@ -238,7 +238,7 @@ class Plugins:
     # --- starting and stopping
 
     async def start(self, names: Collection[str] | None = None) -> None:
-        """Start every plugin, or those of `names`, side by side. One that cannot start is disabled."""
+        """Start all plugins, or those in `names`, concurrently. One that fails is disabled."""
         wanted = [plugin for plugin in self._plugins if names is None or plugin.name in names]
         chosen = [plugin for plugin in wanted if plugin.status == "on" and not plugin.has_begun]
         async with asyncio.TaskGroup() as group:
@@ -251,7 +251,7 @@ class Plugins:
         self._troubles.note({plugin.name: plugin.reason for plugin in chosen})
 
     async def stop(self) -> None:
-        """Stop what was started, side by side and in bounded time, and take its tools and hooks away."""
+        """Stop the plugins concurrently, with a timeout, and remove their tools and hooks."""
         async with asyncio.TaskGroup() as group:
             for plugin in self._plugins:
                 if plugin.has_begun and plugin.given.is_open:
@@ -267,10 +267,10 @@ class Plugins:
         self._close(plugin)
         problem = await self._run_all(plugin, plugin.given.stops, self._stop_timeout_s)
         if problem:
-            _log.warning("the plugin %s did not stop well: its stop %s", plugin.name, problem)
+            _log.warning("the plugin %s did not stop cleanly: its stop %s", plugin.name, problem)
 
     async def _run_all(self, plugin: _Plugin, steps: Iterable[Step], timeout_s: float) -> str:
-        """Call one after the other, all within the time; what went wrong, or nothing."""
+        """Call the steps in order, all within the timeout; returns the error, or ""."""
         end_s = time.monotonic() + timeout_s
         for step in tuple(steps):
             outcome = await self._runner.run(
@@ -293,10 +293,10 @@ class Plugins:
 
 
 def _reason(error: BaseException) -> str:
-    """What was raised, and in which line of which file."""
+    """The exception, with file and line."""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error}"
-    # Not str(error): an exception may be unable to say what it is.
+    # str() of an exception may raise.
     words = " ".join(traceback.format_exception_only(error)[0].split())[:_MAX_REASON_CHARS]
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith("<"):
@@ -311,4 +311,4 @@ def _fix(error: BaseException, name: str) -> str:
 
 
 def _switch_off(name: str) -> str:
-    return f"mend it, or switch it off: enabled = false under [plugins.{name}]"
+    return f"fix it, or disable it: enabled = false under [plugins.{name}]"

@@ -1,4 +1,4 @@
-"""Writes a new plugin with its test, as a file or as a package: `edgevox plugins new`."""
+"""Writes a new plugin with its test, as a file or a package, for `edgevox plugins new`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from edgevox.core.errors import ConfigError
 from edgevox.tools.plugins.sources import GROUP, check_name
 
 _PLUGIN = Template('''\
-"""A plugin of EdgeVox. Change the tool below, or write more of them."""
+"""An EdgeVox plugin. Change the tool below, or add more."""
 
 from typing import Annotated
 
@@ -26,33 +26,33 @@ def register(host):
 
     @tool(examples=["say hello to Mara"])
     def ${tool}_greet(who: Annotated[str, "the name of a person"]) -> Speech:
-        """Greet somebody by name."""
+        """Greet a person by name."""
         if not who.strip():
-            raise ToolError("whom shall I greet?")
+            raise ToolError("the name is empty")
         return Speech(f"{greeting}, {who}!")
 
     host.add_tool(${tool}_greet)
 ''')
 
 _TEST = Template('''\
-"""What the plugin $name does: python -m pytest runs this."""
+"""Tests of the plugin $name. Run them with: python -m pytest"""
 
 $imports
 
-def test_somebody_is_greeted():
+def test_greets_by_name():
     result = try_plugin(PLUGIN, "${tool}_greet", {"who": "Mara"})
     assert result.speech == "Hello, Mara!"
 
 
-def test_the_greeting_can_be_set():
+def test_greeting_is_configurable():
     result = try_plugin(PLUGIN, "${tool}_greet", {"who": "Mara"}, greeting="Welcome")
     assert result.speech == "Welcome, Mara!"
 
 
-def test_nobody_cannot_be_greeted():
+def test_empty_name_is_an_error():
     result = try_plugin(PLUGIN, "${tool}_greet", {"who": " "})
     assert result.is_error
-    assert "whom" in result.content
+    assert "empty" in result.content
 ''')
 
 _FILE_IMPORTS = Template("""\
@@ -77,7 +77,7 @@ build-backend = "hatchling.build"
 [project]
 name = "edgevox-$name"
 version = "0.1.0"
-description = "A plugin of EdgeVox"
+description = "An EdgeVox plugin"
 requires-python = ">=3.11"
 dependencies = ["edgevox"]
 
@@ -93,7 +93,7 @@ pythonpath = ["."]
 
 
 def write_file_plugin(name: str, folder: Path) -> tuple[Path, Path]:
-    """Write a single file and its test; gives both. Raises ConfigError, and never replaces a file."""
+    """Write a single file and its test, and return both. Raises ConfigError; never replaces a file."""
     words = _words(name)
     plugin, test = folder / f"{name}.py", folder / "tests" / f"test_{words['tool']}.py"
     _write(
@@ -106,7 +106,7 @@ def write_file_plugin(name: str, folder: Path) -> tuple[Path, Path]:
 
 
 def write_package_plugin(name: str, parent: Path) -> tuple[Path, Path]:
-    """Write a package to be installed; gives its folder and its test. Raises ConfigError."""
+    """Write an installable package, and return its folder and its test. Raises ConfigError."""
     words = _words(name)
     folder = parent / f"edgevox-{name}"
     test = folder / "tests" / f"test_{words['tool']}.py"
@@ -131,7 +131,7 @@ def _write(files: Mapping[Path, str]) -> None:
             raise ConfigError(f"{path} exists already", hint="choose another name, or move it away first")
     try:
         for path, text in files.items():
-            # Whatever the user's mask: a plugin that others can write to is refused.
+            # Independent of the umask: a plugin that others can write to is refused.
             path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
             with os.fdopen(handle, "w", encoding="utf-8") as file:

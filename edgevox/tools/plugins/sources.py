@@ -30,7 +30,7 @@ _NO_REGISTER = "write `def register(host):`, and in it host.add_tool(...)"
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlugin:
-    """A plugin's code. One that names no version was written for the first."""
+    """A plugin's code. The default API version is 1."""
 
     register: Callable[..., Any]
     api_version: object = 1
@@ -38,7 +38,7 @@ class LoadedPlugin:
 
 @dataclass(frozen=True, slots=True)
 class PluginSource:
-    """A plugin that is there; `load` runs its module, and raises whatever that raises."""
+    """A plugin that was found; `load` runs its module, and raises whatever that raises."""
 
     name: str
     place: str
@@ -46,12 +46,12 @@ class PluginSource:
 
 
 def plugins_folder(folders: Folders) -> Path:
-    """Where single files are looked for."""
+    """The folder of single-file plugins."""
     return folders.config / "plugins"
 
 
 def plugin_sources(folders: Folders) -> tuple[PluginSource, ...]:
-    """Every plugin there is, packages first, none of them loaded."""
+    """All plugins, packages first, without loading them."""
     return (*package_sources(), *file_sources(plugins_folder(folders)))
 
 
@@ -64,7 +64,7 @@ def package_sources() -> tuple[PluginSource, ...]:
 
 
 def file_sources(folder: Path) -> tuple[PluginSource, ...]:
-    """The .py files of a folder; those that begin with _ are not plugins."""
+    """The .py files of a folder, except those that begin with _."""
     return tuple(
         PluginSource(path.stem, str(path), partial(load_file, path))
         for path in sorted(folder.glob("*.py"))
@@ -73,19 +73,19 @@ def file_sources(folder: Path) -> tuple[PluginSource, ...]:
 
 
 def check_name(name: str) -> None:
-    """Raises ConfigError for what cannot be a plugin's name."""
+    """Raises ConfigError for an invalid plugin name."""
     if _NAME.fullmatch(name) is None:
         raise ConfigError(
-            f"{name!r} cannot be a plugin's name", hint="a letter, then letters, digits, - and _; 40 at most"
+            f"{name!r} is not a valid plugin name", hint="a letter, then letters, digits, - and _; 40 at most"
         )
 
 
 def load_file(path: Path) -> LoadedPlugin:
-    """Run a plugin's file. Raises ConfigError when others can change it, and whatever its code raises."""
+    """Run a plugin file. Raises ConfigError if others can change it, and whatever its code raises."""
     code = compile(_read_guarded(path), path, "exec", dont_inherit=True)
     module = ModuleType(f"edgevox_plugin_{path.stem}")
     module.__file__ = str(path)
-    # Dataclasses and type hints are looked up by the name of their module.
+    # Dataclasses and type hints look up their module by name.
     sys.modules[module.__name__] = module
     try:
         exec(code, module.__dict__)  # noqa: S102 - running the user's own plugin is what this is for
@@ -96,7 +96,7 @@ def load_file(path: Path) -> LoadedPlugin:
 
 
 def load_module(module: ModuleType, function: str = "register") -> LoadedPlugin:
-    """What a plugin's module has to offer. Raises ConfigError when it has no `register`."""
+    """The plugin in a module. Raises ConfigError if it has no `register`."""
     register = getattr(module, function, None)
     if not callable(register):
         raise ConfigError(f"it has no function {function}(host)", hint=_NO_REGISTER)
@@ -112,11 +112,11 @@ def _package(point: EntryPoint) -> str:
 
 
 def _read_guarded(path: Path) -> bytes:
-    """The file's bytes, once it is certain that they are the owner's; a link is followed first."""
+    """Read the file after checking that only its owner can write it; symlinks are resolved first."""
     real = path.resolve()
     for folder in dict.fromkeys((path.parent, real.parent)):
         _check_private(folder, folder.stat())
-    # Checked and read through one handle: it cannot be exchanged in between.
+    # Checked and read through one handle, so that the file cannot be replaced in between.
     with real.open("rb") as file:
         _check_private(real, os.fstat(file.fileno()))
         return file.read()

@@ -1,4 +1,4 @@
-"""The tools for alarms and reminders, in the words that are spoken."""
+"""The alarm and reminder tools, with their spoken answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def after(bench: Bench, **length: float) -> None:
         ({"time": "seven", "name": "x" * 300}, "That is too long for me to remember."),
     ],
 )
-async def test_an_alarm_is_set_or_asked_about(arguments: dict[str, str], said: str, bench: Bench) -> None:
+async def test_an_alarm_is_set_or_its_time_is_asked_for(arguments: dict[str, str], said: str, bench: Bench) -> None:
     assert await bench.say("set_alarm", **arguments) == said
     assert len(bench.alarms.all()) == (said.startswith("The "))
 
@@ -70,12 +70,12 @@ async def test_an_alarm_is_set_or_asked_about(arguments: dict[str, str], said: s
         ({"task": " ", "time": "six"}, "Of what shall I remind you?"),
     ],
 )
-async def test_a_reminder_is_set_or_asked_about(arguments: dict[str, str], said: str, bench: Bench) -> None:
+async def test_a_reminder_is_set_or_its_time_is_asked_for(arguments: dict[str, str], said: str, bench: Bench) -> None:
     assert await bench.say("set_reminder", **arguments) == said
     assert len(bench.alarms.all()) == (said.startswith("I will"))
 
 
-async def test_who_asks_twice_is_woken_once(bench: Bench) -> None:
+async def test_a_repeated_request_sets_one_alarm(bench: Bench) -> None:
     for _ in range(2):
         await bench.say("set_alarm", time="half past six")
     assert len(bench.alarms.all()) == 1
@@ -111,7 +111,7 @@ async def several(bench: Bench) -> None:
         ({"name": "gym"}, "Nothing of that name is set. The next is call mum at eight this evening."),
     ],
 )  # fmt: skip
-async def test_what_is_set_is_told(arguments: dict[str, str], said: str, bench: Bench) -> None:
+async def test_the_status_lists_what_is_set(arguments: dict[str, str], said: str, bench: Bench) -> None:
     assert await bench.say("alarm_status") == "No alarm is set."
     await several(bench)
     assert await bench.say("alarm_status", **arguments) == said
@@ -137,7 +137,7 @@ async def test_what_is_set_is_told(arguments: dict[str, str], said: str, bench: 
         ({"time": "half past nonsense"}, "I do not know what time “half past nonsense” is.", 5),
     ],
 )  # fmt: skip
-async def test_one_is_cancelled_and_not_another(arguments: dict[str, str], said: str, left: int, bench: Bench) -> None:
+async def test_only_the_named_alarm_is_cancelled(arguments: dict[str, str], said: str, left: int, bench: Bench) -> None:
     await several(bench)
     assert await bench.say("cancel_alarm", **arguments) == said
     assert len(bench.alarms.all()) == left
@@ -151,7 +151,7 @@ async def test_the_only_alarm_needs_no_name(bench: Bench) -> None:
     assert await bench.say("cancel_alarm") == "The reminder is cancelled: call mum at eight this evening."
 
 
-async def test_a_day_off_is_off_and_the_day_after_is_not(bench: Bench) -> None:
+async def test_only_the_named_day_is_skipped(bench: Bench) -> None:
     await bench.say("set_alarm", time="every day at seven")
     await bench.say("cancel_alarm", time="tomorrow")
     assert await bench.say("alarm_status", time="tomorrow") == (
@@ -160,7 +160,7 @@ async def test_a_day_off_is_off_and_the_day_after_is_not(bench: Bench) -> None:
     assert bench.alarms.all()[0].rings(NOW.tzinfo or bench.alarms.zone).day == 3
 
 
-async def test_what_rings_is_what_is_turned_off(bench: Bench) -> None:
+async def test_the_ringing_alarm_is_the_one_turned_off(bench: Bench) -> None:
     await bench.say("set_alarm", time="every day at seven")
     await bench.say("set_alarm", time="tomorrow at eight")
     after(bench, hours=12)
@@ -168,14 +168,14 @@ async def test_what_rings_is_what_is_turned_off(bench: Bench) -> None:
     assert len(bench.alarms.all()) == 2
 
 
-async def test_a_snoozed_alarm_says_until_when(bench: Bench) -> None:
+async def test_the_status_of_a_snoozed_alarm_has_its_time(bench: Bench) -> None:
     await bench.say("set_alarm", time="tomorrow at seven")
     after(bench, hours=12)
     bench.alarms.snooze(bench.alarms.all()[0].id, 9 * 60)
     assert await bench.say("alarm_status") == "There is one alarm: seven this morning, put off until 7:14."
 
 
-async def test_after_midnight_tomorrow_is_the_coming_morning_and_that_is_said(bench: Bench) -> None:
+async def test_after_midnight_tomorrow_means_the_coming_morning(bench: Bench) -> None:
     after(bench, hours=5, minutes=30)
     said = await bench.say("set_alarm", time="tomorrow at seven")
     assert said == "The alarm is set for seven this morning."

@@ -1,4 +1,4 @@
-"""Alarms and reminders as state: when they ring, across restarts, days off and changes of the clocks."""
+"""Alarms and reminders as state: ring times across restarts, skipped days and clock changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rings(alarms: Alarms) -> list[str]:
     return [f"{alarm.rings(alarms.zone):%a %d %H:%M}" for alarm in alarms.all()]
 
 
-def test_alarms_outlive_the_process(tmp_path: Path) -> None:
+def test_alarms_survive_a_restart(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 15, 10, 0)
     alarms = Alarms(clock, tmp_path / "alarms.json", zone=BERLIN)
     alarm = alarms.set("alarm", berlin(2026, 11, 16, 6, 30), label="gym", repeat=WEEKDAYS)
@@ -46,14 +46,14 @@ def test_alarms_outlive_the_process(tmp_path: Path) -> None:
     assert again.all() == (reminder, alarm)
 
 
-def test_the_next_to_ring_comes_first() -> None:
+def test_alarms_are_sorted_by_ring_time() -> None:
     alarms = Alarms(Clock(2026, 11, 15, 10, 0), zone=BERLIN)
     for hour in (9, 7, 8):
         alarms.set("alarm", berlin(2026, 11, 16, hour, 0))
     assert rings(alarms) == ["Mon 16 07:00", "Mon 16 08:00", "Mon 16 09:00"]
 
 
-def test_one_that_has_rung_is_gone_and_one_that_repeats_waits_for_its_next_day() -> None:
+def test_a_rung_alarm_is_removed_and_a_repeating_one_moves_to_its_next_day() -> None:
     clock = Clock(2026, 11, 20, 6, 0)  # a Friday
     alarms = Alarms(clock, zone=BERLIN)
     once = alarms.set("alarm", berlin(2026, 11, 20, 6, 30))
@@ -68,7 +68,7 @@ def test_one_that_has_rung_is_gone_and_one_that_repeats_waits_for_its_next_day()
     assert rings(alarms) == ["Mon 23 06:30"]
 
 
-def test_one_that_was_missed_for_days_waits_for_the_next_day_to_come() -> None:
+def test_a_repeating_alarm_missed_for_days_moves_to_its_next_future_day() -> None:
     clock = Clock(2026, 11, 16, 6, 0)
     alarms = Alarms(clock, zone=BERLIN)
     alarm = alarms.set("alarm", berlin(2026, 11, 16, 6, 30), repeat=(0, 1, 2, 3, 4, 5, 6))
@@ -88,7 +88,7 @@ def test_a_snoozed_alarm_rings_later_and_then_on_its_next_day() -> None:
     assert rings(alarms) == ["Tue 17 06:30"]
 
 
-def test_a_day_off_silences_only_that_day() -> None:
+def test_skipping_affects_only_that_day() -> None:
     clock = Clock(2026, 11, 16, 12, 0)
     alarms = Alarms(clock, zone=BERLIN)
     alarm = alarms.set("alarm", berlin(2026, 11, 17, 6, 30), repeat=WEEKDAYS)
@@ -113,7 +113,7 @@ def test_an_alarm_keeps_its_hour_when_the_clocks_change(
     assert alarms.rings_s(alarms.all()[0]) == berlin(*monday, 6, 30).timestamp()
 
 
-def test_an_alarm_in_the_hour_that_is_left_out_is_back_at_its_hour_the_day_after() -> None:
+def test_an_alarm_in_the_skipped_hour_keeps_its_time_the_day_after() -> None:
     clock = Clock(2027, 3, 27, 22, 0)
     alarms = Alarms(clock, zone=BERLIN)
     run_alarm(alarms, "set_alarm", {"time": "every day at 2:30 am"})
@@ -123,7 +123,7 @@ def test_an_alarm_in_the_hour_that_is_left_out_is_back_at_its_hour_the_day_after
     assert rings(alarms) == ["Mon 29 02:30"]
 
 
-def test_an_alarm_in_the_hour_that_comes_twice_rings_once() -> None:
+def test_an_alarm_in_the_repeated_hour_rings_once() -> None:
     clock = Clock(2026, 10, 25, 1, 0)
     alarms = Alarms(clock, zone=BERLIN)
     alarm = alarms.set("alarm", berlin(2026, 10, 25, 2, 30), repeat=(6,))
@@ -134,7 +134,7 @@ def test_an_alarm_in_the_hour_that_comes_twice_rings_once() -> None:
     assert rings(alarms) == ["Sun 01 02:30"]
 
 
-def test_an_alarm_that_is_missed_in_the_first_of_two_hours_is_due_in_the_second() -> None:
+def test_an_alarm_missed_in_the_first_repeated_hour_is_due_in_the_second() -> None:
     clock = Clock(2026, 10, 25, 1, 0)
     alarms = Alarms(clock, zone=BERLIN)
     alarm = alarms.set("alarm", berlin(2026, 10, 25, 2, 30))
@@ -142,13 +142,13 @@ def test_an_alarm_that_is_missed_in_the_first_of_two_hours_is_due_in_the_second(
     assert alarms.is_due(alarm)
 
 
-def test_whoever_travels_is_woken_by_the_clock_of_the_place(tmp_path: Path) -> None:
+def test_an_alarm_follows_a_change_of_the_time_zone(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 15, 10, 0)
     Alarms(clock, tmp_path / "a.json", zone=BERLIN).set("alarm", berlin(2026, 11, 16, 6, 30))
     assert rings(Alarms(clock, tmp_path / "a.json", zone=ZoneInfo("Asia/Tokyo"))) == ["Mon 16 06:30"]
 
 
-def test_there_is_an_end_to_how_many_are_kept() -> None:
+def test_the_number_of_alarms_is_limited() -> None:
     alarms = Alarms(Clock(2026, 11, 15, 10, 0), zone=BERLIN)
     for _ in range(MAX_ALARMS):
         alarms.set_in("reminder", 60)
@@ -156,7 +156,7 @@ def test_there_is_an_end_to_how_many_are_kept() -> None:
         alarms.set_in("reminder", 60)
 
 
-def test_words_are_forgotten_and_the_alarm_rings() -> None:
+def test_forgetting_words_keeps_the_alarm() -> None:
     alarms = Alarms(Clock(2026, 11, 15, 10, 0), zone=BERLIN)
     alarms.set_in("reminder", 60, label="buy a ring")
     alarms.set_in("reminder", 90, label="feed the cat")
@@ -174,12 +174,12 @@ def test_words_are_forgotten_and_the_alarm_rings() -> None:
         {"due_s": 1.0, "repeat": [1]},
     ],
 )
-def test_an_alarm_without_a_time_of_its_own_is_refused(broken: dict[str, object]) -> None:
+def test_an_alarm_without_a_time_is_refused(broken: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         Alarm.model_validate({"id": "1", "kind": "alarm", **broken})
 
 
-def test_a_broken_file_is_set_aside(tmp_path: Path) -> None:
+def test_a_corrupt_file_is_renamed(tmp_path: Path) -> None:
     path = tmp_path / "alarms.json"
     path.write_text('{"version": 1, "alarms": [{"id": "1", "kind": "alarm"}]}', encoding="utf-8")
     assert Alarms(Clock(2026, 11, 15, 10, 0), path).all() == ()

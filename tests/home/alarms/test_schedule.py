@@ -1,4 +1,4 @@
-"""What is due, what is said of it, and clocks that are set, sleep and start again."""
+"""The alarm schedule: due entries, announcements, and clock changes, suspend and restart."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_what_is_due_comes_oldest_first_and_stays_until_it_is_done(machine: Machine) -> None:
+def test_due_entries_are_sorted_oldest_first_and_stay_until_done(machine: Machine) -> None:
     machine.timers.start(1800, name="tea")
     machine.alarms.set("alarm", MONDAY_6.replace(minute=20), label="gym")
     machine.alarms.set_in("reminder", 600, label="call mum")
@@ -83,7 +83,7 @@ def test_a_timer_of_another_process_is_due_too(machine: Machine) -> None:
     assert (due.label, due.command) == ("egg", "stop the fan")
 
 
-def test_what_was_given_more_time_while_it_rang_is_not_done(machine: Machine) -> None:
+def test_a_timer_extended_while_ringing_is_not_done(machine: Machine) -> None:
     timer = machine.timers.start(60, name="pasta")
     machine.pass_s(60)
     (due,) = machine.agenda.due()
@@ -95,7 +95,7 @@ def test_what_was_given_more_time_while_it_rang_is_not_done(machine: Machine) ->
 
 
 @pytest.mark.parametrize("kind", ["timer", "alarm", "reminder"])
-def test_what_is_snoozed_rings_again(machine: Machine, kind: RingKind) -> None:
+def test_a_snoozed_entry_rings_again(machine: Machine, kind: RingKind) -> None:
     if kind == "timer":
         machine.timers.start(60)
     else:
@@ -121,7 +121,7 @@ def test_an_alarm_that_repeats_rings_again_on_its_next_day(machine: Machine) -> 
 
 
 @pytest.mark.parametrize("by_s", [7200.0, -7200.0, 86_400.0 * 365])
-def test_ten_minutes_stay_ten_minutes_when_the_clock_is_set(machine: Machine, by_s: float) -> None:
+def test_a_timer_keeps_its_length_when_the_clock_is_set(machine: Machine, by_s: float) -> None:
     machine.timers.start(600, name="pasta")
     machine.alarms.set_in("reminder", 600, label="oven")
     machine.agenda.correct_clock_jump()
@@ -134,14 +134,14 @@ def test_ten_minutes_stay_ten_minutes_when_the_clock_is_set(machine: Machine, by
     assert sorted(machine.due()) == ["reminder oven", "timer pasta"]
 
 
-def test_an_alarm_rings_when_the_clock_shows_its_time_however_it_got_there(machine: Machine) -> None:
+def test_an_alarm_rings_at_its_wall_clock_time_after_the_clock_is_set(machine: Machine) -> None:
     machine.alarms.set("alarm", MONDAY_6.replace(hour=8))
     machine.agenda.correct_clock_jump()
     machine.set_clock(2 * 3600)
     assert machine.due() == ["alarm"]
 
 
-def test_a_snooze_is_as_long_as_it_was_to_be_when_the_clock_is_set(machine: Machine) -> None:
+def test_a_snooze_keeps_its_length_when_the_clock_is_set(machine: Machine) -> None:
     machine.alarms.set("alarm", MONDAY_6.replace(minute=1), repeat=(0,))
     machine.pass_s(60)
     machine.agenda.snooze(machine.agenda.due()[0], 9)
@@ -152,7 +152,7 @@ def test_a_snooze_is_as_long_as_it_was_to_be_when_the_clock_is_set(machine: Mach
     assert machine.due() == ["alarm"]
 
 
-def test_sleep_of_the_machine_is_no_change_of_the_clock(machine: Machine) -> None:
+def test_suspend_is_not_a_change_of_the_clock(machine: Machine) -> None:
     machine.timers.start(600, name="pasta")
     machine.agenda.correct_clock_jump()
     machine.pass_s(3600)  # both clocks go on
@@ -173,7 +173,7 @@ def test_a_clock_that_is_set_while_the_program_is_off_is_noticed_when_it_starts(
     assert machine.due() == ["timer pasta"]
 
 
-def test_after_a_reboot_the_wall_clock_is_believed(machine: Machine) -> None:
+def test_after_a_reboot_the_wall_clock_is_trusted(machine: Machine) -> None:
     machine.timers.start(600, name="pasta")
     machine.agenda.correct_clock_jump()
     machine.reboot(off_s=300)
@@ -182,7 +182,7 @@ def test_after_a_reboot_the_wall_clock_is_believed(machine: Machine) -> None:
     assert machine.due() == ["timer pasta"]
 
 
-def test_a_machine_that_starts_with_a_wrong_clock_still_knows_what_it_missed(machine: Machine) -> None:
+def test_missed_entries_are_known_after_a_start_with_a_wrong_clock(machine: Machine) -> None:
     machine.timers.start(600, name="old")
     machine.agenda.correct_clock_jump()
     machine.reboot(off_s=0)  # it was off for two hours, but has no clock of its own
@@ -194,7 +194,7 @@ def test_a_machine_that_starts_with_a_wrong_clock_still_knows_what_it_missed(mac
     assert machine.due() == ["timer old", "timer new"]
 
 
-def test_a_paused_timer_is_moved_by_nothing(machine: Machine) -> None:
+def test_a_paused_timer_is_not_corrected(machine: Machine) -> None:
     timer = machine.timers.start(600)
     machine.agenda.correct_clock_jump()
     machine.timers.pause(timer)
@@ -207,7 +207,7 @@ def test_a_paused_timer_is_moved_by_nothing(machine: Machine) -> None:
     assert machine.timers.remaining_s(machine.timers.all()[0]) == 600
 
 
-def test_keeping_up_writes_nothing_while_nothing_happens(machine: Machine) -> None:
+def test_without_a_clock_change_nothing_is_written(machine: Machine) -> None:
     machine.timers.start(600)
     machine.alarms.set_in("reminder", 600)
     machine.agenda.correct_clock_jump()
@@ -220,7 +220,7 @@ def test_keeping_up_writes_nothing_while_nothing_happens(machine: Machine) -> No
     assert [path.stat().st_ino for path in paths] == before
 
 
-def test_the_machine_s_own_clock_counts_since_its_boot() -> None:
+def test_the_machines_boot_clock_counts_from_boot() -> None:
     steady = BootClock.of_machine()
     if steady is None:
         pytest.skip("no clock that goes on while the machine sleeps")
@@ -252,12 +252,12 @@ FOR_HALF_PAST_SIX = "for half past six in the morning"
         (DueAlarm("1", "reminder", "", 0), 0, "Reminder: you wanted to be reminded of something."),
     ],
 )  # fmt: skip
-def test_what_rings_says_what_it_is(machine: Machine, due: DueAlarm, late_s: float, said: str) -> None:
+def test_the_announcement_names_the_entry(machine: Machine, due: DueAlarm, late_s: float, said: str) -> None:
     due_s = MONDAY_6.replace(minute=30).timestamp()
     at = DueAlarm(due.id, due.kind, due.label, due_s, due.command, due.called)
     assert machine.agenda.announcement(at, due_s + late_s) == said
 
 
-def test_nobody_is_told_to_get_up_in_the_afternoon(machine: Machine) -> None:
+def test_time_to_get_up_is_only_said_in_the_morning(machine: Machine) -> None:
     due_s = MONDAY_6.replace(hour=15).timestamp()
     assert machine.agenda.announcement(DueAlarm("1", "alarm", "", due_s), due_s) == "It is three o'clock. Your alarm."

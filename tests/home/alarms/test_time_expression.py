@@ -1,4 +1,4 @@
-"""The machine's zone, with its rules for summer time."""
+"""The machine's time zone, with its rules for summer time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_in_berlin")
-def test_the_machine_s_zone_is_the_zone_it_is_set_to_all_year_long() -> None:
+def test_the_machines_zone_is_right_all_year() -> None:
     begin = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
     for half_hour in range(365 * 48):
         seconds = begin + half_hour * 1800
@@ -45,7 +45,7 @@ def test_the_machine_s_zone_is_the_zone_it_is_set_to_all_year_long() -> None:
         ("2026-10-25T02:30", "2026-10-25T00:30"),  # clocks show it twice
     ],
 )
-def test_what_a_wall_clock_shows_is_one_moment(zone: ZoneInfo, wall: str, utc: str) -> None:
+def test_a_wall_clock_time_maps_to_one_moment(zone: ZoneInfo, wall: str, utc: str) -> None:
     when = moment(datetime.fromisoformat(wall), zone)
     assert when.astimezone(UTC) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
 

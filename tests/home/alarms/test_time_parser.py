@@ -1,4 +1,4 @@
-"""Times as people say them: what is read, what is meant, and what is asked about."""
+"""Parsing of spoken times: syntax, the moment that is meant, and questions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read(text: str, purpose: Purpose = "reminder", now: datetime = SUNDAY_10) ->
         ),
     ],
 )
-def test_an_hour_without_its_half_is_the_one_that_people_mean(text: str, alarm: str, reminder: str) -> None:
+def test_an_hour_without_am_or_pm_is_the_usual_one(text: str, alarm: str, reminder: str) -> None:
     assert read(text, "alarm") == alarm
     assert read(text, "reminder") == reminder
 
@@ -119,7 +119,7 @@ def test_an_hour_without_its_half_is_the_one_that_people_mean(text: str, alarm: 
         ("every friday at midnight", "Sat 21 Nov 00:00 every Saturday"),
     ],
 )
-def test_a_time_is_read_as_it_is_said_and_as_it_is_written(text: str, meant: str) -> None:
+def test_spoken_and_written_times_are_parsed(text: str, meant: str) -> None:
     assert read(text, "alarm") == meant
     assert read(text, "reminder") == meant
 
@@ -145,7 +145,7 @@ def test_a_time_is_read_as_it_is_said_and_as_it_is_written(text: str, meant: str
         ("every monday and thursday", "Mon 16 Nov 09:00 every Monday and Thursday"),
     ],
 )
-def test_a_day_without_an_hour_is_nine_or_the_part_that_was_named(text: str, meant: str) -> None:
+def test_a_day_without_a_time_is_nine_or_the_named_part_of_the_day(text: str, meant: str) -> None:
     said = parse_time(text, SUNDAY_10)
     assert not said.has_time
     assert read(text) == meant
@@ -171,7 +171,7 @@ def test_a_day_without_an_hour_is_nine_or_the_part_that_was_named(text: str, mea
         (5, "tomorrow at seven", "alarm", "Mon 16 Nov 07:00"),
     ],
 )
-def test_what_is_meant_depends_on_when_it_is_said(hour: int, text: str, purpose: Purpose, meant: str) -> None:
+def test_the_meaning_depends_on_the_current_time(hour: int, text: str, purpose: Purpose, meant: str) -> None:
     assert read(text, purpose, SUNDAY_10.replace(hour=hour)) == meant
 
 
@@ -183,18 +183,18 @@ def test_what_is_meant_depends_on_when_it_is_said(hour: int, text: str, purpose:
         *("tuesday november 25", "every day tomorrow", "tomorrow next week", "seven " + "at " * 60),
     ],
 )
-def test_what_is_no_time_is_not_guessed(text: str) -> None:
+def test_an_unknown_expression_is_not_guessed(text: str) -> None:
     with pytest.raises(InvalidTime):
         parse_time(text, SUNDAY_10)
 
 
 @pytest.mark.parametrize("text", ["6 am today", "this morning at nine", "today at eight a.m."])
-def test_what_is_over_is_asked_about(text: str) -> None:
+def test_a_past_time_leads_to_a_question(text: str) -> None:
     with pytest.raises(PastTime):
         parse_time(text, SUNDAY_10).when(SUNDAY_10, "alarm")
 
 
-def test_a_date_of_a_past_year_is_over() -> None:
+def test_a_date_in_a_past_year_is_rejected() -> None:
     with pytest.raises(PastTime):
         parse_time("november 14th 2026", SUNDAY_10)
 
@@ -202,14 +202,14 @@ def test_a_date_of_a_past_year_is_over() -> None:
 # --- summer time
 
 
-def test_an_hour_that_summer_time_leaves_out_is_rung_by_the_clock_as_it_was() -> None:
+def test_a_time_in_the_skipped_hour_uses_the_old_offset() -> None:
     evening = datetime(2027, 3, 27, 22, 0, tzinfo=BERLIN)
     assert read("half past two at night", "alarm", evening) == "Sun 28 Mar 03:30"
     when = parse_time("every day at 2:30 am", evening).when(evening, "alarm")
     assert f"{when.wall:%H:%M}" == "02:30"
 
 
-def test_an_hour_that_comes_twice_is_the_first_and_is_over_in_the_second() -> None:
+def test_a_time_in_the_repeated_hour_is_the_first_one() -> None:
     before = datetime(2026, 10, 25, 1, 0, tzinfo=BERLIN)
     first = parse_time("2:30 am", before).when(before, "alarm").at
     assert first.timestamp() - before.timestamp() == 90 * 60
@@ -217,7 +217,7 @@ def test_an_hour_that_comes_twice_is_the_first_and_is_over_in_the_second() -> No
     assert read("2:30 am", "alarm", between) == "Mon 26 Oct 02:30"
 
 
-def test_a_length_is_a_length_across_the_change() -> None:
+def test_a_duration_is_exact_across_a_clock_change() -> None:
     before = datetime(2026, 10, 25, 1, 30, tzinfo=BERLIN)
     when = parse_time("in two hours", before).when(before, "reminder")
     assert when.at.timestamp() - before.timestamp() == 7200
@@ -244,7 +244,7 @@ def moments(now: datetime, days: int) -> st.SearchStrategy[datetime]:
 
 @settings(deadline=None)
 @given(st.data(), NOWS, PURPOSES)
-def test_what_we_say_of_a_moment_is_read_back_to_it(data: st.DataObject, now: datetime, purpose: Purpose) -> None:
+def test_every_spoken_moment_parses_to_the_same_moment(data: st.DataObject, now: datetime, purpose: Purpose) -> None:
     meant = data.draw(moments(now, 400))
     phrase = moment_phrase(meant, now)
     when = parse_time(phrase, now).when(now, purpose)
@@ -319,7 +319,7 @@ def day_forms(when: datetime, now: datetime) -> list[str]:
 
 @settings(deadline=None)
 @given(st.data(), NOWS, PURPOSES)
-def test_a_moment_said_in_any_form_is_read(data: st.DataObject, now: datetime, purpose: Purpose) -> None:
+def test_a_moment_in_any_form_is_parsed(data: st.DataObject, now: datetime, purpose: Purpose) -> None:
     meant = data.draw(moments(now, 300))
     clock = data.draw(st.sampled_from(clock_forms(meant)))
     day = data.draw(st.sampled_from(day_forms(meant, now)))
@@ -329,7 +329,7 @@ def test_a_moment_said_in_any_form_is_read(data: st.DataObject, now: datetime, p
 
 @settings(deadline=None)
 @given(st.data(), NOWS, st.sets(st.integers(0, 6), min_size=1))
-def test_days_of_the_week_are_read_back(data: st.DataObject, now: datetime, days: set[int]) -> None:
+def test_spoken_weekdays_parse_to_the_same_days(data: st.DataObject, now: datetime, days: set[int]) -> None:
     at = data.draw(moments(now, 7).filter(lambda when: (when.hour, when.minute) != (0, 0)))
     repeat = tuple(sorted(days))
     when = parse_time(repeat_phrase(at, repeat), now).when(now, "alarm")
@@ -342,7 +342,7 @@ def test_days_of_the_week_are_read_back(data: st.DataObject, now: datetime, days
 
 @settings(deadline=None)
 @given(st.integers(1, 7 * 86_400), NOWS)
-def test_a_length_is_read_back(seconds: int, now: datetime) -> None:
+def test_a_spoken_duration_parses_to_the_same_duration(seconds: int, now: datetime) -> None:
     said = parse_time(f"in {duration(seconds)}", now)
     assert said == TimeExpression(in_s=float(seconds))
 
@@ -357,7 +357,7 @@ WORDS = """
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(WORDS.split()), max_size=7).map(" ".join), NOWS, PURPOSES)
-def test_any_words_are_a_time_to_come_or_a_question(text: str, now: datetime, purpose: Purpose) -> None:
+def test_any_words_are_a_future_time_or_an_error(text: str, now: datetime, purpose: Purpose) -> None:
     with contextlib.suppress(HomeError):
         when = parse_time(text, now).when(now, purpose)
         assert when.at.timestamp() > now.timestamp()
@@ -366,6 +366,6 @@ def test_any_words_are_a_time_to_come_or_a_question(text: str, now: datetime, pu
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
-def test_no_text_breaks_the_reader(text: str) -> None:
+def test_no_text_crashes_the_parser(text: str) -> None:
     with contextlib.suppress(HomeError):
         assert parse_time(text, SUNDAY_10).when(SUNDAY_10, "reminder").at > SUNDAY_10

@@ -1,4 +1,4 @@
-"""Timers as state, and the tools that speak of them."""
+"""Timers as state, and the timer tools with their spoken answers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ async def test_a_timer_without_a_name_is_called_by_its_length(bench: Bench) -> N
     assert bench.timers.all() == ()
 
 
-async def test_a_command_is_kept_for_later(bench: Bench) -> None:
+async def test_a_command_is_stored_with_its_timer(bench: Bench) -> None:
     said = await bench.say("start_timer", minutes=5, conversation_command="turn off the lights")
     assert said == "In 5 minutes I will turn off the lights."
     assert bench.timers.all()[0].command == "turn off the lights"
 
 
-async def test_a_paused_timer_stands_still_and_goes_on(bench: Bench) -> None:
+async def test_a_timer_can_be_paused_and_resumed(bench: Bench) -> None:
     await bench.say("start_timer", minutes=10, name="egg")
     bench.clock.now_s += 60
     assert await bench.say("pause_timer", name="egg timer") == "The egg timer is paused with 9 minutes left."
@@ -42,7 +42,7 @@ async def test_a_paused_timer_stands_still_and_goes_on(bench: Bench) -> None:
     assert await bench.say("timer_status") == "The egg timer has 9 minutes left."
 
 
-async def test_a_timer_is_made_longer_and_shorter_but_never_less_than_nothing(bench: Bench) -> None:
+async def test_a_timer_can_be_extended_and_shortened_but_not_below_zero(bench: Bench) -> None:
     await bench.say("start_timer", minutes=10)
     assert await bench.say("increase_timer", minutes=5) == "The 10 minute timer has 15 minutes left."
     said = await bench.say("decrease_timer", hours=1, start_minutes=10)
@@ -72,7 +72,7 @@ async def test_all_timers_are_cancelled_together(bench: Bench) -> None:
     assert await bench.say("cancel_all_timers") == "No timer is running."
 
 
-async def test_a_timer_is_found_by_what_sounds_like_its_name(bench: Bench) -> None:
+async def test_a_timer_is_found_by_a_similar_sounding_name(bench: Bench) -> None:
     await bench.say("start_timer", minutes=5, name="egg")
     await bench.say("start_timer", minutes=9, name="lasagne")
     assert await bench.say("timer_status", name="eggs") == "The egg timer has 5 minutes left."
@@ -97,7 +97,7 @@ async def test_timers_are_counted_in_the_order_of_their_start(name: str, said: s
     assert await bench.say("timer_status", name=name) == said
 
 
-async def test_two_timers_that_are_called_alike_are_told_apart(bench: Bench) -> None:
+async def test_two_timers_of_the_same_name_are_numbered(bench: Bench) -> None:
     await bench.say("start_timer", minutes=10)
     bench.clock.now_s += 60
     await bench.say("start_timer", minutes=10)
@@ -110,7 +110,7 @@ async def test_two_timers_that_are_called_alike_are_told_apart(bench: Bench) -> 
     assert await bench.say("timer_status") == "The 10 minute timer has 9 minutes left."
 
 
-async def test_a_timer_that_is_due_is_done_and_what_is_said_next_is_of_it(bench: Bench) -> None:
+async def test_a_due_timer_is_the_one_that_is_meant(bench: Bench) -> None:
     await bench.say("start_timer", minutes=1, name="pasta")
     await bench.say("start_timer", minutes=30, name="roast")
     bench.clock.now_s += 60
@@ -121,7 +121,7 @@ async def test_a_timer_that_is_due_is_done_and_what_is_said_next_is_of_it(bench:
     assert await bench.say("cancel_timer") == "The pasta timer is cancelled."
 
 
-async def test_only_what_is_paused_goes_on(bench: Bench) -> None:
+async def test_only_a_paused_timer_can_be_resumed(bench: Bench) -> None:
     await bench.say("start_timer", minutes=5, name="tea")
     assert await bench.say("unpause_timer") == "No timer is paused."
     await bench.say("start_timer", minutes=20, name="roast")
@@ -130,7 +130,7 @@ async def test_only_what_is_paused_goes_on(bench: Bench) -> None:
     assert await bench.say("unpause_timer") == "The tea timer goes on, with 5 minutes left."
 
 
-async def test_a_command_too_long_to_keep_whole_is_not_kept(bench: Bench) -> None:
+async def test_a_command_that_is_too_long_is_refused(bench: Bench) -> None:
     said = await bench.say("start_timer", minutes=5, conversation_command="turn on " * 40)
     assert said == "That is too long for me to remember."
     assert bench.timers.all() == ()
@@ -147,11 +147,11 @@ async def test_a_command_too_long_to_keep_whole_is_not_kept(bench: Bench) -> Non
         ("increase_timer", {}, "By how much?"),
     ],
 )
-async def test_what_is_missing_is_asked_for(tool: str, arguments: dict[str, int], said: str, bench: Bench) -> None:
+async def test_missing_arguments_are_asked_for(tool: str, arguments: dict[str, int], said: str, bench: Bench) -> None:
     assert await bench.say(tool, **arguments) == said
 
 
-def test_timers_outlive_the_process(tmp_path: Path) -> None:
+def test_timers_survive_a_restart(tmp_path: Path) -> None:
     clock = Clock()
     started = Timers(clock, tmp_path / "timers.json").start(60, name="tea")
     clock.now_s += 45
@@ -162,7 +162,7 @@ def test_timers_outlive_the_process(tmp_path: Path) -> None:
     assert again.remaining_s(again.all()[0]) == 0
 
 
-def test_the_next_timer_to_be_due_comes_first() -> None:
+def test_timers_are_sorted_by_due_time() -> None:
     timers = Timers(Clock())
     for length_s in (30, 10, 20):
         timers.start(length_s)
@@ -174,7 +174,7 @@ def test_no_timer_is_started_without_a_length() -> None:
         Timers(Clock()).start(0)
 
 
-def test_there_is_an_end_to_how_many_run() -> None:
+def test_the_number_of_timers_is_limited() -> None:
     timers = Timers(Clock())
     for _ in range(MAX_TIMERS):
         timers.start(60)

@@ -1,4 +1,4 @@
-"""The demo home: remembers, keeps its bounds, and survives a broken file."""
+"""The demo home: persistence, limits, and a corrupt file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def do(home: DemoHome, verb: Verb, *entity_ids: str, **values: object) -> 
     return await home.apply(Action(verb, tuple(thing(home, entity_id) for entity_id in entity_ids), values))
 
 
-def test_the_house_is_whole() -> None:
+def test_the_house_is_consistent() -> None:
     assert len(FIRST_DAY.areas) == 7
     assert len(FIRST_DAY.floors) == 2
     ids = [entity.id for entity in FIRST_DAY.entities]
@@ -42,12 +42,12 @@ def test_the_house_is_whole() -> None:
     assert {entity_id for scene in SCENES.values() for entity_id in scene} <= set(ids)
 
 
-def test_looking_writes_nothing(path: Path) -> None:
+def test_reading_writes_nothing(path: Path) -> None:
     assert DemoHome(path).house().areas == FIRST_DAY.areas
     assert not path.parent.exists()
 
 
-async def test_what_was_done_is_there_for_the_next_command(path: Path) -> None:
+async def test_changes_are_visible_to_the_next_command(path: Path) -> None:
     await do(DemoHome(path), "turn_on", "light.kitchen")
     await do(DemoHome(path), "add_item", "todo.shopping_list", item="eggs")
     home = DemoHome(path)
@@ -56,32 +56,32 @@ async def test_what_was_done_is_there_for_the_next_command(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir() if not file.name.startswith(".")] == [HOME_FILE]
 
 
-async def test_a_home_without_a_file_forgets() -> None:
+async def test_a_home_without_a_file_is_not_persistent() -> None:
     await do(DemoHome(), "turn_on", "light.kitchen")
     assert thing(DemoHome(), "light.kitchen").state == "off"
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", '{"things": 3}', '{"version": 2}', "\x00\x00"])
-def test_a_broken_file_is_set_aside_and_the_home_begins_afresh(
+def test_a_corrupt_file_is_renamed_and_the_home_reset(
     broken: str, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.parent.mkdir()
     path.write_text(broken, encoding="utf-8")
     home = DemoHome(path)
     assert thing(home, "light.hallway").state == "on"
-    assert "could not be read" in caplog.text
+    assert "is invalid" in caplog.text
     assert path.with_name(f"{HOME_FILE}.broken").read_text(encoding="utf-8") == broken
     asyncio.run(do(home, "turn_off", "light.hallway"))
     assert json.loads(path.read_text(encoding="utf-8"))["things"].keys() == {"light.hallway"}
 
 
-def test_a_thing_of_another_version_s_home_is_ignored(path: Path) -> None:
+def test_an_entity_of_another_version_is_ignored(path: Path) -> None:
     path.parent.mkdir()
     path.write_text('{"version": 1, "things": {"light.gone": {"state": "on"}}}', encoding="utf-8")
     assert DemoHome(path).house().entity("light.gone") is None
 
 
-async def test_commands_at_the_same_time_lose_nothing(path: Path) -> None:
+async def test_concurrent_commands_lose_nothing(path: Path) -> None:
     def add(item: str) -> None:
         home = DemoHome(path)
         home._apply(Action("add_item", (thing(home, "todo.tasks"),), {"item": item}))
@@ -95,7 +95,7 @@ async def test_commands_at_the_same_time_lose_nothing(path: Path) -> None:
     assert {str(number) for number in range(8)} < items
 
 
-async def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+async def test_an_unwritable_folder_raises_an_error_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     nowhere = DemoHome(tmp_path / "file" / HOME_FILE)
     with pytest.raises(StateError) as error:
@@ -156,7 +156,7 @@ async def test_an_action_has_its_effect(
         ("unpause", "media_player.kitchen", {}),
     ],
 )
-async def test_what_a_thing_cannot_do_changes_nothing(verb: Verb, entity_id: str, values: dict[str, object]) -> None:
+async def test_an_unsupported_action_changes_nothing(verb: Verb, entity_id: str, values: dict[str, object]) -> None:
     home = DemoHome()
     before = home.house()
     with pytest.raises(HomeError):
@@ -164,7 +164,7 @@ async def test_what_a_thing_cannot_do_changes_nothing(verb: Verb, entity_id: str
     assert home.house() == before
 
 
-async def test_those_that_can_do_it_do_it() -> None:
+async def test_targets_that_support_the_action_perform_it() -> None:
     home = DemoHome()
     done = await do(home, "set_light", "light.living_room", "light.floor_lamp", color="green")
     assert [entity.id for entity in done] == ["light.floor_lamp"]

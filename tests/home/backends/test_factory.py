@@ -1,4 +1,4 @@
-"""Which home the settings choose, and what one says that is not set up."""
+"""The home that the settings select, and the messages of one that is not set up."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_without_a_setup_it_is_the_demo_home(folders: Folders) -> None:
 
 
 @pytest.mark.parametrize("home", [HOME_ASSISTANT, HomeSettings(kind="home_assistant")])
-async def test_a_home_without_a_token_or_an_address_says_so(folders: Folders, home: HomeSettings) -> None:
+async def test_a_home_without_a_token_or_a_url_is_reported(folders: Folders, home: HomeSettings) -> None:
     if home.url is None:
         write_secret(token_file(folders), "token")
     await says_what_to_do(opened(folders, home), "edgevox home setup")
@@ -57,18 +57,18 @@ async def test_a_secret_that_others_can_read_is_not_used(folders: Folders, kind:
     assert "a-well-kept" not in home.problem
 
 
-async def test_a_secret_that_is_none_says_so(folders: Folders) -> None:
+async def test_an_invalid_secret_is_reported(folders: Folders) -> None:
     token_file(folders).parent.mkdir(parents=True)
     token_file(folders).write_bytes(b"\xff\xfe")
     await says_what_to_do(opened(folders, HOME_ASSISTANT), "edgevox home setup")
 
 
-async def test_a_home_that_cannot_be_reached_says_so_and_raises_nothing(folders: Folders) -> None:
+async def test_an_unreachable_home_is_reported_without_raising(folders: Folders) -> None:
     write_secret(token_file(folders), "token")
     await says_what_to_do(opened(folders, HOME_ASSISTANT), "cannot reach Home Assistant")
 
 
-async def test_a_broker_that_is_not_there_says_so(folders: Folders) -> None:
+async def test_a_missing_broker_is_reported(folders: Folders) -> None:
     write_secret(password_file(folders), "password")
     settings = Settings(home=HomeSettings(kind="mqtt", timeout_s=1), mqtt=MqttSettings(host="127.0.0.1", port=9))
     home = open_home(settings, folders)

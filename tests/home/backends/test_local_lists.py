@@ -1,4 +1,4 @@
-"""Lists of our own: there for a home that has none, kept, forgotten, never in the way of a home's own."""
+"""Local lists: added to a home without lists, stored, forgotten, and hidden by the home's own."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_a_home_without_lists_gets_two(path: Path) -> None:
     assert await say(home, "get_state", name="to-do") == "The to-do list is empty."
 
 
-async def test_what_was_written_down_is_there_for_the_next_command(path: Path) -> None:
+async def test_items_are_visible_to_the_next_command(path: Path) -> None:
     await say(HomeWithLocalLists(FakeHome(), path), "shopping_list_add_item", item="eggs")
     home = HomeWithLocalLists(FakeHome(), path)
     assert await home.items("todo.shopping_list") == (ListItem("eggs"),)
@@ -122,7 +122,7 @@ async def test_everything_else_goes_to_the_home(path: Path) -> None:
     assert inner.asked == ["start", "turn_on", "lunch", "close"]
 
 
-async def test_an_unknown_home_is_not_taken_for_one_without_lists(path: Path) -> None:
+async def test_an_unknown_home_is_not_treated_as_one_without_lists(path: Path) -> None:
     inner = FakeHome()
     inner.problem = "The home does not answer."
     home = HomeWithLocalLists(inner, path)

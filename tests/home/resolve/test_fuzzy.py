@@ -46,7 +46,7 @@ def test_case_articles_plurals_and_punctuation_do_not_count(said: str) -> None:
         ("Straße", "strasse"),
     ],
 )
-def test_other_spellings_of_the_same_word(said: str, known: str) -> None:
+def test_other_spellings_of_a_word_are_equal(said: str, known: str) -> None:
     assert normalized_words(said) == normalized_words(known)
 
 
@@ -60,7 +60,7 @@ def test_words_may_be_split_anywhere() -> None:
     assert not are_same(normalized_words("bed lamp"), normalized_words("Bedroom Lamp"))
 
 
-def test_a_plural_is_heard_at_the_end() -> None:
+def test_only_the_last_word_decides_on_a_plural() -> None:
     assert is_plural("all of the lights")
     assert not is_plural("the lights switch")
     assert not is_plural("glass")
@@ -81,7 +81,7 @@ def test_a_plural_is_heard_at_the_end() -> None:
         ("speeker", "speaker"),
     ],
 )
-def test_small_mishearings_are_recognised(heard: str, known: str) -> None:
+def test_small_mishearings_are_matched(heard: str, known: str) -> None:
     assert may_be_mishearing(heard, known)
     assert may_be_mishearing(known, heard)
 
@@ -110,30 +110,30 @@ def test_other_words_are_not_mishearings(heard: str, known: str) -> None:
     assert not may_be_mishearing(known, heard)
 
 
-def test_only_unknown_words_are_put_right() -> None:
+def test_only_unknown_words_are_corrected() -> None:
     known = frozenset({"kitchen", "light", "living", "room"})
     assert fuzzy_readings(("kitchin", "light"), known) == (("kitchen", "light"),)
     assert fuzzy_readings(("kitchen", "light"), known) == ()
 
 
-def test_a_word_that_houses_use_is_what_was_said() -> None:
+def test_a_common_house_word_is_never_corrected() -> None:
     assert fuzzy_readings(("loft", "light"), frozenset({"left", "light"})) == ()
 
 
-def test_words_run_together_are_taken_apart() -> None:
+def test_joined_words_are_split() -> None:
     assert fuzzy_readings(("livingroom",), frozenset({"living", "room"})) == (("living", "room"),)
 
 
-def test_words_that_are_equally_near_give_several_readings() -> None:
+def test_equally_similar_words_give_several_readings() -> None:
     assert fuzzy_readings(("marna",), frozenset({"marta", "maria", "lamp"})) == (("maria",), ("marta",))
 
 
-def test_many_readings_are_bounded() -> None:
+def test_the_number_of_readings_is_bounded() -> None:
     known = frozenset({"marta", "maria", "marla"})
     assert len(fuzzy_readings(("marna",) * 6, known)) == 8
 
 
-def test_the_nearest_names_come_best_first_and_strangers_not_at_all() -> None:
+def test_the_closest_names_come_first_and_dissimilar_ones_are_left_out() -> None:
     names = ["Kitchen Light", "Kitchen Fan", "Garage Door"]
     assert closest_names("kitchen lite", names) == ("Kitchen Light", "Kitchen Fan")
     assert closest_names("zebra", names) == ()
@@ -150,25 +150,25 @@ def apart(first: str, second: str) -> float:
         ("troff", "trough"), ("knight", "night"), ("fone", "phone"), ("wring", "ring"), ("sawna", "sauna"),
     ],
 )  # fmt: skip
-def test_words_that_sound_alike_are_the_same(one: str, other: str) -> None:
+def test_words_that_sound_alike_have_the_same_code(one: str, other: str) -> None:
     assert phonetic_code(one) == phonetic_code(other)
 
 
-def test_consonants_that_are_mistaken_for_each_other_are_nearer_than_others() -> None:
+def test_confusable_consonants_are_closer_than_others() -> None:
     assert apart("pack", "back") < apart("mac", "back") < apart("sack", "back")
     assert apart("red", "led") < apart("bed", "led")
 
 
-def test_a_vowel_changed_is_less_than_a_consonant_lost() -> None:
+def test_a_changed_vowel_counts_less_than_a_lost_consonant() -> None:
     assert 0 < apart("tally", "telly") < apart("fold", "foal")
 
 
-def test_the_distance_is_the_same_both_ways() -> None:
+def test_the_distance_is_symmetric() -> None:
     assert apart("wander", "weather") == apart("weather", "wander") > 0
     assert apart("lamp", "lamp") == 0
 
 
-def test_near_sounds_have_one_skeleton_or_lack_a_bone() -> None:
+def test_similar_codes_have_skeletons_that_differ_in_at_most_one_place() -> None:
     assert consonant_skeleton(phonetic_code("mac")) == consonant_skeleton(phonetic_code("back"))
     assert len(consonant_skeleton(phonetic_code("placement"))) == len(consonant_skeleton(phonetic_code("basement"))) + 1
 

@@ -1,4 +1,4 @@
-"""Misheard names are put right, and nothing else is touched."""
+"""Correction of misheard names, without changing anything else."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ MISHEARD = (
 
 
 @pytest.mark.parametrize(("names", "heard", "said"), MISHEARD, ids=[heard for _, heard, _ in MISHEARD])
-def test_a_misheard_name_is_written_as_the_house_writes_it(names: tuple[str, ...], heard: str, said: str) -> None:
+def test_a_misheard_name_is_corrected_to_the_homes_spelling(names: tuple[str, ...], heard: str, said: str) -> None:
     assert correct_entity_names(heard, names) == said
     assert correct_entity_names(said, names) == said
 
@@ -148,20 +148,20 @@ def test_a_misheard_name_is_written_as_the_house_writes_it(names: tuple[str, ...
         (CHALET, ""),
     ],
 )
-def test_what_may_be_meant_as_it_was_heard_stays(names: tuple[str, ...], text: str) -> None:
+def test_words_that_may_be_meant_as_heard_are_unchanged(names: tuple[str, ...], text: str) -> None:
     assert correct_entity_names(text, names) == text
 
 
-def test_a_name_between_two_that_are_equally_near_is_not_chosen() -> None:
+def test_an_ambiguous_name_is_not_corrected() -> None:
     assert correct_entity_names("turn on the bick light", ("Back Light",)) == "turn on the Back Light"
     assert correct_entity_names("turn on the bick light", ("Back Light", "Beck Light")) == "turn on the bick light"
 
 
-def test_a_name_that_was_heard_is_not_taken_for_another() -> None:
+def test_a_recognised_name_is_not_replaced_by_another() -> None:
     assert correct_entity_names("turn on the bed lamp", ("Bad Lamp", "Bed Lamp")) == "turn on the bed lamp"
 
 
-def test_a_plural_that_was_heard_stays_one() -> None:
+def test_a_plural_stays_a_plural() -> None:
     assert correct_entity_names("open the frond doors", ("Front Door",)) == "open the Front doors"
 
 
@@ -171,25 +171,25 @@ def test_numbers_of_names_are_not_guessed() -> None:
     assert correct_entity_names("sprinklar zone two on", zones) == "Sprinkler Zone two on"
 
 
-def test_accents_and_apostrophes_are_no_obstacle() -> None:
+def test_accents_and_apostrophes_are_handled() -> None:
     names = ("Zoë's Café Lamp", "Salón")
     assert correct_entity_names("turn on Zoe's caffay lamp", names) == "turn on Zoë's Café Lamp"
     assert correct_entity_names("lights on in the Salón", names) == "lights on in the Salón"
 
 
 @given(text=st.text(max_size=60), names=st.lists(st.text(max_size=20), max_size=5).map(tuple))
-def test_any_text_and_any_names_will_do(text: str, names: tuple[str, ...]) -> None:
+def test_no_text_or_name_crashes_the_correction(text: str, names: tuple[str, ...]) -> None:
     correct_entity_names(text, names)
     assert correct_entity_names(text, ()) == text
 
 
 @pytest.mark.parametrize("text", ["ͺ lamp", "ghgh lamp", "²² lamp"])
-def test_words_without_a_sound_are_no_name(text: str) -> None:
+def test_words_without_a_phonetic_code_are_not_names(text: str) -> None:
     assert correct_entity_names(text, ("Desk Lamp", "Ghgh", "ͺ")) == text
 
 
 @pytest.mark.parametrize("suite", ["home", "home_b"])
-def test_nothing_is_changed_in_sentences_that_were_heard_right(suite: str) -> None:
+def test_correctly_heard_sentences_are_unchanged(suite: str) -> None:
     cases = [case for case in read_suite(SUITES / f"{suite}.jsonl") if case.category != "misheard"]
     now = [correct_entity_names(case.utterance, case.offer.home_prompt().all_names()) for case in cases]
     assert now == [case.utterance for case in cases]

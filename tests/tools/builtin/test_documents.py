@@ -1,4 +1,4 @@
-"""The user's documents: what is found, what is left out, and that the index follows the folder."""
+"""Document search: results, ignored files, and keeping the index in step with the folder."""
 
 from __future__ import annotations
 
@@ -56,32 +56,32 @@ async def call(folder: Path, name: str, arguments: str = "{}") -> ToolResult:
 # --- the tools
 
 
-async def test_a_search_gives_the_passage_and_its_file(folder: Path) -> None:
+async def test_a_search_returns_the_passage_and_its_file(folder: Path) -> None:
     result = await call(folder, "search_corpus", '{"query": "what does error seven mean"}')
     assert not result.is_error
     assert '"file": "manuals/dishwasher.md"' in result.content
     assert "the filter is blocked" in result.content
 
 
-async def test_a_search_can_be_held_to_one_corpus(folder: Path) -> None:
+async def test_a_search_can_be_limited_to_one_corpus(folder: Path) -> None:
     write(folder, "recipes/filter.txt", "Filter coffee: coarse beans.")
     inside = await call(folder, "search_corpus", '{"query": "filter", "corpus": "Recipes"}')
     assert "filter.txt" in inside.content
     assert "dishwasher" not in inside.content
 
 
-async def test_an_unknown_corpus_is_answered_with_those_there_are(folder: Path) -> None:
+async def test_an_unknown_corpus_is_answered_with_the_known_ones(folder: Path) -> None:
     result = await call(folder, "search_corpus", '{"query": "soup", "corpus": "poems"}')
     assert result.code == "tool_error"
     assert "there is no corpus called poems; there are: manuals, recipes" in result.content
 
 
-async def test_nothing_found_is_said_in_a_sentence(folder: Path) -> None:
+async def test_an_empty_result_is_a_sentence(folder: Path) -> None:
     result = await call(folder, "search_corpus", '{"query": "submarine"}')
     assert result.content == '"Nothing fits."'
 
 
-async def test_the_corpora_are_the_folders_and_loose_files_belong_to_the_whole(folder: Path) -> None:
+async def test_the_corpora_are_the_folders_and_loose_files_go_by_the_main_folder(folder: Path) -> None:
     write(folder, "loose.txt", "a note")
     result = await call(folder, "list_corpora")
     assert result.content == '{"papers": 1, "manuals": 2, "recipes": 1}'
@@ -89,7 +89,7 @@ async def test_the_corpora_are_the_folders_and_loose_files_belong_to_the_whole(f
     assert "loose.txt" in found.content
 
 
-async def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+async def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     result = await call(tmp_path / "nowhere", "search_corpus", '{"query": "soup"}')
     assert (result.code, "there is no folder" in result.content) == ("tool_error", True)
 
@@ -110,12 +110,12 @@ def test_word_forms_accents_and_case_do_not_matter(folder: Path) -> None:
     assert files(folder, "creme brulee") == ["recipes/cafe.txt"]
 
 
-def test_what_fits_best_comes_first(folder: Path) -> None:
+def test_the_best_match_comes_first(folder: Path) -> None:
     write(folder, "recipes/stew.txt", "Potatoes, potatoes, and then some carrots in a stew.")
     assert files(folder, "leek and potatoes soup")[0] == "recipes/soup.html"
 
 
-def test_a_question_of_small_words_only_still_finds_something(folder: Path) -> None:
+def test_a_question_of_stop_words_only_still_finds_something(folder: Path) -> None:
     write(folder, "notes/who.txt", "who is who")
     assert files(folder, "who is it")[0] == "notes/who.txt"
 
@@ -126,7 +126,7 @@ def test_nothing_in_a_query_is_syntax(folder: Path, query: str) -> None:
     assert files(folder, "leeks") == ["recipes/soup.html"]
 
 
-def test_a_long_document_gives_the_passage_not_the_beginning(folder: Path) -> None:
+def test_a_long_document_returns_the_matching_passage(folder: Path) -> None:
     filler = "\n\n".join(f"Paragraph {number} about nothing in particular." for number in range(2_000))
     write(folder, "manuals/long.txt", f"{filler}\n\nThe spare key is under the third flower pot.\n\n{filler}")
     (passage,) = index_of(folder).search("spare key")
@@ -134,7 +134,7 @@ def test_a_long_document_gives_the_passage_not_the_beginning(folder: Path) -> No
     assert len(passage.text) < 600
 
 
-def test_a_page_is_read_as_a_reader_sees_it() -> None:
+def test_only_visible_text_of_a_page_is_read() -> None:
     page = (
         "<html><head><title>Leek soup</title><style>p {color: red}</style><SCRIPT>if (a<b) cook()</SCRIPT>"
         "</head><body><!-- secret > --><p class='x'>Two &lt; three<br>leeks</p> 3 < 4 <img src=a.png></body>"
@@ -148,7 +148,7 @@ def test_any_page_can_be_read(parts: list[str]) -> None:
     assert len(html_text("".join(parts))) <= 2 * sum(map(len, parts)) + 8
 
 
-def test_a_page_of_nothing_but_brackets_takes_no_time() -> None:
+def test_a_page_of_brackets_only_is_parsed_in_linear_time() -> None:
     finished = threading.Event()
 
     def read() -> None:
@@ -164,7 +164,7 @@ def test_a_page_of_nothing_but_brackets_takes_no_time() -> None:
 # --- what is left out
 
 
-def test_what_is_no_document_is_left_out(folder: Path, tmp_path: Path) -> None:
+def test_other_files_are_ignored(folder: Path, tmp_path: Path) -> None:
     write(folder, "manuals/.secret.txt", "leeks")
     write(folder, ".git/notes.txt", "leeks")
     write(folder, "manuals/program.py", "leeks")
@@ -223,14 +223,14 @@ def test_another_folder_gets_an_index_of_its_own(folder: Path, tmp_path: Path) -
     assert files(other, "leeks") == ["a/b.txt"]
 
 
-def test_a_broken_index_is_made_again(folder: Path) -> None:
+def test_a_corrupt_index_is_rebuilt(folder: Path) -> None:
     database = folder.parent / "state" / "documents.sqlite3"
     database.parent.mkdir()
     database.write_bytes(b"this is no database, and long enough to be taken for one" * 100)
     assert files(folder, "leeks") == ["recipes/soup.html"]
 
 
-def test_an_index_in_a_folder_that_cannot_be_made_is_reported(folder: Path) -> None:
+def test_an_unwritable_index_folder_is_reported(folder: Path) -> None:
     with pytest.raises(StateError, match="cannot be written") as caught:
         DocumentIndex(folder, folder / "recipes" / "soup.html" / "x.sqlite3").corpora()
     assert "EDGEVOX_STATE_DIR" in caught.value.hint
@@ -242,9 +242,7 @@ def test_the_index_is_for_its_owner_only(folder: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in state.iterdir()} == {0o600}
 
 
-def test_while_another_process_writes_the_index_is_searched_as_it_is(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_index_is_searchable_while_another_process_writes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edgevox.tools.builtin.documents._LOCK_WITHIN_S", 0.01)
     assert files(folder, "leeks") == ["recipes/soup.html"]
     write(folder, "notes/new.txt", "more leeks")
@@ -256,7 +254,7 @@ def test_while_another_process_writes_the_index_is_searched_as_it_is(
     assert sorted(files(folder, "leeks")) == ["notes/new.txt", "recipes/soup.html"]
 
 
-def test_a_document_that_goes_away_while_it_is_looked_for_is_no_error(folder: Path) -> None:
+def test_a_document_deleted_during_a_search_is_not_an_error(folder: Path) -> None:
     found = list(find_documents(folder))
     assert [document.corpus for document in found] == ["manuals", "manuals", "recipes"]
     (folder / "recipes" / "soup.html").unlink()

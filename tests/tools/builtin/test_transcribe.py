@@ -1,4 +1,4 @@
-"""Writing down sound files: only from folders that are allowed, whatever the model asks for."""
+"""Transcription of audio files, from allowed folders only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def call(file: str, *folders: Path) -> ToolResult:
     return await ToolExecutor(registry).dispatch(arguments)
 
 
-async def test_a_file_of_an_allowed_folder_is_written_down(memos: Path) -> None:
+async def test_a_file_in_an_allowed_folder_is_transcribed(memos: Path) -> None:
     assert (await call("memo.wav", memos)).content == '"words of memo.wav"'
     assert (await call(str(memos / "memo.wav"), memos.parent / "empty", memos)).is_error is False
 
@@ -44,7 +44,7 @@ async def test_a_file_of_an_allowed_folder_is_written_down(memos: Path) -> None:
     "file",
     ["../secret.wav", "june/../../secret.wav", "/etc/passwd", "link.wav", ".", "june", "a\0b", "x" * 200],
 )
-async def test_nothing_outside_is_read(memos: Path, file: str) -> None:
+async def test_nothing_outside_the_folders_is_read(memos: Path, file: str) -> None:
     (memos / "link.wav").symlink_to(memos.parent / "secret.wav")
     result = await call(file, memos)
     assert result.code == "tool_error"
@@ -52,12 +52,12 @@ async def test_nothing_outside_is_read(memos: Path, file: str) -> None:
     assert "memo.wav" in result.content
 
 
-async def test_a_loop_of_links_is_no_file(memos: Path) -> None:
+async def test_a_symlink_loop_is_not_a_file(memos: Path) -> None:
     (memos / "loop.wav").symlink_to(memos / "loop.wav")
     assert (await call("loop.wav", memos)).code == "tool_error"
 
 
-async def test_what_is_wrong_with_a_file_is_said(memos: Path) -> None:
+async def test_errors_of_a_file_are_reported(memos: Path) -> None:
     result = await call("june/call.mp3", memos)
     assert (result.code, result.content) == ("tool_error", "call.mp3 is damaged")
 
@@ -67,5 +67,5 @@ async def test_a_file_that_is_too_big_is_refused(memos: Path, monkeypatch: pytes
     assert "memo.wav is too big" in (await call("memo.wav", memos)).content
 
 
-async def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
+async def test_a_missing_folder_has_no_files(tmp_path: Path) -> None:
     assert "there are: none" in (await call("memo.wav", tmp_path / "nowhere")).content

@@ -1,4 +1,4 @@
-"""Servers of the test's own, started as real processes."""
+"""Runs test servers as real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of servers: what is understood, what is refused, and what is shown of it."""
+"""mcp.json: parsing, validation and display."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def written(path: Path, content: Any) -> Path:
     return path
 
 
-def test_the_usual_shape_is_understood(tmp_path: Path) -> None:
+def test_the_usual_format_is_parsed(tmp_path: Path) -> None:
     files, github, wiki = read_servers(written(tmp_path / "mcp.json", USUAL))
     assert files == StdioServer("files", "npx", ("-y", "server-files", "/home/me"))
     assert github == StdioServer("github", "docker", (), {"GITHUB_TOKEN": "abc", "MODE": "fast lane"})
@@ -68,7 +68,7 @@ def test_the_exact_command_is_shown_without_its_secrets(tmp_path: Path) -> None:
         HttpServer("a", "run"),
     ],
 )
-def test_whatever_is_other_in_a_server_is_another_server(other: StdioServer | HttpServer) -> None:
+def test_any_difference_changes_the_identity(other: StdioServer | HttpServer) -> None:
     one = StdioServer("a", "run", ("x",))
     assert identity(one) == identity(StdioServer("a", "run", ("x",), {}))
     assert identity(one) != identity(other)
@@ -83,18 +83,18 @@ def test_whatever_is_other_in_a_server_is_another_server(other: StdioServer | Ht
         ({"mcpServers": {"a": {"command": "x", "url": "http://y"}}}, "needs either"),
         ({"mcpServers": {"a": {"command": ["x"]}}}, "mcpServers.a.command"),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://y"}}}, "server-sent events"),
-        ({"mcpServers": {"a": {"url": "file:///etc/passwd"}}}, "is no address of a server"),
-        ({"mcpServers": {"a b": {"command": "x"}}}, "cannot be a server's name"),
+        ({"mcpServers": {"a": {"url": "file:///etc/passwd"}}}, "invalid server URL"),
+        ({"mcpServers": {"a b": {"command": "x"}}}, "is not a valid server name"),
         ({"mcpServers": {"a-b": {"command": "x"}, "a_b": {"command": "x"}}}, "the same names"),
     ],
 )
-def test_what_is_wrong_in_the_file_is_told(tmp_path: Path, content: Any, problem: str) -> None:
+def test_mistakes_in_the_file_are_reported(tmp_path: Path, content: Any, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem) as raised:
         read_servers(written(tmp_path / "mcp.json", content))
     assert raised.value.hint
 
 
-def test_one_command_of_the_settings_is_a_server_too(folders: Folders) -> None:
+def test_a_command_in_the_settings_is_a_server_too(folders: Folders) -> None:
     settings = McpSettings(command="/usr/bin/my-server.py", args=("--utc", "now"))
     assert configured_servers(settings, folders) == (
         StdioServer("my-server", "/usr/bin/my-server.py", ("--utc", "now")),
@@ -104,12 +104,12 @@ def test_one_command_of_the_settings_is_a_server_too(folders: Folders) -> None:
     assert configured_servers(McpSettings(enabled=False, command="x"), folders) == ()
 
 
-def test_a_file_that_is_named_must_be_there(folders: Folders) -> None:
+def test_a_configured_file_must_exist(folders: Folders) -> None:
     with pytest.raises(ConfigError, match="there is no file"):
         configured_servers(McpSettings(config=folders.config / "no.json"), folders)
 
 
-def test_arguments_without_a_program_are_a_mistake(folders: Folders) -> None:
+def test_arguments_without_a_command_are_an_error(folders: Folders) -> None:
     with pytest.raises(ConfigError, match=r"without mcp\.command"):
         configured_servers(McpSettings(args=("x",)), folders)
 
@@ -129,7 +129,7 @@ def test_adding_and_removing_leaves_the_rest_as_it_is(tmp_path: Path) -> None:
         remove_server(path, "time")
 
 
-def test_variables_are_filled_in_and_a_missing_one_is_told() -> None:
+def test_variables_are_expanded_and_a_missing_one_is_reported() -> None:
     assert expand_variables({"A": "Bearer ${X}", "B": "${env:X}y", "C": "$X"}, {"X": "1"}) == {
         "A": "Bearer 1",
         "B": "1y",

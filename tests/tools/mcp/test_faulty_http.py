@@ -1,4 +1,4 @@
-"""Servers at an address that fail: each is away alone, and the rest goes on."""
+"""Faulty HTTP servers: each is unavailable without affecting the others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def faulty(fault: str) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("fault", ["hanging", "failing", "garbage", "no-json", "huge", "flooding"])
-async def test_a_faulty_address_is_away_alone(fault: str) -> None:
+async def test_a_faulty_server_does_not_affect_the_others(fault: str) -> None:
     async with faulty(fault) as url:
         servers = HttpServer("bad", url), raw("none", None, "good")
         async with running(*servers, settings=IMPATIENT) as home:
@@ -70,7 +70,7 @@ async def test_a_faulty_address_is_away_alone(fault: str) -> None:
             assert (await home.call("good_look")).content == '"done"'
 
 
-async def test_nobody_at_an_address_is_away_with_the_reason() -> None:
+async def test_an_unreachable_server_is_away_with_a_reason() -> None:
     async with running(HttpServer("gone", f"http://127.0.0.1:{free_port()}/mcp"), settings=IMPATIENT) as home:
         report = home.report("gone")
         assert report.status == "away"

@@ -1,4 +1,4 @@
-"""Servers that fail: each alone, with the reason known, its tools away, and begun anew."""
+"""Faulty stdio servers: each is unavailable with a reason, without affecting the others, and is restarted."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from tests.tools.mcp.running import logged, raw, running, starts, until
     ("fault", "reason"),
     [
         ("crashing", "no licence file"),
-        ("malformed", "no messages"),
-        ("endless-line", "more than"),
-        ("flooding", "floods"),
-        ("bad-list", "cannot be read"),
+        ("malformed", "not valid MCP"),
+        ("endless-line", "exceeds"),
+        ("flooding", "too many messages"),
+        ("bad-list", "tool list is invalid"),
     ],
 )
-async def test_a_faulty_server_is_away_alone_and_tried_again(tmp_path: Path, fault: str, reason: str) -> None:
+async def test_a_faulty_server_does_not_affect_the_others_and_is_restarted(
+    tmp_path: Path, fault: str, reason: str
+) -> None:
     bad_log, good_log = tmp_path / "bad", tmp_path / "good"
     async with running(raw(fault, bad_log, "bad"), raw("none", good_log, "good")) as home:
         await until(lambda: home.report("bad").status == "away")
@@ -38,7 +40,7 @@ async def test_a_faulty_server_is_away_alone_and_tried_again(tmp_path: Path, fau
     assert logged(bad_log) == []
 
 
-async def test_a_silent_server_is_given_up_and_holds_nobody_up(tmp_path: Path) -> None:
+async def test_a_silent_server_times_out_without_delaying_the_others(tmp_path: Path) -> None:
     impatient = McpSettings(start_timeout_s=1.0)
     async with running(raw("silent", None, "bad"), raw("none", None, "good"), settings=impatient) as home:
         assert (await home.call("good_look")).content == '"done"'
@@ -64,7 +66,7 @@ async def test_a_slow_server_is_waited_for() -> None:
         assert (await home.call("look")).content == '"done"'
 
 
-async def test_a_program_that_is_not_there_is_told_of() -> None:
+async def test_a_missing_program_is_reported() -> None:
     async with running(StdioServer("gone", "/no/such/program")) as home:
         report = home.report("gone")
         assert (report.status, report.reason) == (
@@ -73,20 +75,20 @@ async def test_a_program_that_is_not_there_is_told_of() -> None:
         )
 
 
-async def test_a_server_that_crashes_in_a_call_costs_that_call_and_comes_back(tmp_path: Path) -> None:
+async def test_a_server_that_crashes_in_a_call_fails_that_call_and_restarts(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("crashing-call", log)) as home:
         result = await home.call("look")
-        assert (result.code, result.content) == ("tool_error", "raw went away: it has ended")
+        assert (result.code, result.content) == ("tool_error", "raw failed: it has ended")
         await until(lambda: home.report().status == "away")
         assert home.report().reason == "the reactor melted"
         away = await home.call("look")
-        assert (away.code, away.content) == ("tool_error", "raw is away: the reactor melted")
+        assert (away.code, away.content) == ("tool_error", "raw is unavailable: the reactor melted")
         await until(lambda: home.report().status == "ready")
         assert starts(log) == 2
 
 
-async def test_a_call_that_hangs_ends_in_time_and_the_server_is_begun_anew(tmp_path: Path) -> None:
+async def test_a_hanging_call_times_out_and_the_server_is_restarted(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("hanging-call", log), timeout_s=0.5, answer_s=0.5) as home:
         began_s = time.monotonic()
@@ -98,8 +100,8 @@ async def test_a_call_that_hangs_ends_in_time_and_the_server_is_begun_anew(tmp_p
         await until(lambda: starts(log) == 2 and home.report().status == "ready")
 
 
-@pytest.mark.parametrize(("fault", "said"), [("failing-call", "no such room"), ("bad-result", "cannot be read")])
-async def test_a_call_that_fails_is_a_result(fault: str, said: str) -> None:
+@pytest.mark.parametrize(("fault", "said"), [("failing-call", "no such room"), ("bad-result", "invalid answer")])
+async def test_a_failing_call_returns_an_error_result(fault: str, said: str) -> None:
     async with running(raw(fault)) as home:
         result = await home.call("look")
         assert (result.is_error, result.code) == (True, "tool_error")
@@ -107,7 +109,7 @@ async def test_a_call_that_fails_is_a_result(fault: str, said: str) -> None:
         assert home.report().status == "ready"
 
 
-async def test_a_flood_leaves_the_loop_free() -> None:
+async def test_a_flood_does_not_block_the_event_loop() -> None:
     latest_s = 0.0
 
     async def tick() -> None:
@@ -124,7 +126,7 @@ async def test_a_flood_leaves_the_loop_free() -> None:
     assert latest_s < 1.0
 
 
-async def test_a_poisoned_description_is_only_words_and_moves_nothing(tmp_path: Path) -> None:
+async def test_a_prompt_injection_in_a_description_has_no_effect(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("poisoned", log)) as home:
         [schema] = home.registry.openai_schemas(["look"])
@@ -138,7 +140,7 @@ async def test_a_poisoned_description_is_only_words_and_moves_nothing(tmp_path: 
     assert logged(log) == []
 
 
-async def test_schemas_of_no_use_cost_their_tools_only() -> None:
+async def test_unusable_schemas_only_disable_their_tools() -> None:
     async with running(raw("bad-schema")) as home:
         assert home.registry.names == ("act", "wipe", "environment")
         left_out = home.report().left_out
@@ -146,7 +148,7 @@ async def test_schemas_of_no_use_cost_their_tools_only() -> None:
         assert "no JSON Schema" in left_out["echo-back"]
 
 
-async def test_a_server_that_never_comes_up_is_tried_less_and_less_often(tmp_path: Path) -> None:
+async def test_a_server_that_never_starts_is_retried_with_backoff(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("crashing", log)):
         began_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""Tools of servers in a conversation, and inside the server's own streams; the models follow a script."""
+"""MCP tools in conversations and in the API server's streams, with scripted models."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ async def test_a_conversation_uses_a_servers_tool(folders: Folders, tmp_path: Pa
 
 
 @pytest.mark.parametrize("granted", [True, False])
-async def test_an_acting_tool_runs_when_the_person_says_yes_and_only_then(
-    folders: Folders, tmp_path: Path, granted: bool
-) -> None:
+async def test_a_tool_with_side_effects_runs_only_after_a_yes(folders: Folders, tmp_path: Path, granted: bool) -> None:
     log = tmp_path / "log"
     asked: list[str] = []
 
@@ -85,7 +83,7 @@ async def test_an_acting_tool_runs_when_the_person_says_yes_and_only_then(
     assert logged(log) == (['act {"what": "the bins"}'] if granted else [])
 
 
-async def test_of_many_tools_only_those_that_fit_are_in_the_prompt_and_the_usual_prompt_is_known(
+async def test_only_relevant_tools_are_in_the_prompt_and_the_usual_prompt_is_known(
     folders: Folders,
 ) -> None:
     servers = [raw("none", None, name) for name in ("alpha", "beta", "gamma")]
@@ -104,7 +102,7 @@ async def test_of_many_tools_only_those_that_fit_are_in_the_prompt_and_the_usual
     assert (talk.usual_tools, talk.client == look.client) == (None, False)
 
 
-async def test_what_points_back_finds_the_tool_of_the_turn_before(folders: Folders) -> None:
+async def test_a_follow_up_finds_the_tool_of_the_previous_turn(folders: Folders) -> None:
     servers = [raw("none", None, name) for name in ("alpha", "beta", "gamma")]
     async with toolbox_with(folders, *servers, max_offered=4) as toolbox:
         model = ScriptedModel([written("beta_look"), "All is well.", "Yes."])
@@ -123,7 +121,7 @@ async def test_tools_of_a_server_that_is_away_are_not_offered(folders: Folders) 
     assert not [name for name in offered if name.startswith("bad_")]
 
 
-async def test_a_broken_file_costs_the_servers_only(folders: Folders) -> None:
+async def test_an_invalid_file_only_disables_the_servers(folders: Folders) -> None:
     folders.config.mkdir(parents=True)
     (folders.config / "mcp.json").write_text("{", encoding="utf-8")
     async with Toolbox(Settings(), folders, sources=[]) as toolbox:
@@ -144,7 +142,7 @@ def assistant(toolbox: Toolbox, model: ScriptedModel) -> Assistant:
     return Assistant("scripted", asked, make_agent, toolbox.executor)
 
 
-async def test_a_program_gets_one_stream_in_which_a_servers_tool_has_run(folders: Folders, tmp_path: Path) -> None:
+async def test_an_api_client_gets_one_stream_with_a_servers_tool_call(folders: Folders, tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with toolbox_with(folders, raw("none", log)) as toolbox:
         model = ScriptedModel([written("look"), "All is well."])
@@ -154,7 +152,7 @@ async def test_a_program_gets_one_stream_in_which_a_servers_tool_has_run(folders
     assert logged(log) == ["look {}"]
 
 
-async def test_a_program_cannot_make_a_server_act_without_the_person(folders: Folders, tmp_path: Path) -> None:
+async def test_an_api_client_cannot_cause_side_effects_without_confirmation(folders: Folders, tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with toolbox_with(folders, raw("none", log)) as toolbox:
         model = ScriptedModel([written("act", '{"what": "x"}')])

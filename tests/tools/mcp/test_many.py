@@ -1,4 +1,4 @@
-"""Thirty servers with three hundred tools: the benchmark, held to what does not depend on the machine."""
+"""Thirty servers with three hundred tools: the benchmark without its machine-dependent figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.long
-def test_thirty_servers_hold_nobody_up_and_the_prompt_stays_bounded(tmp_path: Path) -> None:
+def test_thirty_servers_do_not_delay_a_turn_and_the_prompt_stays_bounded(tmp_path: Path) -> None:
     kept = tmp_path / "figures.json"
     result = subprocess.run(
         [sys.executable, "-m", "benchmarks.mcp_servers", "--json", str(kept)],

@@ -1,4 +1,4 @@
-"""Servers that work: over stdio and HTTP, their names, approvals and confirmations."""
+"""Working servers over stdio and HTTP: tool names, approvals and confirmations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_a_server_of_the_sdk_is_used_over_http() -> None:
 
 
 @pytest.mark.parametrize("by", ["stdio", "http"])
-async def test_a_tool_that_a_server_learns_is_noticed_at_once_and_waits_for_approval(by: str) -> None:
+async def test_a_new_tool_is_noticed_at_once_and_waits_for_approval(by: str) -> None:
     async with AsyncExitStack() as stack:
         spec = sdk() if by == "stdio" else HttpServer("sdk", await stack.enter_async_context(sdk_over_http()))
         home = await stack.enter_async_context(running(spec))
@@ -48,7 +48,7 @@ async def test_a_tool_that_a_server_learns_is_noticed_at_once_and_waits_for_appr
         assert "sit" not in home.registry
 
 
-async def test_tools_of_several_servers_carry_their_servers_name_and_it_is_stripped_on_the_way_back(
+async def test_tools_of_several_servers_are_prefixed_and_called_by_their_own_name(
     tmp_path: Path,
 ) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
@@ -58,7 +58,7 @@ async def test_tools_of_several_servers_carry_their_servers_name_and_it_is_strip
     assert (logged(one), logged(other)) == ([], ['echo-back {"text": "ho"}'])
 
 
-async def test_a_name_that_is_taken_is_offered_with_its_servers_name() -> None:
+async def test_a_taken_name_is_prefixed_with_the_servers_name() -> None:
     @tool
     def look() -> str:
         """Our own."""
@@ -69,7 +69,7 @@ async def test_a_name_that_is_taken_is_offered_with_its_servers_name() -> None:
         assert (await home.call("raw_look")).content == '"done"'
 
 
-async def test_nothing_with_side_effects_runs_unasked(tmp_path: Path) -> None:
+async def test_nothing_with_side_effects_runs_unconfirmed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("none", log)) as home:
         act = await home.call("act", '{"what": "x"}')
@@ -86,7 +86,7 @@ async def test_nothing_with_side_effects_runs_unasked(tmp_path: Path) -> None:
         assert logged(log) == ["look {}"]
 
 
-async def test_a_server_that_nobody_approved_is_not_started(tmp_path: Path) -> None:
+async def test_an_unapproved_server_is_not_started(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("none", log), approved=()) as home:
         assert home.report().status == "unapproved"
@@ -102,7 +102,7 @@ async def test_another_command_under_the_same_name_is_not_approved(tmp_path: Pat
         assert home.report().status == "unapproved"
 
 
-async def test_approved_tools_are_there_before_their_server_and_a_call_waits_for_it(tmp_path: Path) -> None:
+async def test_approved_tools_are_offered_before_their_server_is_up_and_a_call_waits(tmp_path: Path) -> None:
     approvals = Approvals(tmp_path / "approved.json")
     slow = raw("slow")
     async with running(slow, approvals=approvals):
@@ -114,7 +114,7 @@ async def test_approved_tools_are_there_before_their_server_and_a_call_waits_for
         assert home.report().status == "ready"
 
 
-async def test_a_tool_that_changed_asks_again(tmp_path: Path) -> None:
+async def test_a_changed_tool_needs_approval_again(tmp_path: Path) -> None:
     log, approvals = tmp_path / "log", Approvals(tmp_path / "approved.json")
     spec = raw("changing", log)
     async with running(spec, approvals=approvals) as home:
@@ -135,9 +135,7 @@ async def test_a_tool_that_changed_asks_again(tmp_path: Path) -> None:
     assert {"look", "act", "new"} <= set(again.names)
 
 
-async def test_a_server_knows_nothing_of_our_environment_but_what_it_is_given(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_a_server_gets_only_its_configured_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MY_BANK_TOKEN", "secret")
     monkeypatch.setenv("WIKI", "of the wiki")
     spec = raw()
@@ -155,7 +153,7 @@ async def test_a_server_knows_nothing_of_our_environment_but_what_it_is_given(
     }
 
 
-async def test_servers_end_with_us(tmp_path: Path) -> None:
+async def test_servers_end_with_the_assistant(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with running(raw("none", log)) as home:
         assert (await home.call("look")).content == '"done"'
@@ -164,7 +162,7 @@ async def test_servers_end_with_us(tmp_path: Path) -> None:
     assert not is_alive(pid)
 
 
-async def test_lists_are_refreshed_without_being_told(tmp_path: Path) -> None:
+async def test_tool_lists_are_refreshed_periodically(tmp_path: Path) -> None:
     log = tmp_path / "log"
     quick = McpSettings(start_timeout_s=8.0, tool_refresh_s=0.1)
     spec = raw("mute-after-list", log)

@@ -33,7 +33,7 @@ def made(**given: Any) -> Tool:
         ({"read_only": True, "destructive": False}, False, "never"),
     ],
 )
-def test_hints_decide_what_is_asked(hints: dict[str, bool], side_effects: bool, confirm: str) -> None:
+def test_hints_decide_the_confirmation(hints: dict[str, bool], side_effects: bool, confirm: str) -> None:
     tool = made(**hints)
     assert (tool.side_effects, tool.confirm) == (side_effects, confirm)
 
@@ -48,11 +48,11 @@ def test_hints_decide_what_is_asked(hints: dict[str, bool], side_effects: bool, 
         ("löschen", "", "l_schen"),
     ],
 )
-def test_names_are_made_writable(name: str, prefix: str, offered: str) -> None:
+def test_names_are_restricted_to_safe_characters(name: str, prefix: str, offered: str) -> None:
     assert offered_name(name, prefix) == offered
 
 
-def test_long_names_stay_different() -> None:
+def test_long_names_stay_distinct() -> None:
     one, other = offered_name("a" * 100, "hub_"), offered_name("a" * 99 + "b", "hub_")
     assert one != other
     assert len(one) == len(other) == 64
@@ -61,19 +61,19 @@ def test_long_names_stay_different() -> None:
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"type": "object", "properties": {"a": {"$ref": "https://evil.example/x"}}}, "refer to https"),
-        ({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}, "refer to file"),
+        ({"type": "object", "properties": {"a": {"$ref": "https://evil.example/x"}}}, "refers to https"),
+        ({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}, "refers to file"),
         ({"type": "string"}, "not an object"),
-        ({"type": "object", "properties": {"a": {"enum": ["x" * 20_000]}}}, "more than 16,000"),
+        ({"type": "object", "properties": {"a": {"enum": ["x" * 20_000]}}}, "exceeds 16,000"),
         ({"type": "object", "properties": {"a": {"type": "colour"}}}, "no JSON Schema"),
     ],
 )
-def test_a_schema_of_no_use_is_refused(schema: dict[str, Any], problem: str) -> None:
+def test_an_unusable_schema_is_refused(schema: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         made(input_schema=schema)
 
 
-def test_a_schema_that_never_ends_is_refused() -> None:
+def test_a_deeply_nested_schema_is_refused() -> None:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(60):
         schema = {"type": "object", "properties": {"a": schema}}
@@ -81,7 +81,7 @@ def test_a_schema_that_never_ends_is_refused() -> None:
         made(input_schema=schema)
 
 
-def test_a_strangers_regular_expression_is_not_run() -> None:
+def test_a_servers_regular_expression_is_not_run() -> None:
     tool = made(
         input_schema={
             "type": "object",
@@ -92,12 +92,12 @@ def test_a_strangers_regular_expression_is_not_run() -> None:
     assert tool.parameters == {"type": "object", "properties": {"pattern": {"type": "string"}}}
 
 
-def test_a_description_has_an_end_and_is_never_empty() -> None:
+def test_a_description_is_bounded_and_never_empty() -> None:
     assert len(made(description="word " * 5_000).description) <= 1_000
     assert made().description == "do of hub"
 
 
-def test_whatever_changes_changes_the_fingerprint() -> None:
+def test_any_change_changes_the_fingerprint() -> None:
     one = Definition(name="do", description="Do it.", input_schema={"type": "object"}, read_only=True)
     changes: list[dict[str, Any]] = [
         {"description": "Do it now."},
@@ -147,7 +147,7 @@ def many() -> list[Tool]:
         ("play the song about the sea", "hub_play_song"),
     ],
 )
-def test_the_tool_that_a_sentence_is_about_is_offered_among_few(sentence: str, wanted: str) -> None:
+def test_the_relevant_tool_is_among_the_few_offered(sentence: str, wanted: str) -> None:
     names = RelevantTools(many(), max_tools=8).names(sentence)
     assert wanted in names
     assert len(names) <= 8
@@ -158,13 +158,13 @@ def test_small_talk_needs_no_tool() -> None:
     assert relevant.names("how are you?") == relevant.names("") == ()
 
 
-def test_few_tools_are_all_offered_whatever_is_asked() -> None:
+def test_few_tools_are_always_all_offered() -> None:
     relevant = RelevantTools(many()[:5], max_tools=8)
     assert relevant.are_few
     assert len(relevant.names("")) == 5
 
 
-def test_the_same_sentence_gets_the_same_tools_in_the_order_they_have() -> None:
+def test_the_same_sentence_gets_the_same_tools_in_order() -> None:
     tools = many()
     names = RelevantTools(tools, max_tools=6).names("search my mail and list the files")
     assert names == RelevantTools(tools, max_tools=6).names("search my mail and list the files")

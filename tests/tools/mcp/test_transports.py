@@ -1,4 +1,4 @@
-"""How much a server may say, and what nobody has to wait for who uses none."""
+"""Message limits of a server, and the lazy import of the SDK."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def say(flow: RateLimit, count: int, *, is_message: bool = True) -> None:
         flow.count(100, is_message=is_message)
 
 
-def test_many_messages_in_a_second_are_a_flood_and_in_many_seconds_are_not() -> None:
+def test_the_message_limit_applies_per_second() -> None:
     clock = Clock()
     flow = RateLimit(clock)
     for _ in range(5 * MAX_MESSAGES_PER_S):
@@ -40,14 +40,14 @@ def test_many_messages_in_a_second_are_a_flood_and_in_many_seconds_are_not() -> 
         say(flow, MAX_MESSAGES_PER_S + 1)
 
 
-def test_many_bytes_in_a_second_are_a_flood_too() -> None:
+def test_the_byte_limit_applies_per_second() -> None:
     flow = RateLimit(Clock())
     flow.count(MAX_BYTES_PER_S)
     with pytest.raises(RateLimitExceeded):
         flow.count(1)
 
 
-def test_a_log_line_now_and_then_is_forgiven_and_nothing_else_than_them_is_not() -> None:
+def test_occasional_invalid_lines_are_tolerated_but_not_only_invalid_ones() -> None:
     clock = Clock()
     flow = RateLimit(clock)
     for _ in range(10 * MAX_INVALID_MESSAGES):
@@ -58,6 +58,6 @@ def test_a_log_line_now_and_then_is_forgiven_and_nothing_else_than_them_is_not()
         say(flow, MAX_INVALID_MESSAGES + 1, is_message=False)
 
 
-def test_who_has_no_server_does_not_wait_for_the_sdk() -> None:
+def test_the_sdk_is_not_imported_without_a_server() -> None:
     asked = "import sys, edgevox.app.toolbox; sys.exit('mcp' in sys.modules or 'httpx2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", asked], timeout=60, check=False).returncode == 0

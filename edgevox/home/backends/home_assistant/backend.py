@@ -20,13 +20,13 @@ from edgevox.home.backends.home_assistant.services import supports
 from edgevox.home.backends.home_assistant.states import LiveStates
 from edgevox.home.entities import Action, Entity, HomeError, House, ListItem
 
-# Bits of supported_features, in Home Assistant's numbers.
+# Bits of Home Assistant's supported_features.
 _SATELLITE_ANNOUNCES = 1
 _PLAYS_MEDIA, _PLAYS_ANNOUNCEMENTS = 512, 1048576
 
 
 async def announce(connection: Connection, live: LiveStates, message: str) -> None:
-    """By the first of the three ways that this house has. Raises HomeError where it has none."""
+    """Announce through satellites, loudspeakers or a notification, whichever exists first. Raises HomeError."""
     if satellites := _satellites(live):
         await _call(connection, "assist_satellite", "announce", {"message": message}, satellites)
         return
@@ -59,7 +59,7 @@ def _satellites(live: LiveStates) -> list[str]:
 
 
 def _speakers(live: LiveStates) -> list[str]:
-    """Those that lower the music for an announcement, and plain loudspeakers: no televisions."""
+    """Media players that support announcements, and plain loudspeakers; no televisions."""
     return [
         entity.id
         for entity in live.house().entities
@@ -71,9 +71,9 @@ def _speakers(live: LiveStates) -> list[str]:
 
 
 _NO_ANSWER = "Home Assistant does not answer right now."
-# Registries change in bursts, when an integration starts or a device is added: one reading for all of it.
+# Registries change in bursts, when an integration starts or a device is added: one read covers a burst.
 _SETTLES_IN_S = 0.3
-# While Home Assistant starts, its things come one by one; one that never ends to start is used as it is.
+# While Home Assistant starts, its entities arrive one by one; after this time it is used as it is.
 _STARTS_WITHIN_S = 30.0
 _ASK_AGAIN_S = 0.5
 
@@ -85,27 +85,27 @@ class HomeAssistantHome:
         self._timeout_s = timeout_s
         self._live = LiveStates()
         self._is_known = False
-        self._link = ReconnectingConnection(url, token, timeout_s=timeout_s, serve=self._serve)
+        self._connection = ReconnectingConnection(url, token, timeout_s=timeout_s, serve=self._serve)
 
     @property
     def problem(self) -> str:
-        return self._link.problem
+        return self._connection.problem
 
     async def start(self) -> None:
-        await self._link.start()
+        await self._connection.start()
 
     async def close(self) -> None:
-        await self._link.close()
+        await self._connection.close()
 
     def house(self) -> House:
-        """Raises HomeError as long as Home Assistant was never reached."""
+        """Raises HomeError until Home Assistant was first reached."""
         if not self._is_known:
             raise HomeError(self.problem or CANNOT_REACH)
         return self._live.house()
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
-        """Raises HomeError when none of the targets did it."""
-        connection = self._link.connection
+        """Raises HomeError if no target did it."""
+        connection = self._connection.connection
         outcomes = await asyncio.gather(*(self._outcome(connection, target, action) for target in action.targets))
         done = tuple(outcome for outcome in outcomes if isinstance(outcome, Entity))
         failures = [outcome for outcome in outcomes if isinstance(outcome, HomeError)]
@@ -116,28 +116,28 @@ class HomeAssistantHome:
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError."""
         try:
-            return await read_items(self._link.connection, list_id)
+            return await read_items(self._connection.connection, list_id)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
     async def announce(self, message: str) -> None:
         """Raises HomeError."""
         try:
-            await announce(self._link.connection, self._live, message)
+            await announce(self._connection.connection, self._live, message)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
     async def _outcome(self, connection: Connection, target: Entity, action: Action) -> Entity | HomeError:
-        """The entity as it is afterwards, or why it did not do it."""
+        """The entity afterwards, or the reason why it failed."""
         try:
             return await execute_action(connection, self._live, target, action, timeout_s=self._timeout_s)
         except HomeError as error:
             return error
 
-    # --- following the house
+    # --- following states
 
     async def _serve(self, connection: Connection, ready: Callable[[], None]) -> None:
-        """Know the house, and follow it until the connection is lost. Raises HomeError and TimeoutError."""
+        """Read the home, and follow it until the connection is lost. Raises HomeError and TimeoutError."""
         changed = asyncio.Event()
         await _bundle_messages(connection)
         await self._wait_for_start(connection)
@@ -158,11 +158,11 @@ class HomeAssistantHome:
             config = await connection.command("get_config")
             if config.get("state", "RUNNING") == "RUNNING":
                 return
-            self._link.report_not_ready("Home Assistant is still starting.")
+            self._connection.report_not_ready("Home Assistant is still starting.")
             await asyncio.sleep(_ASK_AGAIN_S)
 
     async def _follow_states(self, connection: Connection) -> None:
-        """Returns when every state is known; those that change later come by themselves."""
+        """Subscribe to states; returns when all current ones are known."""
         known = asyncio.Event()
 
         def take(event: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ class HomeAssistantHome:
 
 
 async def _bundle_messages(connection: Connection) -> None:
-    """Have many states sent as one message, where this version can."""
+    """Ask for coalesced messages, if this version supports them."""
     try:
         await connection.command("supported_features", features={"coalesce_messages": 1})
     except CommandFailed:

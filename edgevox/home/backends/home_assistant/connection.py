@@ -25,21 +25,21 @@ from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief, sentence
 
 CANNOT_REACH = "I cannot reach Home Assistant right now."
-# What a message raises that is not shaped as Home Assistant's are.
+# Exceptions raised by messages with an unexpected structure.
 MALFORMED_ANSWER = (AttributeError, KeyError, TypeError, ValueError)
 _RUN_SETUP = "run edgevox home setup"
-# Codes of errors whose text is not meant for people.
+# Error codes whose text is not meant for users.
 _TECHNICAL = frozenset({"invalid_format", "unknown_error", "template_error", "id_reuse"})
 
 
 class Unreachable(HomeError):
-    """Nobody answers there, or no longer; it may be back at any moment."""
+    """No answer, or the connection was lost; it may return at any time."""
 
     code = "home_unreachable"
 
 
 class NotHomeAssistant(HomeError):
-    """Something answers there that is not Home Assistant."""
+    """Another service answers at this address."""
 
     code = "not_home_assistant"
 
@@ -48,7 +48,7 @@ class NotHomeAssistant(HomeError):
 
 
 class WrongToken(HomeError):
-    """Home Assistant does not know the token: asking again does not help."""
+    """Home Assistant rejects the token; retrying does not help."""
 
     code = "wrong_token"
 
@@ -57,7 +57,7 @@ class WrongToken(HomeError):
 
 
 class CommandFailed(HomeError):
-    """Home Assistant answered a command with an error; `reason` is its code for it."""
+    """Home Assistant answered a command with an error; `reason` is its code."""
 
     code = "home_command_failed"
 
@@ -82,17 +82,17 @@ _log = logging.getLogger(__name__)
 
 OnEvent: TypeAlias = Callable[[dict[str, Any]], None]
 
-# A peer that is gone without a word is noticed after one and a half of these.
+# A dead peer is detected after one and a half of these.
 _PING_EVERY_S = 15.0
-# All states of a very large house come in one message.
+# All states of a very large home arrive in one message.
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 _CLOSE_WITHIN_S = 1.0
 
 
 async def check_token(url: str, token: Secret, *, timeout_s: float = 10.0) -> str:
-    """The version of the Home Assistant that accepts this token there.
+    """The version of the Home Assistant that accepts this token.
 
-    Raises Unreachable, NotHomeAssistant and WrongToken, whose messages say what to do.
+    Raises Unreachable, NotHomeAssistant and WrongToken, with instructions.
     """
     connection = await Connection.open(url, token, timeout_s=timeout_s)
     await connection.close()
@@ -100,7 +100,7 @@ async def check_token(url: str, token: Secret, *, timeout_s: float = 10.0) -> st
 
 
 class Connection:
-    """Made by `open`; every method raises Unreachable once the connection is lost."""
+    """An authenticated connection, made by `open`; all methods raise Unreachable once it is lost."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Connection:
 
     @classmethod
     async def open(cls, url: str, token: Secret, *, timeout_s: float) -> Connection:
-        """Connect and log in. Raises Unreachable, NotHomeAssistant and WrongToken."""
+        """Connect and authenticate. Raises Unreachable, NotHomeAssistant and WrongToken."""
         try:
             async with asyncio.timeout(timeout_s), AsyncExitStack() as resources:
                 session = await resources.enter_async_context(aiohttp.ClientSession())
@@ -129,12 +129,12 @@ class Connection:
                 version = await _log_in(socket, token, host_of(url))
                 return cls(socket, resources.pop_all(), version, timeout_s)
         except TimeoutError:
-            raise Unreachable(_nobody_at(url)) from None
+            raise Unreachable(_unreachable_at(url)) from None
 
     async def command(self, kind: str, /, **fields: Any) -> Any:  # noqa: ANN401 - each command's own result
-        """Send a command and return its result, waiting no longer than `timeout_s`.
+        """Send a command and return its result, within `timeout_s`.
 
-        Raises CommandFailed, Unreachable, and TimeoutError when there is no answer in time.
+        Raises CommandFailed, Unreachable, and TimeoutError.
         """
         number = self._next_id()
         result = self._results[number] = asyncio.get_running_loop().create_future()
@@ -146,7 +146,7 @@ class Connection:
             self._results.pop(number, None)
 
     async def subscribe(self, on_event: OnEvent, kind: str, /, **fields: Any) -> None:  # noqa: ANN401 - as above
-        """Have `on_event` called with every event from now on; it must not wait. Raises like `command`."""
+        """Call `on_event` with every event from now on; it must not block. Raises like `command`."""
         number = self._last_id + 1
         self._subscriptions[number] = on_event
         await self.command(kind, **fields)
@@ -156,11 +156,11 @@ class Connection:
         return self._reading.done()
 
     async def lost(self) -> None:
-        """Wait until the connection is lost, however long it lives."""
+        """Wait until the connection is lost, without a timeout."""
         await asyncio.wait([self._reading])
 
     async def close(self) -> None:
-        """Raises nothing, and does not wait for a peer that is gone."""
+        """Close without raising, and without waiting for a dead peer."""
         self._reading.cancel()
         await asyncio.wait([self._reading])
         await self._resources.aclose()
@@ -183,7 +183,7 @@ class Connection:
                 if message.type is aiohttp.WSMsgType.TEXT:
                     self._take(message.data)
         except MALFORMED_ANSWER as error:
-            _log.warning("Home Assistant sent a message that I do not understand: %r", error)
+            _log.warning("unexpected message from Home Assistant: %r", error)
         finally:
             for result in self._results.values():
                 if not result.done():
@@ -191,7 +191,7 @@ class Connection:
 
     def _take(self, text: str) -> None:
         content = json.loads(text)
-        # Many messages may come as one list.
+        # Messages may be coalesced into a list.
         for message in content if isinstance(content, list) else [content]:
             match message:
                 case {"type": "event", "id": int(number), "event": dict(event)}:
@@ -207,7 +207,7 @@ class Connection:
                     pass
 
     def _settle(self, number: int) -> asyncio.Future[Any]:
-        """The future that waits for a result; where nobody waits any more, one that nobody looks at."""
+        """The future that waits for a result; a new one if the waiter has given up."""
         waiting = self._results.get(number)
         if waiting is None or waiting.done():
             waiting = asyncio.get_running_loop().create_future()
@@ -216,7 +216,7 @@ class Connection:
 
 
 def host_of(url: str) -> str:
-    """The address as it may be shown: without a name or password that somebody wrote into it."""
+    """The address for display, without user name and password."""
     try:
         return str(URL(url).with_user(None).with_query(None)).rstrip("/")
     except ValueError:
@@ -243,14 +243,14 @@ async def _connect(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientWe
                 "Home Assistant turns this computer away; remove its address from ip_bans.yaml there."
             ) from None
         if error.status >= 500:
-            raise Unreachable(_nobody_at(url)) from None
+            raise Unreachable(_unreachable_at(url)) from None
         raise NotHomeAssistant(host_of(url)) from None
     except (aiohttp.ClientError, OSError):
-        raise Unreachable(_nobody_at(url)) from None
+        raise Unreachable(_unreachable_at(url)) from None
 
 
 async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place: str) -> str:
-    """Home Assistant's version, once it has accepted the token."""
+    """Send the token, and return Home Assistant's version."""
     match await _greeting(socket):
         case {"type": "auth_required"}:
             pass
@@ -269,7 +269,7 @@ async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place:
 
 
 async def _greeting(socket: aiohttp.ClientWebSocketResponse) -> Any:  # noqa: ANN401 - it may be anything
-    """What the peer says before commands are numbered; None when it is no JSON, or nothing."""
+    """A message before commands are numbered; None if it is not JSON, or missing."""
     message = await socket.receive()
     if message.type is not aiohttp.WSMsgType.TEXT:
         return None
@@ -279,7 +279,7 @@ async def _greeting(socket: aiohttp.ClientWebSocketResponse) -> Any:  # noqa: AN
         return None
 
 
-def _nobody_at(url: str) -> str:
+def _unreachable_at(url: str) -> str:
     return f"I cannot reach Home Assistant at {host_of(url)}; check that it is running."
 
 
@@ -287,42 +287,42 @@ ServeConnection: TypeAlias = Callable[[Connection, Callable[[], None]], Awaitabl
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 5.0
-# A wrong token stays wrong, and Home Assistant may ban who comes with one again and again.
+# A wrong token stays wrong, and Home Assistant may ban a client that retries it.
 _WAIT_AFTER_REFUSAL_S = 3600.0
 _LONG_LIVED_S = 10.0
-# In time-outs: one to connect, one to read the house, one to spare.
+# In timeouts: one to connect, one to read the home, one to spare.
 _STARTS_WITHIN = 3
 
 
 class ReconnectingConnection:
-    """Opens connections one after the other, and has `serve` work with each until it is lost.
+    """Opens connections one after the other, and runs `serve` with each until it is lost.
 
-    `serve(connection, ready)` calls `ready()` when the connection can be used, and returns when it is lost;
+    `serve(connection, ready)` calls `ready()` when the connection is usable, and returns when it is lost;
     it may raise HomeError and TimeoutError.
     """
 
     def __init__(self, url: str, token: Secret, *, timeout_s: float, serve: ServeConnection) -> None:
         self.problem = ""
-        self._said_to_callers = CANNOT_REACH
+        self._spoken_problem = CANNOT_REACH
         self._url = url
         self._token = token
         self._timeout_s = timeout_s
         self._serve = serve
         self._connection: Connection | None = None
         self._tried = asyncio.Event()
-        self._keeping: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def connection(self) -> Connection:
-        """The connection there is. Raises Unreachable while there is none, at once."""
+        """The current connection. Raises Unreachable at once if there is none."""
         if self._connection is None:
-            raise Unreachable(self._said_to_callers)
+            raise Unreachable(self._spoken_problem)
         return self._connection
 
     async def start(self) -> None:
-        """Returns when the first try has succeeded or failed; one that takes too long goes on without us."""
-        if self._keeping is None:
-            self._keeping = asyncio.create_task(self._keep())
+        """Wait for the first attempt; one that takes too long continues in the background."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._reconnect())
         try:
             async with asyncio.timeout(_STARTS_WITHIN * self._timeout_s):
                 await self._tried.wait()
@@ -330,33 +330,33 @@ class ReconnectingConnection:
             self.report_not_ready(self._too_slow)
 
     async def close(self) -> None:
-        if self._keeping is not None:
-            self._keeping.cancel()
-            await asyncio.wait([self._keeping])
-            self._keeping = None
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
         self._tried = asyncio.Event()
 
     def report_not_ready(self, problem: str) -> None:
-        """There is a connection, and it cannot be used yet: nobody who starts us waits for it."""
-        self.problem = self._said_to_callers = problem
+        """Report a connection that is not usable yet, so that `start` does not wait for it."""
+        self.problem = self._spoken_problem = problem
         self._tried.set()
 
     @property
     def _too_slow(self) -> str:
         return f"Home Assistant at {host_of(self._url)} takes too long to answer; I am trying again."
 
-    async def _keep(self) -> None:
+    async def _reconnect(self) -> None:
         loop = asyncio.get_running_loop()
         failures = 0
         while True:
             began_s = loop.time()
-            trouble = await self._one_connection()
+            trouble = await self._run_once()
             self._report(trouble)
             failures = 0 if loop.time() - began_s > _LONG_LIVED_S else failures + 1
             await asyncio.sleep(backoff_s(failures, is_refused=isinstance(trouble, WrongToken)))
 
-    async def _one_connection(self) -> HomeError:
-        """Why it came to its end, or never began."""
+    async def _run_once(self) -> HomeError:
+        """Run one connection, and return the reason why it ended."""
         try:
             connection = await Connection.open(self._url, self._token, timeout_s=self._timeout_s)
         except HomeError as error:
@@ -375,7 +375,7 @@ class ReconnectingConnection:
         except TimeoutError:
             return Unreachable(self._too_slow)
         except MALFORMED_ANSWER as error:
-            _log.warning("Home Assistant's answer is not understood: %r", error)
+            _log.warning("unexpected answer from Home Assistant: %r", error)
             return HomeError("Home Assistant answers in a way that I do not understand; update EdgeVox.")
         finally:
             self._connection = None
@@ -386,13 +386,13 @@ class ReconnectingConnection:
         if trouble.message != self.problem:
             _log.warning("%s", trouble.message)
         self.problem = trouble.message
-        # Only what the user can do something about is worth more than one sentence.
-        self._said_to_callers = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
+        # Callers hear details only of errors that the user can fix.
+        self._spoken_problem = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
         self._tried.set()
 
 
 def backoff_s(failures: int, *, is_refused: bool) -> float:
-    """Longer after each failure, and never twice the same: many clients must not come back as one."""
+    """Exponential backoff with jitter, so that many clients do not reconnect at once."""
     if is_refused:
         return _WAIT_AFTER_REFUSAL_S
     longest_s: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(failures, 10))

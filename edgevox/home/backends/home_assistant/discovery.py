@@ -14,14 +14,14 @@ _ASK_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class FoundHomeAssistant:
-    """One that was found: what it calls itself and where it is."""
+    """The name and URL of an instance."""
 
     name: str
     url: str
 
 
 async def find_home_assistants(within_s: float = 3.0) -> tuple[FoundHomeAssistant, ...]:
-    """Those that answer within that time; none where there is no network to ask."""
+    """The instances that answer within this time; empty without a network."""
     names: set[str] = set()
 
     def note(zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:

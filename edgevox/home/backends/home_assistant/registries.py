@@ -1,6 +1,6 @@
 """Home Assistant's area, floor and entity registries, and which entities are exposed to voice assistants.
 
-An entity that is not exposed is unknown to the model, to the tools and to confirmation questions.
+An entity that is not exposed is invisible to the model, the tools and confirmation questions.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 from edgevox.home.backends.home_assistant.connection import CommandFailed, Connection
 from edgevox.home.entities import Area, Floor
 
-# Home Assistant's name for its own assistant, Assist; it is also what we are.
+# Home Assistant's name for its own assistant, Assist; we use the same exposure.
 _ASSIST = "conversation"
-# What it exposes to it by default.
+# Domains and device classes that it exposes by default.
 _DOMAINS = frozenset(
     {
         "climate", "cover", "fan", "humidifier", "light", "lock", "media_player", "scene", "script", "switch",
@@ -36,7 +36,7 @@ _CLASSES = {
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What the user decided for single entities; as long as nothing is exposed so, the defaults hold."""
+    """The user's exposure choices; without any, the defaults apply."""
 
     exposed: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class Exposure:
         return is_default and entity_id not in self.hidden
 
     def may_have(self, entity_id: str) -> bool:
-        """False for what is not exposed, whatever its device class."""
+        """False for entities that are not exposed, whatever their device class."""
         if self.exposed:
             return entity_id in self.exposed
         domain = entity_id.partition(".")[0]
@@ -57,9 +57,9 @@ class Exposure:
 
 
 def read_exposure(answer: Mapping[str, Any] | None, entities: Iterable[Mapping[str, Any]] = ()) -> Exposure:
-    """From the answer to `homeassistant/expose_entity/list`; without one, from the entities' own entries.
+    """Read the answer of `homeassistant/expose_entity/list`; without one, the options of the entities.
 
-    Only administrators get that answer, and a token need not be an administrator's.
+    Only administrators get that answer, and the token may belong to another user.
     """
     if answer is not None:
         decided = {entity_id: assistants.get(_ASSIST) for entity_id, assistants in answer["exposed_entities"].items()}
@@ -84,7 +84,7 @@ _CHANGE_EVENTS = (
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """What the registries know of one entity."""
+    """The registry data of one entity."""
 
     name: str | None = None
     aliases: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class RegistryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Registries:
-    """All of it at one moment; an entity that is not among `things` has never been registered."""
+    """A snapshot of the registries; an entity missing in `things` is not registered."""
 
     areas: tuple[Area, ...] = ()
     floors: tuple[Floor, ...] = ()
@@ -104,14 +104,14 @@ class Registries:
 
 
 async def follow_registries(connection: Connection, on_change: Callable[[], None]) -> None:
-    """Have `on_change` called whenever all this is to be read again. Raises like `Connection.command`."""
+    """Call `on_change` whenever the registries must be read again. Raises like `Connection.command`."""
 
     async def follow(event: str) -> None:
         try:
             await connection.subscribe(lambda _: on_change(), "subscribe_events", event_type=event)
         except CommandFailed:
-            # Which events are for others than administrators depends on the version.
-            _log.debug("Home Assistant does not tell of %s", event)
+            # Which events non-administrators may receive depends on the version.
+            _log.debug("Home Assistant does not send %s", event)
 
     await asyncio.gather(*map(follow, _CHANGE_EVENTS))
 
@@ -127,7 +127,7 @@ async def read_registries(connection: Connection) -> Registries:
     )
     exposure = read_exposure(exposed, entities)
     wanted = [entry["entity_id"] for entry in entities if exposure.may_have(entry["entity_id"])]
-    # Aliases are only told of entities that are asked for by name.
+    # Aliases are only included for entities that are requested by id.
     details = await _where_known(connection, "config/entity_registry/get_entries", entity_ids=wanted)
     return parse_registries(areas, floors or (), devices, entities, details or {}, exposure)
 
@@ -140,7 +140,7 @@ def parse_registries(
     details: Mapping[str, Mapping[str, Any] | None],
     exposure: Exposure,
 ) -> Registries:
-    """From Home Assistant's lists as they are."""
+    """Parse Home Assistant's lists."""
     area_of_device = {device["id"]: device.get("area_id") for device in devices}
     known_areas = {
         area["area_id"]: Area(area["area_id"], area["name"], _names(area), area.get("floor_id")) for area in areas
@@ -165,7 +165,7 @@ def parse_registries(
 
 
 async def _where_known(connection: Connection, command: str, /, **fields: Any) -> Any:  # noqa: ANN401 - its own result
-    """The command's result; None where this version does not know it, or the token's user may not use it."""
+    """The command's result; None if this version does not know it, or the token's user may not use it."""
     try:
         return await connection.command(command, **fields)
     except CommandFailed:
@@ -173,5 +173,5 @@ async def _where_known(connection: Connection, command: str, /, **fields: Any) -
 
 
 def _names(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """The aliases in a fixed order: Home Assistant keeps them as a set."""
+    """The aliases in a fixed order, because Home Assistant stores a set."""
     return tuple(sorted(alias for alias in entry.get("aliases") or () if isinstance(alias, str) and alias.strip()))

@@ -17,6 +17,7 @@ from edgevox.home.backends.home_assistant.connection import (
 from edgevox.home.backends.home_assistant.services import (
     Service,
     in_state,
+    require_feature,
     service_for,
     supports,
     unsupported,
@@ -26,8 +27,9 @@ from edgevox.home.entities import Action, Entity, HomeError, ListItem
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.fuzzy import is_plural
 
-# Bits of supported_features, in Home Assistant's numbers.
+# Bits of Home Assistant's supported_features.
 _ADDS, _REMOVES, _CHANGES = 1, 2, 4
+_NOT_EDITABLE = "cannot be changed from here"
 
 
 async def read_items(connection: Connection, list_id: str) -> tuple[ListItem, ...]:
@@ -39,18 +41,18 @@ async def read_items(connection: Connection, list_id: str) -> tuple[ListItem, ..
 
 
 async def list_service(connection: Connection, entity: Entity, action: Action) -> Service:
-    """The service that changes the list. Raises HomeError when it cannot, or has no such line."""
+    """The service that changes the list. Raises HomeError if it is unsupported, or the item is missing."""
     text = str(action.values["item"])
     match action.verb:
         case "add_item":
-            _require_list_feature(entity, _ADDS)
+            require_feature(entity, _ADDS, _NOT_EDITABLE)
             return Service("add_item", {"item": text})
         case "complete_item":
-            _require_list_feature(entity, _CHANGES)
+            require_feature(entity, _CHANGES, _NOT_EDITABLE)
             line = await _line(connection, entity.id, text, is_waiting=True)
             return Service("update_item", {"item": line, "status": "completed"})
         case "remove_item":
-            _require_list_feature(entity, _REMOVES)
+            require_feature(entity, _REMOVES, _NOT_EDITABLE)
             line = await _line(connection, entity.id, text, is_waiting=False)
             return Service("remove_item", {"item": [line]})
         case _:
@@ -58,7 +60,7 @@ async def list_service(connection: Connection, entity: Entity, action: Action) -
 
 
 async def _line(connection: Connection, list_id: str, text: str, *, is_waiting: bool) -> str:
-    """How Home Assistant knows a line: by its number, since two lines may read the same."""
+    """The uid of an item, because two items may have the same text."""
     for line in await _lines(connection, list_id):
         if line.get("summary") == text and not (is_waiting and line.get("status") == "completed"):
             return str(line.get("uid") or text)
@@ -79,17 +81,12 @@ async def _lines(connection: Connection, list_id: str) -> list[Mapping[str, Any]
             return []
 
 
-def _require_list_feature(entity: Entity, feature: int) -> None:
-    if not supports(entity, feature):
-        raise unsupported(entity, "cannot be changed from here")
-
-
-# Bits of supported_features, in Home Assistant's numbers; a version that cannot search never sets the second.
+# Bits of Home Assistant's supported_features; versions without search never set the second.
 _PLAYS_MEDIA, _SEARCHES = 512, 4194304
 
 
 async def play_service(connection: Connection, entity: Entity, values: Mapping[str, Any]) -> Service:
-    """The service that plays what a search finds first. Raises HomeError when nothing is found."""
+    """The service that plays the first search result. Raises HomeError if there is none."""
     if not supports(entity, _SEARCHES) or not supports(entity, _PLAYS_MEDIA):
         raise unsupported(entity, "cannot search for music")
     query = str(values["search_query"])
@@ -131,7 +128,7 @@ _MOST_NAMED = 3
 
 
 class NoAnswer(HomeError):
-    """Home Assistant was told, and the entity did not follow in time."""
+    """Home Assistant accepted the command, but the entity did not change in time."""
 
     code = "no_answer"
 
@@ -146,7 +143,7 @@ class NoAnswer(HomeError):
 async def execute_action(
     connection: Connection, live: LiveStates, target: Entity, action: Action, *, timeout_s: float
 ) -> Entity:
-    """The entity as it is afterwards. Raises HomeError."""
+    """Run the action, and return the entity afterwards. Raises HomeError."""
     before = live.entity(target.id)
     if before is None:
         raise HomeError(sentence(f"{the(target)} is not there any more"))
@@ -157,7 +154,7 @@ async def execute_action(
             if service is not None:
                 await _call_service(connection, before, service)
                 if service.is_done is not None:
-                    await live.until(target.id, service.is_done)
+                    await live.wait_until(target.id, service.is_done)
     except CommandFailed as error:
         _log.warning("Home Assistant refused %s for %s: %s", action.verb, target.id, error.reason)
         raise _why(before, error) from None
@@ -170,7 +167,7 @@ async def execute_action(
 
 
 def gather_all(failures: Sequence[HomeError]) -> HomeError:
-    """One error for an action that nothing did."""
+    """One error for an action that failed on all targets."""
     silent = [error.entities[0] for error in failures if isinstance(error, NoAnswer)]
     return NoAnswer(*silent) if len(silent) == len(failures) else failures[0]
 
@@ -202,7 +199,7 @@ def _why(entity: Entity, error: CommandFailed) -> HomeError:
 
 
 def _has_followed(service: Service | None, before: Entity, now: Entity | None) -> bool:
-    """Whether the entity did it though no result came, or is on its way to the value it was given."""
+    """Whether the entity changed although no result came, or is moving to the requested value."""
     if service is None or service.is_done is None or now is None or now == before:
         return False
     if service.is_done(now):

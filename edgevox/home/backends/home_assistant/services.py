@@ -1,4 +1,4 @@
-"""Maps an action on one entity to a Home Assistant service call, and the state that proves it was done."""
+"""Maps an action on one entity to a Home Assistant service call, and to the state that confirms it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Service:
     name: str
     data: dict[str, Any] = field(default_factory=dict)
     is_done: IsDone | None = None
-    """None where no state tells"""
+    """None if no state confirms it"""
     value: str | None = None
-    """the attribute that it sets: one that changes is on its way, however long that takes"""
+    """the attribute that it sets; while it changes, the entity is moving, however long that takes"""
 
 
 def in_state(*states: str) -> IsDone:
@@ -29,7 +29,7 @@ def in_state(*states: str) -> IsDone:
 
 
 def set_to(key: str, wanted: float, *, within: float) -> IsDone:
-    """The attribute is what it should be; things round in their own ways."""
+    """Whether the attribute has the wanted value; devices round differently."""
 
     def is_set(entity: Entity) -> bool:
         now = entity.attributes.get(key)
@@ -49,7 +49,13 @@ def unsupported(entity: Entity, cannot: str) -> HomeError:
     return HomeError(sentence(f"{the(entity)} {cannot}"))
 
 
-# The names of CSS; Home Assistant takes a name it does not know for white.
+def require_feature(entity: Entity, feature: int, message: str = "cannot do that") -> None:
+    """Raises HomeError if a bit of `supported_features` is not set."""
+    if not supports(entity, feature):
+        raise unsupported(entity, message)
+
+
+# CSS colour names; Home Assistant takes an unknown name for white.
 _NAMES = frozenset(
     {
         "aliceblue", "antiquewhite", "aqua", "aquamarine", "azure", "beige", "bisque", "black",
@@ -92,7 +98,7 @@ _COLOURED = frozenset({"hs", "xy", "rgb", "rgbw", "rgbww"})
 
 
 def colour_data(said: str, colour_modes: frozenset[str]) -> dict[str, Any] | None:
-    """What turns a light with these modes into that colour: {} when it cannot, None when there is no such."""
+    """The service data for a colour: {} if the light does not support it, None if it is unknown."""
     name = "".join(said.casefold().split()).replace("-", "")
     is_coloured = not _COLOURED.isdisjoint(colour_modes)
     if name in _WHITES_K and "color_temp" in colour_modes:
@@ -102,12 +108,12 @@ def colour_data(said: str, colour_modes: frozenset[str]) -> dict[str, Any] | Non
     if name in _MORE:
         return {"rgb_color": _MORE[name]} if is_coloured else {}
     if name in _WHITES_K:
-        # A coloured light mixes the white by itself.
+        # A colour light mixes white by itself.
         return {"color_temp_kelvin": _WHITES_K[name]} if is_coloured else {}
     return None
 
 
-# Bits of supported_features, in Home Assistant's numbers.
+# Bits of Home Assistant's supported_features.
 _COVER_OPENS, _COVER_CLOSES = 1, 2
 _ARMS = ((2, "alarm_arm_away"), (1, "alarm_arm_home"), (4, "alarm_arm_night"))
 _CLIMATE_TURNS_ON = 256
@@ -119,10 +125,10 @@ _NOT_ON = ("off", "standby", "unavailable", "unknown")
 
 
 def turn_on(entity: Entity) -> Service | None:
-    """None for what is on already, and must not begin anew. Raises HomeError when it cannot."""
+    """None if it is already on and must not restart. Raises HomeError if unsupported."""
     match entity.domain:
         case "cover" | "valve":
-            _require_feature_or(entity, _COVER_OPENS, "cannot be opened")
+            require_feature(entity, _COVER_OPENS, "cannot be opened")
             return Service(f"open_{entity.domain}", is_done=in_state("open", "opening"))
         case "lock":
             return Service("lock", is_done=in_state("locked", "locking", "jammed"))
@@ -133,7 +139,7 @@ def turn_on(entity: Entity) -> Service | None:
         case "climate":
             return _heat(entity)
         case "media_player":
-            _require_feature_or(entity, _PLAYER_TURNS_ON, "cannot be turned on from here")
+            require_feature(entity, _PLAYER_TURNS_ON, "cannot be turned on from here")
             return Service("turn_on", is_done=lambda now: now.state not in _NOT_ON)
         case "vacuum" | "lawn_mower":
             return start_robot(entity)
@@ -146,10 +152,10 @@ def turn_on(entity: Entity) -> Service | None:
 
 
 def turn_off(entity: Entity) -> Service:
-    """Raises HomeError when it cannot."""
+    """Raises HomeError if unsupported."""
     match entity.domain:
         case "cover" | "valve":
-            _require_feature_or(entity, _COVER_CLOSES, "cannot be closed")
+            require_feature(entity, _COVER_CLOSES, "cannot be closed")
             return Service(f"close_{entity.domain}", is_done=in_state("closed", "closing"))
         case "lock":
             return Service("unlock", is_done=in_state("unlocked", "unlocking", "open", "opening", "jammed"))
@@ -162,7 +168,7 @@ def turn_off(entity: Entity) -> Service:
         case "media_player":
             if supports(entity, _PLAYER_TURNS_OFF):
                 return Service("turn_off", is_done=in_state("off", "standby", "idle"))
-            _require_feature_or(entity, _PLAYER_STOPS, "cannot be turned off")
+            require_feature(entity, _PLAYER_STOPS, "cannot be turned off")
             return Service("media_stop", is_done=in_state("off", "standby", "idle"))
         case "vacuum" | "lawn_mower":
             return dock_robot(entity)
@@ -173,20 +179,20 @@ def turn_off(entity: Entity) -> Service:
 
 
 def start_robot(entity: Entity) -> Service:
-    """Robots. Raises HomeError when it cannot."""
+    """Start a vacuum or mower. Raises HomeError if unsupported."""
     if entity.domain == "lawn_mower":
-        _require_feature_or(entity, _MOWER_STARTS, "cannot be started from here")
+        require_feature(entity, _MOWER_STARTS, "cannot be started from here")
         return Service("start_mowing", is_done=in_state("mowing"))
-    _require_feature_or(entity, _VACUUM_STARTS, "cannot be started from here")
+    require_feature(entity, _VACUUM_STARTS, "cannot be started from here")
     return Service("start", is_done=in_state("cleaning"))
 
 
 def dock_robot(entity: Entity) -> Service:
-    """Robots. Raises HomeError when it cannot."""
+    """Dock a vacuum or mower. Raises HomeError if unsupported."""
     if entity.domain == "lawn_mower":
-        _require_feature_or(entity, _MOWER_DOCKS, "cannot be sent home")
+        require_feature(entity, _MOWER_DOCKS, "cannot be sent home")
         return Service("dock", is_done=in_state("docked", "returning"))
-    _require_feature_or(entity, _VACUUM_RETURNS, "cannot be sent home")
+    require_feature(entity, _VACUUM_RETURNS, "cannot be sent home")
     return Service("return_to_base", is_done=in_state("docked", "returning"))
 
 
@@ -208,12 +214,7 @@ def _heat(entity: Entity) -> Service:
     return Service("set_hvac_mode", {"hvac_mode": mode}, in_state(mode))
 
 
-def _require_feature_or(entity: Entity, feature: int, otherwise: str) -> None:
-    if not supports(entity, feature):
-        raise unsupported(entity, otherwise)
-
-
-# Bits of supported_features, in Home Assistant's numbers.
+# Bits of Home Assistant's supported_features.
 _COVER_HAS_POSITION = 4
 _CLIMATE_HAS_TARGET, _CLIMATE_HAS_RANGE = 1, 2
 _FAN_HAS_SPEED = 1
@@ -225,7 +226,7 @@ _OFF = ("off", "standby", "unavailable", "unknown")
 
 
 def service_for(entity: Entity, action: Action) -> Service | None:
-    """The service; None where there is nothing left to do. Raises HomeError when the entity cannot do it."""
+    """The service; None if there is nothing to do. Raises HomeError if the entity does not support it."""
     values = action.values
     match action.verb:
         case "turn_on":
@@ -251,7 +252,7 @@ def service_for(entity: Entity, action: Action) -> Service | None:
         case "clean_area":
             return _clean(entity, values["area"])
         case "play" | "add_item" | "complete_item" | "remove_item":
-            raise AssertionError(action.verb)  # these need more than one service
+            raise AssertionError(action.verb)  # these need more than one service call
         case _:
             assert_never(action.verb)
 
@@ -299,7 +300,7 @@ def _temperature(entity: Entity, temperature: float) -> Service:
     step = attributes.get("target_temp_step") or 0.5
     coldest, warmest = attributes.get("target_temp_low"), attributes.get("target_temp_high")
     if supports(entity, _CLIMATE_HAS_RANGE) and coldest is not None and warmest is not None:
-        # It keeps between two temperatures: the range moves, and stays as wide as it was.
+        # With a target range, the range moves and keeps its width.
         half = (warmest - coldest) / 2
         between = {"target_temp_low": temperature - half, "target_temp_high": temperature + half}
         is_low = set_to("target_temp_low", temperature - half, within=step)
@@ -336,7 +337,7 @@ def _player(entity: Entity, action: Action) -> Service:
             muted = action.verb == "mute"
             if entity.state in _OFF:
                 raise unsupported(entity, "is off")
-            _require_feature(entity, _PLAYER_MUTES)
+            require_feature(entity, _PLAYER_MUTES)
             return Service(
                 "volume_mute",
                 {"is_volume_muted": muted},
@@ -345,17 +346,17 @@ def _player(entity: Entity, action: Action) -> Service:
         case "pause":
             if entity.state not in ("playing", "buffering"):
                 raise HomeError(_nothing("playing", entity))
-            _require_feature(entity, _PLAYER_PAUSES)
+            require_feature(entity, _PLAYER_PAUSES)
             return Service("media_pause", is_done=lambda now: now.state not in ("playing", "buffering"))
         case "unpause":
             if not is_active:
                 raise HomeError(_nothing("paused", entity))
-            _require_feature(entity, _PLAYER_PLAYS)
+            require_feature(entity, _PLAYER_PLAYS)
             return Service("media_play", is_done=in_state("playing", "buffering"))
         case "next" | "previous":
             if not is_active:
                 raise HomeError(_nothing("playing", entity))
-            _require_feature(entity, _PLAYER_SKIPS if action.verb == "next" else _PLAYER_GOES_BACK)
+            require_feature(entity, _PLAYER_SKIPS if action.verb == "next" else _PLAYER_GOES_BACK)
             return Service(f"media_{action.verb}_track")
         case _:
             raise AssertionError(action.verb)
@@ -365,11 +366,6 @@ def _clean(entity: Entity, area: str) -> Service:
     if not supports(entity, _VACUUM_CLEANS_AREAS):
         raise unsupported(entity, "cannot be sent to a single room")
     return Service("clean_area", {"cleaning_area_id": [area]}, in_state("cleaning"))
-
-
-def _require_feature(entity: Entity, feature: int) -> None:
-    if not supports(entity, feature):
-        raise unsupported(entity, "cannot do that")
 
 
 def _nothing(doing: str, entity: Entity) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from edgevox.home.backends.home_assistant.registries import Registries, RegistryEntry
 from edgevox.home.entities import Entity, House
 
-# Taken over as they are, where they are set.
+# Attributes that are copied unchanged.
 _KEPT = frozenset(
     {
         "temperature", "current_temperature", "target_temp_low", "target_temp_high", "target_temp_step",
@@ -23,7 +23,7 @@ _NOWHERE = RegistryEntry()
 
 
 def to_entity(entity_id: str, state: str, attributes: Mapping[str, Any], registries: Registries) -> Entity | None:
-    """The entity, or None for one that is not for voice assistants."""
+    """The entity, or None if it is not exposed to voice assistants."""
     registered = registries.things.get(entity_id, _NOWHERE)
     device_class = _text(attributes.get("device_class"))
     exposure = registries.exposure
@@ -46,7 +46,7 @@ def to_entity(entity_id: str, state: str, attributes: Mapping[str, Any], registr
 
 
 def _name(*candidates: str | None) -> str:
-    """The first that is a name, without the underscores that nobody says."""
+    """The first non-empty name, with underscores as spaces."""
     names = (" ".join((name or "").replace("_", " ").split()) for name in candidates)
     return next(filter(None, names), "")
 
@@ -62,7 +62,7 @@ def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[
             if state == "off":
                 ours["brightness"] = 0
             elif brightness is not None:
-                # What is on at all is not at 0 percent.
+                # A light that is on is never at 0 percent.
                 ours["brightness"] = max(1, round(brightness / 255 * 100))
         case "media_player":
             if (volume := _number(attributes.get("volume_level"))) is not None:
@@ -88,31 +88,31 @@ def _number(value: Any) -> float | None:  # noqa: ANN401 - an attribute may be a
 
 
 class LiveStates:
-    """Takes changes at the price of a dictionary entry; what changed is translated when somebody looks."""
+    """Stores changes as they arrive (one dictionary entry), and converts them when read."""
 
     def __init__(self) -> None:
         self._registries = Registries()
         self._states: dict[str, tuple[str, dict[str, Any]]] = {}
         self._entities: dict[str, Entity] = {}
-        # A dictionary for its order: the things of a house are always told in the same one.
+        # A dictionary for its order, so that the prompt lists entities in the same order.
         self._changed: dict[str, None] = {}
         self._house: House | None = None
         self._waiting: dict[str, set[asyncio.Event]] = {}
 
     def begin(self, event: Mapping[str, Any]) -> None:
-        """Take the first event of a subscription: it has every state, and what it has not is gone."""
+        """Take the first event of a subscription, which has every state; others are deleted."""
         gone = self._states.keys() - event.get("a", {}).keys()
         self.take({**event, "r": gone})
 
     def register(self, registries: Registries) -> None:
-        """Take what the registries say from now on."""
+        """Use these registries from now on."""
         self._registries = registries
         self._entities.clear()
         self._changed = dict.fromkeys(self._states)
         self._house = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event of `subscribe_entities`: a for added, c for changed, r for removed."""
+        """Take an event of `subscribe_entities`: a is added, c changed, r removed."""
         for entity_id, added in event.get("a", {}).items():
             self._states[entity_id] = (added["s"], dict(added.get("a", {})))
             self._touch(entity_id)
@@ -139,7 +139,7 @@ class LiveStates:
         return self._entities.get(entity_id)
 
     def all_ids(self, domain: str) -> tuple[str, ...]:
-        """Everything of a domain that can be used, also what is not for voice assistants."""
+        """All available entities of a domain, exposed to voice assistants or not."""
         start = f"{domain}."
         return tuple(
             entity_id
@@ -148,12 +148,12 @@ class LiveStates:
         )
 
     def attribute(self, entity_id: str, key: str) -> Any:  # noqa: ANN401 - an attribute may be anything
-        """Home Assistant's own attribute of anything; None where there is none."""
+        """Home Assistant's attribute of any entity; None if missing."""
         _, attributes = self._states.get(entity_id, ("", {}))
         return attributes.get(key)
 
-    async def until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
-        """Wait, without end, until the entity is so."""
+    async def wait_until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
+        """Wait, without a timeout, until the condition holds for the entity."""
         with self._watched(entity_id) as changed:
             while (now := self.entity(entity_id)) is None or not is_so(now):
                 changed.clear()

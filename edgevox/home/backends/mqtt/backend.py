@@ -18,50 +18,50 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """One thing that is to do something."""
+    """One target and its command."""
 
     thing: MqttEntity
-    order: Command
+    command: Command
 
     @property
     def is_done(self) -> bool:
-        check = self.order.is_done
+        check = self.command.is_done
         return check is None or check(self.thing.entity(), frozenset(self.thing.news))
 
     @property
     def entity(self) -> Entity:
-        """The thing, as it is to be told of."""
-        now, underway = self.thing.entity(), self.order.underway
+        """The entity for the answer."""
+        now, underway = self.thing.entity(), self.command.underway
         return replace(now, state=underway(now)) if underway else now
 
 
 class MqttHome:
-    """The home behind one broker."""
+    """The home of one broker."""
 
     def __init__(self, broker: Broker, *, timeout_s: float) -> None:
         self._timeout_s = timeout_s
-        self._things = MqttEntities(broker.discovery_prefix)
-        self._link = MqttConnection(broker, self._things, timeout_s)
+        self._entities = MqttEntities(broker.discovery_prefix)
+        self._connection = MqttConnection(broker, self._entities, timeout_s)
 
     @property
     def problem(self) -> str:
-        return self._link.problem
+        return self._connection.problem
 
     async def start(self) -> None:
-        await self._link.start()
+        await self._connection.start()
 
     async def close(self) -> None:
-        await self._link.close()
+        await self._connection.close()
 
     def house(self) -> House:
-        """Raises HomeError until the broker was reached once."""
-        if not self._link.is_known:
+        """Raises HomeError until the broker was first reached."""
+        if not self._connection.is_known:
             raise HomeError(self.problem)
-        return self._things.house()
+        return self._entities.house()
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError."""
-        if not self._link.is_up:
+        if not self._connection.is_up:
             raise HomeError(self.problem)
         jobs = self._jobs(action)
         begun: list[_Job] = []
@@ -70,33 +70,35 @@ class MqttHome:
                 for job in jobs:
                     await self._begin(job)
                     begun.append(job)
-                await self._link.until(lambda: not self._link.is_up or all(job.is_done for job in jobs))
+                await self._connection.wait_until(
+                    lambda: not self._connection.is_up or all(job.is_done for job in jobs)
+                )
         except TimeoutError:
             if not begun:
-                raise HomeError(self._link.silence) from None
+                raise HomeError(self._connection.silence) from None
         done = tuple(job.entity for job in begun if job.is_done)
         if not done:
             raise HomeError(self.problem or _failure(begun))
         return done
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        """Raises HomeError: MQTT knows no lists."""
+        """Raises HomeError: MQTT has no lists."""
         raise HomeError("This home keeps no lists.")
 
     async def announce(self, message: str) -> None:
-        """Raises HomeError: MQTT knows no loudspeakers."""
+        """Raises HomeError: MQTT has no loudspeakers."""
         raise HomeError("This home has no loudspeakers that I could speak through.")
 
     def _jobs(self, action: Action) -> list[_Job]:
-        """What each of the targets has to do. Raises HomeError when none can do it."""
+        """The command of each target. Raises HomeError if none supports the action."""
         jobs: list[_Job] = []
         refusals: list[HomeError] = []
         for target in action.targets:
-            if (thing := self._things.find(target.id)) is None:
+            if (thing := self._entities.find(target.id)) is None:
                 refusals.append(HomeError(sentence(f"{the(target)} {is_are(target.name)} no longer there")))
                 continue
             try:
-                jobs.append(_Job(thing, thing.component.order(thing.entity(), action)))
+                jobs.append(_Job(thing, thing.component.command(thing.entity(), action)))
             except InvalidDiscovery:
                 refusals.append(HomeError(sentence(f"{the(target)} cannot do that")))
             except HomeError as error:
@@ -107,13 +109,13 @@ class MqttHome:
 
     async def _begin(self, job: _Job) -> None:
         job.thing.news.clear()
-        await self._link.send(job.order.messages)
-        tells = job.thing.component.tells if job.order.is_done else ()
-        job.thing.assume({name: value for name, value in job.order.assumed.items() if name not in tells})
+        await self._connection.send(job.command.messages)
+        reports = job.thing.component.reports if job.command.is_done else ()
+        job.thing.assume({name: value for name, value in job.command.assumed.items() if name not in reports})
 
 
 def _failure(jobs: list[_Job]) -> str:
-    """Why none of them did it."""
+    """The reason why all of them failed."""
     silent = [job.thing.entity() for job in jobs if not job.thing.news]
     if silent:
         names = [the(entity) for entity in silent[:_MOST_NAMED]]

@@ -1,4 +1,4 @@
-"""MQTT components for air: fans, thermostats and air conditioners."""
+"""MQTT components for climate: fans, thermostats and air conditioners."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Fan(Switch):
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
-        # The range begins with the slowest speed; what is below it is off.
+        # The range begins with the slowest speed; below it is off.
         self._low = config.number("speed_range_min", 1) - 1
         self._high = config.number("speed_range_max", 100)
         read = numbers("percentage", percent(self._low, self._high))
-        self.follow("percentage_state_topic", "percentage_value_template", read, "percentage")
+        self.subscribe("percentage_state_topic", "percentage_value_template", read, "percentage")
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         if action.verb != "set_speed":
-            return super().order(target, action)
+            return super().command(target, action)
         wanted = int(action.values["percentage"])
         if self.config.topic("percentage_command_topic") is None:
             raise unsupported(target, "change its speed")
@@ -49,14 +49,14 @@ class Fan(Switch):
 
 
 _MODES = ("auto", "off", "cool", "heat", "dry", "fan_only", "heat_cool")
-# What "on" means where a thing has several ways to be on.
+# The modes for "on", in order of preference.
 _ON_MODES = ("heat", "heat_cool", "auto", "cool", "dry", "fan_only")
 _RANGE_C = (7.0, 35.0)
 _RANGE_F = (45.0, 95.0)
 
 
 class Climate(Component):
-    """Its state is its mode."""
+    """A climate device; its state is its mode."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -66,15 +66,15 @@ class Climate(Component):
         low, high = _RANGE_F if is_fahrenheit else _RANGE_C
         self.low, self.high = config.number("min_temp", low), config.number("max_temp", high)
         self.unit = "°F" if is_fahrenheit else "°C"
-        self.follow("mode_state_topic", "mode_state_template", self._read_mode, "state")
-        self.follow("temperature_state_topic", "temperature_state_template", numbers("temperature"), "temperature")
-        self.follow(
+        self.subscribe("mode_state_topic", "mode_state_template", self._read_mode, "state")
+        self.subscribe("temperature_state_topic", "temperature_state_template", numbers("temperature"), "temperature")
+        self.subscribe(
             "current_temperature_topic",
             "current_temperature_template",
             numbers("current_temperature"),
             "current_temperature",
         )
-        self.follow(
+        self.subscribe(
             "current_humidity_topic",
             "current_humidity_template",
             numbers("current_humidity"),
@@ -82,13 +82,13 @@ class Climate(Component):
         )
 
     @property
-    def known(self) -> Values:
+    def initial_values(self) -> Values:
         return {"min_temp": self.low, "max_temp": self.high, "unit": self.unit}
 
     def _read_mode(self, text: str) -> Values:
         return {"state": text} if text in _MODES else {}
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self._switched(target, on=True)

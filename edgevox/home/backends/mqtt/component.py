@@ -12,26 +12,26 @@ from edgevox.home.backends.mqtt.templates import BadTemplate, Template
 from edgevox.home.entities import Action, Entity, HomeError
 from edgevox.home.phrasing import sentence, the
 
-# How a thing is: "state", and the attributes of its entity.
+# The "state" and attributes of an entity.
 Values: TypeAlias = dict[str, Any]
 Reader: TypeAlias = Callable[[str], Values]
 Expected: TypeAlias = Callable[[Any], bool]
-# Whether a thing has done it, from how it is and the names of what it has reported since it was told to.
+# Whether a command is done, given the entity and the values that were reported since it was sent.
 Check: TypeAlias = Callable[[Entity, frozenset[str]], bool]
 
-NO_VALUE = "None"  # a template's word for no value
+NO_VALUE = "None"  # how templates spell a missing value
 
 
 @dataclass(frozen=True, slots=True)
 class StateTopic:
-    """A topic, and what its messages say of the thing."""
+    """A state topic and the parser of its messages."""
 
     topic: str
     template: Template | None
     read: Reader
 
     def values(self, payload: str) -> Values:
-        """Nothing where the message is not about this, or makes no sense."""
+        """The values of a message; empty if it has none, or is invalid."""
         text = payload if self.template is None else self.template.read(payload)
         if text is None or text == "":
             return {}
@@ -43,7 +43,7 @@ class StateTopic:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message to be sent."""
+    """A message to publish."""
 
     topic: str
     payload: str
@@ -52,10 +52,10 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is sent to a thing, how it tells that it has done it, and how it is then.
+    """The messages of a command, how its completion is detected, and the values afterwards.
 
-    A thing that does not tell is taken to be as it was told to be. `underway` is the state of one that has
-    begun, and has not yet arrived.
+    An entity without state feedback is assumed to have obeyed. `underway` is the state of one that has
+    started to move.
     """
 
     messages: tuple[OutgoingMessage, ...]
@@ -65,31 +65,31 @@ class Command:
 
 
 class Component:
-    """A kind of thing; the classes below it know its options and its commands."""
+    """Base class of the components; subclasses know their options and commands."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         self.config = config
         self.channels: list[StateTopic] = []
         self.is_optimistic = config.flag("optimistic")
-        self.tells: set[str] = set()
+        self.reports: set[str] = set()
 
     @property
-    def known(self) -> Values:
-        """What is known of it before it says anything."""
+    def initial_values(self) -> Values:
+        """The values before the first message."""
         return {}
 
-    def order(self, target: Entity, action: Action) -> Command:
-        """What to send for an action; `target` is the thing as it is. Raises HomeError if it cannot."""
+    def command(self, target: Entity, action: Action) -> Command:
+        """The command for an action; `target` is the current entity. Raises HomeError if unsupported."""
         raise unsupported(target)
 
-    def follow(self, topic_key: str, template_key: str, reader: Reader, *tells: str) -> None:
-        """Have the messages of a topic read, if there is such a topic. Raises InvalidDiscovery."""
+    def subscribe(self, topic_key: str, template_key: str, reader: Reader, *reports: str) -> None:
+        """Subscribe to a state topic, if it is configured. Raises InvalidDiscovery."""
         if topic := self.config.topic(topic_key):
             self.channels.append(StateTopic(topic, self.config.template(template_key), reader))
-            self.tells |= set(tells)
+            self.reports |= set(reports)
 
     def publish(self, topic_key: str, value: object, template_key: str = "", **more: object) -> OutgoingMessage:
-        """A message to one of the topics. Raises InvalidDiscovery, and HomeError for a bad template."""
+        """A message to a command topic. Raises InvalidDiscovery, and HomeError for a bad template."""
         template = self.config.template(template_key) if template_key else None
         try:
             payload = str(value) if template is None else template.write(value, **more)
@@ -98,9 +98,9 @@ class Component:
         return OutgoingMessage(self.config.needed_topic(topic_key), payload, self.config.flag("retain"))
 
     def when(self, *reported: str, **expected: Expected) -> Check | None:
-        """It has these values, and has reported those anew; None for a thing that tells neither."""
-        named = frozenset(reported) & self.tells
-        wanted = {name: expectation for name, expectation in expected.items() if name in self.tells}
+        """A check for these values, with `reported` sent again; None for an entity that reports neither."""
+        named = frozenset(reported) & self.reports
+        wanted = {name: expectation for name, expectation in expected.items() if name in self.reports}
         if self.is_optimistic or not (named or wanted):
             return None
 
@@ -119,7 +119,7 @@ def unsupported(target: Entity, what: str = "do that") -> HomeError:
 
 
 def states(by_payload: Mapping[str, str]) -> Reader:
-    """Reads a state from its payload; other payloads say nothing."""
+    """Maps payloads to states; other payloads are ignored."""
 
     def read(text: str) -> Values:
         if text == NO_VALUE:
@@ -130,7 +130,7 @@ def states(by_payload: Mapping[str, str]) -> Reader:
 
 
 def numbers(name: str, convert: Callable[[float], float] | None = None) -> Reader:
-    """Reads one value that is a number."""
+    """Parses one number."""
     return lambda text: {name: (convert or finite)(float(text))}
 
 
@@ -142,7 +142,7 @@ def finite(number: float) -> float:
 
 
 def percent(low: float, high: float) -> Callable[[float], int]:
-    """From a scale of the thing's own to 0 to 100; `low` may be the larger one."""
+    """Converts from the device's scale to 0 to 100; `low` may be the larger one."""
 
     def convert(number: float) -> int:
         share = (finite(number) - low) / (high - low) if high != low else 0.0
@@ -152,7 +152,7 @@ def percent(low: float, high: float) -> Callable[[float], int]:
 
 
 def of_percent(share: float, low: float, high: float) -> int:
-    """The other way round: what the thing calls so many percent."""
+    """Converts percent to the device's scale."""
     return round(low + (high - low) * share / 100)
 
 
@@ -171,13 +171,13 @@ _MAX_STATE_CHARS = 255
 
 
 class Sensor(Component):
-    """A number or a word, in a unit where it has one."""
+    """A number or text, with an optional unit."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
         config.needed_topic("state_topic")
-        self.follow("state_topic", "value_template", _read, "state")
+        self.subscribe("state_topic", "value_template", _read, "state")
 
 
 def _read(text: str) -> Values:
@@ -185,11 +185,11 @@ def _read(text: str) -> Values:
 
 
 class BinarySensor(Component):
-    """Knows on and off."""
+    """On or off."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
         config.needed_topic("state_topic")
         reported = {config.text("payload_on", "ON"): "on", config.text("payload_off", "OFF"): "off"}
-        self.follow("state_topic", "value_template", states(reported), "state")
+        self.subscribe("state_topic", "value_template", states(reported), "state")

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MAX_MESSAGE_BYTES = 65_536
 _MAX_WAITING_BYTES = 32 * 1024 * 1024
 _MAX_WAITING = 20_000
-# A broker that went without a word is missed after at most twice this.
+# A dead broker is detected after at most twice this.
 _KEEPALIVE_S = 15
 
 _BAD_PASSWORD = frozenset({4, 5, 134, 135})
@@ -33,7 +33,7 @@ _SET_UP = "Run edgevox home setup."
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """Where the broker is, and who we are to it; without a port it is the usual one."""
+    """Address and credentials of the broker; without a port the default one."""
 
     host: str
     port: int | None = None
@@ -49,7 +49,7 @@ class Broker:
 
 
 async def open_client(broker: Broker, timeout_s: float) -> aiomqtt.Client:
-    """A client that is not connected yet. Raises OSError when the certificate to trust cannot be read."""
+    """An unconnected client. Raises OSError if the CA certificate cannot be read."""
     trusted = await asyncio.to_thread(_trusted, broker) if broker.tls else None
     return aiomqtt.Client(
         broker.host,
@@ -70,14 +70,14 @@ def _trusted(broker: Broker) -> ssl.SSLContext:
 
 
 class _Inbox(asyncio.Queue[aiomqtt.Message]):
-    """Messages that wait to be read; large ones, and more than we have room for, are dropped."""
+    """Received messages; oversized ones, and those beyond the capacity, are dropped."""
 
     _bytes = 0
 
     def put_nowait(self, item: aiomqtt.Message) -> None:
         size = len(item.payload)
         if size > MAX_MESSAGE_BYTES or self._bytes + size > _MAX_WAITING_BYTES:
-            log.debug("a message of %d bytes is dropped", size)
+            log.debug("dropped a message of %d bytes", size)
             return
         super().put_nowait(item)
         self._bytes += size
@@ -89,13 +89,13 @@ class _Inbox(asyncio.Queue[aiomqtt.Message]):
 
 
 class NotAuthorized(Exception):
-    """The broker lets us in, and not read the announcements."""
+    """The broker accepts us, but not the subscription to discovery messages."""
 
 
 def describe_error(broker: Broker, error: Exception) -> str:
-    """What went wrong with the connection, and what to do about it.
+    """An error message with instructions for a failed connection.
 
-    A TimeoutError is a broker that does not answer; any other OSError comes from `client_of`.
+    A TimeoutError means that the broker does not answer; any other OSError comes from `open_client`.
     """
     at = f"the MQTT broker at {broker.host}"
     if isinstance(error, MqttConnectError):
@@ -107,7 +107,7 @@ def describe_error(broker: Broker, error: Exception) -> str:
         return f"{_capital(at)} does not let us read {broker.discovery_prefix}. Allow it to our user."
     if isinstance(error, OSError) and not isinstance(error, TimeoutError):
         return f"{broker.ca_file} is no certificate that I can read. Set ca_file in the settings of mqtt."
-    # aiomqtt puts what happened into words, and keeps it only as the context of its error.
+    # aiomqtt converts the cause to text, and keeps it only as the context of its error.
     match error.__context__:
         case ssl.SSLCertVerificationError():
             return f"The certificate of {at} is not trusted. Set ca_file in the settings of mqtt."
@@ -135,13 +135,13 @@ _GOODBYES = 3
 
 
 class MqttConnection:
-    """Has the messages of the broker read by the things, and carries ours to it."""
+    """Passes received messages to the entities, and publishes commands."""
 
-    def __init__(self, broker: Broker, things: MqttEntities, timeout_s: float) -> None:
+    def __init__(self, broker: Broker, entities: MqttEntities, timeout_s: float) -> None:
         self.problem = _not_connected(broker)
         self.is_known = False
         self._broker = broker
-        self._things = things
+        self._entities = entities
         self._timeout_s = timeout_s
         self._client: aiomqtt.Client | None = None
         self._has_failed = False
@@ -154,20 +154,20 @@ class MqttConnection:
 
     @property
     def silence(self) -> str:
-        """What there is to say when the broker does not answer."""
+        """The sentence for a broker that does not answer."""
         return describe_error(self._broker, TimeoutError())
 
     async def start(self) -> None:
-        """Returns when the house is known, or when `problem` says why not."""
+        """Returns when the home is known, or `problem` is set."""
         if self._task is None:
             self._has_failed = False
             self._task = asyncio.create_task(self._stay_connected(), name="mqtt")
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self.until(lambda: (self.is_up and self.is_known) or self._has_failed)
+                await self.wait_until(lambda: (self.is_up and self.is_known) or self._has_failed)
         except TimeoutError:
             if self.is_up:
-                self._know()
+                self._set_known()
             else:
                 self.problem = self.silence
 
@@ -175,7 +175,7 @@ class MqttConnection:
         if (task := self._task) is None:
             return
         self._task = None
-        # wait_for, which aiomqtt uses, loses a cancellation that comes together with its result.
+        # wait_for, which aiomqtt uses, loses a cancellation that coincides with its result.
         for _ in range(_GOODBYES):
             task.cancel()
             if (await asyncio.wait((task,), timeout=_GOODBYE_S))[0]:
@@ -183,7 +183,7 @@ class MqttConnection:
         self.problem = _not_connected(self._broker)
 
     async def send(self, messages: Iterable[OutgoingMessage]) -> None:
-        """Returns when the broker has them. Raises HomeError."""
+        """Returns when the broker has acknowledged them. Raises HomeError."""
         if (client := self._client) is None:
             raise HomeError(self.problem)
         try:
@@ -192,8 +192,8 @@ class MqttConnection:
         except (aiomqtt.MqttError, ValueError):
             raise HomeError(self.silence) from None
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Waits for it, looking at each message."""
+    async def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until the condition holds, checked after each message."""
         async with self._news:
             await self._news.wait_for(is_so)
 
@@ -214,14 +214,14 @@ class MqttConnection:
                 self._client = None
             log.warning("%s", self.problem)
             self._has_failed = True
-            await self._tell()
+            await self._notify()
             await asyncio.sleep(retry_s)
             retry_s = min(2 * retry_s, _LAST_RETRY_S)
 
     async def _follow(self, client: aiomqtt.Client) -> None:
-        """Returns never: the connection is lost with an MqttError. Raises NotAllowed."""
+        """Run until the connection is lost, which raises MqttError. Raises NotAuthorized."""
         prefix = self._broker.discovery_prefix
-        # What we send to ourselves comes back after all that the broker had kept for us.
+        # A message to ourselves arrives after all retained messages.
         echo = f"edgevox/{uuid.uuid4().hex}"
         granted = await client.subscribe(
             [(topic, 0) for topic in (f"{prefix}/+/+/config", f"{prefix}/+/+/+/config", echo)]
@@ -231,40 +231,40 @@ class MqttConnection:
         self._client = client
         self.problem = "" if self.is_known else "I am still asking the MQTT broker what there is."
         await client.publish(echo, "things")
-        # Not every broker lets us hear ourselves.
-        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._know)
+        # Not every broker lets us receive our own messages.
+        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)
         try:
             await self._read(client, echo)
         finally:
             waiting.cancel()
 
     async def _read(self, client: aiomqtt.Client, echo: str) -> None:
-        """Raises MqttError when the connection is lost."""
+        """Raises MqttError if the connection is lost."""
         followed: set[str] = set()
         revision = -1
         async for message in client.messages:
             if message.topic.value != echo:
-                self._things.take(message.topic.value, message.payload)
+                self._entities.take(message.topic.value, message.payload)
             elif message.payload == b"things":
                 await self._subscribe(client, followed)
-                # Bridges then say again what there is and how it is: not all of it is kept by the broker.
+                # Bridges then repeat discovery and states, because not all of them are retained.
                 await client.publish(f"{self._broker.discovery_prefix}/status", "online")
                 await client.publish(echo, "states")
             else:
-                self._know()
+                self._set_known()
             if not len(client.messages):
-                if revision != self._things.revision:
-                    revision = self._things.revision
+                if revision != self._entities.revision:
+                    revision = self._entities.revision
                     await self._subscribe(client, followed)
-                await self._tell()
+                await self._notify()
 
-    def _know(self) -> None:
+    def _set_known(self) -> None:
         self.is_known = True
         self.problem = ""
 
     async def _subscribe(self, client: aiomqtt.Client, followed: set[str]) -> None:
-        """Follow the topics that the things have now."""
-        wanted = self._things.topics
+        """Update the subscriptions to the topics of the current entities."""
+        wanted = self._entities.topics
         new, old = sorted(wanted - followed), sorted(followed - wanted)
         for start in range(0, len(new), _SUBSCRIBED_AT_ONCE):
             await client.subscribe([(topic, 0) for topic in new[start : start + _SUBSCRIBED_AT_ONCE]])
@@ -273,7 +273,7 @@ class MqttConnection:
         followed.update(new)
         followed.difference_update(old)
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         async with self._news:
             self._news.notify_all()
 

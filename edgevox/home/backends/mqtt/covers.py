@@ -17,11 +17,11 @@ from edgevox.home.backends.mqtt.component import (
 from edgevox.home.backends.mqtt.discovery import DiscoveryConfig
 from edgevox.home.entities import Action, Entity
 
-_WITHIN = 3  # percent; motors do not stop on the point
+_WITHIN = 3  # percent; motors do not stop exactly
 
 
 class PositionedComponent(Component):
-    """What opens and closes. One that sets off has understood: nobody waits until it has arrived."""
+    """A component that opens and closes. A command is done once it starts to move, not when it arrives."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -32,7 +32,7 @@ class PositionedComponent(Component):
             config.text(f"state_{state}", state): state for state in ("open", "closed", "opening", "closing")
         }
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self.moved(target, 100)
@@ -45,9 +45,9 @@ class PositionedComponent(Component):
 
     def moved(self, target: Entity, position: int) -> Command:
         message = self.message(target, position)
-        if self.is_optimistic or self.tells.isdisjoint({"state", "position"}):
+        if self.is_optimistic or self.reports.isdisjoint({"state", "position"}):
             return Command((message,), {"state": "open" if position else "closed", "position": position})
-        way = _Movement(target, position, has_position="position" in self.tells)
+        way = _Movement(target, position, has_position="position" in self.reports)
         return Command((message,), {}, way.is_begun, way.state)
 
     def message(self, target: Entity, position: int) -> OutgoingMessage:
@@ -55,7 +55,7 @@ class PositionedComponent(Component):
         raise NotImplementedError
 
     def end(self, position: int) -> str:
-        """The command for all the way."""
+        """The command to open or close fully."""
         name, usual = ("payload_open", "OPEN") if position else ("payload_close", "CLOSE")
         return self.config.text(name, usual)
 
@@ -68,7 +68,7 @@ class PositionedComponent(Component):
 
 
 class _Movement:
-    """From where a thing is to where it should be."""
+    """A movement from the current to the target position."""
 
     def __init__(self, target: Entity, position: int, *, has_position: bool) -> None:
         self._before: float | None = target.attributes.get("position")
@@ -78,7 +78,7 @@ class _Movement:
         self._moving, self._end = ("opening", "open") if is_opening else ("closing", "closed")
 
     def is_begun(self, entity: Entity, news: frozenset[str]) -> bool:
-        """There, or on its way there."""
+        """At the target, or moving towards it."""
         if entity.state == self._moving or self._is_there(entity):
             return True
         now = entity.attributes.get("position")
@@ -88,7 +88,7 @@ class _Movement:
         return bool(abs(now - self._wanted) < abs(self._before - self._wanted))
 
     def state(self, entity: Entity) -> str:
-        """How it is told: one that stands at 1 percent was closed."""
+        """The state for the answer: a cover that stops at 1 percent counts as closed."""
         if not self._is_there(entity):
             return self._moving
         return "open" if self._wanted else "closed"
@@ -101,17 +101,17 @@ class _Movement:
 
 
 class Cover(PositionedComponent):
-    """A cover, with or without slats."""
+    """A cover, with or without tilt."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
         self._stopped = config.text("state_stopped", "stopped")
         self._tilt_low, self._tilt_high = config.number("tilt_min", 0), config.number("tilt_max", 100)
-        self.follow("state_topic", "value_template", self._read_state, "state")
-        self.follow("position_topic", "position_template", self._read_position, "state", "position")
+        self.subscribe("state_topic", "value_template", self._read_state, "state")
+        self.subscribe("position_topic", "position_template", self._read_position, "state", "position")
         tilt = numbers("tilt", percent(self._tilt_low, self._tilt_high))
-        self.follow("tilt_status_topic", "tilt_status_template", tilt, "tilt")
+        self.subscribe("tilt_status_topic", "tilt_status_template", tilt, "tilt")
 
     def _read_state(self, text: str) -> Values:
         if text == self._stopped:
@@ -141,7 +141,7 @@ class Cover(PositionedComponent):
 
 
 class Valve(PositionedComponent):
-    """A valve tells its state, or its position, or both in one object."""
+    """A valve, which reports its state, its position, or both in one object."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -149,7 +149,7 @@ class Valve(PositionedComponent):
         config.needed_topic("command_topic")
         self._has_position = config.flag("reports_position")
         told = ("state", "position") if self._has_position else ("state",)
-        self.follow("state_topic", "value_template", self._read, *told)
+        self.subscribe("state_topic", "value_template", self._read, *told)
 
     def _read(self, text: str) -> Values:
         if text in self._names:

@@ -17,7 +17,7 @@ from edgevox.home.backends.mqtt.templates import BadTemplate, Template
 
 _Options: TypeAlias = dict[str, Any]
 
-# Each part of a key stands for a word, but for a few keys.
+# Abbreviations of the parts of a key; a few keys have their own.
 _KEYS = {
     "p": "platform",
     "ret": "retain",
@@ -49,7 +49,7 @@ _COLOUR_TEMPERATURE = re.compile(r"(?:clr|color)_temp_(?P<rest>\w+)")
 
 
 def expand_abbreviations(options: _Options) -> _Options:
-    """The options by their whole names; `availability` is a list of options afterwards."""
+    """The options with full keys; `availability` becomes a list of options."""
     whole = _whole_keys(options)
     if isinstance(device := whole.get("device"), dict):
         whole["device"] = _whole_keys(device)
@@ -61,7 +61,7 @@ def expand_abbreviations(options: _Options) -> _Options:
 
 
 def expand_base_topic(options: _Options) -> _Options:
-    """Options that were spelled out, with the start of topics in the place of `~`."""
+    """Replace `~` in topics of expanded options by the base topic."""
     base = options.get("~")
     if not isinstance(base, str):
         return options
@@ -105,12 +105,12 @@ _Raw: TypeAlias = dict[str, Any]
 
 
 class InvalidDiscovery(ValueError):
-    """An announcement that cannot be used."""
+    """A discovery message that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredEntity:
-    """One thing of an announcement; `key` tells it from every other."""
+    """One entity of a discovery message, with a unique `key`."""
 
     key: str
     component: str
@@ -119,7 +119,7 @@ class DiscoveredEntity:
 
 
 class DiscoveryConfig:
-    """The options of one thing, each read as what it should be."""
+    """The options of one entity, with typed access."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._options = options
@@ -128,11 +128,11 @@ class DiscoveryConfig:
         return self._options.get(key) is not None
 
     def mentions(self, key: str) -> bool:
-        """True also where it says that there is none."""
+        """Whether the key is present, even if it is null."""
         return key in self._options
 
     def text(self, key: str, default: str = "") -> str:
-        """As Home Assistant has it: true is "True"."""
+        """The value as text, as in Home Assistant: true is "True"."""
         value = self._options.get(key)
         if value is None or isinstance(value, dict | list):
             return default
@@ -151,7 +151,7 @@ class DiscoveryConfig:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise InvalidDiscovery(f"{key} is no number")
+            raise InvalidDiscovery(f"{key} is not a number")
         return number
 
     def flag(self, key: str, default: bool = False) -> bool:
@@ -159,16 +159,16 @@ class DiscoveryConfig:
         return default if value is None else str(value).casefold() in ("true", "1", "yes", "on")
 
     def topic(self, key: str) -> str | None:
-        """A topic to publish to, or to follow. Raises InvalidDiscovery for one with wildcards."""
+        """A topic without wildcards, or None. Raises InvalidDiscovery."""
         value = self._options.get(key)
         if value is None or value == "":
             return None
         if not isinstance(value, str) or not _is_topic(value):
-            raise InvalidDiscovery(f"{key} is no topic")
+            raise InvalidDiscovery(f"{key} is not a topic")
         return value
 
     def needed_topic(self, key: str) -> str:
-        """Raises InvalidDiscovery where there is none."""
+        """Raises InvalidDiscovery if it is missing."""
         if (topic := self.topic(key)) is None:
             raise InvalidDiscovery(f"{key} is missing")
         return topic
@@ -184,12 +184,12 @@ class DiscoveryConfig:
             raise InvalidDiscovery(f"{key}: {error}") from None
 
     def part(self, key: str) -> DiscoveryConfig:
-        """The options below a key; none where there are none."""
+        """The nested options below a key; empty if there are none."""
         value = self._options.get(key)
         return DiscoveryConfig(value if isinstance(value, dict) else {})
 
     def parts(self, key: str) -> tuple[DiscoveryConfig, ...]:
-        """A list of options, or a single one."""
+        """A list of nested options, or a single one."""
         value = self._options.get(key)
         listed = value if isinstance(value, list) else [value]
         return tuple(DiscoveryConfig(one) for one in listed[:_MAX_LISTED] if isinstance(one, dict))
@@ -201,12 +201,12 @@ class DiscoveryConfig:
 
 
 def _text(value: object) -> str:
-    """JSON can hold half letters, which nobody can print or send."""
+    """JSON can contain lone surrogates, which cannot be printed or sent."""
     return str(value)[:_MAX_TEXT_CHARS].encode(errors="ignore").decode()
 
 
 def _is_topic(text: str) -> bool:
-    """A broker closes the connection for a bad one."""
+    """A broker closes the connection for an invalid topic."""
     return (
         text == _text(text)
         and text.count("/") <= _MAX_LEVELS
@@ -216,7 +216,7 @@ def _is_topic(text: str) -> bool:
 
 
 def parse_discovery(path: str, payload: bytes) -> tuple[DiscoveredEntity, ...]:
-    """The things that a message announces, none for an empty one; `path` is the topic without its prefix.
+    """The announced entities, none for an empty message; `path` is the topic without its prefix.
 
     Raises InvalidDiscovery.
     """
@@ -229,7 +229,7 @@ def parse_discovery(path: str, payload: bytes) -> tuple[DiscoveredEntity, ...]:
     except (ValueError, RecursionError):
         raise InvalidDiscovery("not JSON") from None
     if not isinstance(raw, dict) or not _is_flat(raw):
-        raise InvalidDiscovery("not an object of options")
+        raise InvalidDiscovery("not a JSON object")
     options = expand_abbreviations(raw)
     if component != "device":
         return (DiscoveredEntity(path, component, object_id, DiscoveryConfig(expand_base_topic(options))),)
@@ -240,7 +240,7 @@ def parse_discovery(path: str, payload: bytes) -> tuple[DiscoveredEntity, ...]:
 
 
 def _is_flat(raw: _Raw) -> bool:
-    """What is nested deeply can be neither compared nor printed."""
+    """Deeply nested values can be neither compared nor printed."""
     level: list[object] = [raw]
     for _ in range(_MAX_DEPTH):
         inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
@@ -254,6 +254,6 @@ def _of_device(path: str, object_id: str, shared: _Raw, parts: _Raw) -> Iterator
             continue
         options = expand_abbreviations(raw)
         component = str(options.pop("platform", ""))
-        if options:  # one that has nothing but its platform is being removed
+        if options:  # only a platform means that the component is being removed
             merged = expand_base_topic({**shared, **options})
             yield DiscoveredEntity(f"{path} {name}", component, f"{object_id}_{name}", DiscoveryConfig(merged))

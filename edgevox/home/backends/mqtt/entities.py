@@ -41,7 +41,7 @@ class _Source:
 
 
 class Availability:
-    """One or several topics. A thing that has none can always be reached; one that has is first heard of."""
+    """Availability topics. Without any an entity is always available; otherwise only once it reports so."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -124,7 +124,7 @@ _COMPONENTS: dict[str, Callable[[DiscoveryConfig], Component]] = {
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a thing is called; `id` is what its announcement would have it called in Home Assistant."""
+    """The names of an entity; `id` is the one that Home Assistant would choose."""
 
     id: str
     name: str
@@ -134,23 +134,23 @@ class Identity:
 
 
 class MqttEntity:
-    """Follows the messages about one thing."""
+    """One announced entity and its state, updated from messages."""
 
     def __init__(self, announced: DiscoveredEntity, clock: Callable[[], float]) -> None:
-        """Raises InvalidDiscovery for what nobody can use by voice."""
+        """Raises InvalidDiscovery for entities that voice cannot use."""
         config = announced.config
         if announced.component not in _COMPONENTS:
-            raise InvalidDiscovery(f"a {announced.component[:40]} is of no use here")
-        # Home Assistant shows neither to a voice assistant: they are about the device, not the home.
+            raise InvalidDiscovery(f"unsupported component {announced.component[:40]}")
+        # Home Assistant hides both from voice assistants: they are about the device, not the home.
         if config.has("entity_category") or not config.flag("enabled_by_default", default=True):
-            raise InvalidDiscovery("not for every day")
+            raise InvalidDiscovery("a diagnostic or disabled entity")
         self.announced = announced
         self.identity = _identity(announced)
-        self.id = self.identity.id  # or another, where there is a thing of that id already
+        self.id = self.identity.id  # changed if another entity already has this id
         self.component = _COMPONENTS[announced.component](config)
         self.news: set[str] = set()
         self._availability = Availability(config)
-        self._values: Values = dict(self.component.known)
+        self._values: Values = dict(self.component.initial_values)
         self._unit = config.text("unit_of_measurement")
         self._expire_after_s = config.number("expire_after", 0)
         self._off_after_s = config.number("off_delay", 0)
@@ -165,7 +165,7 @@ class MqttEntity:
         return self._availability.topics | {channel.topic for channel in self.component.channels}
 
     def take(self, topic: str, payload: str) -> None:
-        """A message on one of its topics."""
+        """Take a message on one of its topics."""
         self._entity = None
         self._availability.take(topic, payload)
         for channel in self.component.channels:
@@ -175,12 +175,12 @@ class MqttEntity:
                 self._heard_s = self._clock()
 
     def assume(self, values: Values) -> None:
-        """It does not tell, so it is taken to be as it was told to be."""
+        """Set the values of an entity without state feedback after a command."""
         self._entity = None
         self._values |= values
 
     def entity(self) -> Entity:
-        """The thing as it is now."""
+        """The current entity."""
         if self._entity is None or self._expire_after_s or self._off_after_s:
             self._entity = self._as_it_is()
         return self._entity
@@ -221,7 +221,7 @@ def _identity(announced: DiscoveredEntity) -> Identity:
 
 
 def _name(config: DiscoveryConfig, of_device: str, object_id: str) -> str:
-    """A part of a device has both names; what says that it has none of its own has the device's."""
+    """Device name and own name for a part of a device; the device name if its own is null."""
     device, own = _plain(of_device), _plain(config.text("name"))
     if not config.mentions("name"):
         own = _plain(config.text("device_class")).title()
@@ -233,7 +233,7 @@ def _name(config: DiscoveryConfig, of_device: str, object_id: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A name as it is spoken: devices are often called living_room/lamp."""
+    """A name for speaking: devices are often called living_room/lamp."""
     spoken = "".join(letter if letter.isprintable() and letter not in "_/" else " " for letter in text)
     return " ".join(spoken.split())[:_MAX_NAME_CHARS]
 
@@ -247,32 +247,32 @@ log = logging.getLogger(__name__)
 MAX_ENTITIES = 1000
 MAX_TOPICS = 4000
 MAX_STATE_BYTES = 16_384
-# A thousand things may have templates for one topic, and everything else waits meanwhile.
+# A thousand entities may have templates for one topic, and everything else waits meanwhile.
 _MAX_READING_S = 0.5
 
 
 class MqttEntities:
-    """Takes every message, and knows the house."""
+    """All announced entities, updated from messages."""
 
     def __init__(self, prefix: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self.revision = 0  # another one when things have come or gone
+        self.revision = 0  # changes when entities are added or removed
         self._has_overflowed = False
         self._prefix = f"{prefix}/"
         self._clock = clock
         self._by_id: dict[str, MqttEntity] = {}
-        # Announcements by their path, with the ids of what they brought.
+        # Discovery messages by path, with the ids of their entities.
         self._announced: dict[str, tuple[str, ...]] = {}
-        self._followers: dict[str, list[MqttEntity]] = {}
-        # Things of one device share a topic, and are announced one after the other.
+        self._subscribers: dict[str, list[MqttEntity]] = {}
+        # The last payload by topic: entities of one device share a topic, and are announced one by one.
         self._last: dict[str, str] = {}
 
     @property
     def topics(self) -> frozenset[str]:
-        """The topics to be followed now."""
-        return frozenset(self._followers)
+        """The topics to subscribe to."""
+        return frozenset(self._subscribers)
 
     def house(self) -> House:
-        """Sorted by id, so that it is the same house after a restart."""
+        """Sorted by id, so that the home is the same after a restart."""
         entities = tuple(self._by_id[entity_id].entity() for entity_id in sorted(self._by_id))
         areas: dict[str, Area] = {}
         for thing in self._by_id.values():
@@ -284,25 +284,25 @@ class MqttEntities:
         return self._by_id.get(entity_id)
 
     def take(self, topic: str, payload: bytes) -> None:
-        """A message, whatever it is about."""
+        """Take any message."""
         if topic.startswith(self._prefix) and topic.endswith("/config"):
             self._take_announcement(topic.removeprefix(self._prefix), payload)
-        # Not else: an announcement may name any topic.
-        if topic in self._followers and len(payload) <= MAX_STATE_BYTES:
+        # Not else: a discovery message may name any topic.
+        if topic in self._subscribers and len(payload) <= MAX_STATE_BYTES:
             text = payload.decode(errors="replace")
             self._last[topic] = text
             until_s = self._clock() + _MAX_READING_S
-            for thing in self._followers[topic]:
+            for thing in self._subscribers[topic]:
                 thing.take(topic, text)
                 if self._clock() > until_s:
-                    log.warning("a message on %s takes too long to read", topic[:200])
+                    log.warning("a message on %s takes too long to parse", topic[:200])
                     break
 
     def _take_announcement(self, path: str, payload: bytes) -> None:
         try:
             announced = parse_discovery(path, payload)
         except InvalidDiscovery as error:
-            log.debug("the announcement %s is not used: %s", path[:200], error)
+            log.debug("ignored the discovery message %s: %s", path[:200], error)
             return
         before = {thing.announced.key: entity_id for entity_id, thing in self._of(path)}
         for key, entity_id in before.items():
@@ -318,7 +318,7 @@ class MqttEntities:
         return [(entity_id, self._by_id[entity_id]) for entity_id in self._announced.get(path, ())]
 
     def _add(self, announced: DiscoveredEntity, entity_id: str | None) -> str | None:
-        """The id of the thing; None for one that is not taken in."""
+        """Add an entity and return its id; None if it is rejected."""
         if entity_id is not None:
             if self._by_id[entity_id].announced == announced:
                 return entity_id
@@ -328,18 +328,18 @@ class MqttEntities:
         try:
             thing = MqttEntity(announced, self._clock)
         except InvalidDiscovery as error:
-            log.debug("%s is not taken in: %s", announced.key[:200], error)
+            log.debug("ignored the entity %s: %s", announced.key[:200], error)
             return None
-        if len(self._by_id) >= MAX_ENTITIES or len(self._followers) + len(thing.topics) > MAX_TOPICS:
+        if len(self._by_id) >= MAX_ENTITIES or len(self._subscribers) + len(thing.topics) > MAX_TOPICS:
             if not self._has_overflowed:
-                log.warning("%s is not taken in, nor what comes after it: too many things", announced.key[:200])
+                log.warning("too many entities: ignored %s and all further ones", announced.key[:200])
             self._has_overflowed = True
             return None
         thing.id = entity_id or self._free_id(thing.identity.id)
         self._by_id[thing.id] = thing
         self.revision += 1
         for topic in thing.topics:
-            self._followers.setdefault(topic, []).append(thing)
+            self._subscribers.setdefault(topic, []).append(thing)
             if topic in self._last:
                 thing.take(topic, self._last[topic])
         return thing.id
@@ -355,7 +355,7 @@ class MqttEntities:
         thing = self._by_id.pop(entity_id)
         self.revision += 1
         for topic in thing.topics:
-            self._followers[topic].remove(thing)
-            if not self._followers[topic]:
-                del self._followers[topic]
+            self._subscribers[topic].remove(thing)
+            if not self._subscribers[topic]:
+                del self._subscribers[topic]
                 self._last.pop(topic, None)

@@ -41,7 +41,7 @@ COLOURS: Mapping[str, Rgb] = {
     "white": (255, 255, 255), "yellow": (255, 255, 0),
 }  # fmt: skip
 
-# Whites that a lamp has a temperature for, in kelvin; and what stands for them where it has none.
+# Whites as colour temperatures in kelvin, and their RGB for lights without colour temperature.
 WHITES: Mapping[str, int] = {"warm white": 2700, "white": 4000, "cool white": 6000, "cold white": 6000}
 _AS_RGB: Mapping[str, Rgb] = {
     "warm white": (255, 180, 107),
@@ -52,7 +52,7 @@ _D65 = (0.3127, 0.3290)
 
 
 def rgb_of(name: str) -> Rgb | None:
-    """None for a colour that we do not know."""
+    """None for an unknown colour."""
     return COLOURS.get(name) or _AS_RGB.get(name)
 
 
@@ -78,7 +78,7 @@ def to_xy(rgb: Rgb) -> tuple[float, float]:
 
 
 def from_xy(x: float, y: float) -> Rgb:
-    """As bright as it can be."""
+    """At full brightness."""
     if y <= 0:
         return 0, 0, 0
     wide, deep = x / y, (1 - x - y) / y
@@ -93,7 +93,7 @@ def from_xy(x: float, y: float) -> Rgb:
 
 
 def nearest_name(rgb: Rgb) -> str:
-    """The colour that a lamp shows, in a word."""
+    """The name of the nearest known colour."""
     return min(COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(COLOURS[name], rgb, strict=True)))
 
 
@@ -105,13 +105,13 @@ def _curved(part: float) -> float:
     return part * 12.92 if part <= 0.0031308 else float(1.055 * part ** (1 / 2.4) - 0.055)
 
 
-_WITHIN = 2  # percent; a scale of 254 does not meet every one
-# The first that is offered is used; each letter is a part of the colour, in JSON too.
+_WITHIN = 2  # percent; a scale of 254 steps does not hit every percent
+# In order of preference; each letter is a channel of the colour, in JSON too.
 _COLOUR_MODES = ("rgb", "hs", "xy")
 
 
 class _Light(Switch):
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self.lit(target, None, None)
@@ -119,18 +119,18 @@ class _Light(Switch):
                 brightness = action.values.get("brightness")
                 return self.lit(target, brightness, _colour(action.values.get("color")))
             case _:
-                return super().order(target, action)
+                return super().command(target, action)
 
     def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Command:
-        """On, with a brightness (0 is off) and a colour where they are given. Raises HomeError."""
+        """The command for on, with optional brightness (0 is off) and colour. Raises HomeError."""
         raise NotImplementedError
 
     def as_lit(
         self, messages: tuple[OutgoingMessage, ...], brightness: int | None, colour: str | None, *news: str
     ) -> Command:
-        """The order, once it is known what is to be sent.
+        """The command for these messages.
 
-        `news` has to be reported anew: the colour that is reported is never quite the one that was set.
+        `news` must be reported anew, because the reported colour never equals the one that was set.
         """
         assumed: Values = {"state": "on"}
         expected = {"state": one_of("on")}
@@ -143,7 +143,7 @@ class _Light(Switch):
 
 
 def _colour(said: object) -> str | None:
-    """Raises HomeError for a colour that nobody knows."""
+    """Raises HomeError for an unknown colour."""
     if said is None:
         return None
     name = " ".join(str(said).casefold().replace("-", " ").split())
@@ -153,7 +153,7 @@ def _colour(said: object) -> str | None:
 
 
 def _white(config: DiscoveryConfig, name: str) -> int:
-    """The colour temperature of a white, within what the lamp has."""
+    """The colour temperature of a white, within the light's range."""
     if config.flag("color_temp_kelvin"):
         low, high = config.number("min_kelvin", 2000), config.number("max_kelvin", 6500)
         return round(min(high, max(low, WHITES[name])))
@@ -162,7 +162,7 @@ def _white(config: DiscoveryConfig, name: str) -> int:
 
 
 class TopicLight(_Light):
-    """A topic for each value: Home Assistant's default schema."""
+    """A light with one topic per value (the default schema)."""
 
     state_template = "state_value_template"
 
@@ -171,9 +171,9 @@ class TopicLight(_Light):
         super().__init__(config)
         self._scale = config.number("brightness_scale", 255)
         dim = numbers("brightness", percent(0, self._scale))
-        self.follow("brightness_state_topic", "brightness_value_template", dim, "brightness")
+        self.subscribe("brightness_state_topic", "brightness_value_template", dim, "brightness")
         for mode, to_rgb in _TO_RGB.items():
-            self.follow(f"{mode}_state_topic", f"{mode}_value_template", _read_colour(to_rgb), "color")
+            self.subscribe(f"{mode}_state_topic", f"{mode}_value_template", _read_colour(to_rgb), "color")
 
     def lit(self, target: Entity, brightness: int | None, colour: str | None) -> Command:
         if brightness == 0:
@@ -193,7 +193,7 @@ class TopicLight(_Light):
                 messages = (on, *style)
             case _:
                 messages = (*style, on)
-        # A lamp that shows a white by its temperature reports no colour.
+        # A light that shows a white by its temperature reports no colour.
         news = ("color",) if colour and not self._has_temperature(colour) else ()
         return self.as_lit(messages, brightness, colour, *news)
 
@@ -247,9 +247,9 @@ def _read_colour(to_rgb: Callable[..., Rgb]) -> Reader:
 
 
 class JsonLight(_Light):
-    """One object for all values, as zigbee2mqtt and ESPHome write it."""
+    """A light with one JSON object for all values, as zigbee2mqtt and ESPHome use it."""
 
-    state_template = ""  # the object is read whole
+    state_template = ""  # the whole object is parsed
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -257,14 +257,14 @@ class JsonLight(_Light):
         offered = config.texts("supported_color_modes") or tuple(
             mode for mode in (*_COLOUR_MODES, "color_temp") if config.flag(mode)
         )
-        # Lights with four or five colours take three as well.
+        # Lights with four or five channels accept three as well.
         self._colour_mode = next((mode for mode in _COLOUR_MODES for one in offered if one.rstrip("w") == mode), None)
         self._has_whites = "color_temp" in offered
         self._can_dim = config.flag("brightness") or bool(set(offered) - {"onoff"})
         self._scale = config.number("brightness_scale", 255)
-        if self.tells:
-            self.tells |= {"brightness"} if self._can_dim else set()
-            self.tells |= {"color"} if self._colour_mode or self._has_whites else set()
+        if self.reports:
+            self.reports |= {"brightness"} if self._can_dim else set()
+            self.reports |= {"color"} if self._colour_mode or self._has_whites else set()
 
     def read_state(self, text: str) -> Values:
         said = json.loads(text)
@@ -290,7 +290,7 @@ class JsonLight(_Light):
         if colour is not None:
             wanted |= self._coloured(target, colour)
         message = self.publish("command_topic", json.dumps(wanted))
-        # Not every light has its colour in the object.
+        # Not every light reports its colour in the object.
         return self.as_lit((message,), brightness, colour, *(("state",) if colour else ()))
 
     def switched(self, state: str) -> Command:

@@ -1,4 +1,4 @@
-"""MQTT components that are on or off, or in a few named states: switches, locks, alarms, robots, scenes."""
+"""MQTT components with a few discrete states: switches, locks, alarm panels, robots, scenes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from edgevox.home.phrasing import sentence, the
 
 
 class Switch(Component):
-    """Switches, humidifiers and what else can be on or off."""
+    """Switches, humidifiers and other on/off devices."""
 
     state_template = "value_template"
 
@@ -33,12 +33,12 @@ class Switch(Component):
             config.text("state_on") or self.payloads["on"]: "on",
             config.text("state_off") or self.payloads["off"]: "off",
         }
-        self.follow("state_topic", self.state_template, self.read_state, "state")
+        self.subscribe("state_topic", self.state_template, self.read_state, "state")
 
     def read_state(self, text: str) -> Values:
         return states(self.reported)(text)
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 return self.switched("on")
@@ -58,7 +58,7 @@ class Humidifier(Switch):
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
-        self.follow(
+        self.subscribe(
             "current_humidity_topic",
             "current_humidity_template",
             numbers("current_humidity"),
@@ -67,7 +67,7 @@ class Humidifier(Switch):
 
 
 class Siren(Switch):
-    """A switch whose messages may be objects with a state in them."""
+    """A switch whose messages may be JSON objects with a state."""
 
     state_template = "state_value_template"
 
@@ -87,7 +87,7 @@ class Siren(Switch):
 
 
 class Button(Component):
-    """Scenes and buttons: a command, and no state."""
+    """Scenes and buttons: a command without a state."""
 
     def __init__(self, config: DiscoveryConfig, payload_key: str, payload: str) -> None:
         """Raises InvalidDiscovery."""
@@ -95,14 +95,14 @@ class Button(Component):
         config.needed_topic("command_topic")
         self._payload = config.text(payload_key, payload)
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         if action.verb != "turn_on":
             raise unsupported(target, "be turned off")
         return Command((self.publish("command_topic", self._payload, "command_template"),), {})
 
 
 class Lock(Component):
-    """A lock counts as locked when it says so, not while it turns."""
+    """A lock; it counts as locked when it reports so, not while it turns."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
@@ -112,9 +112,9 @@ class Lock(Component):
             config.text(f"state_{state}", state.upper()): state
             for state in ("locked", "unlocked", "locking", "unlocking", "jammed")
         }
-        self.follow("state_topic", "value_template", states(reported), "state")
+        self.subscribe("state_topic", "value_template", states(reported), "state")
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on":
                 payload, state = self.config.text("payload_lock", "LOCK"), "locked"
@@ -132,19 +132,19 @@ _ARMED = ("armed_away", "armed_home", "armed_night", "armed_vacation", "armed_cu
 
 
 class AlarmPanel(Component):
-    """Arms for nobody being at home, where it can; while it still counts down it says "arming"."""
+    """An alarm panel; arms in away mode if supported, and is "arming" while it counts down."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
         config.needed_topic("command_topic")
         known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
-        self.follow("state_topic", "value_template", states({state: state for state in known}), "state")
+        self.subscribe("state_topic", "value_template", states({state: state for state in known}), "state")
         offered = config.texts("supported_features")
         ways = [state for state in _ARMED if not offered or f"arm_{state.removeprefix('armed_')}" in offered]
         self._armed = ways[0] if ways else ""
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on" if self._armed:
                 state, needed = self._armed, "code_arm_required"
@@ -168,14 +168,14 @@ def needs_code(target: Entity) -> HomeError:
 
 
 class Vacuum(Component):
-    """Says what it does in one JSON object."""
+    """A vacuum, which reports in one JSON object."""
 
     def __init__(self, config: DiscoveryConfig) -> None:
         """Raises InvalidDiscovery."""
         super().__init__(config)
-        self.follow("state_topic", "value_template", _read_vacuum, "state")
+        self.subscribe("state_topic", "value_template", _read_vacuum, "state")
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on" | "start":
                 payload, state = self.config.text("payload_start", "start"), "cleaning"
@@ -207,14 +207,14 @@ class LawnMower(Component):
         """Raises InvalidDiscovery."""
         super().__init__(config)
         known = ("mowing", "docked", "paused", "returning", "error")
-        self.follow(
+        self.subscribe(
             "activity_state_topic",
             "activity_value_template",
             states({state: state for state in known}),
             "state",
         )
 
-    def order(self, target: Entity, action: Action) -> Command:
+    def command(self, target: Entity, action: Action) -> Command:
         match action.verb:
             case "turn_on" | "start":
                 return self._sent(target, "start_mowing", "mowing", "mowing")

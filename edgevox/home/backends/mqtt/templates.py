@@ -1,7 +1,7 @@
 """A restricted Jinja for the templates of discovery messages.
 
-Anybody who may publish can announce a template, so it is not trusted: no loops, macros or Python
-attributes, and no filter or value may grow. Its cost is then bounded by its length.
+Templates are untrusted, because every publisher can announce one: no loops, macros or Python attributes, and
+no filter or value may grow. The cost of a template is then bounded by its length.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _MAX_NUMBER = 1e15
 _MAX_DIGITS = 12
 _MISSING = object()
 
-JOIN = "joined"  # what `a ~ b` becomes
+JOIN = "joined"  # the filter that replaces `a ~ b`
 
 _Function: TypeAlias = Callable[..., Any]
 
 
 def checked(value: Any) -> Any:  # noqa: ANN401 - any value, and the same one back
-    """The value, if it is not too large. Raises SecurityError."""
+    """Return the value. Raises SecurityError if it is too large."""
     match value:
         case str() | bytes() | list() | tuple() | dict():
             is_large = len(value) > MAX_VALUE_CHARS
@@ -40,7 +40,7 @@ def checked(value: Any) -> Any:  # noqa: ANN401 - any value, and the same one ba
         case _:
             is_large = False
     if is_large:
-        raise SecurityError("a value has grown too large")
+        raise SecurityError("a value is too large")
     return value
 
 
@@ -96,14 +96,14 @@ def _default(value: object, instead: object = "", boolean: bool = False) -> obje
 def _replace(value: object, old: str, new: str) -> str:
     text = str(value)
     if len(text) + text.count(old) * len(new) > MAX_VALUE_CHARS:
-        raise SecurityError("a text would grow too long")
+        raise SecurityError("a text is too long")
     return text.replace(old, new)
 
 
 def _join(values: Sequence[object], between: str = "") -> str:
     texts = [str(value) for value in values]
     if sum(map(len, texts)) + len(texts) * len(between) > MAX_VALUE_CHARS:
-        raise SecurityError("a text would grow too long")
+        raise SecurityError("a text is too long")
     return between.join(texts)
 
 
@@ -156,7 +156,7 @@ FUNCTIONS = {name: FILTERS[name] for name in ("bool", "float", "iif", "int", "ma
 
 MAX_TEMPLATE_CHARS = 2000
 
-# {{ value_json.state }}, {{ value_json['state'] }}: nine in ten templates, and no compiler for them.
+# {{ value_json.state }}, {{ value_json['state'] }}: nine in ten templates, evaluated without Jinja.
 _SIMPLE = re.compile(
     r"\s*\{\{\s*value_json(?:\.(?P<plain>[A-Za-z_]\w*)"
     r"""|\[(?P<quote>['"])(?P<quoted>[^'"\\]+)(?P=quote)\])\s*\}\}\s*"""
@@ -176,7 +176,7 @@ _ALLOWED = frozenset(
 
 
 class BadTemplate(ValueError):
-    """A template that is not one, or that asks for more than it may."""
+    """An invalid template, or one that uses a forbidden feature."""
 
 
 class Template:
@@ -191,7 +191,7 @@ class Template:
         self._key: str | None = (simple["plain"] or simple["quoted"]) if simple else None
 
     def read(self, payload: str) -> str | None:
-        """What a message says; None when it does not say it, or the template is no good."""
+        """The value in a message; None if it has none, or the template fails."""
         try:
             said = json.loads(payload)
         except (ValueError, RecursionError):
@@ -214,17 +214,17 @@ class Template:
 
 def _rendered(source: str, known: dict[str, object]) -> str:
     if (template := _compiled(source)) is None:
-        raise BadTemplate("not a template that we allow")
+        raise BadTemplate("invalid or forbidden template")
     try:
         return str(checked(template.render(known).strip()))
     except (TemplateError, ArithmeticError, ValueError, TypeError, LookupError, RecursionError) as error:
         raise BadTemplate(type(error).__name__) from None
 
 
-# Compiled when it is used, and not kept with each thing: a thousand things may announce long ones.
+# Compiled at first use and cached here, not with each entity: a thousand entities may announce long ones.
 @lru_cache(maxsize=512)
 def _compiled(source: str) -> JinjaTemplate | None:
-    """None for a bad one, which is then not looked at again."""
+    """None for an invalid template, which is not compiled again."""
     try:
         tree = _ENVIRONMENT.parse(source)
         _check(tree)
@@ -240,7 +240,7 @@ def _check(tree: nodes.Template) -> None:
             raise SecurityError(type(node).__name__)
         if isinstance(node, nodes.Name) and node.ctx == "store" and node.name in _GIVEN:
             raise SecurityError(node.name)
-        # Lists of lists that were set before would double with each line.
+        # Nested lists of variables would double with each assignment.
         if isinstance(node, _COLLECTIONS) and any(
             name.name not in _GIVEN and name.name not in FUNCTIONS for name in node.find_all(nodes.Name)
         ):
@@ -248,7 +248,7 @@ def _check(tree: nodes.Template) -> None:
 
 
 class _Joining(NodeTransformer):
-    """Has `a ~ b` done by a filter, which looks at the size of what comes out."""
+    """Replaces `a ~ b` by a filter that checks the size of the result."""
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:  # noqa: N802 - jinja2 calls it so
         self.generic_visit(node)
@@ -256,7 +256,7 @@ class _Joining(NodeTransformer):
 
 
 class _Environment(SandboxedEnvironment):
-    """Values that do not grow, and nothing of Python's but a few methods of texts."""
+    """Limits the size of values, and allows only a few methods of strings."""
 
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%"})
 

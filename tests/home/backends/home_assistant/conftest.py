@@ -1,4 +1,4 @@
-"""One real Home Assistant for all tests here, and a home that is connected to it."""
+"""Fixtures: one real Home Assistant for all tests here, and a connected home."""
 
 from __future__ import annotations
 

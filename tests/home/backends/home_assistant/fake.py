@@ -1,4 +1,4 @@
-"""A small server that speaks like Home Assistant, for what the real one cannot be made to do."""
+"""A small fake of Home Assistant's server, for behaviour that the real one cannot be made to show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rooms, names and lists for the Home Assistant of the tests, made over its own APIs as a user would."""
+"""Creates areas, names and lists in the tests' Home Assistant over its own APIs, as a user would."""
 
 from __future__ import annotations
 

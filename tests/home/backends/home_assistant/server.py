@@ -1,4 +1,4 @@
-"""A real Home Assistant with the demo integration, in a folder of its own, on a port of its own."""
+"""A real Home Assistant with the demo integration, in its own folder and on its own port."""
 
 from __future__ import annotations
 

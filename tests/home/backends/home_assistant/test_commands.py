@@ -1,4 +1,4 @@
-"""The home tools on a real Home Assistant: what is said, and what Home Assistant itself says has changed."""
+"""The home tools on a real Home Assistant: answers, and state changes in Home Assistant."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ async def test_a_command_has_its_effect_in_home_assistant(
          "Turn off the siren?", "The siren is off.", {"siren.siren": "off"}),
     ],
 )  # fmt: skip
-async def test_what_opens_the_house_waits_for_a_yes(
+async def test_actions_that_lower_security_wait_for_a_yes(
     before: Before,
     tool: str,
     arguments: dict[str, Any],
@@ -218,7 +218,7 @@ async def test_what_opens_the_house_waits_for_a_yes(
     assert {entity_id: server.state(entity_id) for entity_id in expected} == expected
 
 
-async def test_a_list_is_written_read_and_ticked_off(bench: Bench, server: Server) -> None:
+async def test_list_items_are_added_read_and_completed(bench: Bench, server: Server) -> None:
     for the_list in ("todo.shopping_list", "todo.chores"):
         assert server.state(the_list) == "0"
     assert await bench.say("shopping_list_add_item", item="milk") == "I added milk to the shopping list."
@@ -240,7 +240,7 @@ async def test_a_list_is_written_read_and_ticked_off(bench: Bench, server: Serve
     assert server.get("/api/shopping_list") == []
 
 
-async def test_of_two_lines_that_read_the_same_one_is_ticked_off(bench: Bench, server: Server) -> None:
+async def test_of_two_equal_items_one_is_completed(bench: Bench, server: Server) -> None:
     for _ in range(2):
         await bench.say("list_add_item", name="chores", item="call mum")
     await bench.say("list_complete_item", name="chores", item="call mum")
@@ -261,7 +261,7 @@ async def test_the_next_track_is_played(bench: Bench, server: Server) -> None:
     assert server.attribute("media_player.walkman", "media_track") == track
 
 
-async def test_all_lights_go_out_but_those_that_do_not_answer(bench: Bench, server: Server) -> None:
+async def test_all_lights_turn_off_except_those_that_do_not_answer(bench: Bench, server: Server) -> None:
     for light in ("light.bed_light", "light.kitchen_lights", "light.ceiling_lights"):
         server.call("light", "turn_on", entity_id=light)
     await in_step(bench)
@@ -272,7 +272,7 @@ async def test_all_lights_go_out_but_those_that_do_not_answer(bench: Bench, serv
     assert server.state("light.entrance_color_white_lights") == "on"
 
 
-async def test_everybody_is_told(bench: Bench, admin: Admin) -> None:
+async def test_an_announcement_is_made(bench: Bench, admin: Admin) -> None:
     await admin.command("subscribe_events", event_type="notify")
     assert await bench.confirmed("broadcast", message="lunch is ready") == "Announced."
     assert (await admin.event())["data"]["message"] == "lunch is ready"

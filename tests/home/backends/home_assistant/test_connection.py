@@ -1,4 +1,4 @@
-"""A real Home Assistant that goes away, comes back and changes while it is talked to."""
+"""The connection to a real Home Assistant that is killed, restarted and changed meanwhile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def eventually(is_so: Callable[[], bool], *, within_s: float) -> float:
     return time.monotonic() - began_s
 
 
-async def test_the_house_is_what_is_exposed_and_where_it_stands(home: HomeAssistantHome) -> None:
+async def test_the_house_has_the_exposed_entities_and_their_areas(home: HomeAssistantHome) -> None:
     house = home.house()
     assert ids(home) == set(EXPOSED)
     by_device = house.entity("cover.kitchen_window")
@@ -44,7 +44,7 @@ async def test_the_house_is_what_is_exposed_and_where_it_stands(home: HomeAssist
     assert living_room.aliases == ("Lounge",)
 
 
-async def test_a_killed_server_is_told_of_and_works_again_when_it_is_back(
+async def test_a_killed_server_is_reported_and_reconnected(
     home: HomeAssistantHome, bench: Bench, server: Server
 ) -> None:
     await bench.say("turn_on", name="bed light")
@@ -74,7 +74,7 @@ async def test_a_killed_server_is_told_of_and_works_again_when_it_is_back(
     await too_early.close()
 
 
-async def test_a_server_that_hangs_costs_no_more_than_the_time_out(server: Server) -> None:
+async def test_a_hanging_server_costs_no_more_than_the_timeout(server: Server) -> None:
     home = HomeAssistantHome(server.url, Secret(server.token), timeout_s=0.5)
     await home.start()
     bench = bench_of(home)
@@ -94,7 +94,7 @@ async def test_a_server_that_hangs_costs_no_more_than_the_time_out(server: Serve
     await home.close()
 
 
-async def test_a_wrong_token_says_what_to_do(server: Server) -> None:
+async def test_a_wrong_token_is_reported_with_a_hint(server: Server) -> None:
     home = HomeAssistantHome(server.url, Secret("wrong-" + server.token), timeout_s=5)
     await home.start()
     assert home.problem == "Home Assistant does not accept the token; run edgevox home setup."
@@ -128,9 +128,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
     await home.close()
 
 
-async def test_what_changes_in_the_house_is_known_a_moment_later(
-    home: HomeAssistantHome, bench: Bench, admin: Admin
-) -> None:
+async def test_changes_of_the_house_are_known_at_once(home: HomeAssistantHome, bench: Bench, admin: Admin) -> None:
     light = "light.bed_light"
     await admin.command("config/entity_registry/update", entity_id=light, name="Reading Lamp")
     await eventually(lambda: "Reading Lamp" in names(home), within_s=5)
@@ -149,14 +147,12 @@ async def test_what_changes_in_the_house_is_known_a_moment_later(
     await eventually(lambda: "Bed Light" in names(home), within_s=5)
 
 
-async def test_a_list_that_is_not_there_does_not_answer(home: HomeAssistantHome) -> None:
+async def test_a_missing_list_is_reported(home: HomeAssistantHome) -> None:
     with pytest.raises(HomeError, match=r"^That list does not answer\.$"):
         await home.items("todo.nowhere")
 
 
-async def test_what_vanishes_is_not_there_any_more(
-    home: HomeAssistantHome, bench: Bench, admin: Admin, server: Server
-) -> None:
+async def test_a_removed_entity_is_unknown(home: HomeAssistantHome, bench: Bench, admin: Admin, server: Server) -> None:
     server.set_state("light.visitor", "off", friendly_name="Visitor Light")
     await admin.command(
         "homeassistant/expose_entity",
@@ -175,7 +171,7 @@ async def test_what_vanishes_is_not_there_any_more(
     assert await bench.say("turn_on", name="visitor light") == "The visitor light is not there any more."
 
 
-async def test_nothing_shows_the_token(home: HomeAssistantHome, server: Server) -> None:
+async def test_the_token_is_never_shown(home: HomeAssistantHome, server: Server) -> None:
     shown = [repr(home), str(vars(home)), home.problem, repr(home.house())]
     for url in (server.url, "http://127.0.0.1:1"):
         with pytest.raises(HomeError) as error:

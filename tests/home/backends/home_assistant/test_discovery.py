@@ -1,4 +1,4 @@
-"""Home Assistants are found in a real network: that of this machine with itself."""
+"""Discovery of Home Assistant instances over this machine's real network interfaces."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_a_home_assistant_in_the_network_is_found(told: dict[str, str], ur
     assert FoundHomeAssistant(HOUSE_NAME, url) in found
 
 
-async def test_one_that_has_said_goodbye_is_not_found() -> None:
+async def test_an_instance_that_has_unregistered_is_not_found() -> None:
     async with announced():
         assert HOUSE_NAME in await names()
     assert HOUSE_NAME not in await names()

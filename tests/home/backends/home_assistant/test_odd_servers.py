@@ -1,4 +1,4 @@
-"""Servers that are slow, strange or newer than the real one of the other tests."""
+"""Servers that are slow, broken, or newer than the real one of the other tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_a_newer_home_assistant_has_floors() -> None:
         assert (light.area, light.floor, light.aliases) == ("attic", "top", ("Loft Lamp",))
 
 
-async def test_an_older_one_has_no_floors_no_aliases_and_no_exposure() -> None:
+async def test_an_older_home_assistant_has_no_floors_aliases_or_exposure() -> None:
     fake = FakeHomeAssistant()
     for command in ("supported_features", "config/floor_registry/list", "config/entity_registry/get_entries"):
         del fake.answers[command]
@@ -82,7 +82,7 @@ async def test_a_slow_server_is_waited_for() -> None:
         assert [entity.state for entity in await doing] == ["on"]
 
 
-async def test_one_that_is_too_slow_is_told_of_and_does_not_hold_anybody_up() -> None:
+async def test_a_server_that_is_too_slow_is_reported_without_blocking() -> None:
     fake = FakeHomeAssistant()
     async with connected(fake, timeout_s=0.2) as home:
         fake.delay_s = 1.0
@@ -96,7 +96,7 @@ async def test_one_that_is_too_slow_is_told_of_and_does_not_hold_anybody_up() ->
         assert time.monotonic() - began_s < 1.0
 
 
-async def test_starting_is_over_when_it_takes_too_long() -> None:
+async def test_waiting_for_the_start_has_a_timeout() -> None:
     fake = FakeHomeAssistant()
     fake.delay_s = 0.15
     async with connected(fake, timeout_s=0.1) as home:
@@ -117,7 +117,7 @@ async def test_a_server_that_is_starting_is_used_when_it_has_started() -> None:
         assert thing(home).state == "off"
 
 
-async def test_a_value_that_is_under_way_is_as_good_as_there() -> None:
+async def test_a_value_that_is_changing_counts_as_done() -> None:
     fake = FakeHomeAssistant()
     fake.states["light.attic"] = {
         "s": "on",
@@ -131,7 +131,7 @@ async def test_a_value_that_is_under_way_is_as_good_as_there() -> None:
         assert light.attributes["brightness"] == 78
 
 
-async def test_several_silent_things_are_named_together() -> None:
+async def test_several_silent_entities_are_reported_together() -> None:
     fake = FakeHomeAssistant()
     fake.states["light.hall"] = {"s": "off", "a": {"friendly_name": "Hall Lights"}}
     async with connected(fake, timeout_s=0.2) as home:
@@ -146,7 +146,7 @@ async def test_several_silent_things_are_named_together() -> None:
             assert silent.value.message == said
 
 
-async def test_a_server_that_is_gone_without_a_word_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dead_peer_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edgevox.home.backends.home_assistant.connection._PING_EVERY_S", 0.2)
     fake = FakeHomeAssistant()
     fake.is_deaf = True
@@ -158,7 +158,7 @@ async def test_a_server_that_is_gone_without_a_word_is_noticed(monkeypatch: pyte
 # --- strange
 
 
-async def test_many_messages_may_come_as_one() -> None:
+async def test_coalesced_messages_are_parsed() -> None:
     fake = FakeHomeAssistant()
     async with connected(fake) as home:
         on = '{"id": 99, "type": "event", "event": {}}'
@@ -169,7 +169,7 @@ async def test_many_messages_may_come_as_one() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", '[{"type": "event", "id": 7, "event": {"a": [1]}}]', '{"id": 7, "type"'])
-async def test_after_a_message_that_makes_no_sense_it_connects_anew(text: str) -> None:
+async def test_an_unexpected_message_leads_to_a_reconnect(text: str) -> None:
     fake = FakeHomeAssistant()
     async with connected(fake) as home:
         await fake.send(text.replace("7", str(fake.states_id)))
@@ -178,14 +178,14 @@ async def test_after_a_message_that_makes_no_sense_it_connects_anew(text: str) -
         assert thing(home).state == "off"
 
 
-async def test_registries_that_make_no_sense_are_a_problem_and_not_the_end() -> None:
+async def test_unexpected_registries_are_reported_and_survived() -> None:
     fake = FakeHomeAssistant()
     fake.answers["config/area_registry/list"] = [{"name": "no id"}]
     async with connected(fake) as home:
         assert home.problem == "Home Assistant answers in a way that I do not understand; update EdgeVox."
 
 
-async def test_a_wrong_token_is_tried_once() -> None:
+async def test_a_wrong_token_is_not_retried() -> None:
     fake = FakeHomeAssistant()
     async with running(fake) as url:
         home = HomeAssistantHome(url, Secret("wrong"), timeout_s=5)
@@ -196,7 +196,7 @@ async def test_a_wrong_token_is_tried_once() -> None:
         assert fake.logins == 1
 
 
-def test_tries_grow_rarer_and_a_wrong_token_is_hardly_tried_again() -> None:
+def test_retries_back_off_and_a_wrong_token_waits_longest() -> None:
     waits_s = [[backoff_s(failures, is_refused=False) for _ in range(50)] for failures in range(1, 40)]
     assert all(0.25 <= wait <= 5.0 for waits in waits_s for wait in waits)
     assert max(waits_s[0]) < min(waits_s[-1])
@@ -241,7 +241,7 @@ async def _silence(request: web.Request) -> web.StreamResponse:
         (_silence, Unreachable, "check that it is running."),
     ],
 )
-async def test_a_server_that_is_something_else_is_told_apart(
+async def test_another_web_server_is_reported(
     answer: Callable[[web.Request], Awaitable[web.StreamResponse]], error: type[HomeError], said: str
 ) -> None:
     app = web.Application()
@@ -253,12 +253,12 @@ async def test_a_server_that_is_something_else_is_told_apart(
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "homeassistant.local", "http://", "ftp://127.0.0.1"])
-async def test_an_address_where_nobody_is(url: str) -> None:
+async def test_an_address_without_a_server_is_reported(url: str) -> None:
     with pytest.raises(Unreachable):
         await check_token(url, Secret(TOKEN), timeout_s=1)
 
 
-async def test_what_is_no_web_server_at_all() -> None:
+async def test_a_server_without_http_is_reported() -> None:
     async def babble(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ESMTP\r\n")
         writer.close()
@@ -285,7 +285,7 @@ async def test_a_password_in_the_address_is_not_shown() -> None:
 # --- services that the real one does not have
 
 
-async def test_what_a_search_finds_first_is_played() -> None:
+async def test_the_first_search_result_is_played() -> None:
     fake = FakeHomeAssistant()
     fake.states["media_player.hifi"] = {"s": "idle", "a": {"supported_features": _SEARCHES}}
     media = {"media_content_id": "x://jazz", "media_content_type": "playlist", "title": "Jazz"}
@@ -339,7 +339,7 @@ async def test_a_search_that_finds_nothing_plays_nothing() -> None:
         ({"tts.piper": {"s": "unknown"}}, "notify.notify", None),
     ],
 )  # fmt: skip
-async def test_an_announcement_takes_the_best_way_there_is(
+async def test_an_announcement_uses_the_best_available_service(
     states: dict[str, Any], service: str, target: dict[str, Any] | None
 ) -> None:
     fake = FakeHomeAssistant()
@@ -354,7 +354,7 @@ async def test_an_announcement_takes_the_best_way_there_is(
         assert call["service_data"]["media_player_entity_id"] == ["media_player.speaker"]
 
 
-async def test_where_nothing_can_announce_that_is_said() -> None:
+async def test_a_home_that_cannot_announce_is_reported() -> None:
     fake = FakeHomeAssistant()
     fake.responses["notify.notify"] = {"code": "not_found", "message": "Service notify.notify not found."}
     async with connected(fake) as home:
@@ -377,7 +377,7 @@ async def test_where_nothing_can_announce_that_is_said() -> None:
         ("home_assistant_error", "", "Home Assistant could not do that."),
     ],
 )
-async def test_an_error_of_home_assistant_s_is_a_sentence(code: str, message: str, said: str) -> None:
+async def test_an_error_of_home_assistant_becomes_a_sentence(code: str, message: str, said: str) -> None:
     fake = FakeHomeAssistant()
     fake.responses["light.turn_on"] = {"code": code, "message": message}
     async with connected(fake) as home:
@@ -386,7 +386,7 @@ async def test_an_error_of_home_assistant_s_is_a_sentence(code: str, message: st
     assert error.value.message == said
 
 
-async def test_those_that_can_do_it_do_it() -> None:
+async def test_targets_that_support_the_action_perform_it() -> None:
     fake = FakeHomeAssistant()
     fake.states["light.hall"] = {"s": "off", "a": {"supported_color_modes": ["hs"]}}
     async with connected(fake) as home:

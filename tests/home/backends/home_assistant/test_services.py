@@ -1,4 +1,4 @@
-"""Which service does what to what, and what is refused in a sentence."""
+"""The service call of each action, and the sentences for unsupported ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def service(entity: Entity, verb: Verb, **values: Any) -> Service:
         ("automation", "turn_on", "turn_off"),
     ],
 )
-def test_on_and_off_are_each_domain_s_own_services(domain: str, on: str, off: str) -> None:
+def test_on_and_off_map_to_the_services_of_each_domain(domain: str, on: str, off: str) -> None:
     assert service(thing(domain), "turn_on").name == on
     assert service(thing(domain), "turn_off").name == off
 
@@ -85,7 +85,7 @@ def test_on_and_off_are_each_domain_s_own_services(domain: str, on: str, off: st
         (thing("lawn_mower"), "dock", {}, "dock", {}),
     ],
 )  # fmt: skip
-def test_an_action_is_a_service(
+def test_an_action_maps_to_a_service(
     entity: Entity, verb: Verb, values: dict[str, Any], name: str, data: dict[str, Any]
 ) -> None:
     found = service(entity, verb, **values)
@@ -129,14 +129,14 @@ def test_an_action_is_a_service(
         (thing("lawn_mower", features=0), "dock", {}, "The it cannot be sent home."),
     ],
 )  # fmt: skip
-def test_what_a_thing_cannot_do_is_said(entity: Entity, verb: Verb, values: dict[str, Any], said: str) -> None:
+def test_an_unsupported_action_raises_a_sentence(entity: Entity, verb: Verb, values: dict[str, Any], said: str) -> None:
     with pytest.raises(HomeError) as refused:
         service_for(entity, Action(verb, (entity,), values))
     assert refused.value.message == said
 
 
 @pytest.mark.parametrize("domain", ["climate", "media_player"])
-def test_what_is_on_does_not_begin_anew(domain: str) -> None:
+def test_an_entity_that_is_on_is_not_restarted(domain: str) -> None:
     entity = thing(domain, "playing")
     assert service_for(entity, Action("turn_on", (entity,))) is None
 
@@ -159,7 +159,7 @@ def test_what_is_on_does_not_begin_anew(domain: str) -> None:
         (thing("switch"), "turn_off", {}, thing("switch", "off"), thing("switch", "unavailable")),
     ],
 )  # fmt: skip
-def test_the_state_that_follows_tells_whether_it_was_done(
+def test_the_new_state_confirms_the_action(
     entity: Entity, verb: Verb, values: dict[str, Any], done: Entity, not_done: Entity
 ) -> None:
     is_done = service(entity, verb, **values).is_done

@@ -1,4 +1,4 @@
-"""Translation of Home Assistant's states, and following them live."""
+"""Conversion of Home Assistant's states, and live updates."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def translated(entity_id: str, state: str, **attributes: Any) -> Entity:
         ("light.a", "on", {"brightness": "bright", "volume_level": True}, {}),
     ],
 )  # fmt: skip
-def test_attributes_are_whole_percentages_and_nothing_more_than_needed(
+def test_attributes_are_percentages_and_only_the_needed_ones(
     entity_id: str, state: str, attributes: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert translated(entity_id, state, **attributes).attributes == expected
@@ -64,18 +64,18 @@ def test_attributes_are_whole_percentages_and_nothing_more_than_needed(
         (None, "hall lamp"),
     ],
 )
-def test_a_thing_is_called_as_people_call_it(friendly_name: str | None, name: str) -> None:
+def test_the_best_available_name_is_used(friendly_name: str | None, name: str) -> None:
     assert translated("light.hall_lamp", "on", friendly_name=friendly_name).name == name
 
 
-def test_a_registered_name_stands_in_for_a_missing_one() -> None:
+def test_a_registered_name_replaces_a_missing_one() -> None:
     house = Registries(things={"light.a": RegistryEntry(name="Desk Lamp")})
     found = to_entity("light.a", "on", {}, house)
     assert found is not None
     assert found.name == "Desk Lamp"
 
 
-def test_a_thing_stands_where_it_or_its_device_does() -> None:
+def test_the_area_is_the_entitys_or_its_devices() -> None:
     house = parse_registries(
         areas=[
             {"area_id": "attic", "name": "Attic", "aliases": ["Loft"], "floor_id": "top"},
@@ -108,7 +108,7 @@ def test_a_thing_stands_where_it_or_its_device_does() -> None:
 # --- exposure
 
 
-def test_without_a_decision_home_assistant_s_defaults_are_exposed() -> None:
+def test_without_user_choices_the_defaults_are_exposed() -> None:
     default = read_exposure({"exposed_entities": {"light.a": {}, "light.b": {"cloud.alexa": True}}})
     assert default.has("light.a", None)
     assert default.has("sensor.a", "temperature")
@@ -118,7 +118,7 @@ def test_without_a_decision_home_assistant_s_defaults_are_exposed() -> None:
     assert not default.has("alarm_control_panel.a", None)
 
 
-def test_what_the_user_exposed_is_all_there_is() -> None:
+def test_only_entities_exposed_by_the_user_are_included() -> None:
     decided = read_exposure(
         {
             "exposed_entities": {
@@ -133,7 +133,7 @@ def test_what_the_user_exposed_is_all_there_is() -> None:
     assert not decided.has("light.b", None)
 
 
-def test_who_is_no_administrator_reads_the_exposure_from_the_entries() -> None:
+def test_without_admin_rights_the_exposure_is_read_from_the_entries() -> None:
     entries: list[dict[str, Any]] = [
         {"entity_id": "camera.a", "options": {"conversation": {"should_expose": True}}},
         {"entity_id": "light.a", "options": {"conversation": {"should_expose": False}}},
@@ -144,13 +144,13 @@ def test_who_is_no_administrator_reads_the_exposure_from_the_entries() -> None:
     assert exposure == Exposure(exposed=frozenset({"camera.a"}), hidden=frozenset({"light.a"}))
 
 
-def test_what_the_user_hid_is_hidden_though_nothing_is_exposed() -> None:
+def test_an_entity_hidden_by_the_user_is_not_a_default() -> None:
     hidden = read_exposure({"exposed_entities": {"light.a": {"conversation": False}}})
     assert not hidden.has("light.a", None)
     assert hidden.has("light.b", None)
 
 
-def test_hidden_and_diagnostic_things_are_not_exposed_by_default() -> None:
+def test_hidden_and_diagnostic_entities_are_not_exposed_by_default() -> None:
     lists = [
         {"entity_id": "switch.hidden", "hidden_by": "user"},
         {"entity_id": "switch.diagnostic", "entity_category": "diagnostic"},
@@ -174,7 +174,7 @@ def states(live: LiveStates) -> dict[str, str]:
     return {entity.id: entity.state for entity in live.house().entities}
 
 
-def test_what_is_added_changed_and_removed_is_known() -> None:
+def test_additions_changes_and_removals_are_followed() -> None:
     live = live_house(a="off", b="off")
     live.take({"a": {"light.c": {"s": "on", "a": {"brightness": 255}}}})
     live.take({"c": {"light.a": {"+": {"s": "on"}}, "light.c": {"+": {"a": {"brightness": 51}}}}})
@@ -189,13 +189,13 @@ def test_what_is_added_changed_and_removed_is_known() -> None:
     assert light.attributes == {}
 
 
-def test_a_new_subscription_forgets_what_is_gone() -> None:
+def test_a_new_subscription_drops_missing_entities() -> None:
     live = live_house(a="off", b="off")
     live.begin({"a": {"light.b": {"s": "on", "a": {}}}})
     assert states(live) == {"light.b": "on"}
 
 
-def test_a_house_that_did_not_change_is_the_same_house() -> None:
+def test_an_unchanged_house_is_the_same_object() -> None:
     live = live_house(a="off")
     before = live.house()
     live.take({"a": {"camera.not_exposed": {"s": "idle"}}})
@@ -203,15 +203,15 @@ def test_a_house_that_did_not_change_is_the_same_house() -> None:
     assert live.house() is before
 
 
-def test_new_registries_are_the_house_from_then_on() -> None:
+def test_new_registries_apply_at_once() -> None:
     live = live_house(a="off", b="off")
     live.register(Registries(exposure=Exposure(frozenset({"light.b"}))))
     assert states(live) == {"light.b": "off"}
 
 
-async def test_who_waits_for_a_state_is_told_when_it_is_there() -> None:
+async def test_a_waiter_for_a_state_is_woken() -> None:
     live = live_house(a="off")
-    waiting = asyncio.create_task(live.until("light.a", lambda light: light.state == "on"))
+    waiting = asyncio.create_task(live.wait_until("light.a", lambda light: light.state == "on"))
     for state in ("unavailable", "off", "on"):
         await asyncio.sleep(0)
         assert not waiting.done()
@@ -220,7 +220,7 @@ async def test_who_waits_for_a_state_is_told_when_it_is_there() -> None:
         await waiting
 
 
-def test_ten_thousand_changes_cost_little() -> None:
+def test_ten_thousand_changes_are_cheap() -> None:
     live = LiveStates()
     live.register(Registries())
     live.begin({"a": {f"sensor.s{n}": {"s": "0", "a": {"device_class": "temperature"}} for n in range(1000)}})

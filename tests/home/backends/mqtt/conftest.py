@@ -1,4 +1,4 @@
-"""A broker, devices on it, and a home with its tools in front of it."""
+"""Fixtures: a broker, devices on it, and a home with its tools."""
 
 from __future__ import annotations
 

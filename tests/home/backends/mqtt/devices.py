@@ -1,4 +1,4 @@
-"""Small devices on a broker, which announce themselves and answer as zigbee2mqtt, Tasmota and ESPHome do."""
+"""Simulated MQTT devices that announce themselves and answer as zigbee2mqtt, Tasmota and ESPHome do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real mosquitto on a free port, with a password and, where it is asked for, with TLS."""
+"""A real mosquitto on a free port, with a password and optionally TLS."""
 
 from __future__ import annotations
 

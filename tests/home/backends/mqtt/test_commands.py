@@ -1,4 +1,4 @@
-"""Commands to devices behind a real broker, through the real executor: what is said, and what is done."""
+"""Commands to devices behind a real broker, through the real executor: effects and answers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ from tests.home.backends.mqtt.devices import Devices
         ("broadcast", {"message": "lunch"}, "This home has no loudspeakers that I could speak through.", []),
     ],
 )  # fmt: skip
-async def test_a_command_is_carried_out_and_told(
+async def test_a_command_is_executed_and_answered(
     spoken: Spoken,
     devices: Devices,
     tool: str,

@@ -1,4 +1,4 @@
-"""What announcements make of a house, and what a broker that means harm cannot do to it."""
+"""Entities from discovery messages, and limits against a malicious broker."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def order(things: MqttEntities, verb: Verb, **values: object) -> Command:
     entity = only(things)
     thing = things.find(entity.id)
     assert thing is not None
-    return thing.component.order(entity, Action(verb, (entity,), values))
+    return thing.component.command(entity, Action(verb, (entity,), values))
 
 
 def is_done(things: MqttEntities, verb: Verb, /, *news: str, **values: object) -> bool:
@@ -78,19 +78,19 @@ LAMP = {"name": "Lamp", "cmd_t": "lamp/set", "stat_t": "lamp"}
         ),
     ],
 )
-def test_a_thing_has_a_name(things: MqttEntities, config: dict[str, Any], name: str, entity_id: str) -> None:
+def test_an_entity_has_a_name(things: MqttEntities, config: dict[str, Any], name: str, entity_id: str) -> None:
     announce(things, "light/hall_lamp", {"cmd_t": "lamp/set", **config})
     assert (only(things).name, only(things).id) == (name, entity_id)
 
 
-def test_a_part_without_a_name_is_called_after_its_kind(things: MqttEntities) -> None:
+def test_a_component_without_a_name_is_named_after_its_kind(things: MqttEntities) -> None:
     config = {"stat_t": "s", "dev_cla": "temperature", "dev": {"name": "Bedroom Sensor", "sa": "Bedroom"}}
     announce(things, "sensor/s", config)
     assert only(things).name == "Bedroom Sensor Temperature"
     assert (only(things).area, things.house().areas) == ("bedroom", (Area("bedroom", "Bedroom"),))
 
 
-def test_two_things_of_one_name_have_two_ids(things: MqttEntities) -> None:
+def test_two_entities_of_the_same_name_have_different_ids(things: MqttEntities) -> None:
     announce(things, "light/a", LAMP)
     announce(things, "light/b", LAMP)
     announce(things, "light/b", {**LAMP, "name": "Other Lamp"})
@@ -100,7 +100,7 @@ def test_two_things_of_one_name_have_two_ids(things: MqttEntities) -> None:
     ]
 
 
-def test_a_state_that_came_before_the_announcement_is_known(things: MqttEntities) -> None:
+def test_a_state_received_before_discovery_is_known(things: MqttEntities) -> None:
     """Things of one device share a topic, which is followed with the first of them."""
     announce(things, "sensor/t", {"name": "T", "stat_t": "room", "val_tpl": "{{ value_json.t }}"})
     things.take("room", b'{"t": 20.5, "h": 61}')
@@ -108,7 +108,7 @@ def test_a_state_that_came_before_the_announcement_is_known(things: MqttEntities
     assert [entity.state for entity in things.house().entities] == ["61", "20.5"]
 
 
-def test_a_message_that_does_not_say_it_changes_nothing(things: MqttEntities) -> None:
+def test_a_message_without_the_value_changes_nothing(things: MqttEntities) -> None:
     announce(things, "sensor/t", {"name": "T", "stat_t": "room", "val_tpl": "{{ value_json.t }}"})
     for payload in (b'{"t": 20.5}', b'{"h": 61}', b"", b"\xff\xfe", b"{"):
         things.take("room", payload)
@@ -127,9 +127,7 @@ def test_a_message_that_does_not_say_it_changes_nothing(things: MqttEntities) ->
         ("latest", ["a", "b", "-a"], False),
     ],
 )
-def test_a_thing_is_there_when_its_topics_say_so(
-    things: MqttEntities, mode: str, said: list[str], is_available: bool
-) -> None:
+def test_availability_topics_are_combined(things: MqttEntities, mode: str, said: list[str], is_available: bool) -> None:
     topics = [{"t": "~/a"}, {"topic": "~/b", "val_tpl": "{{ value_json.state }}", "pl_avail": "up"}]
     announce(things, "light/x", {**LAMP, "~": "base", "avty": topics, "avty_mode": mode})
     things.take("lamp", b"ON")
@@ -139,7 +137,7 @@ def test_a_thing_is_there_when_its_topics_say_so(
     assert only(things).state == ("on" if is_available else "unavailable")
 
 
-def test_one_availability_topic_with_words_of_its_own(things: MqttEntities) -> None:
+def test_an_availability_topic_may_have_its_own_payloads(things: MqttEntities) -> None:
     announce(things, "light/x", {**LAMP, "avty_t": "up", "pl_avail": "Yes", "pl_not_avail": "No"})
     states = []
     for payload in (b"maybe", b"Yes", b"No"):
@@ -148,7 +146,7 @@ def test_one_availability_topic_with_words_of_its_own(things: MqttEntities) -> N
     assert states == ["unavailable", "unknown", "unavailable"]
 
 
-def test_a_sensor_that_falls_silent_is_unavailable(things: MqttEntities, clock: Clock) -> None:
+def test_an_expired_sensor_is_unavailable(things: MqttEntities, clock: Clock) -> None:
     announce(things, "sensor/x", {"name": "X", "stat_t": "x", "exp_aft": 60})
     things.take("x", b"5")
     clock.now_s += 59
@@ -157,7 +155,7 @@ def test_a_sensor_that_falls_silent_is_unavailable(things: MqttEntities, clock: 
     assert only(things).state == "unavailable"
 
 
-def test_motion_ends_by_itself(things: MqttEntities, clock: Clock) -> None:
+def test_motion_ends_after_its_off_delay(things: MqttEntities, clock: Clock) -> None:
     announce(things, "binary_sensor/x", {"name": "X", "stat_t": "x", "off_dly": 5, "dev_cla": "motion"})
     things.take("x", b"ON")
     assert only(things).state == "on"
@@ -165,7 +163,7 @@ def test_motion_ends_by_itself(things: MqttEntities, clock: Clock) -> None:
     assert only(things).state == "off"
 
 
-def test_a_device_is_announced_and_withdrawn_in_parts(things: MqttEntities) -> None:
+def test_components_of_a_device_can_be_removed_one_by_one(things: MqttEntities) -> None:
     part = {"p": "switch", "name": "A", "cmd_t": "a"}
     announce(
         things,
@@ -181,7 +179,7 @@ def test_a_device_is_announced_and_withdrawn_in_parts(things: MqttEntities) -> N
     assert things.topics == frozenset()
 
 
-def test_what_is_not_for_every_day_is_left_out(things: MqttEntities) -> None:
+def test_diagnostic_and_disabled_entities_are_ignored(things: MqttEntities) -> None:
     announce(things, "switch/a", {**LAMP, "ent_cat": "config"})
     announce(things, "switch/b", {**LAMP, "en": False})
     announce(things, "number/c", LAMP)
@@ -192,7 +190,7 @@ def test_what_is_not_for_every_day_is_left_out(things: MqttEntities) -> None:
 # --- the kinds of things, beyond what the broker's tests show
 
 
-def test_a_json_light_is_read(things: MqttEntities) -> None:
+def test_a_json_light_is_parsed(things: MqttEntities) -> None:
     announce(things, "light/x", {**LAMP, "schema": "json", "sup_clrm": ["hs"], "brightness": True})
     things.take("lamp", b'{"state": "ON", "brightness": 51, "color": {"h": 240, "s": 100}}')
     assert only(things).state == "on"
@@ -203,14 +201,14 @@ def test_a_json_light_is_read(things: MqttEntities) -> None:
     assert sent(things, "set_light", brightness=0) == [("lamp/set", '{"state": "OFF"}')]
 
 
-def test_a_light_that_takes_a_brightness_for_on(things: MqttEntities) -> None:
+def test_a_light_can_be_turned_on_by_brightness(things: MqttEntities) -> None:
     announce(things, "light/x", {**LAMP, "bri_cmd_t": "b/set", "bri_stat_t": "b", "on_cmd_type": "brightness"})
     assert sent(things, "turn_on") == [("b/set", "255")]
     things.take("b", b"128")
     assert only(things).attributes["brightness"] == 50
 
 
-def test_a_light_with_topics_in_other_scales(things: MqttEntities) -> None:
+def test_a_light_with_topics_may_use_other_scales(things: MqttEntities) -> None:
     config = {**LAMP, "on_cmd_type": "first", "xy_cmd_t": "xy", "clr_temp_cmd_t": "ct", "xy_stat_t": "xy/s"}
     announce(things, "light/x", config)
     assert sent(things, "set_light", color="red") == [("lamp/set", "ON"), ("xy", "0.6401,0.33")]
@@ -225,13 +223,13 @@ def test_a_light_with_topics_in_other_scales(things: MqttEntities) -> None:
         order(things, "set_light", brightness=10)
 
 
-def test_a_light_without_colours_says_so(things: MqttEntities) -> None:
+def test_a_light_without_colours_refuses_a_colour(things: MqttEntities) -> None:
     announce(things, "light/x", LAMP)
     with pytest.raises(HomeError, match="The lamp cannot change its colour"):
         order(things, "set_light", color="red")
 
 
-def test_a_cover_that_counts_the_other_way(things: MqttEntities) -> None:
+def test_a_cover_may_invert_its_position(things: MqttEntities) -> None:
     config = {"name": "Blind", "set_pos_t": "set", "pos_t": "pos", "pos_open": 0, "pos_clsd": 255}
     announce(things, "cover/x", config)
     things.take("pos", b"51")
@@ -240,7 +238,7 @@ def test_a_cover_that_counts_the_other_way(things: MqttEntities) -> None:
     assert sent(things, "turn_off") == [("set", "255")]
 
 
-def test_a_cover_that_sets_off_has_understood(things: MqttEntities) -> None:
+def test_a_cover_command_is_done_when_it_starts_to_move(things: MqttEntities) -> None:
     announce(things, "cover/x", {"name": "Blind", "set_pos_t": "set", "pos_t": "pos"})
     things.take("pos", b"100")
     closing = order(things, "turn_off")
@@ -253,7 +251,7 @@ def test_a_cover_that_sets_off_has_understood(things: MqttEntities) -> None:
     assert told == [(False, "closing"), (True, "closing"), (True, "closed"), (True, "closed")]
 
 
-def test_a_cover_of_which_nothing_was_known_has_to_move_first(things: MqttEntities) -> None:
+def test_a_cover_in_an_unknown_state_must_move_first(things: MqttEntities) -> None:
     announce(things, "cover/x", {"name": "Blind", "set_pos_t": "set", "pos_t": "pos"})
     is_done = order(things, "turn_off").is_done
     assert is_done is not None
@@ -264,7 +262,7 @@ def test_a_cover_of_which_nothing_was_known_has_to_move_first(things: MqttEntiti
     assert done == [False, True]
 
 
-def test_a_cover_that_tells_only_its_state(things: MqttEntities) -> None:
+def test_a_cover_may_report_only_its_state(things: MqttEntities) -> None:
     announce(things, "cover/x", {"name": "Gate", "cmd_t": "gate", "stat_t": "s", "tilt_status_t": "t"})
     for state, opened, closed in (("open", True, False), ("closing", False, True), ("closed", False, True)):
         things.take("s", state.encode())
@@ -273,7 +271,7 @@ def test_a_cover_that_tells_only_its_state(things: MqttEntities) -> None:
     assert order(things, "turn_on").is_done is None, "slats say nothing of the rest"
 
 
-def test_a_cover_that_has_only_ends_or_only_slats(things: MqttEntities) -> None:
+def test_a_cover_may_have_no_position_or_only_tilt(things: MqttEntities) -> None:
     announce(things, "cover/x", {"name": "Gate", "cmd_t": "gate"})
     with pytest.raises(HomeError, match="The gate cannot stop half way"):
         order(things, "set_position", position=50)
@@ -281,7 +279,7 @@ def test_a_cover_that_has_only_ends_or_only_slats(things: MqttEntities) -> None:
     assert sent(things, "set_position", position=50) == [("tilt", "90")]
 
 
-def test_a_valve_with_a_position(things: MqttEntities) -> None:
+def test_a_valve_may_have_a_position(things: MqttEntities) -> None:
     announce(things, "valve/x", {"name": "Tap", "cmd_t": "set", "stat_t": "s", "reports_position": True})
     things.take("s", b'{"state": "opening", "position": 30}')
     assert (only(things).state, only(things).attributes["position"]) == ("opening", 30)
@@ -290,7 +288,7 @@ def test_a_valve_with_a_position(things: MqttEntities) -> None:
     assert sent(things, "turn_on") == [("set", "100")]
 
 
-def test_a_lock_and_an_alarm_that_need_a_code_are_left_alone(things: MqttEntities) -> None:
+def test_a_lock_or_alarm_that_needs_a_code_is_refused(things: MqttEntities) -> None:
     announce(things, "lock/x", {"name": "Door", "cmd_t": "set", "code_format": "^\\d{4}$"})
     with pytest.raises(HomeError, match="The door needs a code"):
         order(things, "turn_off")
@@ -311,7 +309,7 @@ def test_a_lock_and_an_alarm_that_need_a_code_are_left_alone(things: MqttEntitie
         order(things, "turn_off")
 
 
-def test_a_thermostat_is_turned_on_in_the_way_it_has(things: MqttEntities) -> None:
+def test_a_thermostat_is_turned_on_with_a_supported_mode(things: MqttEntities) -> None:
     announce(things, "climate/x", {"name": "Air", "mode_cmd_t": "mode", "modes": ["off", "cool", "dry"]})
     assert sent(things, "turn_on") == [("mode", "cool")]
     assert order(things, "turn_on").is_done is None, "it does not tell"
@@ -343,7 +341,7 @@ def test_a_thermostat_is_turned_on_in_the_way_it_has(things: MqttEntities) -> No
         {"cmd_t": "a", "avty": [{"t": f"t{number}"} for number in range(32)]},
     ],
 )
-def test_a_bad_announcement_is_left_out(things: MqttEntities, config: dict[str, Any] | str) -> None:
+def test_an_invalid_discovery_message_is_ignored(things: MqttEntities, config: dict[str, Any] | str) -> None:
     announce(things, "switch/x", config)
     assert things.house().entities == ()
     assert things.topics == frozenset()
@@ -361,7 +359,7 @@ def test_a_bad_announcement_is_left_out(things: MqttEntities, config: dict[str, 
         b'{"state": ' + 900 * b"[" + 900 * b"]" + b"}",
     ],
 )
-def test_a_bad_state_is_left_out(things: MqttEntities, payload: bytes) -> None:
+def test_an_invalid_state_is_ignored(things: MqttEntities, payload: bytes) -> None:
     announce(things, "light/x", {**LAMP, "schema": "json", "brightness": True})
     announce(things, "cover/x", {"name": "Blind", "set_pos_t": "set", "pos_t": "lamp"})
     announce(things, "sensor/x", {"name": "Sensor", "stat_t": "lamp"})
@@ -371,7 +369,7 @@ def test_a_bad_state_is_left_out(things: MqttEntities, payload: bytes) -> None:
         assert entity.domain == "sensor" or entity.state == "unknown"
 
 
-def test_a_flood_of_things_ends(things: MqttEntities, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_entities_is_limited(things: MqttEntities, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 50
     monkeypatch.setattr(f"{MqttEntities.__module__}.MAX_ENTITIES", most)
     tracemalloc.start()
@@ -387,7 +385,7 @@ def test_a_flood_of_things_ends(things: MqttEntities, monkeypatch: pytest.Monkey
     assert held_bytes < most * (MAX_STATE_BYTES + 20_000)
 
 
-def test_a_message_that_takes_too_long_is_not_read_to_the_end() -> None:
+def test_parsing_a_message_has_a_time_limit() -> None:
     seconds = iter(range(1000))
     things = MqttEntities("homeassistant", lambda: float(next(seconds)))
     for number in range(10):
@@ -396,7 +394,7 @@ def test_a_message_that_takes_too_long_is_not_read_to_the_end() -> None:
     assert [entity.state for entity in things.house().entities].count("1") == 1
 
 
-def test_a_flood_of_topics_ends(things: MqttEntities) -> None:
+def test_the_number_of_topics_is_limited(things: MqttEntities) -> None:
     for number in range(MAX_ENTITIES):
         topics = [{"t": f"a/{number}/{other}"} for other in range(15)]
         announce(things, f"switch/{number}", {"name": "Lamp", "cmd_t": "c", "avty": topics})

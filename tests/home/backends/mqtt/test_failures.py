@@ -1,4 +1,4 @@
-"""What goes wrong with a broker or a device: one sentence, in time, and everything works again afterwards."""
+"""Failures of a broker or a device: one sentence, in time, and recovery afterwards."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def refused(home: MqttHome) -> str:
     return caught.value.message
 
 
-async def test_no_broker_is_said_with_what_to_do(mosquitto: Mosquitto) -> None:
+async def test_a_missing_broker_is_reported_with_a_hint(mosquitto: Mosquitto) -> None:
     mosquitto.stop()
     home = await started(mosquitto.broker())
     said = f"There is no MQTT broker at port {mosquitto.port} of localhost."
@@ -58,7 +58,7 @@ async def test_no_broker_is_said_with_what_to_do(mosquitto: Mosquitto) -> None:
     await home.close()
 
 
-async def test_an_unknown_host_is_said() -> None:
+async def test_an_unknown_host_is_reported() -> None:
     home = await started(Broker("broker.invalid"), timeout_s=5.0)
     assert home.problem in (
         "There is no broker.invalid in this network. Run edgevox home setup.",
@@ -67,7 +67,7 @@ async def test_an_unknown_host_is_said() -> None:
     await home.close()
 
 
-async def test_a_wrong_password_is_said(mosquitto: Mosquitto) -> None:
+async def test_a_wrong_password_is_reported(mosquitto: Mosquitto) -> None:
     home = await started(mosquitto.broker(password="wrong"))
     assert home.problem == (
         "The MQTT broker at localhost does not accept our user name and password. Run edgevox home setup."
@@ -76,7 +76,7 @@ async def test_a_wrong_password_is_said(mosquitto: Mosquitto) -> None:
     await home.close()
 
 
-async def test_a_broker_that_says_nothing_is_given_up_in_time() -> None:
+async def test_a_silent_broker_times_out() -> None:
     """It takes the connection, and that is all."""
     held: list[asyncio.StreamWriter] = []
     server = await asyncio.start_server(lambda _, writer: held.append(writer), "127.0.0.1", 0)
@@ -89,7 +89,7 @@ async def test_a_broker_that_says_nothing_is_given_up_in_time() -> None:
         writer.close()
 
 
-async def test_a_broker_that_comes_later_is_found(mosquitto: Mosquitto, devices: Devices) -> None:
+async def test_a_broker_that_starts_later_is_found(mosquitto: Mosquitto, devices: Devices) -> None:
     mosquitto.stop()
     home = await started(mosquitto.broker())
     assert home.problem
@@ -103,7 +103,7 @@ async def test_a_broker_that_comes_later_is_found(mosquitto: Mosquitto, devices:
     await home.close()
 
 
-async def test_a_broker_that_is_killed_and_comes_back(
+async def test_a_killed_broker_is_reconnected(
     mosquitto: Mosquitto, devices: Devices, spoken: Spoken, home: MqttHome
 ) -> None:
     assert await spoken.say("turn_on", name="coffee machine") == "The coffee machine is on."
@@ -125,7 +125,7 @@ async def test_a_broker_that_is_killed_and_comes_back(
     assert await spoken.say("turn_on", name="coffee machine") == "The coffee machine is on."
 
 
-async def test_a_broker_that_freezes_is_said_in_time(mosquitto: Mosquitto, spoken: Spoken) -> None:
+async def test_a_frozen_broker_is_reported_in_time(mosquitto: Mosquitto, spoken: Spoken) -> None:
     mosquitto.freeze()
     began_s = time.monotonic()
     said = await spoken.say("turn_on", name="fountain")
@@ -134,7 +134,7 @@ async def test_a_broker_that_freezes_is_said_in_time(mosquitto: Mosquitto, spoke
     assert spoken.entity("switch.fountain").state == "unknown", "it was not told"
 
 
-async def test_a_device_that_never_answers_is_said_in_time(spoken: Spoken, devices: Devices) -> None:
+async def test_a_silent_device_is_reported_in_time(spoken: Spoken, devices: Devices) -> None:
     began_s = time.monotonic()
     assert await spoken.say("turn_on", name="towel rail") == "The towel rail did not answer."
     assert time.monotonic() - began_s < TIMEOUT_S + SLACK_S
@@ -142,13 +142,13 @@ async def test_a_device_that_never_answers_is_said_in_time(spoken: Spoken, devic
     assert spoken.entity("switch.towel_rail").state == "off"
 
 
-async def test_those_that_answer_are_told_without_the_one_that_does_not(spoken: Spoken) -> None:
+async def test_the_answer_lists_only_devices_that_responded(spoken: Spoken) -> None:
     targets = tuple(map(spoken.entity, ("switch.towel_rail", "switch.coffee_machine", "switch.fountain")))
     done = await spoken.home.apply(Action("turn_on", targets))
     assert [entity.id for entity in done] == ["switch.coffee_machine", "switch.fountain"]
 
 
-async def test_a_device_that_does_something_else_is_told_as_it_is(spoken: Spoken, devices: Devices) -> None:
+async def test_a_device_that_did_something_else_is_reported_with_its_state(spoken: Spoken, devices: Devices) -> None:
     devices.answers("zigbee2mqtt/Entrance Lock/set", lambda _: {"zigbee2mqtt/Entrance Lock": '{"state":"UNLOCK"}'})
     said = await spoken.say("turn_on", name="entrance lock")
     assert said == "The entrance lock did not do that and is unlocked."
@@ -163,7 +163,7 @@ async def test_a_device_that_goes_offline_does_not_answer(spoken: Spoken, device
     assert await spoken.say("turn_on", name="coffee machine") == "The coffee machine is on."
 
 
-async def test_a_device_that_vanishes_is_no_longer_known(spoken: Spoken, devices: Devices) -> None:
+async def test_a_removed_device_is_unknown(spoken: Spoken, devices: Devices) -> None:
     machine = spoken.entity("switch.coffee_machine")
     await devices.publish("homeassistant/switch/A1B2C3_RL_1/config", "")
     await until(lambda: spoken.home.house().entity(machine.id) is None)
@@ -172,7 +172,7 @@ async def test_a_device_that_vanishes_is_no_longer_known(spoken: Spoken, devices
         await spoken.home.apply(Action("turn_on", (machine,)))
 
 
-async def test_a_device_that_comes_later_is_known(spoken: Spoken, devices: Devices) -> None:
+async def test_a_device_announced_later_is_known(spoken: Spoken, devices: Devices) -> None:
     await devices.publish("porch/state", "ON")
     config = {"name": "Porch Light", "cmd_t": "porch/set", "stat_t": "porch/state"}
     await devices.publish("homeassistant/light/porch/config", config)
@@ -189,7 +189,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mosquitto]:
 
 
 @LEAVES_SOCKETS
-async def test_tls_with_a_certificate_of_ones_own(tls: Mosquitto) -> None:
+async def test_tls_works_with_a_self_signed_certificate(tls: Mosquitto) -> None:
     assert tls.ca_file is not None
     home = await started(tls.broker())
     assert home.problem == ""
@@ -213,7 +213,7 @@ async def test_tls_with_a_certificate_of_ones_own(tls: Mosquitto) -> None:
 
 
 @LEAVES_SOCKETS
-async def test_tls_where_there_is_none_is_said(mosquitto: Mosquitto) -> None:
+async def test_a_broker_without_tls_is_reported(mosquitto: Mosquitto) -> None:
     home = await started(Broker("localhost", mosquitto.port, USER, Secret(PASSWORD), tls=True))
     assert home.problem in (
         f"There is no TLS at port {mosquitto.port} of localhost. Run edgevox home setup.",
@@ -223,7 +223,7 @@ async def test_tls_where_there_is_none_is_said(mosquitto: Mosquitto) -> None:
     gc.collect()
 
 
-async def test_a_user_who_may_read_nothing_is_told() -> None:
+async def test_missing_read_permission_is_reported() -> None:
     """Mosquitto lets anybody subscribe, and then sends nothing; other brokers refuse."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -242,7 +242,7 @@ async def test_a_user_who_may_read_nothing_is_told() -> None:
     server.close()
 
 
-async def test_a_user_who_may_only_read_and_command_is_enough(tmp_path: Path) -> None:
+async def test_read_and_command_permissions_are_enough(tmp_path: Path) -> None:
     """The broker does not let us speak to ourselves, so the house is known when the time is up."""
     rights = ("read homeassistant/#", "write homeassistant/light/#", "readwrite porch/#")
     acl = "\n".join((f"user {USER}", *(f"topic {right}" for right in rights))) + "\n"
@@ -261,7 +261,7 @@ async def test_a_user_who_may_only_read_and_command_is_enough(tmp_path: Path) ->
     server.stop()
 
 
-async def test_no_password_is_ever_written_down(mosquitto: Mosquitto, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_password_is_logged(mosquitto: Mosquitto, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for name in ("mqtt", "asyncio", "edgevox"):
         caplog.set_level(logging.DEBUG, logger=name)
@@ -284,7 +284,7 @@ def _has_problem(home: MqttHome) -> bool:
     return bool(home.problem)
 
 
-async def test_messages_that_are_far_too_long_are_dropped(spoken: Spoken, devices: Devices) -> None:
+async def test_oversized_messages_are_dropped(spoken: Spoken, devices: Devices) -> None:
     for topic in ("tasmota_A1B2C3/stat/POWER", "homeassistant/switch/A1B2C3_RL_1/config"):
         await devices.publish(topic, "x" * 5_000_000)
     assert await spoken.say("turn_on", name="coffee machine") == "The coffee machine is on."

@@ -1,4 +1,4 @@
-"""Templates: those that devices announce are read, and those that would do harm end at once."""
+"""Templates of devices are evaluated, and harmful ones end at once."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ PAYLOAD = '{"state": "ON", "t": 21.57, "update": {"state": "idle"}, "none": null
         ("{{ value_json.state", None),
     ],
 )
-def test_a_message_is_read(source: str, said: str | None) -> None:
+def test_a_value_is_extracted_from_a_message(source: str, said: str | None) -> None:
     assert Template(source).read(PAYLOAD) == said
 
 
-def test_a_message_that_is_no_object_is_read() -> None:
+def test_a_message_that_is_not_an_object_is_parsed() -> None:
     assert Template("{{ value | float / 10 }}").read("215") == "21.5"
     assert Template("{{ value_json.state }}").read("not json") is None
     assert Template("{{ value_json.state }}").read("[" * 10_000) is None
     assert Template("{{ value_json[0] }}").read("[7]") == "7"
 
 
-def test_a_command_is_written() -> None:
+def test_a_command_payload_is_rendered() -> None:
     assert Template('{"position": {{ position }} }').write(40, position=40) == '{"position": 40 }'
     with pytest.raises(BadTemplate):
         Template("{{ value.__class__.__mro__ }}").write("ON")
@@ -87,7 +87,7 @@ def test_a_command_is_written() -> None:
         "{{ cycler.__init__.__globals__ }}",
     ],
 )
-def test_a_template_that_would_do_harm_ends_at_once(source: str) -> None:
+def test_a_harmful_template_ends_at_once(source: str) -> None:
     template = Template(source)
     began_s = time.process_time()
     assert template.read(PAYLOAD) is None
