@@ -15,6 +15,7 @@ from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.llm.tool_choice import RESPOND_NAME
+from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.policy import (
     LOCAL,
@@ -141,7 +142,7 @@ class ToolLoop:
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
         if not calls:  # only the built-in `respond`: plain talk, written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
-        made = await self._made([self._executor.understood(call) for call in calls], work, turn)
+        made = await self._made(calls, work, turn)
         answers: list[Answer] = []
         results: list[ToolResult] = []
         for call, first in made:
@@ -177,33 +178,33 @@ class ToolLoop:
         return None
 
     async def _made(self, calls: Sequence[ToolCall], work: TurnState, turn: Turn) -> list[tuple[ToolCall, ToolResult]]:
-        """The calls as the hooks let them through, with their results; those that run do so together."""
+        """Resolve each call, pass it through the hooks, and run those that pass together."""
         denied: dict[str, ToolResult] = {}
-        passed: list[ToolCall] = []
+        shown: list[ToolCall] = []
+        passed: list[ResolvedCall] = []
         for call in calls:
-            match await self._hooks.before_tool(work.run, call):
+            resolved = self._executor.resolve(call)
+            match await self._hooks.before_tool(work.run, resolved.call):
                 case Deny(reason):
-                    denied[call.id] = _refused(call, reason)
-                    passed.append(call)
+                    denied[call.id] = _refused(resolved.call, reason)
                 case ToolCall() as changed:
-                    passed.append(changed)
+                    if changed is not resolved.call:
+                        resolved = self._executor.resolve(changed)
+                    passed.append(resolved)
+                    made = resolved.call
                     self._publish(
-                        ToolStarted(
-                            turn_id=turn.id,
-                            call_id=changed.id,
-                            name=changed.name,
-                            arguments=changed.arguments,
-                        )
+                        ToolStarted(turn_id=turn.id, call_id=made.id, name=made.name, arguments=made.arguments)
                     )
+            shown.append(resolved.call)
         results = await self._executor.dispatch_all(
-            [call for call in passed if call.id not in denied],
+            passed,
             caller=self._caller,
             cancel=turn.cancel,
             turn_id=turn.id,
             low_confidence_text=work.low_confidence_text,
         )
         by_id = denied | {result.tool_call_id: result for result in results}
-        return [(call, by_id[call.id]) for call in passed]
+        return [(call, by_id[call.id]) for call in shown]
 
     async def _confirmed(self, result: ToolResult, work: TurnState, turn: Turn) -> ToolResult:
         """The result of a call that needs a person's yes, once the person has been asked.

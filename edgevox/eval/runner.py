@@ -16,7 +16,7 @@ from edgevox.eval.scoring import ModelAnswer, NormalizeText, Score, plain_text, 
 from edgevox.eval.suite import Call, Case
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.tools import ToolRegistry
-from edgevox.tools.arguments import read_arguments
+from edgevox.tools.calls import read_arguments
 
 # The template's words around a question are part of it. Two homes share their tools, and are not one prompt.
 _MOST_QUESTION_TOKENS = 128

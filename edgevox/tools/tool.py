@@ -37,23 +37,41 @@ class Speech:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A thing that a call would touch: `Target("cover", "garage", "garage door")`."""
+    """An entity that a call would act on: `Target("cover", "garage", "garage door")`."""
 
     domain: str
     device_class: str = ""
     name: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The meaning of a call at one moment; a tool may add fields of its own in a subclass.
+
+    `arguments` are normalised. `targets` are the entities that the policy judges, None when they are unknown.
+    `question` asks for a confirmation; "" uses the generic question. `answer` is returned without running the tool.
+    """
+
+    arguments: JsonObject
+    targets: tuple[Target, ...] | None = ()
+    question: str = ""
+    answer: Speech | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tool:
     """Something a model may do. Made by `@tool` or `Tool.function`; without `run` somebody else does it.
 
-    `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
-    and `question` how to ask for it. `normalize_arguments` gives the arguments as the tool reads them: the same call,
-    without what a model guessed. `scope` is the permission a caller needs. `memoize_s` says for how long
-    an answer stays true for the same arguments. `is_trained_on` says that the home model was trained on
-    the tool, so that its examples need not stand in the prompt. With `acts_elsewhere` it runs in another
-    program: what was given up may still happen there.
+    `confirm` is the author's confirmation level; None leaves it to the policy. `targets` returns the entities that a
+    call would act on, and `question` the confirmation question. `scope` is the permission that a caller needs.
+    `memoize_s` is how long a result is cached for the same arguments. `is_trained_on`: the home model was trained on
+    the tool, so its examples are left out of the prompt. `acts_elsewhere`: the tool runs in another program, where an
+    abandoned call may still take effect.
+
+    A tool with `resolve` looks up its targets there and nowhere else. Immediately before the call runs, `refresh`
+    returns the same targets, found by id, in their current state, or None when one is gone; `execute` gets the
+    result in place of `run`.
     """
 
     name: str
@@ -70,7 +88,9 @@ class Tool:
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None
     question: Callable[[JsonObject], str] | None = None
-    normalize_arguments: Callable[[JsonObject], JsonObject] | None = None
+    resolve: Callable[[JsonObject], Resolution] | None = None
+    refresh: Callable[[Any], Resolution | None] | None = None
+    execute: Callable[[Any], Any] | None = None
     convert: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
 
     def __post_init__(self) -> None:
@@ -104,8 +124,9 @@ class Tool:
 
     @cached_property
     def is_async(self) -> bool:
-        called = getattr(self.run, "__call__", None)  # noqa: B004 - an object may have an async __call__
-        return inspect.iscoroutinefunction(self.run) or inspect.iscoroutinefunction(called)
+        function = self.execute or self.run
+        called = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async __call__
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
     @cached_property
     def needed_scope(self) -> str:
