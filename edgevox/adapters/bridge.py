@@ -1,4 +1,4 @@
-"""EdgeVox tools for code that is not async, or lives on another loop: checked, allowed and confirmed as ever.
+"""Runs EdgeVox tools for synchronous code and for code on another event loop, with the same checks.
 
 with Bridge(ToolRegistry([set_light])) as bridge:
     bridge.call("set_light", {"room": "hall", "on": True})
@@ -37,9 +37,9 @@ _TYPES: Mapping[str, Any] = {
 
 
 class Bridge:
-    """A registry's tools, run on a loop of the bridge's own. Use it with `with`.
+    """Runs a registry's tools on its own event loop. A context manager.
 
-    Where somebody has to agree, `confirm` asks; without it the answer is no.
+    `confirm` asks for confirmations; without it, calls that need one are refused.
     """
 
     def __init__(self, registry: ToolRegistry, *, confirm: Confirm = deny_confirmation, caller: Caller = LOCAL) -> None:
@@ -63,11 +63,11 @@ class Bridge:
             self._loop.close()
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The result of one call in words, also where it failed; not from the bridge's own tools."""
+        """The text result of one call, also of a failed one. Must not be called by a tool of the bridge."""
         return self._submitted(self._run(name, arguments)).result()
 
     async def acall(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """The same, on any loop."""
+        """`call` for any event loop."""
         return await asyncio.wrap_future(self._submitted(self._run(name, arguments)))
 
     def _submitted(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
@@ -92,9 +92,9 @@ class Bridge:
 def foreign_tool(
     name: str, description: str, schema: Mapping[str, Any], call: Call, *, only_reads: bool, framework: str
 ) -> Tool:
-    """A framework's tool as ours. One of which nobody says that it only reads asks before it runs.
+    """Wrap a framework's tool. Unless `only_reads` is set, it asks before it runs.
 
-    Raises ConfigError for a schema that is of no use.
+    Raises ConfigError for an invalid schema.
     """
     definition = Definition(name=name, description=description, input_schema=dict(schema), read_only=only_reads or None)
     tool = as_tool(definition, offered_name(name), call, server_id=framework)
@@ -102,13 +102,13 @@ def foreign_tool(
 
 
 class _Arguments(BaseModel):
-    """The arguments of a tool, for frameworks that want a class; its schema is the tool's own."""
+    """Base of the argument classes that some frameworks need."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def arguments_model(tool: Tool) -> type[BaseModel]:
-    """A class with a field for each parameter. What exactly may be in them is checked when the tool runs."""
+    """A class with a field for each parameter; the values are validated when the tool runs."""
     fields: dict[str, Any] = dict(_fields(tool))
     return create_model(f"{tool.name}_arguments", __base__=_Arguments, **fields)
 

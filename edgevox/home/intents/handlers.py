@@ -142,7 +142,7 @@ def _given(arguments: Mapping[str, Any], *slots: str) -> dict[str, Any]:
 
 
 def _states_after(done: tuple[Entity, ...], house: House) -> str:
-    """How things are after they were switched; those of one kind are in one state."""
+    """The states after switching, one sentence per state."""
     if len(done) == 1 and done[0].domain in ("scene", "script"):
         return sentence(f"{done[0].name} is {'set' if done[0].domain == 'scene' else 'running'}")
     phrases = list(dict.fromkeys(state_phrase(entity) for entity in done))
@@ -181,7 +181,7 @@ async def get_state(home: Home, tool: str, intent: ResolvedIntent) -> str:
     found = intent.entities
     state = intent.arguments.get("state")
     if state:
-        # Of a door's lock and its sensor, the one that the question is about.
+        # Of a door's lock and its sensor, keep the one that can have this state.
         found = tuple(entity for entity in found if knows_state(entity, state)) or found
         if len(found) == 1:
             yes_no = "Yes" if is_in_state(found[0], state) else "No"
@@ -215,7 +215,7 @@ async def get_weather(home: Home, tool: str, intent: ResolvedIntent) -> str:
 
 
 def current_time(now: datetime) -> str:
-    """In the words of a clock: "It is 7:05 pm." """
+    """The spoken time: "It is 7:05 pm." """
     hour = now.hour % 12 or 12
     return f"It is {hour}:{now.minute:02d} {'am' if now.hour < 12 else 'pm'}."
 
@@ -225,7 +225,7 @@ def current_date(now: datetime) -> str:
 
 
 def _state_phrases(found: tuple[Entity, ...], house: House) -> list[str]:
-    """A phrase for each thing; the sides of one thing (a door's lock and its sensor) share one."""
+    """A phrase per device; the parts of one device (a door's lock and its sensor) share one."""
     things: dict[tuple[str, str | None], list[Entity]] = {}
     for entity in found:
         things.setdefault((entity.name, entity.area), []).append(entity)
@@ -305,7 +305,7 @@ async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
 
 
 async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
-    """The line of the list that is meant. Raises HomeError when there is none."""
+    """The matching line of the list. Raises HomeError when there is none."""
     lines = [item.text for item in await home.items(the_list.id) if not (is_waiting and item.is_done)]
     known = frozenset(word for line in lines for word in normalized_words(line))
     for reading in (normalized_words(said), *fuzzy_readings(normalized_words(said), known)):

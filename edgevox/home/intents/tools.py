@@ -81,6 +81,8 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now)
         try:
             return resolve_intent(name, arguments, home.house())
         except (HomeError, StateError) as error:
+            if tool.has_side_effects and isinstance(error, HomeError):
+                raise  # the home cannot be reached
             return ResolvedIntent(arguments, answer=Speech(sentence(error.message)))
 
     async def execute(intent: ResolvedIntent) -> Speech | str:
