@@ -10,6 +10,7 @@ import dataclasses
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from jsonschema import ValidationError
@@ -48,14 +49,9 @@ def resolve_call(call: ToolCall, tool: Tool | None) -> ResolvedCall:
     if isinstance(parsed, Raised):
         error = dataclasses.replace(parsed, message=f"invalid_arguments: {parsed.message}")
         return ResolvedCall(call, call, tool, error)
-    if tool.resolve is None:
-        return ResolvedCall(call, call, tool, _resolution(tool, parsed.value))
-    resolve = tool.resolve
-    resolved = guarded(lambda: resolve(parsed.value))
-    if isinstance(resolved, Raised):
-        return ResolvedCall(call, call, tool, resolved)
-    resolution: Resolution = resolved.value
-    if resolution.arguments == parsed.value:
+    resolved = guarded(lambda: (tool.resolve or partial(_resolution, tool))(parsed.value))
+    resolution: Resolution | Raised = resolved if isinstance(resolved, Raised) else resolved.value
+    if isinstance(resolution, Raised) or resolution.arguments == parsed.value:
         return ResolvedCall(call, call, tool, resolution)
     text = json.dumps(resolution.arguments, ensure_ascii=False)
     return ResolvedCall(call, dataclasses.replace(call, arguments=text), tool, resolution)

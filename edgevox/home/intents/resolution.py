@@ -39,7 +39,7 @@ class ResolvedIntent(Resolution):
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:
-    """Resolve a call in one snapshot of the house; a HomeError of the resolver becomes the answer."""
+    """Resolve a call that has targets in one snapshot of the house; a HomeError of the resolver becomes the answer."""
     normalized, entities = _normalize(tool, arguments, house)
     try:
         entities = entities or resolve_targets(tool, normalized, house)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import ValidationError
 
 from edgevox.core.types import ToolCall
 from edgevox.home import DemoHome
@@ -149,20 +150,22 @@ async def test_question_that_resolution_answers_needs_no_yes() -> None:
     assert result.speech is not None
 
 
-class CountedTool(Tool):
-    """Counts how often arguments are validated."""
+class CountingValidator:
+    """Records what is validated."""
 
-    validations = 0
+    def __init__(self, tool: Tool) -> None:
+        self._validator = tool.validator
+        self.validated: list[object] = []
 
-    @property
-    def validator(self) -> Draft202012Validator:  # type: ignore[override]
-        type(self).validations += 1
-        return super().validator
+    def iter_errors(self, arguments: object) -> Iterator[ValidationError]:
+        self.validated.append(arguments)
+        return self._validator.iter_errors(arguments)
 
 
 async def test_arguments_are_validated_once_per_call() -> None:
-    tool = CountedTool(name="ring", description="Rings.", run=lambda: "rang", side_effects=True, confirm="voice")
+    tool = Tool(name="ring", description="Rings.", run=lambda: "rang", side_effects=True, confirm="voice")
+    counting = tool.__dict__["validator"] = CountingValidator(tool)
     executor = ToolExecutor(ToolRegistry([tool]))
     result = await confirm(executor, await executor.dispatch(executor.resolve(call("ring"))))
     assert not result.is_error
-    assert CountedTool.validations == 1
+    assert counting.validated == [{}]
