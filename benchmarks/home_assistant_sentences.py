@@ -35,7 +35,7 @@ from edgevox.eval.offered_tools import bound_home_tools
 from edgevox.eval.suite import HomeSpec
 from edgevox.home import DemoHome
 from edgevox.tools import Tool
-from edgevox.tools.arguments import read_arguments
+from edgevox.tools.calls import read_arguments
 
 HOME = "published"
 NO_CALL = frozenset({"respond", "nevermind"})

@@ -1,4 +1,4 @@
-"""The tool loop of an agent: calls pass the hooks, are confirmed where needed, and are executed."""
+"""The tool loop of an agent: resolves calls, passes them through the hooks, confirms and runs them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.llm.tool_choice import RESPOND_NAME
+from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.policy import (
     LOCAL,
@@ -29,7 +30,7 @@ from edgevox.tools.results import ToolResult, sentence
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The answer to a request for confirmation: who gave it, how, and why where it is no."""
+    """The answer to a confirmation question, with its origin and channel; `why` explains a refusal."""
 
     granted: bool
     by: Caller = LOCAL
@@ -44,7 +45,7 @@ class Confirm(Protocol):
 
 
 async def deny_confirmation(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
-    """Where no person can be asked, the answer is no."""
+    """Refuse every call that needs a confirmation."""
     return Agreement(granted=False, why="nobody could be asked")
 
 
@@ -117,7 +118,7 @@ Publish: TypeAlias = Callable[[Event], None]
 
 
 class ToolLoop:
-    """Makes the calls of a model's replies on behalf of `caller`. `names` are the tools that it may call."""
+    """Runs the calls of a model's replies for `caller`. `names` returns the tools that it may call."""
 
     def __init__(
         self,
@@ -137,11 +138,11 @@ class ToolLoop:
         self._publish = publish
 
     async def act(self, reply: ModelReply, work: TurnState, turn: Turn) -> Answer | None:
-        """Make the calls of a reply; the answer where the tools gave it themselves, in English."""
+        """Run the calls of a reply; returns the answer if the tools gave one in English."""
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
-        if not calls:  # only the built-in `respond`: plain talk, written as a call
+        if not calls:  # only the built-in `respond`: text written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
-        made = await self._made([self._executor.understood(call) for call in calls], work, turn)
+        made = await self._run_calls(calls, work, turn)
         answers: list[Answer] = []
         results: list[ToolResult] = []
         for call, first in made:
@@ -151,7 +152,7 @@ class ToolLoop:
                 case Answer() as answer:
                     answers.append(answer)
                 case ToolOutcome() as other if other is not outcome:
-                    # It may quote what it read: what was fenced already stays as it is.
+                    # A hook may quote tool output: sanitize it again; sanitized text stays the same.
                     outcome = replace(other, content=sentence(other.content))
                     result = replace(result, content=outcome.content, is_error=outcome.is_error)
             results.append(result)
@@ -176,39 +177,41 @@ class ToolLoop:
             return Answer(" ".join(result.speech or "" for result in results))
         return None
 
-    async def _made(self, calls: Sequence[ToolCall], work: TurnState, turn: Turn) -> list[tuple[ToolCall, ToolResult]]:
-        """The calls as the hooks let them through, with their results; those that run do so together."""
+    async def _run_calls(
+        self, calls: Sequence[ToolCall], work: TurnState, turn: Turn
+    ) -> list[tuple[ToolCall, ToolResult]]:
+        """Resolve each call, pass it through the hooks, and run those that pass together."""
         denied: dict[str, ToolResult] = {}
-        passed: list[ToolCall] = []
+        shown: list[ToolCall] = []
+        passed: list[ResolvedCall] = []
         for call in calls:
-            match await self._hooks.before_tool(work.run, call):
+            resolved = self._executor.resolve(call)
+            match await self._hooks.before_tool(work.run, resolved.call):
                 case Deny(reason):
-                    denied[call.id] = _refused(call, reason)
-                    passed.append(call)
+                    denied[call.id] = _refused(resolved.call, reason)
                 case ToolCall() as changed:
-                    passed.append(changed)
+                    if changed is not resolved.call:
+                        resolved = self._executor.resolve(changed)
+                    passed.append(resolved)
+                    made = resolved.call
                     self._publish(
-                        ToolStarted(
-                            turn_id=turn.id,
-                            call_id=changed.id,
-                            name=changed.name,
-                            arguments=changed.arguments,
-                        )
+                        ToolStarted(turn_id=turn.id, call_id=made.id, name=made.name, arguments=made.arguments)
                     )
+            shown.append(resolved.call)
         results = await self._executor.dispatch_all(
-            [call for call in passed if call.id not in denied],
+            passed,
             caller=self._caller,
             cancel=turn.cancel,
             turn_id=turn.id,
             low_confidence_text=work.low_confidence_text,
         )
         by_id = denied | {result.tool_call_id: result for result in results}
-        return [(call, by_id[call.id]) for call in passed]
+        return [(call, by_id[call.id]) for call in shown]
 
     async def _confirmed(self, result: ToolResult, work: TurnState, turn: Turn) -> ToolResult:
-        """The result of a call that needs a person's yes, once the person has been asked.
+        """Ask for the confirmation that a result needs, then run or refuse the call.
 
-        Whether words were said that may have been misheard is asked once for all calls that they led to.
+        Whether low-confidence words were heard right is asked once for all calls of the turn.
         """
         pending = result.confirmation
         if pending is None:
@@ -245,7 +248,7 @@ class ToolLoop:
 
 
 def spoken_text(call: ToolCall) -> str:
-    """What a call of the built-in `respond` says."""
+    """The text of a call of the built-in `respond`."""
     match json.loads(call.arguments):
         case {"text": str(text)}:
             return text
@@ -253,5 +256,5 @@ def spoken_text(call: ToolCall) -> str:
 
 
 def _refused(call: ToolCall, reason: str) -> ToolResult:
-    """The result of a call that a hook did not let through."""
+    """The result of a call that a hook denied."""
     return ToolResult(tool_call_id=call.id, name=call.name, content=sentence(reason), is_error=True, code="tool_denied")

@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field, ValidationError
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools
-from edgevox.home.intents.tools import normalize_arguments
+from edgevox.home.intents.resolution import normalize_arguments
 from edgevox.home.prompt import MAX_ENTITIES
-from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
+from edgevox.tools import Resolution, Speech, Tool, ToolExecutor, ToolRegistry
 
 DONE = Speech("Done.")
 """The result of every tool, which ends the turn after its calls."""
@@ -57,7 +57,9 @@ class OfferedTools:
             run=_constant_tool(DONE),
             confirm="never",
             targets=lambda _arguments: (),
-            normalize_arguments=None if house is None else lambda given: normalize_arguments(tool.name, given, house),
+            resolve=None if house is None else lambda given: Resolution(normalize_arguments(tool.name, given, house)),
+            refresh=None,
+            execute=None,
         )
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:

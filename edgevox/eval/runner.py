@@ -16,7 +16,7 @@ from edgevox.eval.scoring import ModelAnswer, NormalizeText, Score, plain_text, 
 from edgevox.eval.suite import Call, Case
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.tools import ToolRegistry
-from edgevox.tools.arguments import read_arguments
+from edgevox.tools.calls import read_arguments
 
 # Includes the chat template around the question. Two homes share their tools, but have different prompts.
 _MOST_QUESTION_TOKENS = 128

@@ -19,7 +19,7 @@ from edgevox.eval.offered_tools import OfferedTools, tool_of_schema
 from edgevox.home import Area, DemoHome, Entity, Floor, House
 from edgevox.home.entities import Place
 from edgevox.tools import ToolRegistry
-from edgevox.tools.arguments import read_arguments
+from edgevox.tools.calls import read_arguments
 
 
 class _Named(BaseModel):

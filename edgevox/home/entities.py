@@ -26,7 +26,7 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A room, or a place outside; `floor` is a floor's id."""
+    """A room or an outdoor area; `floor` is the id of its floor."""
 
     id: str
     name: str
@@ -39,10 +39,10 @@ Place: TypeAlias = Area | Floor
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One thing with a state, in Home Assistant's words; `id` is `domain.something`, `area`, `floor` are ids.
+    """A device or service with a state, in Home Assistant's terms; `area` and `floor` are ids.
 
-    Percentages (`brightness`, `position`, `percentage`, `volume_level`) are whole numbers from 0 to 100 here,
-    whatever the house itself counts in.
+    Percentages (`brightness`, `position`, `percentage`, `volume_level`) are whole numbers from 0 to 100, whatever the
+    backend uses.
     """
 
     id: str
@@ -66,7 +66,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A whole home at one moment."""
+    """A snapshot of a home."""
 
     entities: tuple[Entity, ...]
     areas: tuple[Area, ...] = ()
@@ -77,7 +77,7 @@ class House:
         return (*self.areas, *self.floors)
 
     def entity(self, entity_id: str) -> Entity | None:
-        """The thing with that id, or None."""
+        """The entity with that id, or None."""
         return next((entity for entity in self.entities if entity.id == entity_id), None)
 
     def area(self, area_id: str | None) -> Area | None:
@@ -115,7 +115,7 @@ Verb: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing to be done to some entities, all of which can do it.
+    """One action on entities that support it.
 
     `turn_on` opens covers and valves, locks locks and arms alarms; `turn_off` does the opposite. The values:
 
@@ -135,31 +135,28 @@ class Action:
 
 
 class Home(Protocol):
-    """A home. Whoever acts on it or reads it may get a HomeError, whose message can be spoken."""
+    """A home. Reading it and acting on it can raise HomeError, whose message can be spoken."""
 
     def house(self) -> House:
-        """Everything in the home, as far as it is known now; it never waits for the home.
-
-        While the home cannot be reached, this is how it was; a home that was never known raises HomeError.
-        """
+        """The last known snapshot, without waiting for the home. Raises HomeError when there is none yet."""
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
-        """Do it, and return those that did it, as they are afterwards and in the same order."""
+        """Apply the action; returns the entities that acted, in their new state and in the same order."""
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        """What is on a list, in the list's order."""
+        """The items of a list, in order."""
 
     async def announce(self, message: str) -> None:
-        """Say something to everybody in the home."""
+        """Announce a message on the loudspeakers of the home."""
 
 
 class ConnectedHome(Home, Protocol):
-    """A home that has to be reached."""
+    """A home behind a connection."""
 
     async def start(self) -> None:
-        """Connect. Returns when the house is known, or when `problem` says why it is not; raises nothing.
+        """Connect. Returns when the first snapshot is known or `problem` is set; raises nothing.
 
-        A connection that is lost later is made again in the background, for as long as it takes.
+        A lost connection is re-established in the background, without a limit on retries.
         """
 
     async def close(self) -> None:
@@ -167,10 +164,10 @@ class ConnectedHome(Home, Protocol):
 
     @property
     def problem(self) -> str:
-        """Why the home cannot be reached now, in a sentence that says what to do; "" while all is well."""
+        """Why the home cannot be reached, with what to do about it; "" while it is connected."""
 
 
 class HomeError(ToolError):
-    """The home did not do what was asked; the message is a sentence for the user."""
+    """A request that the home did not fulfil; the message is a sentence for the user."""
 
     code = "home_error"

@@ -39,7 +39,7 @@ class ConfirmationBody(RequestBody):
 
 
 class Confirmations:
-    """The `confirm` of agents that work for programs. `of_room` are those who ask in the room."""
+    """Asks API clients for confirmations. `of_room` returns the dialogs of the local voice loop."""
 
     def __init__(self, tokens: Tokens, of_room: Callable[[], Sequence[ConfirmationDialog]] = tuple) -> None:
         self._tokens = tokens
@@ -47,7 +47,7 @@ class Confirmations:
         self._confirmation: list[ConfirmationDialog] = []
 
     async def __call__(self, pending: PendingConfirmation, turn: Turn) -> Agreement:
-        """Wait for an answer until the question expires; where nobody can give one, it is no at once."""
+        """Wait for an answer until the question expires; refuse at once if no token may answer it."""
         is_answerable = self._tokens.has_other(pending.origin, CONFIRM)
         confirmation = ConfirmationDialog(channels=_API if is_answerable else frozenset())
         self._confirmation.append(confirmation)
@@ -57,7 +57,7 @@ class Confirmations:
             self._confirmation.remove(confirmation)
 
     def open(self) -> list[OpenQuestion]:
-        """Those that wait now."""
+        """The open questions."""
         return [
             confirmation.open
             for confirmation in (*self._confirmation, *self._of_room())
@@ -66,7 +66,7 @@ class Confirmations:
 
 
 class ConfirmationRoutes:
-    """What waits, and the answers to it. Every route needs a token with the scope `confirm`."""
+    """Lists and answers open questions. Every route needs a token with the scope `confirm`."""
 
     def __init__(self, confirmations: Confirmations, access: Access) -> None:
         self._confirmations = confirmations
@@ -75,7 +75,7 @@ class ConfirmationRoutes:
     async def list(self, request: Request) -> Response:
         """GET /v1/confirmations."""
         self._access.require_token(request, CONFIRM)
-        return JSONResponse({"object": "list", "data": [_told(one) for one in self._confirmations.open()]})
+        return JSONResponse({"object": "list", "data": [_question_json(one) for one in self._confirmations.open()]})
 
     async def answer(self, request: Request) -> Response:
         """POST /v1/confirmations/{token}."""
@@ -95,7 +95,7 @@ class ConfirmationRoutes:
         raise ApiError(404, "confirmation_not_found", "nothing waits for this answer: it came too late, or was given")
 
 
-def _told(question: OpenQuestion) -> JsonObject:
+def _question_json(question: OpenQuestion) -> JsonObject:
     pending = question.pending
     return {
         "token": pending.token,
@@ -108,7 +108,7 @@ def _told(question: OpenQuestion) -> JsonObject:
     }
 
 
-# What is the program's own fault; all else is what came of the call.
+# Errors of the client; every other code is part of a 200 response.
 _REFUSALS = {"bad_request": 400, "token_scope_insufficient": 403, "tool_denied": 403}
 
 
@@ -134,7 +134,7 @@ class ToolRoutes:
         return JSONResponse({"object": "list", "data": list(tools)})
 
     async def call(self, request: Request) -> Response:
-        """POST /v1/tools/call. What needs a yes waits for it."""
+        """POST /v1/tools/call. Waits for the confirmation if the call needs one."""
         caller = self._access.require_token(request, "read")
         body = await read_body(request, ToolCallBody)
         executor = self._executor

@@ -7,6 +7,7 @@ result = await executor.dispatch(call)
 
 from __future__ import annotations
 
+from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.executor import CallContext, ToolExecutor, current_call
 from edgevox.tools.policy import (
     LOCAL,
@@ -21,7 +22,7 @@ from edgevox.tools.policy import (
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import ErrorCode, ToolCounts, ToolResult, ToolStats
 from edgevox.tools.sanitize import sanitize_tool_json, sanitize_tool_output
-from edgevox.tools.tool import ConfirmLevel, Speech, Target, Tool, ToolBuilder, tool
+from edgevox.tools.tool import ConfirmLevel, Resolution, Speech, Target, Tool, ToolBuilder, tool
 from edgevox.tools.yes_no import Answer, decide_yes_no
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "ErrorCode",
     "PendingConfirmation",
     "PendingConfirmations",
+    "Resolution",
+    "ResolvedCall",
     "Speech",
     "Target",
     "Tool",

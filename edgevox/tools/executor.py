@@ -1,7 +1,7 @@
-"""Running the calls that a model makes: checked, allowed, confirmed, in time, and always with a result.
+"""Runs the tool calls of a model: resolves, authorizes and confirms them, with a timeout, always with a result.
 
-Nothing that a tool does gets past `dispatch`: an unknown name, arguments that do not fit, a missing
-permission, an exception, a time-out are all results with a code, written so that a model can do better.
+No error of a tool escapes `dispatch`: an unknown name, invalid arguments, a missing permission, an exception and a
+timeout are results with a code, worded so that a model can correct its call.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, assert_never, get_args
+from functools import partial
+from typing import TypeVar, assert_never, get_args
 
-from edgevox.core.errors import InvalidArguments, ToolDenied
+from edgevox.core.errors import InvalidArguments
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import JsonObject, ToolCall
-from edgevox.tools.arguments import fingerprint, read_arguments
+from edgevox.tools.calls import ResolvedCall, resolve_call
 from edgevox.tools.policy import (
     CONFIRM_WITHIN_S,
     LOCAL,
@@ -32,6 +33,7 @@ from edgevox.tools.policy import (
     PendingConfirmations,
     confirmation_question_for,
     low_confidence_question,
+    stricter,
 )
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import (
@@ -46,7 +48,7 @@ from edgevox.tools.results import (
 )
 from edgevox.tools.runner import Outcome, Raised, Returned, Runner, Stopped, guarded
 from edgevox.tools.sanitize import sanitize_tool_output
-from edgevox.tools.tool import ConfirmLevel, Tool
+from edgevox.tools.tool import ConfirmLevel, Resolution, Tool
 
 _log = logging.getLogger(__name__)
 
@@ -55,12 +57,13 @@ MAX_PARALLEL = 4
 MAX_DEPTH = 6
 MAX_ABANDONED = 3
 _MAX_NAME_CHARS = 64
+_CHANGED = "That has changed since I asked; please say it again."
 _CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
 
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a tool may know of the call it serves; `depth` is 1 for a call of the model's."""
+    """The context of a running call, for its tool; `depth` is 1 for a call of the model."""
 
     caller: Caller
     turn_id: str
@@ -68,16 +71,17 @@ class CallContext:
     depth: int
 
 
+_Value = TypeVar("_Value")
 _context: ContextVar[CallContext | None] = ContextVar("edgevox_tool_call", default=None)
 
 
 def current_call() -> CallContext | None:
-    """The call that the running code serves; None outside a tool."""
+    """The context of the call that is running; None outside a tool."""
     return _context.get()
 
 
 class _CallRejected(Exception):
-    """The call ends here, without running: this is what is said of it."""
+    """Ends a call without running its tool."""
 
     def __init__(
         self,
@@ -95,7 +99,7 @@ class _CallRejected(Exception):
 
 
 class ToolExecutor:
-    """Runs calls of the registry's tools. One for all turns; it belongs to one event loop."""
+    """Runs calls of the registry's tools, for all turns; belongs to one event loop."""
 
     def __init__(
         self,
@@ -123,53 +127,45 @@ class ToolExecutor:
 
     @property
     def native_definitions(self) -> tuple[JsonObject, ...]:
-        """The tools as a chat request takes them."""
+        """The tools in the form of a chat request."""
         return self.registry.openai_schemas()
 
-    def understood(self, call: ToolCall) -> ToolCall:
-        """The call as its tool reads it; the call itself where the tool cannot, or has nothing to add."""
-        tool = self.registry.get(call.name) if call.name in self.registry else None
-        normalize_arguments = tool.normalize_arguments if tool else None
-        if tool is None or normalize_arguments is None:
-            return call
-        given = guarded(lambda: read_arguments(tool, call.arguments))
-        meant = guarded(lambda: normalize_arguments(given.value)) if isinstance(given, Returned) else given
-        if isinstance(given, Raised) or isinstance(meant, Raised) or meant.value == given.value:
-            return call
-        return dataclasses.replace(call, arguments=json.dumps(meant.value, ensure_ascii=False))
+    def resolve(self, call: ToolCall) -> ResolvedCall:
+        """Parse, validate and resolve a call once, for `dispatch`; errors are in the result."""
+        return resolve_call(call, self.registry.get(call.name) if call.name in self.registry else None)
 
     async def dispatch(
         self,
-        call: ToolCall,
+        call: ToolCall | ResolvedCall,
         *,
         caller: Caller = LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
         low_confidence_text: str = "",
     ) -> ToolResult:
-        """Run one call, or say why not. Raises only CancelledError.
+        """Run one call; an error is a result. Raises only CancelledError.
 
-        `low_confidence_text` are the words that it was made for, where they may have been misheard: a call with side
-        effects then waits for a yes to them.
+        `low_confidence_text` is the transcript behind the call if it may have been misheard: a call with side effects
+        then waits for a yes to these words.
         """
-        return await self._settled(
+        return await self._finish(
             call, caller, cancel, turn_id, confirmed=False, low_confidence_text=low_confidence_text
         )
 
     async def dispatch_all(
         self,
-        calls: Sequence[ToolCall],
+        calls: Sequence[ToolCall | ResolvedCall],
         *,
         caller: Caller = LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
         low_confidence_text: str = "",
     ) -> tuple[ToolResult, ...]:
-        """Run the calls of one reply side by side, a few at a time; the results are in the calls' order."""
-        # The bound is the batch's own: a tool that makes calls itself must not wait for the place it holds.
+        """Run the calls of one reply in parallel, up to a limit; the results are in the order of the calls."""
+        # One semaphore per batch: a tool that makes calls itself would deadlock on a shared one.
         places = asyncio.Semaphore(self._max_parallel)
 
-        async def one(call: ToolCall) -> ToolResult:
+        async def one(call: ToolCall | ResolvedCall) -> ToolResult:
             async with places:
                 return await self.dispatch(
                     call,
@@ -192,32 +188,31 @@ class ToolExecutor:
         channel: Channel = "voice",
         cancel: CancelFlag | None = None,
     ) -> ToolResult:
-        """Run, once, the call that `token` was given for; it keeps the permissions of who asked for it."""
-        if current_call() is not None:
-            return self._counted(_error(call, "tool_denied", "not confirmed: a tool cannot confirm a call"))
-        taken = guarded(lambda: self._taken(call, token, by, channel))
-        if isinstance(taken, Raised):
-            code: ErrorCode = "tool_denied" if taken.kind == ToolDenied.code else "bad_request"
-            return self._counted(_error(call, code, f"not confirmed: {taken.message}"))
-        pending: PendingConfirmation = taken.value
-        return await self._settled(call, pending.origin, cancel, pending.turn_id, confirmed=True)
+        """Run, once, the call that was confirmed, with the permissions of its original caller.
 
-    def _taken(self, call: ToolCall, token: str, by: Caller, channel: Channel) -> PendingConfirmation:
-        arguments = read_arguments(self.registry.get(call.name), call.arguments)
-        return self._pending.take(token, call.name, arguments, by=by, channel=channel)
+        `call` is the call that was dispatched, or `PendingConfirmation.call`. The confirmed targets are acted on; the
+        call is denied if one of them is gone or now needs a stricter confirmation.
+        """
+        if current_call() is not None:
+            return self._count(_error(call, "tool_denied", "not confirmed: a tool cannot confirm a call"))
+        taken = guarded(lambda: self._pending.take(token, call, by=by, channel=channel))
+        if isinstance(taken, Raised):
+            return self._count(_error(call, "tool_denied", f"not confirmed: {taken.message}"))
+        pending: PendingConfirmation = taken.value
+        return await self._finish(pending.resolved, pending.origin, cancel, pending.turn_id, confirmed=True)
 
     def refuse(self, pending: PendingConfirmation, why: str = USER_SAID_NO) -> ToolResult:
-        """The answer was no, or none came: the call is over, and there is nothing for the model to add."""
+        """End a call that was not confirmed; its result is spoken without another model call."""
         self._pending.withdraw(pending.token)
         result = _error(pending.call, "tool_denied", f"not done: {why}")
         said = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
-        return self._counted(dataclasses.replace(result, speech=said))
+        return self._count(dataclasses.replace(result, speech=said))
 
     # --- one call
 
-    async def _settled(
+    async def _finish(
         self,
-        call: ToolCall,
+        made: ToolCall | ResolvedCall,
         caller: Caller,
         cancel: CancelFlag | None,
         turn_id: str,
@@ -225,50 +220,62 @@ class ToolExecutor:
         confirmed: bool,
         low_confidence_text: str = "",
     ) -> ToolResult:
+        call = made.call if isinstance(made, ResolvedCall) else made
         started_s = time.monotonic()
         try:
-            result = await self._run(call, caller, cancel, turn_id, confirmed, low_confidence_text)
+            tool = self._tool(call.name)
+            context = self._context(tool, caller, cancel, turn_id)
+            resolved = made if isinstance(made, ResolvedCall) else self.resolve(made)
+            result = await self._run(tool, resolved, context, confirmed, low_confidence_text)
         except _CallRejected as end:
             error = _error(call, end.code, end.text)
             result = dataclasses.replace(error, confirmation=end.confirmation, speech=end.speech)
         except Exception as error:  # noqa: BLE001 - the module's promise: no turn fails because of a tool
             _log.exception("the call of %s failed", call.name)
             result = _error(call, "internal_error", f"internal_error: {type(error).__name__}")
-        return self._counted(dataclasses.replace(result, elapsed_s=time.monotonic() - started_s))
+        return self._count(dataclasses.replace(result, elapsed_s=time.monotonic() - started_s))
 
     async def _run(
-        self,
-        call: ToolCall,
-        caller: Caller,
-        cancel: CancelFlag | None,
-        turn_id: str,
-        confirmed: bool,
-        low_confidence_text: str,
+        self, tool: Tool, resolved: ResolvedCall, context: CallContext, confirmed: bool, low_confidence_text: str
     ) -> ToolResult:
-        tool = self._tool(call.name)
-        context = self._entered(tool, caller, cancel, turn_id)
-        arguments = _arguments(tool, call.arguments)
+        call, resolution = resolved.call, _unless_raised(resolved.resolution)
+        if tool is not resolved.tool:  # its plugin was reloaded meanwhile
+            raise _changed()
+        if resolution.answer is not None:
+            return self._answer(call, resolution.answer)
+        level = self._rule.level(tool, resolution.targets)
         if not confirmed:
-            self._ask_if_needed(tool, call, arguments, context, low_confidence_text)
-        key = tool, context.caller.name, fingerprint(call.name, arguments)
+            self._ask_if_needed(tool, resolved, level, context, low_confidence_text)
+        key = tool, context.caller.name, json.dumps(resolution.arguments, sort_keys=True)
         if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
             return dataclasses.replace(known, tool_call_id=call.id)
-        result = self._result(call, tool, await self._outcome(tool, arguments, context))
+        result = self._result(call, tool, await self._outcome(tool, self._current(tool, resolution, level), context))
         if tool.memoize_s is not None and not result.is_error:
             self._memo.put(key, result, ttl_s=tool.memoize_s)
         return result
+
+    def _current(self, tool: Tool, resolution: Resolution, level: ConfirmLevel) -> Resolution:
+        """The resolution with its targets, found by id, as they are now; raises if the judgement no longer holds."""
+        if tool.refresh is None:
+            return resolution
+        refresh = tool.refresh
+        refreshed = guarded(lambda: refresh(resolution))
+        now = _unless_raised(refreshed if isinstance(refreshed, Raised) else refreshed.value)
+        if now is None or stricter(level, self._rule.level(tool, now.targets)) != level:
+            raise _changed()
+        return now
 
     def _tool(self, name: str) -> Tool:
         if name in self.registry:
             return self.registry.get(name)
         near = difflib.get_close_matches(name[:_MAX_NAME_CHARS], self.registry.names, n=3)
-        meant = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise _CallRejected("bad_request", f"unknown_tool: there is no tool called {name[:_MAX_NAME_CHARS]}{meant}")
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise _CallRejected("bad_request", f"unknown_tool: there is no tool called {name[:_MAX_NAME_CHARS]}{hint}")
 
-    def _entered(self, tool: Tool, caller: Caller, cancel: CancelFlag | None, turn_id: str) -> CallContext:
+    def _context(self, tool: Tool, caller: Caller, cancel: CancelFlag | None, turn_id: str) -> CallContext:
         outer = current_call()
         if outer is not None:
-            # A tool cannot give itself permissions: what it calls is called for whoever called it.
+            # A tool cannot extend its permissions: it calls with those of its own caller.
             caller = outer.caller
             cancel = cancel or outer.cancel
             turn_id = turn_id or outer.turn_id
@@ -283,54 +290,43 @@ class ToolExecutor:
             )
         if cancel is not None and cancel.is_set():
             raise _CallRejected("cancelled", "cancelled: the turn is over")
-        if tool.run is None:
-            raise _CallRejected("bad_request", f"{tool.name} is run by whoever offered it, not here")
+        if tool.run is None and tool.execute is None:
+            raise _CallRejected("bad_request", f"{tool.name} is run by the client that offered it, not here")
         if (stuck := self._runner.abandoned(tool.name)) >= MAX_ABANDONED:
             raise _CallRejected("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
         return CallContext(caller, turn_id, cancel, depth)
 
     def _ask_if_needed(
-        self,
-        tool: Tool,
-        call: ToolCall,
-        arguments: JsonObject,
-        context: CallContext,
-        low_confidence_text: str,
+        self, tool: Tool, resolved: ResolvedCall, level: ConfirmLevel, context: CallContext, low_confidence_text: str
     ) -> None:
-        # The rule asks the tool what a call would touch; where it cannot say, a person has to. Where the tool
-        # knows that it cannot be done, nobody is asked.
-        match guarded(lambda: self._rule.level(tool, arguments)):
-            case Returned(value):
-                level: ConfirmLevel = value
-            case Raised(kind, message, is_tool_error=True):
-                raise _CallRejected(_CODES.get(kind, "tool_error"), message, speech=message)
-            case Raised():
-                level = "voice"
         if level == "never" and not (low_confidence_text and tool.side_effects):
             return
         if level == "never":
             level, question = "voice", low_confidence_question(low_confidence_text)
         else:
-            asked = guarded(lambda: confirmation_question_for(tool, arguments))
+            asked = guarded(lambda: confirmation_question_for(tool, _unless_raised(resolved.resolution)))
             question = asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
         pending = self._pending.ask(
-            call, arguments, question=question, level=level, origin=context.caller, turn_id=context.turn_id
+            resolved, question=question, level=level, origin=context.caller, turn_id=context.turn_id
         )
         raise _CallRejected("requires_confirmation", f"requires_confirmation: {pending.question}", confirmation=pending)
 
-    async def _outcome(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Outcome:
-        assert tool.run is not None
-        run = tool.run
-        converted = guarded(lambda: tool.convert(arguments))
-        if isinstance(converted, Raised):
-            if converted.kind == InvalidArguments.code:
-                raise _CallRejected("bad_request", f"invalid_arguments: {converted.message}")
-            return converted
+    async def _outcome(self, tool: Tool, resolution: Resolution, context: CallContext) -> Outcome:
+        if (execute := tool.execute) is not None:
+            job = partial(execute, resolution)
+        else:
+            assert tool.run is not None
+            converted = guarded(lambda: tool.convert(resolution.arguments))
+            if isinstance(converted, Raised):
+                if converted.kind == InvalidArguments.code:
+                    raise _CallRejected("bad_request", f"invalid_arguments: {converted.message}")
+                return converted
+            job = partial(tool.run, **converted.value)
         token = _context.set(context)
         try:
             return await self._runner.run(
                 tool.name,
-                lambda: run(**converted.value),
+                job,
                 is_async=tool.is_async,
                 timeout_s=self._timeout_of(tool),
                 cancel=context.cancel,
@@ -338,7 +334,7 @@ class ToolExecutor:
         finally:
             _context.reset(token)
 
-    # --- its result
+    # --- results
 
     def _result(self, call: ToolCall, tool: Tool, outcome: Outcome) -> ToolResult:
         match outcome:
@@ -366,21 +362,28 @@ class ToolExecutor:
     def _timeout_of(self, tool: Tool) -> float:
         return self._timeout_s if tool.timeout_s is None else tool.timeout_s
 
-    def _counted(self, result: ToolResult) -> ToolResult:
-        # Names that no tool has are the model's words; they are not kept.
+    def _count(self, result: ToolResult) -> ToolResult:
+        # The name of an unknown tool is model output; it is not stored.
         if result.name in self.registry:
             self.stats.count_result(result)
         return result
 
 
-def _arguments(tool: Tool, text: str) -> dict[str, Any]:
-    try:
-        return read_arguments(tool, text)
-    except InvalidArguments as error:
-        raise _CallRejected("bad_request", f"invalid_arguments: {error.message}") from error
+def _unless_raised(value: _Value | Raised) -> _Value:
+    """The value; an error ends the call, and the speakable message of a ToolError is its answer."""
+    if not isinstance(value, Raised):
+        return value
+    if not value.is_tool_error:
+        raise _CallRejected("internal_error", f"internal_error: {value.kind}: {value.message}".removesuffix(": "))
+    code = _CODES.get(value.kind, "tool_error")
+    raise _CallRejected(code, value.message, speech=None if code == "bad_request" else value.message)
+
+
+def _changed() -> _CallRejected:
+    return _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
 
 
 def _error(call: ToolCall, code: ErrorCode, text: str) -> ToolResult:
-    # A name that no tool has may be anything.
+    # The name of an unknown tool is model output.
     name = sanitize_tool_output(call.name[:_MAX_NAME_CHARS])
     return ToolResult(tool_call_id=call.id, name=name, content=sentence(text), is_error=True, code=code)

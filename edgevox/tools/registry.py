@@ -11,8 +11,8 @@ from edgevox.core.types import JsonObject
 from edgevox.tools.tool import Tool
 
 BUILT_IN = "edgevox"
-# Where the tools are chosen for each sentence, every choice is another answer.
-_MAX_KEPT = 64
+# With tools selected per sentence, every selection is another entry.
+_MAX_CACHED_SCHEMAS = 64
 
 
 class ToolRegistry:
@@ -52,7 +52,7 @@ class ToolRegistry:
         self._forget()
 
     def remove_owner(self, owner: str) -> None:
-        """Take away every tool of `owner`: its plugin has stopped."""
+        """Remove every tool of `owner`, whose plugin has stopped."""
         for name in [name for name, its in self._owners.items() if its == owner]:
             del self._tools[name], self._owners[name]
         self._forget()
@@ -67,7 +67,7 @@ class ToolRegistry:
             ) from None
 
     def owner(self, name: str) -> str:
-        """Whose tool it is. Raises UnknownTool."""
+        """The owner of a tool. Raises UnknownTool."""
         return self._owners[self.get(name).name]
 
     def openai_schemas(
@@ -75,13 +75,13 @@ class ToolRegistry:
     ) -> tuple[JsonObject, ...]:
         """The tools, or those of `names`, in OpenAI's form. Raises UnknownTool.
 
-        The answer is kept until the tools change: share it, do not change it. OpenAI's form has no place for
-        examples: `with_examples` they stand beside the description.
+        The result is cached and shared: do not change it. `with_examples` adds the field `examples`, which OpenAI's
+        form does not have.
         """
         wanted = None if names is None else tuple(names)
         key = (with_examples, wanted)
         if key not in self._schemas:
-            if len(self._schemas) >= _MAX_KEPT:
+            if len(self._schemas) >= _MAX_CACHED_SCHEMAS:
                 self._schemas.clear()
             tools = self._tools.values() if wanted is None else map(self.get, wanted)
             self._schemas[key] = tuple(
@@ -90,12 +90,12 @@ class ToolRegistry:
         return self._schemas[key]
 
     def only_reads(self, name: str) -> bool:
-        """Whether calling the tool of that name changes nothing; one that is not there may do anything."""
+        """Whether the tool has no side effects; False for an unknown tool."""
         return name in self._tools and not self._tools[name].side_effects
 
     @property
     def fingerprint(self) -> str:
-        """Changes when a schema does: what was compiled for these tools can be kept under it."""
+        """A hash of all schemas, as a key for what was compiled from them."""
         if self._fingerprint is None:
             text = json.dumps(self.openai_schemas(), sort_keys=True)
             self._fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]

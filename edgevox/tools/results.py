@@ -40,10 +40,10 @@ _DONE = "done"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """The answer to one call. `content` is for the model: fenced, harmless and of limited size.
+    """The result of one call. `content` is for the model: sanitized and of limited size.
 
-    `speech` ends the turn with that sentence. `confirmation` is there when a person has to say yes first.
-    `may_still_happen` says that the tool was left behind at its work.
+    `speech` ends the turn with that sentence. `confirmation` is set when the call waits for a yes.
+    `may_still_happen`: the tool was abandoned while running.
     """
 
     tool_call_id: str
@@ -57,19 +57,19 @@ class ToolResult:
     elapsed_s: float = 0.0
 
     def as_message(self) -> Message:
-        """The result where the chat template knows the role `tool`."""
+        """The result as a message with the role `tool`."""
         return Message("tool", self.content, tool_call_id=self.tool_call_id)
 
 
 def speech_of(value: object) -> str | None:
-    """The sentence that a tool wants spoken, or None."""
+    """The sanitized sentence of a Speech, or None."""
     return sanitize_tool_output(value.text[:MAX_RESULT_CHARS]) if isinstance(value, Speech) else None
 
 
 def render(value: object, *, names: Collection[str] = (), max_chars: int = MAX_RESULT_CHARS) -> str:
-    """A tool's return value as text for the model: JSON, so that a string has a beginning and an end.
+    """A tool's return value as JSON text for the model, which delimits strings.
 
-    What the value's own code raises goes through.
+    Exceptions of the value's own code are not caught.
     """
     plain = _plain(value.text if isinstance(value, Speech) else value)
     if plain is None:
@@ -81,7 +81,7 @@ def render(value: object, *, names: Collection[str] = (), max_chars: int = MAX_R
 
 
 def _quoted(text: str, max_chars: int) -> str:
-    """A string of JSON that is whole even where the text is cut."""
+    """A valid JSON string, even if the text is cut."""
     harmless = sanitize_tool_output(text[:max_chars])
     written = json.dumps(harmless, ensure_ascii=False)
     is_cut = len(text) > max_chars
@@ -92,12 +92,12 @@ def _quoted(text: str, max_chars: int) -> str:
 
 
 def sentence(text: str, *, max_chars: int = MAX_RESULT_CHARS) -> str:
-    """Words of an error for the model."""
+    """An error text for the model, sanitized and cut."""
     return sanitize_tool_output(text if len(text) <= max_chars else f"{text[:max_chars]}…")
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
-    """The value in JSON's types. A text that is itself a JSON object or list is read, not quoted."""
+    """The value in JSON types. Text that is itself a JSON object or array is parsed, not quoted."""
     if isinstance(value, str):
         if value[:1] in ("{", "["):
             try:
@@ -112,7 +112,7 @@ ValueT = TypeVar("ValueT")
 
 
 class ResultCache(Generic[ValueT]):
-    """The newest `max_entries` answers, each for its own time."""
+    """The most recent `max_entries` results, each with its own time to live."""
 
     def __init__(self, max_entries: int = 256, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_entries = max_entries
@@ -146,7 +146,7 @@ _LOCK_WITHIN_S = 5.0
 
 @dataclass(slots=True)
 class ToolCounts:
-    """One tool. `chosen` counts all calls; `refused` those that nobody allowed, `failed` the other errors."""
+    """Counters of one tool. `chosen` counts all calls, `refused` the denied ones, `failed` the other errors."""
 
     offered: int = 0
     chosen: int = 0
@@ -172,7 +172,7 @@ class ToolCounts:
 
 
 class ToolStats:
-    """Counts in memory; `save` adds them to the file. Without a folder they end with the process."""
+    """Counts in memory; `save` adds them to the file. Without a folder they are lost at exit."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._path = None if folder is None else folder / STATS_FILE
@@ -183,7 +183,7 @@ class ToolStats:
             self._counts(name).offered += 1
 
     def count_result(self, result: ToolResult) -> None:
-        """Count one call. What waits for a yes is counted when it runs, or when the answer is no."""
+        """Count one call; a call that waits for a yes is counted when it runs or is refused."""
         if result.code == "requires_confirmation":
             return
         counts = self._counts(result.name)
@@ -201,14 +201,14 @@ class ToolStats:
                 counts.failed += 1
 
     def summary(self) -> dict[str, ToolCounts]:
-        """All counts, of earlier runs too, by name. Raises StateError."""
+        """All counts by name, including earlier runs. Raises StateError."""
         summary = {} if self._path is None else _read_stats(self._path)
         for name, counts in self._unsaved.items():
             summary.setdefault(name, ToolCounts()).add(counts)
         return dict(sorted(summary.items()))
 
     def save(self) -> None:
-        """Add to the file what is new; several processes may do so. Blocks. Raises StateError."""
+        """Add the new counts to the file, which several processes may share. Blocks. Raises StateError."""
         if self._path is None or not self._unsaved:
             return
         try:
@@ -235,7 +235,7 @@ def _read_stats(path: Path) -> dict[str, ToolCounts]:
     except OSError as error:
         raise StateError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     except (ValueError, TypeError, AttributeError):
-        return {}  # of another version, or cut by a power failure: counting begins again
+        return {}  # another version, or truncated by a power failure: start again
 
 
 def _write_stats(path: Path, summary: dict[str, ToolCounts]) -> None:

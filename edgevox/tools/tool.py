@@ -1,4 +1,4 @@
-"""A tool: what a model is told about something it may do, and the function that does it.
+"""Defines tools: name, description and JSON Schema for the model, and the function that runs.
 
 @tool(side_effects=True, timeout_s=5, examples=["light on in the hall"])
 async def set_light(room: Literal["kitchen", "hall"], on: bool) -> str:
@@ -22,7 +22,7 @@ from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.schema import read_signature, schema_fault
 
 ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
-"""What must be said before a call runs: nothing, a yes of any kind, or a yes that is more than a voice."""
+"""The confirmation that a call needs: none, a yes on any channel, or a yes on a screen or keyboard."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
@@ -30,30 +30,48 @@ _JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "nul
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Returned by a tool: the sentence that is spoken and ends the turn, without asking the model again."""
+    """Returned by a tool: a sentence that is spoken and ends the turn without another model call."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A thing that a call would touch: `Target("cover", "garage", "garage door")`."""
+    """An entity that a call would act on: `Target("cover", "garage", "garage door")`."""
 
     domain: str
     device_class: str = ""
     name: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The meaning of a call at one moment; a tool may add fields of its own in a subclass.
+
+    `arguments` are normalised. `targets` are the entities that the policy judges, None when they are unknown.
+    `question` asks for a confirmation; "" uses the generic question. `answer` is returned without running the tool.
+    """
+
+    arguments: JsonObject
+    targets: tuple[Target, ...] | None = ()
+    question: str = ""
+    answer: Speech | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tool:
-    """Something a model may do. Made by `@tool` or `Tool.function`; without `run` somebody else does it.
+    """A tool for a model, made by `@tool` or `Tool.function`; without `run` and `execute` the client runs it.
 
-    `confirm` is what the author asks for; None leaves it to the rule. `targets` says what a call would touch,
-    and `question` how to ask for it. `normalize_arguments` gives the arguments as the tool reads them: the same call,
-    without what a model guessed. `scope` is the permission a caller needs. `memoize_s` says for how long
-    an answer stays true for the same arguments. `is_trained_on` says that the home model was trained on
-    the tool, so that its examples need not stand in the prompt. With `acts_elsewhere` it runs in another
-    program: what was given up may still happen there.
+    `confirm` is the author's confirmation level; None leaves it to the policy. `targets` returns the entities that a
+    call would act on, and `question` the confirmation question. `scope` is the permission that a caller needs.
+    `memoize_s` is how long a result is cached for the same arguments. `is_trained_on`: the home model was trained on
+    the tool, so its examples are left out of the prompt. `acts_elsewhere`: the tool runs in another program, where an
+    abandoned call may still take effect.
+
+    A tool with `resolve` looks up its targets there and nowhere else. Immediately before the call runs, `refresh`
+    returns the same targets, found by id, in their current state, or None when one is gone; `execute` gets the
+    result in place of `run`.
     """
 
     name: str
@@ -70,11 +88,13 @@ class Tool:
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None
     question: Callable[[JsonObject], str] | None = None
-    normalize_arguments: Callable[[JsonObject], JsonObject] | None = None
+    resolve: Callable[[JsonObject], Resolution] | None = None
+    refresh: Callable[[Any], Resolution | None] | None = None
+    execute: Callable[[Any], Any] | None = None
     convert: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
 
     def __post_init__(self) -> None:
-        """Raises ConfigError when the tool could not be offered or run."""
+        """Raises ConfigError for an invalid definition."""
         if _NAME.fullmatch(self.name) is None:
             raise ConfigError(f"{self.name!r} cannot be a tool's name", hint="letters, digits and _, 64 at most")
         if not self.description:
@@ -93,19 +113,20 @@ class Tool:
 
     @staticmethod
     def function(name: str, description: str) -> ToolBuilder:
-        """Begin a tool that is not made from a Python function's signature."""
+        """Start a tool whose schema is not taken from a Python function."""
         return ToolBuilder(name, description)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
-        """Call the function itself: no validation, no time-out, no confirmation."""
+        """Call the function itself, without validation, timeout or confirmation."""
         if self.run is None:
             raise TypeError(f"the tool {self.name} has no function")
         return self.run(*args, **kwargs)
 
     @cached_property
     def is_async(self) -> bool:
-        called = getattr(self.run, "__call__", None)  # noqa: B004 - an object may have an async __call__
-        return inspect.iscoroutinefunction(self.run) or inspect.iscoroutinefunction(called)
+        function = self.execute or self.run
+        called = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async __call__
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
     @cached_property
     def needed_scope(self) -> str:
@@ -113,7 +134,7 @@ class Tool:
 
     @cached_property
     def openai_schema(self) -> JsonObject:
-        """The tool in OpenAI's form, in harmless words. The same object every time: do not change it."""
+        """The tool in OpenAI's form, sanitized. Cached: do not change it."""
         return {
             "type": "function",
             "function": {
@@ -125,7 +146,7 @@ class Tool:
 
     @cached_property
     def schema_with_examples(self) -> JsonObject:
-        """The same with the examples, where a model needs them."""
+        """The same with examples, unless the model was trained on the tool."""
         if not self.examples or self.is_trained_on:
             return self.openai_schema
         examples = [sanitize_tool_output(example) for example in self.examples]
@@ -133,20 +154,19 @@ class Tool:
 
     @cached_property
     def validator(self) -> Draft202012Validator:
-        """Compiled once. Arguments that are not in the schema are refused unless it says otherwise."""
+        """Compiled once. Rejects arguments that are not in the schema unless it allows them."""
         closed = {"additionalProperties": False, **self.parameters}
         return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
-# What in a schema is for readers; what is a value, which must stay as it is to be written again; and where
-# the keys are names of the author's.
+# Schema keywords with prose; with values, which must stay as they are; and with keys chosen by the author.
 _TEXT_KEYS = frozenset({"title", "description", "$comment", "examples"})
 _VALUES = frozenset({"enum", "const", "default"})
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 def _sanitized_schema(schema: Any) -> Any:  # noqa: ANN401 - JSON
-    """The schema in harmless words: a device's name in one must not speak for the system."""
+    """The schema with sanitized prose: a device name in it must not act as a system message."""
     match schema:
         case list():
             return [_sanitized_schema(member) for member in schema]
@@ -179,7 +199,7 @@ def _sanitized_text(value: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 class ToolBuilder:
-    """Describes a tool piece by piece; `build` gives the tool."""
+    """Describes a tool step by step; `build` returns it."""
 
     def __init__(self, name: str, description: str) -> None:
         self._name = name

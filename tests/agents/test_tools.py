@@ -23,7 +23,7 @@ from edgevox.core.hooks import Deny, Hook, Run
 from edgevox.core.turn import Turn
 from edgevox.core.types import Message, ToolCall
 from edgevox.testing import ScriptedModel
-from edgevox.tools import Speech, Tool, tool
+from edgevox.tools import Resolution, Speech, Tool, tool
 from edgevox.tools.policy import LOCAL, Caller, PendingConfirmation
 
 LOG: list[str] = []
@@ -77,7 +77,7 @@ def unlock_door() -> str:
 dim_light = dataclasses.replace(
     set_light,
     name="dim_light",
-    normalize_arguments=lambda given: {**given, "room": given["room"].removesuffix("'s")},
+    resolve=lambda given: Resolution({**given, "room": given["room"].removesuffix("'s")}),
 )
 
 TOOLS: tuple[Tool, ...] = (get_time, set_light, dim_light, fails, hangs, tell_me, unlock_door)

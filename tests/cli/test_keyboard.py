@@ -21,6 +21,7 @@ from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.dialogue import AlarmState, BuiltinCommands, ConfirmationDialog, Pipeline
 from edgevox.home.alarms import DueAlarm
+from edgevox.tools.calls import resolve_call
 from edgevox.tools.policy import LOCAL, PendingConfirmation
 from tests.cli.command import BOUND_S, environment
 from tests.dialogue.stage import Ponderer
@@ -54,8 +55,7 @@ class Desk:
         """What comes of a question when these lines are typed, then the end of the input."""
         pending = PendingConfirmation(
             token="token",
-            call=ToolCall("1", "unlock", "{}"),
-            arguments_sha256="",
+            resolved=resolve_call(ToolCall("1", "unlock", "{}"), None),
             question="Unlock?",
             level="screen",
             origin=LOCAL,

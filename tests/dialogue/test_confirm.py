@@ -14,6 +14,7 @@ from edgevox.core.events import AnswerHeard, Event
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.dialogue.confirm import AnswerListener, ConfirmationDialog
+from edgevox.tools.calls import resolve_call
 from edgevox.tools.policy import LOCAL, Caller, Channel, PendingConfirmation
 
 BOUND_S = 10
@@ -23,8 +24,7 @@ BY_KEYBOARD = Agreement(granted=True, channel="keyboard")
 def pending(**changes: object) -> PendingConfirmation:
     question = PendingConfirmation(
         token="token",
-        call=ToolCall("1", "turn_off", "{}"),
-        arguments_sha256="",
+        resolved=resolve_call(ToolCall("1", "turn_off", "{}"), None),
         question="Unlock the front door?",
         level="voice",
         origin=LOCAL,

@@ -24,6 +24,7 @@ from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
 from edgevox.testing import ScriptedModel
 from edgevox.tools import ToolExecutor, ToolRegistry
+from edgevox.tools.calls import resolve_call
 from edgevox.tools.policy import LOCAL, Caller, PendingConfirmation, PendingConfirmations
 from tests.server.harness import PARSERS, written
 from tests.server.test_auth import asked
@@ -197,5 +198,5 @@ async def test_a_question_of_the_room_can_be_answered_by_a_page(house: Door) -> 
 
 
 def _pending() -> PendingConfirmation:
-    call = ToolCall("call00001", "unlock_door", "{}")
-    return PendingConfirmations().ask(call, {}, question="Shall I?", level="voice", origin=LOCAL)
+    resolved = resolve_call(ToolCall("call00001", "unlock_door", "{}"), None)
+    return PendingConfirmations().ask(resolved, question="Shall I?", level="voice", origin=LOCAL)

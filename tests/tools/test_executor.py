@@ -14,10 +14,11 @@ from pydantic import AfterValidator, Field
 
 from edgevox.core.errors import ToolDenied, ToolError
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import JsonObject, ToolCall
+from edgevox.core.types import ToolCall
 from edgevox.tools import (
     Caller,
     ConfirmationPolicy,
+    Resolution,
     Speech,
     Tool,
     ToolExecutor,
@@ -26,6 +27,7 @@ from edgevox.tools import (
     current_call,
     tool,
 )
+from edgevox.tools.registry import BUILT_IN
 
 WITHIN_S = 10.0
 GUEST = Caller("guest", frozenset({"read"}))
@@ -470,7 +472,7 @@ async def test_a_tool_cannot_lend_its_permissions() -> None:
 async def test_a_tool_without_a_function_is_not_run_here() -> None:
     made = Tool.function("theirs", "Run by the client.").build()
     result = await one(made)
-    assert (result.code, result.content) == ("bad_request", "theirs is run by whoever offered it, not here")
+    assert (result.code, result.content) == ("bad_request", "theirs is run by the client that offered it, not here")
 
 
 async def test_side_effect_tool_requires_confirmation() -> None:
@@ -514,7 +516,7 @@ async def test_a_confirmation_is_for_one_call_once() -> None:
         assert asked.confirmation is not None
         return asked.confirmation.token
 
-    front, back = call("open_door", '{"name":  "front"}'), call("open_door", '{"name": "back"}')
+    front, back = call("open_door", '{"name": "front"}'), call("open_door", '{"name": "back"}')
     used = await token()
     assert not (await runner.dispatch_confirmed(front, used)).is_error
     for refused in (
@@ -523,7 +525,7 @@ async def test_a_confirmation_is_for_one_call_once() -> None:
         await runner.dispatch_confirmed(front, "made up"),
     ):
         assert (refused.code, refused.is_error) == ("tool_denied", True)
-    assert (await runner.dispatch_confirmed(call("open_door", "{"), await token())).code == "bad_request"
+    assert (await runner.dispatch_confirmed(call("open_door", "{"), await token())).code == "tool_denied"
     assert (await runner.dispatch_confirmed(call("nothing"), await token())).code == "bad_request"
     assert opened == ["front"]
 
@@ -677,23 +679,35 @@ async def test_results_are_counted() -> None:
     assert (counts["unlock"].chosen, counts["unlock"].refused) == (1, 1)
 
 
-# --- the call as its tool reads it
+# --- the call as its tool resolves it
 
 
-def reading(normalize_arguments: Callable[[JsonObject], JsonObject] | None) -> Tool:
-    return dataclasses.replace(echo, normalize_arguments=normalize_arguments)
+def test_a_call_is_shown_with_normalised_arguments() -> None:
+    stripping = dataclasses.replace(echo, resolve=lambda given: Resolution({"text": given["text"].strip()}))
 
-
-def test_a_call_is_told_as_its_tool_reads_it() -> None:
-    told = executor(reading(lambda given: {"text": given["text"].strip()})).understood(call("echo", '{"text": " hi "}'))
-
-    assert told == call("echo", '{"text": "hi"}')
+    assert executor(stripping).resolve(call("echo", '{"text": " hi "}')).call == call("echo", '{"text": "hi"}')
 
 
 @pytest.mark.parametrize("arguments", ['{"text": 5}', "not JSON", "{}"])
-def test_a_call_that_cannot_be_read_stays(arguments: str) -> None:
+def test_a_call_that_cannot_be_resolved_stays(arguments: str) -> None:
     made = call("echo", arguments)
+    reading = dataclasses.replace(echo, resolve=lambda given: Resolution({"text": given["text"]}))
+    assert executor(reading).resolve(made).call is made
+    assert executor(echo).resolve(made).call is made
+    assert executor(echo).resolve(call("nobody")).call == call("nobody")
 
-    assert executor(reading(lambda given: {"text": given["text"]})).understood(made) is made
-    assert executor(reading(None)).understood(made) is made
-    assert executor(reading(None)).understood(call("nobody")) == call("nobody")
+
+async def test_a_tool_that_fails_to_resolve_a_call_does_not_run() -> None:
+    broken = dataclasses.replace(echo, resolve=lambda given: Resolution({"text": given["txet"]}))
+    result = await executor(broken).dispatch(call("echo", '{"text": "hi"}'))
+    assert (result.code, result.speech) == ("internal_error", None)
+
+
+async def test_a_tool_that_was_replaced_after_the_question_does_not_run() -> None:
+    runner = executor(unlock)
+    asked = await runner.dispatch(call("unlock", '{"name": "front"}'))
+    assert asked.confirmation is not None
+    runner.registry.remove_owner(BUILT_IN)
+    runner.registry.add(dataclasses.replace(unlock, description="Another."))
+    result = await runner.dispatch_confirmed(asked.confirmation.call, asked.confirmation.token)
+    assert (result.code, result.speech) == ("tool_denied", "That has changed since I asked; please say it again.")

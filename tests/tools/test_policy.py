@@ -8,8 +8,18 @@ from typing import Any
 import pytest
 
 from edgevox.core.errors import ToolDenied
-from edgevox.core.types import ToolCall
-from edgevox.tools import LOCAL, Caller, ConfirmationPolicy, ConfirmLevel, PendingConfirmations, Target, Tool
+from edgevox.core.types import JsonObject, ToolCall
+from edgevox.tools import (
+    LOCAL,
+    Caller,
+    ConfirmationPolicy,
+    ConfirmLevel,
+    PendingConfirmations,
+    Resolution,
+    Target,
+    Tool,
+)
+from edgevox.tools.calls import resolve_call
 from edgevox.tools.policy import confirmation_question_for
 
 
@@ -37,8 +47,17 @@ def test_whoever_is_in_the_room_may_do_everything() -> None:
     assert LOCAL.may("confirm")
 
 
+ANY = {"type": "object", "additionalProperties": True}
+
+
+def level_of(rule: ConfirmationPolicy, tool: Tool, arguments: JsonObject) -> ConfirmLevel:
+    resolution = resolve_call(ToolCall("1", tool.name, json.dumps(arguments)), tool).resolution
+    assert isinstance(resolution, Resolution)
+    return rule.level(tool, resolution.targets)
+
+
 def made(name: str = "turn_on", **options: Any) -> Tool:
-    return Tool(**{"name": name, "description": "Acts.", "side_effects": True, **options})
+    return Tool(**{"name": name, "description": "Acts.", "parameters": ANY, "side_effects": True, **options})
 
 
 @pytest.mark.parametrize(
@@ -64,7 +83,7 @@ def made(name: str = "turn_on", **options: Any) -> Tool:
 )
 def test_the_thing_that_is_touched_decides(target: Target, level: ConfirmLevel) -> None:
     tool = made(targets=lambda _arguments: [Target("light"), target])
-    assert ConfirmationPolicy().level(tool, {}) == level
+    assert level_of(ConfirmationPolicy(), tool, {}) == level
 
 
 @pytest.mark.parametrize(
@@ -84,7 +103,7 @@ def test_the_thing_that_is_touched_decides(target: Target, level: ConfirmLevel) 
     ],
 )
 def test_without_targets_the_arguments_decide(arguments: dict[str, Any], level: ConfirmLevel) -> None:
-    assert ConfirmationPolicy().level(made(), arguments) == level
+    assert level_of(ConfirmationPolicy(), made(), arguments) == level
 
 
 @pytest.mark.parametrize(
@@ -101,50 +120,50 @@ def test_without_targets_the_arguments_decide(arguments: dict[str, Any], level: 
     ],
 )
 def test_buying_deleting_telling_others_and_opening_need_a_yes(name: str) -> None:
-    assert ConfirmationPolicy().level(made(name), {}) == "voice"
-    assert ConfirmationPolicy().level(made(name, side_effects=False), {}) == "never"
-    assert ConfirmationPolicy().level(made(name, confirm="never"), {}) == "never"
+    assert level_of(ConfirmationPolicy(), made(name), {}) == "voice"
+    assert level_of(ConfirmationPolicy(), made(name, side_effects=False), {}) == "never"
+    assert level_of(ConfirmationPolicy(), made(name, confirm="never"), {}) == "never"
 
 
 def test_market_post_requires_confirmation() -> None:
-    assert ConfirmationPolicy().level(made("market_post"), {"text": "one bicycle, hardly used"}) == "voice"
+    assert level_of(ConfirmationPolicy(), made("market_post"), {"text": "one bicycle, hardly used"}) == "voice"
 
 
 def test_the_author_can_ask_for_more_but_not_for_less_than_safety() -> None:
     rule = ConfirmationPolicy()
-    assert rule.level(made(confirm="screen"), {}) == "screen"
-    assert rule.level(made(side_effects=False, confirm="voice"), {}) == "voice"
-    assert rule.level(made(confirm="never"), {"domain": "lock"}) == "voice"
+    assert level_of(rule, made(confirm="screen"), {}) == "screen"
+    assert level_of(rule, made(side_effects=False, confirm="voice"), {}) == "voice"
+    assert level_of(rule, made(confirm="never"), {"domain": "lock"}) == "voice"
 
 
 def test_settings_go_before_everything() -> None:
     locks = made(targets=lambda _arguments: [Target("lock")])
     garage = made(targets=lambda _arguments: [Target("cover", "garage")])
-    assert ConfirmationPolicy(tools={"turn_on": "never"}).level(locks, {}) == "never"
-    assert ConfirmationPolicy(domains={"lock": "never"}).level(locks, {}) == "never"
-    assert ConfirmationPolicy(domains={"lock": "screen"}).level(locks, {}) == "screen"
-    assert ConfirmationPolicy(domains={"cover": "never"}).level(garage, {}) == "voice"
-    assert ConfirmationPolicy(domains={"cover": "screen"}).level(garage, {}) == "screen"
-    assert ConfirmationPolicy(domains={"cover.garage": "never"}).level(garage, {}) == "never"
+    assert level_of(ConfirmationPolicy(tools={"turn_on": "never"}), locks, {}) == "never"
+    assert level_of(ConfirmationPolicy(domains={"lock": "never"}), locks, {}) == "never"
+    assert level_of(ConfirmationPolicy(domains={"lock": "screen"}), locks, {}) == "screen"
+    assert level_of(ConfirmationPolicy(domains={"cover": "never"}), garage, {}) == "voice"
+    assert level_of(ConfirmationPolicy(domains={"cover": "screen"}), garage, {}) == "screen"
+    assert level_of(ConfirmationPolicy(domains={"cover.garage": "never"}), garage, {}) == "never"
 
 
 def test_settings_can_ask_for_a_yes_to_every_side_effect() -> None:
     rule = ConfirmationPolicy(otherwise="voice")
-    assert rule.level(made(), {"domain": "light"}) == "voice"
-    assert rule.level(made(side_effects=False), {}) == "never"
+    assert level_of(rule, made(), {"domain": "light"}) == "voice"
+    assert level_of(rule, made(side_effects=False), {}) == "never"
 
 
 def test_the_question_is_the_tools_own_or_made_of_the_call() -> None:
     asks = made(question=lambda arguments: f"Unlock the {arguments['name']} door?")
-    assert confirmation_question_for(asks, {"name": "front"}) == "Unlock the front door?"
-    assert confirmation_question_for(made(), {"name": "lamp", "on": True, "level": 3, "rest": None}) == (
+    assert confirmation_question_for(asks, Resolution({"name": "front"})) == "Unlock the front door?"
+    assert confirmation_question_for(made(), Resolution({"name": "lamp", "on": True, "level": 3, "rest": None})) == (
         "Shall I turn on: lamp, on, level 3?"
     )
-    assert confirmation_question_for(made(), {}) == "Shall I turn on?"
+    assert confirmation_question_for(made(), Resolution({})) == "Shall I turn on?"
 
 
 def test_a_value_cannot_put_words_into_the_question() -> None:
-    asked = confirmation_question_for(made(), {"name": "lamp? It is safe. Just say yes! " + "x" * 500})
+    asked = confirmation_question_for(made(), Resolution({"name": "lamp? It is safe. Just say yes! " + "x" * 500}))
     assert asked.startswith("Shall I turn on: lamp It is safe Just say yes xxx")
     assert asked.count("?") == 1
     assert len(asked) < 100
@@ -158,32 +177,32 @@ class Waiting:
         self.all = PendingConfirmations(within_s=30, clock=lambda: self.now_s)
 
     def ask(self, level: ConfirmLevel = "voice", origin: Caller = LOCAL, **arguments: Any) -> str:
-        call = ToolCall("c1", "turn_on", json.dumps(arguments))
-        return self.all.ask(call, arguments, question="?", level=level, origin=origin).token
+        resolved = resolve_call(call(**arguments), made())
+        return self.all.ask(resolved, question="?", level=level, origin=origin).token
 
 
-def test_a_yes_fits_the_same_arguments_in_any_order() -> None:
-    waiting = Waiting()
-    token = waiting.ask(name="front", area="hall")
-    waiting.all.take(token, "turn_on", {"area": "hall", "name": "front"}, by=LOCAL, channel="voice")
+def call(name: str = "turn_on", /, **arguments: Any) -> ToolCall:
+    return ToolCall("c1", name, json.dumps(arguments))
+
+
+def test_a_yes_fits_the_call_as_given_and_as_normalised() -> None:
+    tool = made(resolve=lambda arguments: Resolution({"name": arguments["name"].strip()}))
+    for confirmed in (call(name=" front "), call(name="front")):
+        waiting = Waiting()
+        pending = waiting.all.ask(resolve_call(call(name=" front "), tool), question="?", level="voice", origin=LOCAL)
+        assert waiting.all.take(pending.token, confirmed, by=LOCAL, channel="voice") is pending
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("turn_on", {"name": "back"}),
-        ("turn_on", {}),
-        ("turn_off", {"name": "front"}),
-        ("turn_on", {"name": 1}),
-    ],
+    "other", [call(name="back"), call(), call("turn_off", name="front"), call(name=1)], ids=lambda call: str(call)
 )
-def test_a_yes_for_another_call_is_used_up_and_does_nothing(name: str, arguments: dict[str, Any]) -> None:
+def test_a_yes_for_another_call_is_used_up_and_does_nothing(other: ToolCall) -> None:
     waiting = Waiting()
     token = waiting.ask(name="front")
     with pytest.raises(ToolDenied, match="not the one"):
-        waiting.all.take(token, name, arguments, by=LOCAL, channel="voice")
+        waiting.all.take(token, other, by=LOCAL, channel="voice")
     with pytest.raises(ToolDenied, match="nothing is waiting"):
-        waiting.all.take(token, "turn_on", {"name": "front"}, by=LOCAL, channel="voice")
+        waiting.all.take(token, call(name="front"), by=LOCAL, channel="voice")
 
 
 def test_who_may_not_confirm_does_not_use_it_up() -> None:
@@ -196,8 +215,8 @@ def test_who_may_not_confirm_does_not_use_it_up() -> None:
         (LOCAL, "voice", "more than a spoken yes"),
     ):
         with pytest.raises(ToolDenied, match=words):
-            waiting.all.take(token, "turn_on", {}, by=by, channel=channel)  # type: ignore[arg-type]
-    waiting.all.take(token, "turn_on", {}, by=LOCAL, channel="keyboard")
+            waiting.all.take(token, call(), by=by, channel=channel)  # type: ignore[arg-type]
+    waiting.all.take(token, call(), by=LOCAL, channel="keyboard")
 
 
 def test_what_waits_is_bounded_and_forgotten() -> None:
@@ -205,7 +224,7 @@ def test_what_waits_is_bounded_and_forgotten() -> None:
     tokens = [waiting.ask(name=str(n)) for n in range(100)]
     assert len(waiting.all) == 32
     with pytest.raises(ToolDenied, match="nothing is waiting"):
-        waiting.all.take(tokens[0], "turn_on", {"name": "0"}, by=LOCAL, channel="voice")
+        waiting.all.take(tokens[0], call(name="0"), by=LOCAL, channel="voice")
     waiting.now_s = 31.0
     waiting.ask(name="new")
     assert len(waiting.all) == 1

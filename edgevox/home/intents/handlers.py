@@ -1,4 +1,4 @@
-"""Intent handlers: resolve the targets, query or change them, and answer in a sentence."""
+"""Intent handlers: query or change the resolved entities, and answer in a sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import normalized_words
-from edgevox.home.entities import Action, Area, Attributes, Entity, Home, HomeError, House, Verb
+from edgevox.home.entities import Action, Attributes, Entity, Home, HomeError, House, Verb
+from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import (
     brief,
     is_are,
@@ -21,58 +22,57 @@ from edgevox.home.phrasing import (
     the,
 )
 from edgevox.home.resolve.fuzzy import are_same, closest_names, fuzzy_readings
-from edgevox.home.resolve.labels import find_place
-from edgevox.home.resolve.target_resolver import ClarificationNeeded, find_area, resolve_targets
+from edgevox.home.resolve.target_resolver import ClarificationNeeded
 
 _MAX_NAMED_DONE = 3
 _LOUDER = 10
 
 
-async def switch(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+async def switch(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """turn_on and turn_off."""
     verb: Verb = "turn_on" if tool == "turn_on" else "turn_off"
-    done = await _apply(home, verb, resolve_targets(tool, arguments, home.house()))
+    done = await _apply(home, verb, intent.entities)
     return _states_after(done, home.house())
 
 
-async def set_light(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    values = _given(arguments, "brightness", "color")
+async def set_light(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    values = _given(intent.arguments, "brightness", "color")
     if not values:
         raise ClarificationNeeded("What brightness or colour should it be?")
-    done = await _apply(home, "set_light", resolve_targets(tool, arguments, home.house()), values)
+    done = await _apply(home, "set_light", intent.entities, values)
     brightness = f"at {values['brightness']} percent" if values.get("brightness") else ""
     how = " and ".join(filter(None, (str(values.get("color", "")), brightness)))
     return _are_now(done, home.house(), how or "off")
 
 
-async def set_position(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    position = arguments["position"]
-    done = await _apply(home, "set_position", resolve_targets(tool, arguments, home.house()), {"position": position})
+async def set_position(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    position = intent.arguments["position"]
+    done = await _apply(home, "set_position", intent.entities, {"position": position})
     how = {0: "closed", 100: "open"}.get(position, f"{position} percent open")
     return _are_now(done, home.house(), how)
 
 
-async def set_temperature(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    temperature = arguments["temperature"]
-    found = resolve_targets(tool, arguments, home.house())
+async def set_temperature(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    temperature = intent.arguments["temperature"]
+    found = intent.entities
     done = await _apply(home, "set_temperature", found, {"temperature": temperature})
     return _are_now(done, home.house(), f"set to {number(temperature)} degrees")
 
 
-async def set_speed(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    percentage = arguments["percentage"]
-    done = await _apply(home, "set_speed", resolve_targets(tool, arguments, home.house()), {"percentage": percentage})
+async def set_speed(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    percentage = intent.arguments["percentage"]
+    done = await _apply(home, "set_speed", intent.entities, {"percentage": percentage})
     return _are_now(done, home.house(), f"at {percentage} percent" if percentage else "off")
 
 
-async def set_volume(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    return await _volume(home, resolve_targets(tool, arguments, home.house()), arguments["volume_level"])
+async def set_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    return await _volume(home, intent.entities, intent.arguments["volume_level"])
 
 
-async def step_volume(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    step = arguments["volume_step"]
+async def step_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    step = intent.arguments["volume_step"]
     by = {"up": _LOUDER, "down": -_LOUDER}.get(step, step)
-    found = resolve_targets(tool, arguments, home.house())
+    found = intent.entities
     level = found[0].attributes.get("volume_level") or 0
     return await _volume(home, found, min(100, max(0, level + by)))
 
@@ -82,9 +82,9 @@ async def _volume(home: Home, found: tuple[Entity, ...], level: int) -> str:
     return sentence(f"the volume of {listed([the(player) for player in done], 'and')} is {level} percent")
 
 
-async def play(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    values = _given(arguments, "search_query", "media_class")
-    done = await _apply(home, "play", resolve_targets(tool, arguments, home.house()), values)
+async def play(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    values = _given(intent.arguments, "search_query", "media_class")
+    done = await _apply(home, "play", intent.entities, values)
     return sentence(f"playing {brief(values['search_query'])} on {the(done[0])}")
 
 
@@ -98,24 +98,20 @@ _MEDIA: dict[str, tuple[Verb, str]] = {
 }
 
 
-async def control_player(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+async def control_player(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Pause, go on, skip and mute."""
     verb, words = _MEDIA[tool]
-    done = await _apply(home, verb, resolve_targets(tool, arguments, home.house()))
+    done = await _apply(home, verb, intent.entities)
     return sentence(words.format(the(done[0])))
 
 
-async def run_robot(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+async def run_robot(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Vacuum cleaners and lawn mowers."""
-    house = home.house()
-    found = resolve_targets(tool, arguments, house)
+    found = intent.entities
+    if intent.area is not None:
+        done = await _apply(home, "clean_area", found, {"area": intent.area.id})
+        return sentence(f"{_names(done)} {_verb(done)} cleaning {the(intent.area)}")
     match tool:
-        case "vacuum_clean_area":
-            return await _clean(home, found, find_area(house, arguments["area"]))
-        case "vacuum_start" if not arguments.get("name") and isinstance(
-            area := find_place(house, arguments.get("area") or ""), Area
-        ):
-            return await _clean(home, found, area)
         case "vacuum_start" | "lawn_mower_start_mowing":
             done = await _apply(home, "start", found)
             doing = "cleaning" if tool == "vacuum_start" else "mowing"
@@ -125,15 +121,10 @@ async def run_robot(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
             return sentence(f"{_names(done)} {_verb(done)} going home")
 
 
-async def _clean(home: Home, found: tuple[Entity, ...], area: Area) -> str:
-    done = await _apply(home, "clean_area", found, {"area": area.id})
-    return sentence(f"{_names(done)} {_verb(done)} cleaning {the(area)}")
-
-
 async def _apply(
     home: Home, verb: Verb, found: tuple[Entity, ...], values: Attributes | None = None
 ) -> tuple[Entity, ...]:
-    """Those that did it, as they are afterwards; at least one. Raises HomeError."""
+    """The entities that acted, in their new state; at least one. Raises HomeError."""
     reachable = tuple(entity for entity in found if entity.state != "unavailable")
     if not reachable:
         raise HomeError(sentence(f"{_names(found)} {'does' if len(found) == 1 else 'do'} not answer"))
@@ -151,7 +142,7 @@ def _given(arguments: Mapping[str, Any], *slots: str) -> dict[str, Any]:
 
 
 def _states_after(done: tuple[Entity, ...], house: House) -> str:
-    """How things are after they were switched; those of one kind are in one state."""
+    """The states after switching, one sentence per state."""
     if len(done) == 1 and done[0].domain in ("scene", "script"):
         return sentence(f"{done[0].name} is {'set' if done[0].domain == 'scene' else 'running'}")
     phrases = list(dict.fromkeys(state_phrase(entity) for entity in done))
@@ -185,12 +176,12 @@ def _names(things: tuple[Entity, ...], house: House | None = None) -> str:
 _MAX_NAMED_STATES = 4
 
 
-async def get_state(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+async def get_state(home: Home, tool: str, intent: ResolvedIntent) -> str:
     house = home.house()
-    found = resolve_targets(tool, arguments, house)
-    state = arguments.get("state")
+    found = intent.entities
+    state = intent.arguments.get("state")
     if state:
-        # Of a door's lock and its sensor, the one that the question is about.
+        # Of a door's lock and its sensor, keep the one that can have this state.
         found = tuple(entity for entity in found if knows_state(entity, state)) or found
         if len(found) == 1:
             yes_no = "Yes" if is_in_state(found[0], state) else "No"
@@ -203,9 +194,9 @@ async def get_state(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
     return sentence(listed(_state_phrases(found, house), "and"))
 
 
-async def get_temperature(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+async def get_temperature(home: Home, tool: str, intent: ResolvedIntent) -> str:
     house = home.house()
-    found = resolve_targets(tool, arguments, house)
+    found = intent.entities
     readings = [
         f"{number(warmth)} degrees{place_of(entity, house)}"
         for entity in found[:_MAX_NAMED_STATES]
@@ -216,15 +207,15 @@ async def get_temperature(home: Home, tool: str, arguments: Mapping[str, Any]) -
     return sentence(f"it is {listed(readings, 'and')}")
 
 
-async def get_weather(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
-    weather = resolve_targets(tool, arguments, home.house())[0]
+async def get_weather(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    weather = intent.entities[0]
     temperature = weather.attributes.get("temperature")
     warmth = f" and {number(temperature)} degrees" if temperature is not None else ""
     return sentence(f"it is {state_phrase(weather)}{warmth}")
 
 
 def current_time(now: datetime) -> str:
-    """In the words of a clock: "It is 7:05 pm." """
+    """The spoken time: "It is 7:05 pm." """
     hour = now.hour % 12 or 12
     return f"It is {hour}:{now.minute:02d} {'am' if now.hour < 12 else 'pm'}."
 
@@ -234,7 +225,7 @@ def current_date(now: datetime) -> str:
 
 
 def _state_phrases(found: tuple[Entity, ...], house: House) -> list[str]:
-    """A phrase for each thing; the sides of one thing (a door's lock and its sensor) share one."""
+    """A phrase per device; the parts of one device (a door's lock and its sensor) share one."""
     things: dict[tuple[str, str | None], list[Entity]] = {}
     for entity in found:
         things.setdefault((entity.name, entity.area), []).append(entity)
@@ -301,10 +292,10 @@ _MAX_NAMED_ITEMS = 5
 _MAX_ITEM_CHARS = 200
 
 
-async def change_list(home: Home, tool: str, arguments: Mapping[str, Any]) -> str:
+async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
     verb, reply = _VERBS[tool]
-    the_list = resolve_targets(tool, arguments, home.house())[0]
-    item = " ".join(str(arguments["item"]).split())[:_MAX_ITEM_CHARS]
+    the_list = intent.entities[0]
+    item = " ".join(str(intent.arguments["item"]).split())[:_MAX_ITEM_CHARS]
     if not item:
         raise ClarificationNeeded("What shall I write down?")
     if verb != "add_item":
@@ -314,7 +305,7 @@ async def change_list(home: Home, tool: str, arguments: Mapping[str, Any]) -> st
 
 
 async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
-    """The line of the list that is meant. Raises HomeError when there is none."""
+    """The matching line of the list. Raises HomeError when there is none."""
     lines = [item.text for item in await home.items(the_list.id) if not (is_waiting and item.is_done)]
     known = frozenset(word for line in lines for word in normalized_words(line))
     for reading in (normalized_words(said), *fuzzy_readings(normalized_words(said), known)):

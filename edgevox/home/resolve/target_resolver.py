@@ -44,20 +44,20 @@ _MOST_NAMED = 4
 
 
 class TargetNotFound(HomeError):
-    """Nothing in the home is called so; the message names what is nearest."""
+    """No entity matches; the message names the closest ones."""
 
     code = "not_found"
 
 
 class ClarificationNeeded(HomeError):
-    """Several things are meant; the message is a question."""
+    """Several entities match; the message is a question."""
 
     code = "unclear"
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The slots that say which things are meant, as the model gave them."""
+    """The slots of a call that select entities, as the model wrote them."""
 
     name: str | None = None
     area: str | None = None
@@ -71,7 +71,7 @@ class Slots:
 
 
 def find_entities(house: House, slots: Slots, domains: Collection[str]) -> tuple[Entity, ...]:
-    """The things that are meant, among those of `domains`; at least one. Raises NotFound and Unclear."""
+    """The matching entities of `domains`, at least one. Raises TargetNotFound and ClarificationNeeded."""
     candidates = tuple(entity for entity in house.entities if not domains or entity.domain in domains)
     here = _in_place(house, slots, candidates)
     pool = _of_class(here, slots)
@@ -82,7 +82,7 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> tuple
         raise TargetNotFound(_nothing(slots, where))
     known = labels_of(house)
     found = _whole_name(house, slots, pool, known) or _named(house, slots.name, pool, known)
-    if not found and pool != here:  # a small model's domain is a guess; the name is what was said
+    if not found and pool != here:  # small models guess the domain; the name was spoken
         found = _named(house, slots.name, here, known)
     if found:
         return found
@@ -93,7 +93,7 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> tuple
 
 
 def find_area(house: House, said: str) -> Area:
-    """The area that is meant. Raises NotFound."""
+    """The matching area. Raises TargetNotFound."""
     found = find_place(house, said)
     if isinstance(found, Area):
         return found
@@ -101,7 +101,7 @@ def find_area(house: House, said: str) -> Area:
 
 
 def single_entity(found: tuple[Entity, ...], house: House) -> Entity:
-    """The only one. Raises Unclear when there are more."""
+    """The only entity. Raises ClarificationNeeded when there are more."""
     if len(found) > 1:
         raise ClarificationNeeded(_which(found, house))
     return found[0]
@@ -133,12 +133,12 @@ def _of_class(pool: tuple[Entity, ...], slots: Slots) -> tuple[Entity, ...]:
     return pool
 
 
-# The same thing is called differently as a cover and as a sensor, and by different makers.
+# One kind of device has different classes as a cover and as a sensor, and from different makers.
 _SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
 
 
 def _kind_phrase(house: House, said: Words, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
-    """What "lights kitchen", "all lights" or "everything upstairs" means: a kind, a place, or both."""
+    """The entities of "lights kitchen", "all lights" or "everything upstairs": a kind, a place, or both."""
     rest = tuple(word for word in said if word not in ALL_WORDS)
     kinds = [word for word in rest if kind_called(word)]
     ways: list[tuple[str | None, Words]] = [(kind, tuple(word for word in rest if word != kind)) for kind in kinds]
@@ -168,7 +168,7 @@ def _whole_name(house: House, slots: Slots, pool: tuple[Entity, ...], known: dic
 
 
 def _named(house: House, name: str, pool: tuple[Entity, ...], known: dict[str, Labels]) -> tuple[Entity, ...]:
-    """What a name means in a pool; nothing when nothing there is called so. Raises Unclear."""
+    """The entities of a pool that a name matches, or none. Raises ClarificationNeeded."""
     heard = normalized_words(name)
     if found := _read(house, name, heard, pool, known):
         return found
@@ -203,12 +203,12 @@ def _is_many(name: str) -> bool:
 
 
 def _is_own_plural(found: tuple[Entity, ...]) -> bool:
-    """True where a thing's own name is the plural that was said: a group called Kitchen Lights."""
+    """True for an entity whose own name is a plural: a group called Kitchen Lights."""
     return any(is_plural(label) for entity in found for label in (entity.name, *entity.aliases))
 
 
 def _are_twins(found: tuple[Entity, ...]) -> bool:
-    """True for the sides of one thing: a door's lock and its sensor, with the same name in the same place."""
+    """True for the parts of one device: a door's lock and its sensor, with the same name in the same area."""
     names = {(normalized_words(entity.name), entity.area) for entity in found}
     return len(names) == 1 and len({entity.domain for entity in found}) == len(found)
 
@@ -227,7 +227,7 @@ def _which(found: tuple[Entity, ...], house: House) -> str:
 
 
 def _not_that(entity: Entity, where: str | None, candidates: tuple[Entity, ...]) -> str:
-    """Why something is not meant that is called so: it is elsewhere, or cannot do that."""
+    """Why an entity with that name does not match: it is elsewhere, or does not support the action."""
     is_elsewhere = where and entity in candidates
     return sentence(f"{the(entity)} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
 
@@ -256,7 +256,7 @@ def _in(where: str | None) -> str:
 
 _SWITCHED = frozenset(SWITCHED_DOMAINS)
 
-# Who says "close" does not mean "unlock", though the tool is the same.
+# "Close" does not mean "unlock", though the tool is the same.
 _GUARDED = frozenset({"lock", "alarm_control_panel"})
 
 # "Everything off in the kitchen" must not unlock a door or close a valve.
@@ -293,7 +293,7 @@ _DOMAINS: dict[str, frozenset[str]] = {
     "get_weather": frozenset({"weather"}),
 }  # fmt: skip
 
-# Which player is meant when none is named: the first of these states that any player is in.
+# Selects the player when none is named: the first of these states that any player is in.
 _ACTIVE = {
     "media_pause": ("playing", "buffering"),
     "media_unpause": ("paused",),
@@ -304,7 +304,7 @@ _PERHAPS_ACTIVE = ("playing", "buffering", "paused", "on", "idle")
 
 
 def resolved_targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
-    """What a call would touch; nothing where the call would end in a question or an error, and do nothing."""
+    """The entities of a call; none where the resolver raises HomeError."""
     try:
         return resolve_targets(tool, arguments, house) if has_targets(tool) else ()
     except HomeError:
@@ -317,14 +317,14 @@ def has_targets(tool: str) -> bool:
 
 
 def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
-    """What a call is about; at least one thing. Raises NotFound and Unclear, whose messages can be spoken."""
+    """The entities of a call, at least one. Raises TargetNotFound and ClarificationNeeded, with speakable messages."""
     slots = _slots(arguments)
     try:
         return _resolve(tool, slots, house)
     except TargetNotFound:
         if slots.name is None or slots.area or slots.floor or find_place(house, slots.name) is None:
             raise
-        # A small model's mistake: the kitchen is no device's name.
+        # Small models write an area as a name.
         return _resolve(tool, replace(slots, name=None, area=slots.name), house)
 
 
@@ -381,12 +381,12 @@ def _names_no_kind(name: str | None) -> bool:
 
 
 def _one_unless_all(slots: Slots, found: tuple[Entity, ...], house: House) -> tuple[Entity, ...]:
-    """Without a name or a place there must be only one; who names many, or a place, means all of them."""
+    """All entities if a name or a place was given; otherwise there must be only one."""
     return found if slots.name or slots.area or slots.floor else (single_entity(found, house),)
 
 
 def _thermometers(slots: Slots, house: House) -> tuple[Entity, ...]:
-    """Thermostats where there are any, else what measures the temperature."""
+    """The thermostats if there are any, otherwise the temperature sensors."""
     found = find_entities(house, slots, _DOMAINS["climate_get_temperature"])
     measuring = tuple(entity for entity in found if entity.domain == "climate" or entity.device_class == "temperature")
     thermostats = tuple(entity for entity in measuring if entity.domain == "climate")
@@ -396,7 +396,7 @@ def _thermometers(slots: Slots, house: House) -> tuple[Entity, ...]:
 
 
 def _vacuums(slots: Slots, house: House) -> tuple[Entity, ...]:
-    """The vacuum cleaners that stand there, or else the only one, which can go there."""
+    """The vacuum cleaners in that place, or else the only one of the home."""
     try:
         return find_entities(house, slots, _DOMAINS["vacuum_start"])
     except TargetNotFound:

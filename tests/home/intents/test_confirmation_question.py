@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from edgevox.home import DemoHome
-from edgevox.home.entities import Entity, House
-from edgevox.home.intents.tools import confirmation_question
-
-
-class OneLock(DemoHome):
-    """A home with nothing but a lock of this name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._lock = Entity("lock.one", name, "lock", "locked")
-
-    def house(self) -> House:
-        return House((self._lock,), (), ())
+from edgevox.home.entities import Entity
+from edgevox.home.intents.resolution import confirmation_question
 
 
 def asked(name: str) -> str:
-    return confirmation_question("turn_off", {"name": name}, OneLock(name))
+    return confirmation_question("turn_off", (Entity("lock.one", name, "lock", "locked"),))
 
 
 def test_the_thing_is_named() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edgevox.home import Area, House, resolved_targets
-from edgevox.home.intents.tools import normalize_arguments
+from edgevox.home.intents.resolution import normalize_arguments
 from tests.home.houses import AREAS, FLOORS, house, thing
 
 HOME = house(

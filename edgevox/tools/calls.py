@@ -1,27 +1,95 @@
-"""Parses and validates the JSON arguments of a call; errors are worded so that a model can correct them."""
+"""Resolves a tool call once: parses and validates its JSON arguments and looks up its targets.
+
+Policy, confirmation, execution and answer share the resulting `ResolvedCall`. Errors in the arguments are worded so
+that a model can correct them.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import dataclasses
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from jsonschema import ValidationError
 from jsonschema.exceptions import best_match
 
-from edgevox.core.errors import InvalidArguments
-from edgevox.tools.tool import Tool
+from edgevox.core.errors import InvalidArguments, UnknownTool
+from edgevox.core.types import JsonObject, ToolCall
+from edgevox.tools.runner import Raised, guarded
+from edgevox.tools.tool import Resolution, Target, Tool
 
 _MAX_PROBLEMS = 3
 _MAX_SHOWN_CHARS = 60
 _NAMED_TYPES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
 
 
-def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
-    """The arguments, valid by the tool's whole schema. Raises InvalidArguments.
+@dataclass(frozen=True, slots=True)
+class ResolvedCall:
+    """A call as `given`, and with normalised arguments as `call`: what hooks, events and memory see.
 
-    Null for a parameter that may be left out, and cannot be null, counts as left out.
+    `resolution` is the error when the call cannot be resolved.
+    """
+
+    given: ToolCall
+    call: ToolCall
+    tool: Tool | None
+    resolution: Resolution | Raised
+
+
+def resolve_call(call: ToolCall, tool: Tool | None) -> ResolvedCall:
+    """Raises nothing: errors, also those of the tool's own code, are in the result."""
+    if tool is None:
+        return ResolvedCall(
+            call, call, None, Raised(UnknownTool.code, f"unknown_tool: {call.name}", is_tool_error=True)
+        )
+    parsed = guarded(lambda: read_arguments(tool, call.arguments))
+    if isinstance(parsed, Raised):
+        error = dataclasses.replace(parsed, message=f"invalid_arguments: {parsed.message}")
+        return ResolvedCall(call, call, tool, error)
+    resolved = guarded(lambda: (tool.resolve or partial(_resolution, tool))(parsed.value))
+    resolution: Resolution | Raised = resolved if isinstance(resolved, Raised) else resolved.value
+    if isinstance(resolution, Raised) or resolution.arguments == parsed.value:
+        return ResolvedCall(call, call, tool, resolution)
+    text = json.dumps(resolution.arguments, ensure_ascii=False)
+    return ResolvedCall(call, dataclasses.replace(call, arguments=text), tool, resolution)
+
+
+def _resolution(tool: Tool, arguments: JsonObject) -> Resolution | Raised:
+    if not tool.side_effects:
+        return Resolution(arguments)
+    targets = tool.targets or _argument_targets
+    found = guarded(lambda: tuple(targets(arguments)))
+    if isinstance(found, Raised):
+        return found if found.is_tool_error else Resolution(arguments, targets=None)
+    return Resolution(arguments, found.value)
+
+
+def _argument_targets(arguments: JsonObject) -> Iterable[Target]:
+    """Targets read from the arguments of a tool that does not name its targets."""
+    domains = _texts(arguments.get("domain"))
+    classes = _texts(arguments.get("device_class")) or [""]
+    # A class without a domain is a cover's: only covers have doors, garages and gates.
+    for domain in domains or ["cover"]:
+        yield from (Target(domain, device_class) for device_class in classes)
+    for slot in ("name", "entity", "device", "item", "target"):
+        # Its kind is unknown, so it is judged by its name, as a relay is.
+        if isinstance(name := arguments.get(slot), str):
+            yield Target("switch", name=name)
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [member for member in value if isinstance(member, str)] if isinstance(value, list) else []
+
+
+def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
+    """The arguments, validated against the tool's schema. Raises InvalidArguments.
+
+    Null for an optional parameter that is not nullable counts as left out.
     """
     arguments = _loads(text)
     if not isinstance(arguments, dict):
@@ -41,14 +109,8 @@ def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
     return arguments
 
 
-def fingerprint(name: str, arguments: Mapping[str, Any]) -> str:
-    """A hash of a call: the same for the same name and the same arguments in any order."""
-    text = json.dumps([name, arguments], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def explain(problem: ValidationError, tool: Tool) -> str:
-    """What is wrong with one argument, and what is expected of it."""
+    """The error in one argument, and the expected value."""
     field = _field(problem)
     if problem.validator in ("anyOf", "oneOf") and problem.context:
         kinds = [part.validator_value for part in problem.context if part.validator == "type"]

@@ -1,0 +1,196 @@
+"""Resolves a home call once: normalised arguments, entities, the targets to confirm, and the question.
+
+Normalising an argument never changes the entities of a call, so that logs, the page and scores show what was done.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from edgevox.core.languages import listed
+from edgevox.core.types import JsonObject
+from edgevox.core.words import normalized_words
+from edgevox.home.entities import Area, Entity, HomeError, House
+from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.phrasing import sentence, the
+from edgevox.home.resolve.labels import find_place, is_whole_house
+from edgevox.home.resolve.target_resolver import find_area, has_targets, resolve_targets, resolved_targets
+from edgevox.tools.tool import Resolution, Speech, Target
+
+_PLACES = ("area", "floor")
+_KINDS = ("domain", "device_class")
+_SENSORS = ("sensor", "binary_sensor")
+_POSSESSIVES = ("'s", "’s")
+_SLOTS: dict[str, dict[str, Any]] = {tool.name: tool.parameters["properties"] for tool in CATALOGUE}
+_Entities: TypeAlias = tuple[Entity, ...]
+_Proposals: TypeAlias = Iterator[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedIntent(Resolution):
+    """A home call with the entities to act on, and the area to clean."""
+
+    entities: _Entities = ()
+    area: Area | None = None
+
+
+def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:
+    """Resolve a call that has targets in one snapshot of the house; a HomeError of the resolver becomes the answer."""
+    normalized, entities = _normalize(tool, arguments, house)
+    try:
+        entities = entities or resolve_targets(tool, normalized, house)
+        area = _area_to_clean(tool, normalized, house)
+    except HomeError as error:
+        return ResolvedIntent(normalized, answer=Speech(sentence(error.message)))
+    question = confirmation_question(tool, entities)
+    return ResolvedIntent(normalized, _targets(tool, normalized, entities), question, None, entities, area)
+
+
+def refresh_intent(tool: str, intent: ResolvedIntent, house: House) -> ResolvedIntent | None:
+    """The same entities, found by id, in their current state; None when one is gone."""
+    by_id = {entity.id: entity for entity in house.entities}
+    entities = tuple(by_id[entity.id] for entity in intent.entities if entity.id in by_id)
+    if len(entities) < len(intent.entities) or (intent.area and house.area(intent.area.id) is None):
+        return None
+    return dataclasses.replace(intent, targets=_targets(tool, intent.arguments, entities), entities=entities)
+
+
+def _targets(tool: str, arguments: JsonObject, entities: _Entities) -> tuple[Target, ...]:
+    """The entities that the policy judges; locking a door and closing a garage are safe."""
+    return tuple(
+        Target(entity.domain, entity.device_class or "", entity.name, entity.id)
+        for entity in entities
+        if not _is_safe_direction(tool, arguments, entity)
+    )
+
+
+def _area_to_clean(tool: str, arguments: JsonObject, house: House) -> Area | None:
+    if tool == "vacuum_clean_area":
+        return find_area(house, arguments["area"])
+    if tool != "vacuum_start" or arguments.get("name"):
+        return None
+    place = find_place(house, arguments.get("area") or "")
+    return place if isinstance(place, Area) else None
+
+
+def _is_safe_direction(tool: str, arguments: JsonObject, entity: Entity) -> bool:
+    match tool, entity.domain:
+        case "turn_on", "lock" | "alarm_control_panel":
+            return True
+        case "turn_off", "cover" | "valve":
+            return True
+        case "set_position", "cover" | "valve":
+            return bool(arguments.get("position", 100) <= (entity.attributes.get("position") or 0))
+        case _:
+            return False
+
+
+# --- normalising
+
+
+def normalize_arguments(tool: str, arguments: Mapping[str, Any], house: House) -> dict[str, Any]:
+    """The arguments without a model's wrong guesses; the entities of the call stay the same."""
+    return _normalize(tool, arguments, house)[0] if has_targets(tool) else dict(arguments)
+
+
+def _normalize(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[dict[str, Any], _Entities]:
+    normalized, entities = dict(arguments), resolved_targets(tool, arguments, house)
+    for change in (_name_for_place, _without_whole_house, _without_possessive, _with_true_kinds):
+        for other in change(tool, normalized, house, entities):
+            found = resolved_targets(tool, other, house)
+            # An unknown place finds nothing. Any other call that finds nothing ends in a question.
+            if found and (found == entities or (change is _name_for_place and not entities)):
+                normalized, entities = other, found
+    return normalized, entities
+
+
+def _name_for_place(tool: str, arguments: JsonObject, house: House, _found: _Entities) -> _Proposals:
+    """Moves an area that is the whole name of an entity to `name`: a lamp called Reading Nook is no area."""
+    area, domain = arguments.get("area"), arguments.get("domain")
+    if not area or arguments.get("name") or "name" not in _SLOTS[tool] or find_place(house, area):
+        return
+    called = [entity for entity in house.entities if normalized_words(area) in map(normalized_words, _labels(entity))]
+    if any(domain in (None, entity.domain) for entity in called):
+        yield {"name": area} | _without(arguments, "area")
+
+
+def _without_whole_house(_tool: str, arguments: JsonObject, house: House, _found: _Entities) -> _Proposals:
+    """Drops an area or floor that means the whole house."""
+    for slot in _PLACES:
+        place = arguments.get(slot)
+        if place and is_whole_house(normalized_words(place)) and find_place(house, place) is None:
+            yield _without(arguments, slot)
+
+
+def _without_possessive(_tool: str, arguments: JsonObject, house: House, _found: _Entities) -> _Proposals:
+    """Drops a possessive 's ("the boiler's"), unless it is part of a name, such as a list called Joe's."""
+    name = arguments.get("name") or ""
+    if not name.endswith(_POSSESSIVES):
+        return
+    if not any(name.casefold() == label.casefold() for entity in house.entities for label in _labels(entity)):
+        yield {**arguments, "name": name[: -len(_POSSESSIVES[0])]}
+
+
+def _with_true_kinds(tool: str, arguments: JsonObject, _house: House, found: _Entities) -> _Proposals:
+    """Replaces a guessed domain or device class by that of the named entity."""
+    if not arguments.get("name"):
+        return
+    normalized = dict(arguments)
+    for slot in _KINDS:
+        guess = normalized.get(slot)
+        kinds = {getattr(entity, slot) for entity in found}
+        # Which sensor is meant depends on its class, so a missing class is filled in.
+        is_left_out = guess is None and slot == "device_class" and normalized.get("domain") in _SENSORS
+        if not kinds or guess in kinds or not (guess or is_left_out):
+            continue
+        kind = kinds.pop() if len(kinds) == 1 else None
+        is_known = kind in _SLOTS[tool][slot].get("enum", ())
+        normalized = {**normalized, slot: kind} if is_known else _without(normalized, slot)
+        yield normalized
+
+
+def _labels(entity: Entity) -> tuple[str, ...]:
+    return entity.name, *entity.aliases
+
+
+def _without(arguments: Mapping[str, Any], dropped: str) -> dict[str, Any]:
+    return {slot: value for slot, value in arguments.items() if slot != dropped}
+
+
+# --- the confirmation question
+
+_QUESTION_VERBS = {
+    ("turn_off", "lock"): "Unlock",
+    ("turn_off", "alarm_control_panel"): "Disarm",
+    ("turn_on", "cover"): "Open",
+    ("set_position", "cover"): "Open",
+    ("turn_on", "valve"): "Open",
+    ("set_position", "valve"): "Open",
+    ("turn_on", "lock"): "Lock",
+    ("turn_on", "alarm_control_panel"): "Arm",
+    ("turn_off", "cover"): "Close",
+    ("turn_off", "valve"): "Close",
+}
+
+
+_NOT_IN_A_NAME = re.compile(r"[^\w' -]")
+_MAX_QUESTION_CHARS = 50
+
+
+def confirmation_question(tool: str, entities: _Entities) -> str:
+    """The question before a call that needs a yes: "Unlock the front door?" """
+    verbs = {_QUESTION_VERBS.get((tool, entity.domain), "") for entity in entities}
+    words = tool.replace("_", " ").capitalize()
+    verb = verbs.pop() or words if len(verbs) == 1 else words
+    names = listed([in_question(the(entity)) for entity in entities], "and")
+    return f"{verb} {names}?" if entities else f"{words}?"
+
+
+def in_question(text: str) -> str:
+    """A name or a message inside a question; a sentence in it would sound like part of the question."""
+    plain = " ".join(_NOT_IN_A_NAME.sub(" ", text).split())
+    return plain[:_MAX_QUESTION_CHARS].rstrip()
