@@ -260,7 +260,7 @@ class ToolExecutor:
             return resolution
         refresh = tool.refresh
         refreshed = guarded(lambda: refresh(resolution))
-        now = _unless_raised(refreshed if isinstance(refreshed, Raised) else refreshed.value)
+        now: Resolution | None = _unless_raised(refreshed if isinstance(refreshed, Raised) else refreshed.value)
         if now is None or stricter(level, self._rule.level(tool, now.targets)) != level:
             raise _changed()
         return now

@@ -71,9 +71,9 @@ async def set_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:
 
 async def step_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:
     step = intent.arguments["volume_step"]
-    by = {"up": _LOUDER, "down": -_LOUDER}.get(step, step)
+    by: int = {"up": _LOUDER, "down": -_LOUDER}[step] if isinstance(step, str) else step
     found = intent.entities
-    level = found[0].attributes.get("volume_level") or 0
+    level: int = found[0].attributes.get("volume_level") or 0
     return await _volume(home, found, min(100, max(0, level + by)))
 
 
