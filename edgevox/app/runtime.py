@@ -169,7 +169,7 @@ class AssistantRuntime:
         """Find out whether there is room again for what could not be kept."""
         self.records.try_again()
         if self._memory is not None:
-            self._memory.try_again()
+            self._memory.retry()
 
     def conversation(self, name: str = "default") -> Conversation:
         """A conversation that goes on from one run to the next, as far as the settings let it."""

@@ -123,9 +123,9 @@ class ChatRequest:
     one they are not held to a grammar. `client` says whose conversation it is: its prefix is kept apart.
     With `tools_as` lines, no chat template writes tools, calls or results: they are said in words. With
     `prompt_only` nothing is generated: the prompt up to the next question is evaluated, for later. Where the
-    system prompt or the tools are chosen for this question, `usual_system` and `usual_tools` are those that
+    system prompt or the tools are chosen for this question, `default_system` and `default_tools` are those that
     others have: they are worth keeping.
-    `begun` is what of the reply was written before it was interrupted: it goes on from there.
+    `reply_prefix` is the text of an interrupted reply, which is continued.
     """
 
     messages: tuple[Message, ...]
@@ -140,9 +140,9 @@ class ChatRequest:
     json_schema: JsonObject | None = None
     client: str = ""
     prompt_only: bool = False
-    usual_system: str | None = None
-    usual_tools: tuple[JsonObject, ...] | None = None
-    begun: str = ""
+    default_system: str | None = None
+    default_tools: tuple[JsonObject, ...] | None = None
+    reply_prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ class ModelQueue(EngineQueue):
 
     async def stream(self, who: str, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
         """One generation, when it is the turn of `who`; interrupted and taken up again as often as needed."""
-        written = request.begun
+        written = request.reply_prefix
         was_paused = False
         while not cancel.is_set():
             async with self.turn(who, goes_on=was_paused):
@@ -165,7 +165,7 @@ class ModelQueue(EngineQueue):
                 cancel.add_listener(pause.set)
                 self._running = pause
                 try:
-                    asked = dataclasses.replace(request, begun=written)
+                    asked = dataclasses.replace(request, reply_prefix=written)
                     async with aclosing(self._model.stream(asked, pause)) as replies:
                         async for reply in replies:
                             match reply:

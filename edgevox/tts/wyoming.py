@@ -72,9 +72,9 @@ class WyomingTts:
 
     async def _spoken(self, request: SynthesisRequest) -> AsyncGenerator[Audio | Busy, None]:
         reader = PcmReader()
-        async with self._link.opened() as talk:
-            await talk.say(Synthesize(request.text, self._chosen(request.language)))
-            while not AudioStop.is_type((event := await talk.heard()).type):
+        async with self._link.connect() as connection:
+            await connection.send(Synthesize(request.text, self._chosen(request.language)))
+            while not AudioStop.is_type((event := await connection.receive()).type):
                 if not AudioChunk.is_type(event.type):
                     yield Busy()
                     continue

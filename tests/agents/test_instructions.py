@@ -66,7 +66,7 @@ async def test_a_command_that_stands_alone_is_read_without_the_past_where_that_s
         await agent.run(sentence)
     first, aside, last = model.requests
     assert contents(aside) == ["The house.\nAda is here.", "Play a song for Ada."]
-    assert (aside.usual_system, first.usual_system) == ("The house.", None)
+    assert (aside.default_system, first.default_system) == ("The house.", None)
     assert first.client == last.client != aside.client
     assert contents(last)[3:5] == ["Play a song for Ada.", "Two."]  # it is remembered all the same
 

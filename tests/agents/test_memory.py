@@ -403,7 +403,7 @@ def test_room_that_is_there_again_is_found_without_a_turn(tmp_path: Path, clock:
         assert store.problem is not None
         other.execute("DROP TRIGGER full")
         other.close()
-        store.try_again()
+        store.retry()
         store.flush()
         assert store.problem is None
 

@@ -92,7 +92,7 @@ async def test_a_stopped_process_counts_as_hung() -> None:
 
 
 @pytest.mark.parametrize("how", ["hang", "stop"])
-async def test_an_engine_without_a_pulse_is_replaced_long_before_its_limits(how: str) -> None:
+async def test_an_engine_without_a_heartbeat_is_replaced_long_before_its_limits(how: str) -> None:
     async with echo(FELT) as engine:
         assert engine.pid is not None
         if how == "stop":
@@ -102,7 +102,7 @@ async def test_an_engine_without_a_pulse_is_replaced_long_before_its_limits(how:
         assert await answer(engine, "back") == ["back"]
 
 
-async def test_an_engine_that_works_for_long_has_a_pulse() -> None:
+async def test_an_engine_that_works_for_long_has_a_heartbeat() -> None:
     async with echo(FELT) as engine:
         first = engine.pid
         assert await answer(engine, "spin hello") == ["hello"]

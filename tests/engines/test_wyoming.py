@@ -61,8 +61,8 @@ async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (line("info", asr=7), "is no Wyoming server"),
-        (line("info", asr=[{"name": "x"}]), "is no Wyoming server"),
+        (line("info", asr=7), "is not a Wyoming server"),
+        (line("info", asr=[{"name": "x"}]), "is not a Wyoming server"),
         (line("info"), "recognises no speech"),
         (line("info", **ASR), "has no model big"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak Wyoming"),

@@ -84,7 +84,7 @@ def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
     list(engine.run(ChatRequest(past, prompt_only=True, client="one"), CancelFlag()))
     kept = set(tmp_path.glob("*.prefix"))
     made_for_it = (Message("system", f"{usual}\nCellar: light Odd Lamp"), QUESTION)
-    request = ChatRequest(made_for_it, sampling=GREEDY, client="one aside", usual_system=usual)
+    request = ChatRequest(made_for_it, sampling=GREEDY, client="one aside", default_system=usual)
     *_, aside = engine.run(request, CancelFlag())
     assert isinstance(aside, ChatDone)
     assert aside.prompt_tokens - aside.cached_tokens < 30

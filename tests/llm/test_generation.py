@@ -67,7 +67,7 @@ class Bench:
     def write(
         self,
         script: str | list[str],
-        rule: ReplyConstraint | None = None,
+        constraint: ReplyConstraint | None = None,
         *,
         engine: str = "llguidance",
         stop: tuple[str, ...] = (),
@@ -77,25 +77,25 @@ class Bench:
         """The pieces of a reply whose model wants to write `script`; as a list, in tokens of that text."""
         pieces = [script] if isinstance(script, str) else script
         tokens = [token for piece in pieces for token in self.vocabulary.tokenize(piece, special=True)]
-        track, _ = self.cache.begin("", self.prompt, 0)
+        sequence, _ = self.cache.begin("", self.prompt, 0)
         candidates = Candidates(self.vocabulary.size)
         generation = Generation(
             self.prompt,
-            track=track,
+            sequence=sequence,
             cache=self.cache,
             context=self.context,
             sampler=cast("Sampler", ScriptedSampler(tokens, self.vocabulary.eos)),
             constrainer=Constrainer(
                 self.vocabulary, candidates, "llguidance" if engine == "llguidance" else "llama.cpp"
             ),
-            rule=rule,
+            constraint=constraint,
             stop=stop,
             reasoning=reasoning,
             limit_tokens=limit,
             cancel=CancelFlag(),
         )
         written = list(generation.pieces())
-        self.evaluated = track.tokens[len(self.prompt) :]
+        self.evaluated = sequence.tokens[len(self.prompt) :]
         self.generated = generation.generated
         generation.close()
         return written

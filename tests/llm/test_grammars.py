@@ -166,7 +166,7 @@ def test_without_a_tool_there_is_no_grammar() -> None:
 
 
 def test_an_unknown_format_is_explained() -> None:
-    with pytest.raises(ConfigError, match="no tool-call format is called morse"):
+    with pytest.raises(ConfigError, match="unknown tool-call format morse"):
         tool_call_grammar([LIGHT], wire_format="morse")
 
 

@@ -65,11 +65,11 @@ def cache_on(context: FakeContext, folder: Path | None = None) -> PrefixCache:
 
 def ask(cache: PrefixCache, context: FakeContext, prompt: list[int], client: str = "") -> list[int]:
     """Evaluate a prompt as a turn does; the tokens that took."""
-    track, _ = cache.begin(client, prompt, len(SYSTEM))
-    for _step in cache.read(track, prompt, len(SYSTEM)):
+    sequence, _ = cache.begin(client, prompt, len(SYSTEM))
+    for _step in cache.read(sequence, prompt, len(SYSTEM)):
         pass
-    cache.extend(track, prompt[len(track.tokens) :])
-    assert context.sequences[track.sequence] == prompt == track.tokens
+    cache.extend(sequence, prompt[len(sequence.tokens) :])
+    assert context.sequences[sequence.seq_id] == prompt == sequence.tokens
     return context.take_evaluated()
 
 
@@ -158,9 +158,9 @@ def test_after_a_restart_the_prefix_comes_from_the_disk(tmp_path: Path) -> None:
 def test_a_short_prefix_is_not_worth_a_file(tmp_path: Path) -> None:
     context = FakeContext()
     cache = cache_on(context, tmp_path)
-    track, _ = cache.begin("", [1, 2, 3, 4], 2)
-    for _step in cache.read(track, [1, 2, 3, 4], 2):
+    sequence, _ = cache.begin("", [1, 2, 3, 4], 2)
+    for _step in cache.read(sequence, [1, 2, 3, 4], 2):
         pass
-    cache.extend(track, [1, 2, 3, 4][len(track.tokens) :])
+    cache.extend(sequence, [1, 2, 3, 4][len(sequence.tokens) :])
     cache.save()
     assert not list(tmp_path.iterdir())

@@ -195,7 +195,7 @@ def test_the_known_parsers_can_be_named_by_the_caller() -> None:
 def test_a_wrong_file_is_refused_with_its_name_and_the_key(tmp_path: Path, text: str, fault: str) -> None:
     path = own_preset(tmp_path, text)
     message = refusal("mine", tmp_path).message
-    assert message.startswith(f"{path} is not a preset: ")
+    assert message.startswith(f"{path} is not a valid preset: ")
     assert fault in message
 
 

@@ -213,7 +213,9 @@ def test_a_model_that_does_not_think_is_not_made_to(engine: LlamaEngine) -> None
 def test_a_call_that_was_interrupted_goes_on_to_its_end(engine: LlamaEngine, choice: ToolChoice, share: float) -> None:
     call = '<tool_call>\n{"name": "set_light", "arguments": {"room": "hall", "level": 40}}\n</tool_call>'
     begun = call[: int(len(call) * share)]
-    request = ChatRequest(QUESTION, tools=TOOLS, tool_choice=choice, wire_format="hermes", sampling=HOT, begun=begun)
+    request = ChatRequest(
+        QUESTION, tools=TOOLS, tool_choice=choice, wire_format="hermes", sampling=HOT, reply_prefix=begun
+    )
     written = begun + "".join(reply.text for reply in engine.run(request, CancelFlag()) if isinstance(reply, ChatDelta))
     (item,) = parse_reply(written, preset_parsers=("hermes",), tools=[dict(one) for one in TOOLS]).calls
     assert item.error is None
@@ -228,7 +230,7 @@ def test_plain_talk_that_was_interrupted_goes_on(engine: LlamaEngine) -> None:
 
     whole = text(first)
     begun = whole[: len(whole) // 2].rsplit(" ", 1)[0]
-    continued = ChatRequest(QUESTION, sampling=cold, begun=begun)
+    continued = ChatRequest(QUESTION, sampling=cold, reply_prefix=begun)
     assert text(continued)
     done = [reply for reply in engine.run(continued, CancelFlag()) if isinstance(reply, ChatDone)]
     assert done[0].generated_tokens <= cold.max_tokens

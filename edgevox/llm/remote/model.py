@@ -138,7 +138,7 @@ class RemoteModel:
 
         A reply that was interrupted cannot be taken up again.
         """
-        if request.begun:
+        if request.reply_prefix:
             raise ModelError("a remote model cannot go on with a reply that was interrupted", hint="ask for it anew")
         if request.prompt_only:  # what is evaluated ahead is the server's affair
             yield ChatDone("stop", 0, 0, 0)

@@ -147,7 +147,7 @@ async def test_what_is_only_prepared_is_not_asked_for() -> None:
 
 async def test_a_reply_that_was_interrupted_is_not_begun_anew() -> None:
     with pytest.raises(ModelError, match="interrupted"):
-        await answered(talk("x"), request=ChatRequest(ASKED.messages, begun="Good"))
+        await answered(talk("x"), request=ChatRequest(ASKED.messages, reply_prefix="Good"))
 
 
 # --- calls
