@@ -108,7 +108,7 @@ def test_broken_encoding_is_read(capsys: pytest.CaptureFixture[str], monkeypatch
 @pytest.mark.parametrize(
     ("words", "stdin", "message"),
     [
-        (["--parsers", "nonesuch"], "", "no tool-call parser is called nonesuch"),
+        (["--parsers", "nonesuch"], "", "unknown tool-call parser nonesuch"),
         (["--stream", "0"], "", "--stream 0 is no size"),
         (["--jsonl"], "{", "line 1 is not JSON"),
         (["--jsonl"], '{"text": "a"}', "line 1 has no text called raw"),

@@ -66,7 +66,7 @@ async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
         (line("info"), "recognises no speech"),
         (line("info", **ASR), "has no model big"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak Wyoming"),
-        (b"", "broke off"),
+        (b"", "closed the connection"),
     ],
 )
 async def test_what_is_no_ear_is_told(answer: bytes, problem: str) -> None:
@@ -121,7 +121,7 @@ async def test_silence_is_no_speech() -> None:
         (line("transcript", text=7), "no transcript"),
         (line("transcript", text="Light on.")[:20], "does not speak Wyoming"),
         (b'{"type": "transcript", "data_length": 99999999999}\n', "too large"),
-        (b"", "broke off"),
+        (b"", "closed the connection"),
         (b"\x00" * 100_000, "too long"),
     ],
 )
@@ -197,7 +197,7 @@ async def test_a_speed_that_cannot_be_had_is_told_once(caplog: pytest.LogCapture
         (line("error", text="no voice"), "no voice"),
         (chunk(b"\0\0", width=3), "cannot be read"),
         (line("audio-chunk", b"\0\0"), "cannot be read"),
-        (chunk(b"\0\0"), "broke off"),
+        (chunk(b"\0\0"), "closed the connection"),
         (json.dumps({"type": "audio-chunk", "payload_length": 10}).encode() + b"\nhalf", "does not speak"),
     ],
 )

@@ -161,7 +161,7 @@ def test_a_tool_without_a_name_is_left_out() -> None:
 
 
 def test_without_a_tool_there_is_no_grammar() -> None:
-    with pytest.raises(ConfigError, match="no tool to call"):
+    with pytest.raises(ConfigError, match="no tools to call"):
         build_call_grammar([])
 
 

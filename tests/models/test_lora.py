@@ -69,7 +69,7 @@ def test_all_else_of_the_model_is_kept(smollm2_path: Path, adapter: Path, tmp_pa
 @pytest.mark.engine
 def test_an_adapter_for_another_kind_of_model_is_refused(smollm2_path: Path, tmp_path: Path) -> None:
     other = write_adapter(tmp_path / "a.gguf", architecture="qwen2")
-    with pytest.raises(ModelError, match="is for a model of kind qwen2") as caught:
+    with pytest.raises(ModelError, match="is for the architecture qwen2") as caught:
         check_adapter(smollm2_path, other)
     assert "trained on" in caught.value.hint
 
@@ -82,7 +82,7 @@ def test_an_adapter_for_another_kind_of_model_is_refused(smollm2_path: Path, tmp
         ({"blk.3.attn_k.weight": (576, 576)}, "does not fit"),
         ({"blk.31.attn_q.weight": (576, 576)}, "changes blk.31.attn_q.weight, which .* does not have"),
         ({"token_embd.weight": (49152, 576)}, "uses them for its output too"),
-        ({}, "not a whole LoRA adapter"),
+        ({}, "not a complete LoRA adapter"),
     ],
     ids=["columns", "rows", "layer", "embedding", "empty"],
 )

@@ -154,7 +154,7 @@ def test_an_adapter_for_another_model_is_refused(small_store: ModelStore) -> Non
         chosen(small_store, "stray")
     with pytest.raises(ModelError, match="stray is for other"):
         adapter_file(small_store, "base", "stray", lambda _: None)
-    with pytest.raises(ModelError, match="base is no adapter"):
+    with pytest.raises(ModelError, match="base is not an adapter"):
         chosen(small_store, "base")
 
 
@@ -205,7 +205,7 @@ def test_a_measurement_that_fails_leaves_the_default_table(
 
 
 def test_what_is_no_model_is_an_error_that_can_be_told(small_store: ModelStore) -> None:
-    with pytest.raises(ModelError, match="not a whole GGUF file"):
+    with pytest.raises(ModelError, match="not a complete GGUF file"):
         optimise_on_first_use(small_store, "base", lambda _: None)
     measured(small_store, llama_build())
     keep(small_store)

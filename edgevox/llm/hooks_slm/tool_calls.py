@@ -30,7 +30,7 @@ _KINDS = {
 
 
 def explained(tool: str, schema: Mapping[str, Any]) -> str:
-    """Everything the tool takes."""
+    """Describe all parameters of the tool."""
     properties = _properties(schema)
     if not properties:
         return f"{tool} takes no arguments."
@@ -48,20 +48,20 @@ def explained(tool: str, schema: Mapping[str, Any]) -> str:
 
 
 def needs(tool: str, schema: Mapping[str, Any]) -> str:
-    """What the tool cannot do without; empty when that is nothing."""
+    """Describe the required parameters of the tool, or return ""."""
     properties = _properties(schema)
     missing = [_parameter(name, properties.get(name)) for name in required(schema)]
     return f"{tool} needs {listed(missing)}" if missing else ""
 
 
 def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the parameters that must be given."""
+    """Return the names of the required parameters."""
     names = schema.get("required")
     return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
 
 
 def listed(words: Iterable[str]) -> str:
-    """`a, b and c`."""
+    """Return `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -117,15 +117,16 @@ def _shown(choice: object) -> str:
 
 @dataclass(slots=True)
 class _Explained:
-    """The tools of the last request, and those that the model was told about."""
+    """The tools of the last request, and those already explained to the model."""
 
     offered: OfferedTools = field(default_factory=lambda: OfferedTools(()))
     names: set[str] = field(default_factory=set)
 
 
 class EmptyArguments(Hook):
-    """Sees a call without arguments of a tool that needs some: it is not made, and the model is told what is
-    missing. When it does the same again, the person is."""
+    """Handles a call without arguments of a tool that needs some: denies it and tells the model which are missing. The
+    second time, the person is asked.
+    """
 
     name = "slm.empty_arguments"
     priority = -100
@@ -150,7 +151,7 @@ class EmptyArguments(Hook):
 
 
 class SchemaError(Hook):
-    """Sees that a call was refused for its arguments: adds what the tool takes, once for each tool."""
+    """Handles a call rejected for its arguments: adds the parameters of the tool, once per tool."""
 
     name = "slm.schema_error"
     priority = -100
@@ -169,7 +170,7 @@ class SchemaError(Hook):
 
 
 def _missing(offered: OfferedTools, call: ToolCall) -> tuple[str, ...]:
-    """The parameters that a call without any arguments should have had."""
+    """Return the required parameters of a call that has no arguments."""
     needed = required(offered.schema(call.name) or {})
     return needed if needed and _is_empty(call.arguments) else ()
 
@@ -201,14 +202,14 @@ _TIMES = re.compile(
 
 
 def reads_by_name(name: str) -> bool:
-    """Whether a tool sounds as if it only looked: get_state does, list_add_item does not."""
+    """Whether the name of a tool suggests that it only reads: get_state does, list_add_item does not."""
     words = {word.lower() for word in _WORD.findall(name)}
     return not words.isdisjoint(_READS) and words.isdisjoint(_WRITES)
 
 
 @dataclass(slots=True)
 class _Made:
-    """A call of this turn; `changes` is how many there had been when it was made."""
+    """A call of this turn; `changes` counts the changes made before it."""
 
     call_id: str
     changes: int
@@ -224,14 +225,14 @@ class _Calls:
 
 
 class RepeatedCall(Hook):
-    """Sees a call with the name and the arguments of an earlier one: tells the model what came of it, and
-    ends the turn with that when it is asked for once more.
+    """Handles a call that repeats the name and arguments of an earlier one: gives the model the earlier result, and
+    ends the turn with it if the call comes again.
 
-    Not a repetition: looking again after something was changed, and what the person wants several times.
+    Exempt are reading again after a change, and requested repetitions.
     """
 
     name = "slm.repeated_call"
-    # The last to be asked: a call that another hook denies was not made.
+    # Runs last: a call that another hook denies was not made.
     priority = -150
 
     def __init__(self, is_read: Callable[[str], bool] = reads_by_name) -> None:
@@ -264,9 +265,9 @@ class RepeatedCall(Hook):
         calls = turn_note(run, self, _Calls)
         made = calls.made.get(_key(call))
         if made is None or made.call_id != call.id:
-            return  # the call was denied here: what came of the first one stands
+            return  # denied here: the first outcome stands
         made.outcome = outcome
-        # A tool that was left behind at its work may have changed something.
+        # A tool that timed out may have changed something.
         if not self._is_read(call.name) and (not outcome.is_error or outcome.code == "timeout"):
             calls.changes += 1
 
@@ -276,7 +277,7 @@ class RepeatedCall(Hook):
 
 
 def _key(call: ToolCall) -> str:
-    """The call in one spelling: order of keys, white space, 1.0 and nulls do not matter."""
+    """Normalise a call: order of keys, white space, 1.0 and nulls do not matter."""
     try:
         arguments = json.loads(call.arguments or "{}", parse_float=_number)
     except (ValueError, RecursionError):
@@ -313,15 +314,15 @@ def _hint(call: ToolCall, outcome: ToolOutcome | None) -> str:
     return f"The result of {call.name} is known already: {shown} Do not call it again; answer the user with it."
 
 
-# Other models put names right on purpose, and the form of calls tells who was trained to copy.
+# Other models correct names on purpose; the call format shows which models were trained to copy.
 COPYING_FORMAT = "python_list"
 _COPIED_WORD = re.compile(r"[\w'’&.+-]*\w")
-# Below it, words differ by more than a slip.
+# Below this, words differ by more than a typo.
 _NEAR = 0.7
 _SHORTEST_CHARS = 3
-# "What is the boiler's pressure" asks the boiler.
+# "What is the boiler's pressure" asks about the boiler.
 _POSSESSIVE = re.compile(r"['’]s\b")
-# "Did anybody unlock it" asks whether it is unlocked: a form of the word, and no slip.
+# "Did anybody unlock it" asks whether it is unlocked: an inflected form, not a typo.
 _ENDINGS = ("ed", "d", "ing")
 
 
@@ -332,7 +333,7 @@ class _Offer:
 
 
 class CopiedWords(Hook):
-    """Puts the words of the request in the place of texts that differ from them by a letter or two."""
+    """Replaces texts that differ by a letter or two from the words of the request by those words."""
 
     name = "slm.copied_words"
     priority = -50
@@ -344,7 +345,7 @@ class CopiedWords(Hook):
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
         offer = turn_note(run, self, _Offer)
-        if not offer.copies or call.name == RESPOND_NAME:  # that one is the model's own words
+        if not offer.copies or call.name == RESPOND_NAME:  # its text is the model's own
             return None
         schema = offer.offered.schema(call.name) or {}
         arguments = json.loads(call.arguments)
@@ -355,7 +356,7 @@ class CopiedWords(Hook):
 
 
 def correct_copied_words(text: str, said: str) -> str:
-    """`text`, or the words of `said` that it is a slip of."""
+    """Return the words of `said` that `text` misspells, or `text`."""
     wanted, heard = (" ".join(_COPIED_WORD.findall(words)).casefold() for words in (text, said))
     if len(wanted) < _SHORTEST_CHARS or any(
         f" {wanted} " in f" {words} " for words in (heard, _POSSESSIVE.sub("", heard))

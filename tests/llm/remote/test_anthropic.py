@@ -168,15 +168,15 @@ def problem(kind: str, message: str = "no") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
-        (whole(problem("authentication_error"), 401), ConfigError, "does not accept the key"),
+        (whole(problem("authentication_error"), 401), ConfigError, "rejected the key"),
         (whole(problem("not_found_error", "model: claude-0"), 404), ModelMissing, "has no model"),
         (whole(problem("overloaded_error"), 529), EngineFailed, "not ready"),
-        (whole(problem("rate_limit_error"), 429), EngineFailed, "too much to do"),
+        (whole(problem("rate_limit_error"), 429), EngineFailed, "is overloaded"),
         (events(START, problem("overloaded_error", "busy")), EngineFailed, "busy (overloaded_error)"),
-        (events(START, added(0, "text_delta", text="Half"), ended("end_turn")), EngineFailed, "broke off"),
-        (events(START, added(3, "input_json_delta", partial_json="{")), EngineFailed, "no chat completion"),
-        (events({"type": "content_block_delta"}), EngineFailed, "no chat completion"),
-        (raw(b"<html>"), EngineFailed, "no chat completion"),
+        (events(START, added(0, "text_delta", text="Half"), ended("end_turn")), EngineFailed, "closed the connection"),
+        (events(START, added(3, "input_json_delta", partial_json="{")), EngineFailed, "invalid chat completion"),
+        (events({"type": "content_block_delta"}), EngineFailed, "invalid chat completion"),
+        (raw(b"<html>"), EngineFailed, "invalid chat completion"),
     ],
 )
 async def test_what_a_server_does_wrong_is_told(answer: Answer, kind: type[EdgevoxError], message: str) -> None:

@@ -365,23 +365,23 @@ async def test_a_server_that_goes_away_later_is_seen_to_be_gone() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
-        (whole({"error": {"message": f"wrong key {KEY}"}}, 401), ConfigError, "does not accept the key"),
-        (whole({"error": {"message": "no"}}, 403), ConfigError, "does not accept the key"),
+        (whole({"error": {"message": f"wrong key {KEY}"}}, 401), ConfigError, "rejected the key"),
+        (whole({"error": {"message": "no"}}, 403), ConfigError, "rejected the key"),
         (
             whole({"error": {"message": 'model "big" not found, try pulling it first'}}, 404),
             ModelMissing,
             "has no model big",
         ),
-        (raw(b"404 page not found", status=404), ConfigError, "nobody chats"),
-        (whole({"error": "slow down"}, 429, **{"Retry-After": "7"}), EngineFailed, "too much to do"),
+        (raw(b"404 page not found", status=404), ConfigError, "has no chat API"),
+        (whole({"error": "slow down"}, 429, **{"Retry-After": "7"}), EngineFailed, "is overloaded"),
         (whole({"error": {"message": "Loading model"}}, 503), EngineFailed, "Loading model"),
         (raw(b"oh", status=500), EngineFailed, "answered 500: oh"),
-        (raw(b"", status=308), ConfigError, "sends elsewhere"),
-        (raw(b"<html>hello</html>"), EngineFailed, "no chat completion"),
-        (whole({"hello": 1}), EngineFailed, "no chat completion"),
-        (events("data: {nonsense\n\n"), EngineFailed, "no chat completion"),
-        (events(said("Half"), then="cut"), EngineFailed, "broke off"),
-        (events(said("Half")), EngineFailed, "broke off"),
+        (raw(b"", status=308), ConfigError, "redirects"),
+        (raw(b"<html>hello</html>"), EngineFailed, "invalid chat completion"),
+        (whole({"hello": 1}), EngineFailed, "invalid chat completion"),
+        (events("data: {nonsense\n\n"), EngineFailed, "invalid chat completion"),
+        (events(said("Half"), then="cut"), EngineFailed, "closed the connection"),
+        (events(said("Half")), EngineFailed, "closed the connection"),
         (events(said("Half"), {"error": {"message": "GPU on fire"}}), EngineFailed, "GPU on fire"),
         (raw(b"data: \xff\xfe\n\n", "text/event-stream"), EngineFailed, "UTF-8"),
     ],
@@ -401,7 +401,7 @@ async def test_a_server_that_says_when_is_believed() -> None:
 
 async def test_a_key_that_is_missing_is_asked_for() -> None:
     error = await refusal(whole({"error": {"message": "unauthorized"}}, 401))
-    assert "wants a key" in error.message
+    assert "requires a key" in error.message
     assert "remote_key_file" in error.hint
 
 

@@ -39,14 +39,14 @@ class GlmDetector(BaseFormatDetector):
 
 
 def render_pairs(call: ToolCall) -> str:
-    """The arguments of one call, a pair of tags for each."""
+    """Return the arguments of one call as pairs of tags."""
     return "".join(
         f"<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n" for key, value in tagged_arguments(call)
     )
 
 
 class ArgTagCalls(TagBody):
-    """`NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`, perhaps with `<tool_sep>`."""
+    """`NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`, optionally with `<tool_sep>`."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening, _TAG, _BEGINNINGS, _PAIR)
@@ -105,7 +105,7 @@ class ArgTagCalls(TagBody):
 
     def _finish_value(self, written: str) -> None:
         if self._key is not None and self._mode in ("value", "behind key"):
-            # Without its opening tag a value stands between line breaks that are not part of it.
+            # Without its opening tag, a value stands between line breaks that are not part of it.
             self._add(self._key, written if self._mode == "value" else written.strip())
         self._key, self._mode = None, ""
 
@@ -156,7 +156,7 @@ class HunyuanDetector(BaseFormatDetector):
 
 
 class _WrappedCalls(ArgTagCalls):
-    """The outer tag and the first call in it; further calls begin with tags of their own."""
+    """The outer tag and its first call; further calls begin with their own tags."""
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():

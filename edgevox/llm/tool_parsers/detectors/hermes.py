@@ -68,7 +68,7 @@ class Qwen3CoderDetector(BaseFormatDetector):
 
 
 def render_function(call: ToolCall) -> str:
-    """One `<function=…>` block."""
+    """Return one `<function=…>` block."""
     parameters = (f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in tagged_arguments(call))
     return f"<function={call.name}>\n{''.join(parameters)}</function>"
 
@@ -76,7 +76,7 @@ def render_function(call: ToolCall) -> str:
 class FunctionTagCalls(TagBody):
     """`<function=NAME><parameter=KEY>value</parameter></function>`, or `<function=NAME>{json}</function>`.
 
-    The wrapper `<tool_call>` may be there or not: `opening.marker` tells.
+    `opening.marker` shows whether the wrapper `<tool_call>` is present.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -181,7 +181,7 @@ class FunctionTagCalls(TagBody):
             if self.opening.ends_inside_strings:
                 self._finish_value(before)
                 return self._end_function(written)
-            # The value may hold this text; it ends here only if the whole region does.
+            # The value may contain this text; it ends here only if the whole region does.
             self._pending = before, written
             self._state = self._value_may_end
             return None
@@ -213,7 +213,7 @@ class FunctionTagCalls(TagBody):
             return None
         if written == "</tool_call>":
             return Verdict.DONE
-        # What begins the next call is not this one's.
+        # The start of the next call is not part of this one.
         if self.pos >= len(written) and self.text.startswith(written, self.pos - len(written)):
             self.pos -= len(written)
         else:

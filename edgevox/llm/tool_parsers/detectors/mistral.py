@@ -1,6 +1,6 @@
 """Mistral: `[TOOL_CALLS] [{…}]`, `[TOOL_CALLS]name{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`.
 
-The nine-character id is the model's own, and has to come back in the `tool` message.
+The model writes the nine-character id itself, and expects it in the `tool` message.
 """
 
 from __future__ import annotations
