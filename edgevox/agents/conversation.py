@@ -314,8 +314,8 @@ def _summary_prompt(summary: str, turns: Sequence[Sequence[Message]]) -> str:
 
 
 def _lines(turns: Sequence[Sequence[Message]]) -> Iterator[str]:
-    who = {"user": "Person", "assistant": "Assistant", "tool": "Tool"}
+    speakers = {"user": "Person", "assistant": "Assistant", "tool": "Tool"}
     for turn in turns:
         for message in turn:
-            if message.content and message.role in who:
-                yield f"{who[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"
+            if message.content and message.role in speakers:
+                yield f"{speakers[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"

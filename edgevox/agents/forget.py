@@ -63,7 +63,7 @@ def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ())
     if words:
         _forget_words(folder, stores, lambda text: _plain(text) in words, done, failures)
     with failures:
-        _check_nothing_broke(folder, since_s, stores)
+        _check_no_damaged_files(folder, since_s, stores)
     failures.raise_first()
     return done
 
@@ -81,7 +81,7 @@ def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
     _forget_words(folder, stores, bool, done, failures)
     # Last: opening a damaged file sets it aside.
     made = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
-    for path in (*_left_behind(folder, stores), *made):
+    for path in (*_leftover_files(folder, stores), *made):
         with failures:
             done.files += _unlink(path)
     failures.raise_first()
@@ -96,7 +96,7 @@ def forget_expired(folder: Path, retention_days: int, now_s: float, stores: Sequ
         _delete_turns(folder, done, until_s=until_s)
     with failures:
         done.records = _log(folder).delete(until_s=until_s)
-    for path in _left_behind(folder, stores):
+    for path in _leftover_files(folder, stores):
         with failures:
             if _modified_s(path) < until_s:
                 done.files += _unlink(path)
@@ -119,7 +119,7 @@ def _delete_turns(folder: Path, done: Forgotten, *, from_s: float = -math.inf, u
     return {_plain(text) for turn in turns for text in _texts(turn.calls)} - {""}
 
 
-def _check_nothing_broke(folder: Path, since_s: float, stores: Sequence[WordStore]) -> None:
+def _check_no_damaged_files(folder: Path, since_s: float, stores: Sequence[WordStore]) -> None:
     broken = [path.name for path in _broken(folder, stores) if _modified_s(path) >= since_s]
     if broken:
         raise StateError(
@@ -151,7 +151,7 @@ def _broken(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
         yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
 
 
-def _left_behind(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
+def _leftover_files(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
     """Yield damaged files and temporary files left by a power cut."""
     yield from _broken(folder, stores)
     for name in (LOG_FILE, *(store.file_name for store in stores)):

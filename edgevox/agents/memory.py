@@ -46,7 +46,7 @@ class ConversationStore:
     ) -> None:
         """A store without a file; use `open` for a persistent one."""
         self.problem: StateError | None = None
-        self._may_pass = False
+        self._clears_on_write = False
         """True if the problem ends with the next successful write."""
         self._on_change = on_change
         self._settings = settings
@@ -99,7 +99,7 @@ class ConversationStore:
 
     def retry(self) -> None:
         """Check whether the problem has cleared. Returns at once."""
-        if self._journal and self._may_pass:
+        if self._journal and self._clears_on_write:
             self._journal.probe()
 
     def flush(self) -> None:
@@ -129,7 +129,7 @@ class ConversationStore:
                     hint="edgevox forget --all deletes both",
                 )
             )
-        self._journal = _FileJournal(file, file.reader(), self._write_ended)
+        self._journal = _FileJournal(file, file.reader(), self._record_write)
 
     def _recent(self, name: str, max_turns: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
         """Return the turns since the last long silence, and the summary."""
@@ -157,13 +157,13 @@ class ConversationStore:
             self.problem = error
             self._on_change(error)
 
-    def _write_ended(self, error: StateError | None) -> None:
+    def _record_write(self, error: StateError | None) -> None:
         """Record whether a write succeeded."""
         if error is not None:
-            self._may_pass = self._may_pass or self.problem is None
+            self._clears_on_write = self._clears_on_write or self.problem is None
             self._report(error)
-        elif self._may_pass:
-            self._may_pass = False
+        elif self._clears_on_write:
+            self._clears_on_write = False
             self.problem = None
             self._on_change(None)
 
@@ -176,7 +176,7 @@ class _FileJournal:
         self._file = file
         self._old_reader: MemoryFile | None = None
         """A reader of the deleted file, kept open for calls in progress on other threads."""
-        self._write_ended = write_ended
+        self._record_write = write_ended
         self._jobs: SimpleQueue[_Job | threading.Event | None] = SimpleQueue()
         self._unwritten: set[str] = set()
         self._known_forgettings = 0
@@ -220,7 +220,7 @@ class _FileJournal:
         try:
             self._known_forgettings = self._forgettings_before + self.reader.forgettings()
         except StateError as error:
-            self._write_ended(error)
+            self._record_write(error)
         return self._known_forgettings
 
     def surviving(self, turn_ids: Collection[str]) -> Collection[str]:
@@ -228,7 +228,7 @@ class _FileJournal:
         try:
             return self.reader.surviving(turn_ids) | unwritten
         except StateError as error:
-            self._write_ended(error)
+            self._record_write(error)
             return unwritten  # turns that may have been deleted are left out
 
     def _write(self) -> None:
@@ -241,9 +241,9 @@ class _FileJournal:
                     self._open_new_file()
                 job(self._file)
             except StateError as error:  # the disk may be full now and free for the next turn
-                self._write_ended(error)
+                self._record_write(error)
             else:
-                self._write_ended(None)
+                self._record_write(None)
         self._file.close()
 
     def _open_new_file(self) -> None:
@@ -254,7 +254,7 @@ class _FileJournal:
         path = self._file.path
         file = MemoryFile.open(path.parent)
         log.warning("%s was deleted: created a new one", path)
-        self._write_ended(
+        self._record_write(
             StateError(f"{path} was deleted: a new one was created", hint="earlier conversations are lost")
         )
         if self._old_reader is not None:

@@ -111,8 +111,8 @@ class ToolConversation:
                 read = await self._generated(begun, cancel, 0, "required")
         if cancel.is_set():
             return self._ended(begun, read.text)
-        talk = [spoken_text(call) for call in read.calls if self._is_talk(call)]
-        calls = tuple(call for call in read.calls if not self._is_talk(call))
+        talk = [spoken_text(call) for call in read.calls if self._is_respond(call)]
+        calls = tuple(call for call in read.calls if not self._is_respond(call))
         if not calls or is_last:
             return self._ended(begun, " ".join(filter(None, (read.text, *talk))) or NO_ANSWER)
         self._turn = (*begun, Message("assistant", read.text, tool_calls=calls))
@@ -137,7 +137,7 @@ class ToolConversation:
             self._conversation.keep((*begun, Message("assistant", words)))
         return ConversationTurn(words)
 
-    def _is_talk(self, call: ToolCall) -> bool:
+    def _is_respond(self, call: ToolCall) -> bool:
         """True for the built-in `respond`: plain text written as a call."""
         return call.name == RESPOND_NAME and RESPOND_NAME not in self._tools
 

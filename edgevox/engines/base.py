@@ -91,11 +91,11 @@ class _StreamEnd:
 
 
 async def limited_replies(
-    source: AsyncGenerator[ReplyT | Busy, None], cancel: CancelFlag, limits: EngineLimits, *, who: str
+    source: AsyncGenerator[ReplyT | Busy, None], cancel: CancelFlag, limits: EngineLimits, *, name: str
 ) -> AsyncGenerator[ReplyT, None]:
     """Yield the items of `source`. When `cancel` is set the source is closed, wherever it waits, and iteration ends.
 
-    Raises EngineFailed if `who` is silent for longer than the limits allow, and whatever the source raises.
+    Raises EngineFailed if the engine `name` is silent for longer than the limits allow, and whatever the source raises.
     """
     loop = asyncio.get_running_loop()
     given: asyncio.Queue[ReplyT | Busy | _StreamEnd] = asyncio.Queue()
@@ -120,7 +120,7 @@ async def limited_replies(
                     reply = await given.get()
             except TimeoutError:
                 raise EngineFailed(
-                    f"{who} was silent for {limit_s:.0f} s",
+                    f"{name} was silent for {limit_s:.0f} s",
                     hint="see its log; [engines] sets how long to wait",
                 ) from None
             match reply:

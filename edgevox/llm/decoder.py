@@ -38,7 +38,7 @@ _THINK = "<think>"
 class Decoder:
     """A loaded model and the caches that persist between requests.
 
-    `lent` gives a fork read-only access to the prefixes on disk.
+    `read_only_snapshots` gives a fork read-only access to the prefixes on disk.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Decoder:
         cache: PrefixCache,
         candidates: Candidates,
         constrainer: Constrainer,
-        lent: ReadOnlySnapshots | None = None,
+        read_only_snapshots: ReadOnlySnapshots | None = None,
     ) -> None:
         self._context = context
         self._writer = writer
         self._cache = cache
         self._candidates = candidates
         self._constrainer = constrainer
-        self._lent = lent
+        self._read_only_snapshots = read_only_snapshots
         self._grammars = GrammarCache()
 
     def fork(self) -> Decoder:
@@ -67,10 +67,10 @@ class Decoder:
         return Decoder(
             context,
             self._writer.fork(),
-            PrefixCache(context, self._lent),
+            PrefixCache(context, self._read_only_snapshots),
             self._candidates,
             self._constrainer.fork(),
-            self._lent,
+            self._read_only_snapshots,
         )
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:

@@ -44,7 +44,7 @@ class LlamaEngine:
     snapshot_bytes: int = 512_000_000
     constraint_engine: Literal["llguidance", "llama.cpp"] = "llguidance"
     _decoder: Decoder | None = field(default=None, init=False, repr=False, compare=False)
-    _for_programs: Decoder | None = field(default=None, init=False, repr=False, compare=False)
+    _api_decoder: Decoder | None = field(default=None, init=False, repr=False, compare=False)
 
     def load(self) -> None:
         """Raises ModelMissing, or ModelError if the file cannot be used."""
@@ -55,7 +55,7 @@ class LlamaEngine:
         # Lazy: see the module docstring.
         from edgevox.llm.decoder import load_decoder
 
-        self._decoder, self._for_programs = load_decoder(self), None
+        self._decoder, self._api_decoder = load_decoder(self), None
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Raises ContextOverflow if the last question alone does not fit, and ModelError."""
@@ -65,8 +65,8 @@ class LlamaEngine:
             return self._decoder.run(request, cancel)
         # Attention runs over all cells of a context, whichever client owns them: a local turn behind two API prompts of
         # 500 tokens took 1.7 times as long. So API clients have a context of their own.
-        self._for_programs = self._for_programs or self._decoder.fork()
-        return self._for_programs.run(request, cancel)
+        self._api_decoder = self._api_decoder or self._decoder.fork()
+        return self._api_decoder.run(request, cancel)
 
 
 def _check_gguf(path: Path) -> None:

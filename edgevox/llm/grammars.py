@@ -154,7 +154,7 @@ def _built(
 ) -> CallGrammar:
     wrapper = _wrapper(wire_format)
     found = [offered(tool) for tool in tools]
-    named = [_with_words(tool) for tool in found if tool is not None]
+    named = [_require_message(tool) for tool in found if tool is not None]
     nameless = [f"tool {at + 1} has no name and cannot be called" for at, tool in enumerate(found) if tool is None]
     if not named:
         raise ConfigError("no tools to call", hint="offer at least one, with a name")
@@ -173,7 +173,7 @@ def _built(
     return CallGrammar(grammar.gbnf, grammar.lark, wrapper.triggers, (*nameless, *warnings))
 
 
-def _with_words(tool: OfferedTool) -> OfferedTool:
+def _require_message(tool: OfferedTool) -> OfferedTool:
     """Require a non-empty message, which spares the model the steps of an empty one."""
     if tool.name != RESPOND_NAME or not isinstance(tool.parameters, Mapping):
         return tool

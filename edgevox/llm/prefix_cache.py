@@ -112,7 +112,7 @@ class SnapshotStore:
         header = json.dumps(self._header(tokens, state)).encode()
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._make_room(len(state))
+            self._delete_oldest(len(state))
             write_atomic(self._path(tokens), _MAGIC, _LENGTH.pack(len(header)), header, _token_bytes(tokens), state)
 
     def _path(self, tokens: Sequence[int]) -> Path:
@@ -127,7 +127,7 @@ class SnapshotStore:
             "state_sha256": hashlib.sha256(state).hexdigest(),
         }
 
-    def _make_room(self, state_bytes: int) -> None:
+    def _delete_oldest(self, state_bytes: int) -> None:
         kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._folder.glob(f"*{_SUFFIX}"))
         total = sum(size for _, size, _ in kept) + state_bytes
         for _, size, file in kept:

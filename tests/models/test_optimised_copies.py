@@ -30,9 +30,9 @@ def make(original, copy):
     sys.stdin.readline()
     copy.write_bytes(b"copied by another process")
 class Telling(ModelStore):
-    def _alone_with(self, model_id, progress):
+    def _locked(self, model_id, progress):
         print("looked", flush=True)
-        return super()._alone_with(model_id, progress)
+        return super()._locked(model_id, progress)
 store = Telling(Path(sys.argv[1]), read_manifest(Path(sys.argv[2])))
 print(store.keep_optimised("tiny", Recipe("Q8_0", "llama 1"), make, about_bytes=1).path.name, flush=True)
 """

@@ -307,10 +307,10 @@ def _string(
         high = max(least, DEFAULT_MAX_CHARS) if most is None else min(most, max(least, MOST_CHARS))
         return alt(*(_free(rules, quoting, least, high) for quoting in notation.strings))
     language = _of_length(wanted[0], least, most) if len(set(wanted)) == 1 else None
-    return alt(*(_held(rules, quoting, wanted, language, least, most) for quoting in notation.strings))
+    return alt(*(_constrained(rules, quoting, wanted, language, least, most) for quoting in notation.strings))
 
 
-def _held(
+def _constrained(
     rules: Rules,
     quoting: Quoting,
     wanted: Sequence[Node],

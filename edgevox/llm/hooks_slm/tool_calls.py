@@ -135,18 +135,18 @@ class EmptyArguments(Hook):
         turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
-        told = turn_note(run, self, _Explained)
-        missing = [_missing(told.offered, call) if call.name in told.names else () for call in reply.calls]
+        note = turn_note(run, self, _Explained)
+        missing = [_missing(note.offered, call) if call.name in note.names else () for call in reply.calls]
         if not missing or not all(missing):
             return None
         return Answer(f"For that I need to know the {listed(missing[0]).replace('_', ' ')}.")
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
-        told = turn_note(run, self, _Explained)
-        if not _missing(told.offered, call):
+        note = turn_note(run, self, _Explained)
+        if not _missing(note.offered, call):
             return None
-        told.names.add(call.name)
-        needed = needs(call.name, told.offered.schema(call.name) or {})
+        note.names.add(call.name)
+        needed = needs(call.name, note.offered.schema(call.name) or {})
         return Deny(f"{needed}: call it with that, or ask the user for it.")
 
 
@@ -160,12 +160,12 @@ class SchemaError(Hook):
         turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> ToolOutcome | None:
-        told = turn_note(run, self, _Explained)
-        schema = told.offered.schema(call.name)
+        note = turn_note(run, self, _Explained)
+        schema = note.offered.schema(call.name)
         is_refused = outcome.code == "bad_request" or outcome.content.startswith("invalid_arguments")
-        if schema is None or not outcome.is_error or not is_refused or call.name in told.names:
+        if schema is None or not outcome.is_error or not is_refused or call.name in note.names:
             return None
-        told.names.add(call.name)
+        note.names.add(call.name)
         return replace(outcome, content=f"{outcome.content.rstrip('. ')}. {explained(call.name, schema)}")
 
 

@@ -143,9 +143,9 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         if chars > _MAX_CHARS:
             raise TemplateError(f"it builds a text of more than {_MAX_CHARS:,} characters")
         if chars > _BIG_CHARS:
-            self._look_at_clock()
+            self._check_clock()
 
-    def _look_at_clock(self) -> None:
+    def _check_clock(self) -> None:
         if time.thread_time() > self._ends_s:
             raise TemplateError(f"it takes more than {self._allowed_s:.1f} seconds")
 
@@ -162,7 +162,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         """Count a new value and return it."""
         self._steps += 1
         if self._steps % _STEPS_PER_LOOK == 0:
-            self._look_at_clock()
+            self._check_clock()
         size = _size(value)
         self._check(size)
         self._allocated += size

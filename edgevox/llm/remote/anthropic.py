@@ -232,7 +232,7 @@ class AnthropicReader:
 
     def _add(self, index: int, block: _Block) -> Iterator[Piece]:
         if block.thinking:
-            yield from self._answer.thought(block.thinking)
+            yield from self._answer.add_reasoning(block.thinking)
         yield from self._answer.said(block.text)
         if block.partial_json:
             if index not in self._answer.calls:

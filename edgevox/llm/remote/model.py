@@ -1,4 +1,4 @@
-"""A language model on a remote server, behind the same protocol as the local one, and its API key."""
+"""A language model on a remote server, with the protocol of the local one, and its API key."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class RemoteModel:
             return
         is_done = False
         given: AsyncGenerator[ChatReply, None] = limited_replies(
-            self._answers(request), cancel, self._limits, who=self.url
+            self._stream_answer(request), cancel, self._limits, name=self.url
         )
         async with aclosing(given):
             async for reply in given:
@@ -162,7 +162,7 @@ class RemoteModel:
 
     # --- one response
 
-    async def _answers(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
+    async def _stream_answer(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
         """Yield the answer, dropping old turns until the conversation fits."""
         dropped = 0
         while True:
@@ -193,16 +193,16 @@ class RemoteModel:
         except BadResponse as error:
             raise self._failures.not_readable(error) from None
         except ServerRefusal as error:
-            raise self._failures.refused_midway(error) from None
+            raise self._failures.refused_mid_stream(error) from None
         if rest:
             yield ChatDelta(rest)
         if not rest and _lacks_call(request, text):
-            self._warn_not_forced()
+            self._warn_not_enforced()
             done = dataclasses.replace(done, warnings=(NOT_FORCED,))
         yield done
 
     async def _read(self, request: ChatRequest, reader: AnswerReader) -> AsyncGenerator[ChatDelta | Busy, None]:
-        async with await self._posted(request) as response:
+        async with await self._post(request) as response:
             try:
                 if response.content_type != _EVENTS:
                     for piece in reader.feed_whole(await _body(response, MAX_BYTES)):
@@ -218,11 +218,11 @@ class RemoteModel:
                         if reader.is_over:
                             return
             except (aiohttp.ClientError, OSError):
-                raise self._failures.broke_off() from None
+                raise self._failures.disconnected() from None
             if not reader.is_complete:
-                raise self._failures.broke_off()
+                raise self._failures.disconnected()
 
-    async def _posted(self, request: ChatRequest) -> aiohttp.ClientResponse:
+    async def _post(self, request: ChatRequest) -> aiohttp.ClientResponse:
         """Return the response if its status is a success."""
         assert self._session is not None, "start() first"
         body = self._body(request)
@@ -244,7 +244,7 @@ class RemoteModel:
                 return response
             refused = await _refused(response)
             if refused.is_about_choice and _is_required(request):
-                self._warn_not_forced()
+                self._warn_not_enforced()
                 request = dataclasses.replace(request, tool_choice="auto")
                 body = self._body(request)
                 continue
@@ -260,7 +260,7 @@ class RemoteModel:
             body["tool_choice"] = self._wire.no_tools  # or it would use its own tools
         return body | self._extra
 
-    def _warn_not_forced(self) -> None:
+    def _warn_not_enforced(self) -> None:
         if self.forces_calls:
             _log.warning("%s: %s", self.url, NOT_FORCED)
         self.forces_calls = False

@@ -191,7 +191,7 @@ class OpenAIReader:
             self._count(chunk.usage)
         for choice in chunk.choices[:1]:
             delta = choice.delta
-            yield from self._answer.thought(delta.reasoning or "")
+            yield from self._answer.add_reasoning(delta.reasoning or "")
             yield from self._answer.said(delta.content or "")
             for call in delta.tool_calls or ():
                 self._grow(call)

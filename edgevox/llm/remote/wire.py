@@ -104,9 +104,9 @@ class Answer:
 
     def said(self, text: str) -> Iterator[Piece]:
         if text:
-            yield ChatDelta(self._end_of_thoughts() + text)
+            yield ChatDelta(self._end_of_reasoning() + text)
 
-    def thought(self, text: str) -> Iterator[Piece]:
+    def add_reasoning(self, text: str) -> Iterator[Piece]:
         """Yield reasoning only if the request enabled it: otherwise no parser would remove it."""
         if not self._request.thinking or not text:
             yield Busy()
@@ -116,7 +116,7 @@ class Answer:
         yield ChatDelta(begin + text)
 
     def finish(self) -> tuple[str, ChatDone]:
-        text = self._end_of_thoughts() + render_calls(self._request, tuple(self.calls.values()))
+        text = self._end_of_reasoning() + render_calls(self._request, tuple(self.calls.values()))
         reason = self.finish_reason or "stop"
         if self.calls and reason == "stop":
             reason = "tool_calls"
@@ -129,7 +129,7 @@ class Answer:
         )
         return text, done
 
-    def _end_of_thoughts(self) -> str:
+    def _end_of_reasoning(self) -> str:
         end = _END_THINK if self._is_thinking else ""
         self._is_thinking = False
         return end
@@ -296,7 +296,7 @@ class RemoteErrors:
             hint="is it running, and is llm.remote_url right?",
         )
 
-    def broke_off(self) -> EngineFailed:
+    def disconnected(self) -> EngineFailed:
         return EngineFailed(f"{self._url} closed the connection before its answer was complete", hint="see its log")
 
     def not_readable(self, error: BadResponse) -> EngineFailed:
@@ -305,7 +305,7 @@ class RemoteErrors:
             hint="llm.remote_url should end in /v1, and llm.remote_kind name the server's API",
         )
 
-    def refused_midway(self, error: ServerRefusal) -> EngineFailed:
+    def refused_mid_stream(self, error: ServerRefusal) -> EngineFailed:
         said = self._quoted(f"{error} {f'({error.kind})' if error.kind else ''}".strip())
         return EngineFailed(f"{self._url} failed during its answer: {said}", hint="try again, or see its log")
 

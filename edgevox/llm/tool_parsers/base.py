@@ -218,7 +218,7 @@ class Body(ABC):
         self.pos = pos
         return pos < end
 
-    def _look_past_space(self) -> bool:
+    def _peek_past_space(self) -> bool:
         """Like `_skip_space`, for a state that rewinds: it looks no further than `MAX_GAP`, since it looks again with
         the next piece.
         """
@@ -270,7 +270,7 @@ class BaseFormatDetector(ABC):
 
 
 class FirstOf(Body):
-    """Several forms behind one marker: the first that recognises the text reads on.
+    """Several forms after one marker: the first that recognises the text reads on.
 
     `bodies` is advanced only while no earlier one has recognised it.
     """

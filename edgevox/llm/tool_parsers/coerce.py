@@ -227,7 +227,7 @@ class _Fitting:
         extra = schema.get("additionalProperties")
         fitted: dict[str, JsonValue] = {}
         for written, value in given.items():
-            name = written if written in properties else _meant(written, properties, given)
+            name = written if written in properties else _matching_property(written, properties, given)
             if name in properties:
                 fitted[name] = self._fitted(value, properties[name], f"{path}{name}")
             elif isinstance(extra, Mapping):
@@ -387,7 +387,7 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
     return sorted(types, key=lambda kind: _ORDER.get(kind, 0)) if len(types) > 1 else types
 
 
-def _meant(written: str, properties: Mapping[str, Any], given: Mapping[str, JsonValue]) -> str:
+def _matching_property(written: str, properties: Mapping[str, Any], given: Mapping[str, JsonValue]) -> str:
     """Return the property that differs from `written` only in letter case, hyphens or spaces."""
     key = _spelled_key(written)
     meant = [name for name in properties if _spelled_key(name) == key and name not in given]

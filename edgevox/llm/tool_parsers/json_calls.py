@@ -129,7 +129,7 @@ class JsonCalls(BracketBody):
         if char == "[" and not self._in_list:
             mark = self.pos
             self.pos += 1
-            if not self._look_past_space():
+            if not self._peek_past_space():
                 self.pos = mark
                 return Verdict.MORE
             if self.text[self.pos] not in "{]":
@@ -204,7 +204,7 @@ class JsonCalls(BracketBody):
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
         while True:
-            if not self._look_past_space():
+            if not self._peek_past_space():
                 return self._end_of_text(mark, at_end)
             if self.pos - mark > MAX_GAP:
                 self.pos = mark
@@ -224,7 +224,7 @@ class JsonCalls(BracketBody):
                 self.pos += 1
                 if self._in_list or self._ends:
                     continue
-                if not self._look_past_space():
+                if not self._peek_past_space():
                     return self._end_of_text(mark, at_end)
                 if self.text[self.pos] == "{":
                     return self._begin_object()

@@ -190,7 +190,7 @@ class PythonCalls(BracketBody):
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
         while True:
-            if not self._look_past_space():
+            if not self._peek_past_space():
                 self.pos = mark
                 return Verdict.DONE if at_end else Verdict.MORE
             if self.pos - mark > MAX_GAP:

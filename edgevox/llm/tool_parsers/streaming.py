@@ -62,7 +62,7 @@ class CallValidator:
         except ValueError:
             arguments, problems = "{}", ["a number is out of range"]
         error = f"invalid_arguments: {'; '.join(problems)}" if problems else None
-        call = ToolCallItem(raw.id or self._made_up_id(name), name, arguments, error)
+        call = ToolCallItem(raw.id or self._new_call_id(name), name, arguments, error)
         if self._explain is not None:
             self._explain(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
         self.calls.append(call)
@@ -83,7 +83,7 @@ class CallValidator:
         before = self._shown or ""
         piece = "".join((", " if before or at else "{") + pair for at, pair in enumerate(pieces))
         self._shown = before + piece
-        self.deltas.append(ArgumentsDelta(unfinished.id or self._made_up_id(name), name, piece))
+        self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
 
     def _fitted_pairs(self, unfinished: RawCall, name: str) -> list[str]:
         schema = self._offered.schema(name)
@@ -106,7 +106,7 @@ class CallValidator:
             self._explain(f"rejected, {reason}")
         self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
 
-    def _made_up_id(self, name: str) -> str:
+    def _new_call_id(self, name: str) -> str:
         return f"{name}_{len(self.calls)}"
 
 
@@ -220,7 +220,7 @@ class StreamingToolParser:
             else:
                 self._say(text[pos : found.start()])
                 pos = found.end()
-                self._meet(found.group())
+                self._handle_marker(found.group())
                 continue
             self._say(text[pos:held])
             self._carry = text[held:]
@@ -232,7 +232,7 @@ class StreamingToolParser:
             return plan.fence if self._in_fence else plan.text
         return (plan.fence_in_reasoning if self._in_fence else plan.reasoning)[self._style]
 
-    def _meet(self, marker: str) -> None:
+    def _handle_marker(self, marker: str) -> None:
         """Handle a marker."""
         plan, style = self._plan, self._style
         if style is not None and marker in style.ends:
@@ -241,7 +241,7 @@ class StreamingToolParser:
             self._style, self._in_fence = None, False
             self._start_gap()
         elif marker == FENCE:
-            self._meet_fence()
+            self._handle_fence()
         elif self._before.endswith("`"):
             self._say(marker)
         elif marker in plan.openers and self._patience > 0:
@@ -256,7 +256,7 @@ class StreamingToolParser:
                 self._explain(f"{marker!r} begins reasoning")
             self._style, self._saw_reasoning = plan.begins[marker], True
         elif marker in plan.ends:
-            self._meet_lone_end(marker)
+            self._handle_lone_end(marker)
         elif marker in plan.names and continues_word(self._before):
             self._say(marker)
         elif marker in plan.bare and not self._no_bare and self._patience > 0:
@@ -264,7 +264,7 @@ class StreamingToolParser:
         else:
             self._say(marker)
 
-    def _meet_fence(self) -> None:
+    def _handle_fence(self) -> None:
         reads = self._plan.reads_fences and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
             if self._explain is not None:
@@ -275,7 +275,7 @@ class StreamingToolParser:
         self._in_fence = not self._in_fence
         self._say(FENCE)
 
-    def _meet_lone_end(self, marker: str) -> None:
+    def _handle_lone_end(self, marker: str) -> None:
         if not self._saw_reasoning:
             if self._explain is not None:
                 self._explain(f"{marker!r} and no beginning: the text before it was reasoning")

@@ -84,7 +84,7 @@ class BraceCalls(BracketBody):
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return Verdict.NO
         self.pos = name.end()
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         closing = self._looking_at(self._end)
@@ -96,7 +96,7 @@ class BraceCalls(BracketBody):
         self._name = name.group().rsplit(":", 1)[-1]
         if closing:
             self.calls.append(RawCall(self._name, {}, name.group()))
-            self._state = self._behind
+            self._state = self._after_call
         elif not self._take_plain():
             self._begin_arguments()
         return None
@@ -126,7 +126,7 @@ class BraceCalls(BracketBody):
             return False
         self.calls.append(RawCall(self._name, value, f"call:{self._name}{written}"))
         self.pos = end
-        self._state = self._behind
+        self._state = self._after_call
         return True
 
     def _arguments(self, at_end: bool) -> Verdict | None:
@@ -134,7 +134,7 @@ class BraceCalls(BracketBody):
         if written is None:
             return Verdict.MORE
         self._take(written)
-        self._state = self._behind
+        self._state = self._after_call
         return None
 
     def _take(self, written: str) -> None:
@@ -151,9 +151,9 @@ class BraceCalls(BracketBody):
             call.problem = str(err)
         self.calls.append(call)
 
-    def _behind(self, at_end: bool) -> Verdict | None:
+    def _after_call(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        while self._look_past_space():
+        while self._peek_past_space():
             looking = self._looking_at(self._end)
             if looking:
                 self.pos += len(self._end)

@@ -59,7 +59,7 @@ class ArgTagCalls(TagBody):
         if name is None or name.end() - self.pos > MAX_NAME_CHARS:
             return Verdict.NO
         mark, self.pos = self.pos, name.end()
-        if not self._look_past_space():
+        if not self._peek_past_space():
             if at_end and name.group() in self.opening.offered:
                 self._name = name.group()
                 self._take()
@@ -87,7 +87,7 @@ class ArgTagCalls(TagBody):
                 self._mode = "key"
             case "</arg_key>":
                 self._key = before
-                self._mode = "behind key"
+                self._mode = "after key"
             case "<arg_value>":
                 self._mode = "value"
             case "</arg_value>":
@@ -104,7 +104,7 @@ class ArgTagCalls(TagBody):
         return None
 
     def _finish_value(self, written: str) -> None:
-        if self._key is not None and self._mode in ("value", "behind key"):
+        if self._key is not None and self._mode in ("value", "after key"):
             # Without its opening tag, a value stands between line breaks that are not part of it.
             self._add(self._key, written if self._mode == "value" else written.strip())
         self._key, self._mode = None, ""

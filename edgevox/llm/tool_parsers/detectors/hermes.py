@@ -146,12 +146,12 @@ class FunctionTagCalls(TagBody):
             problem = str(err)
         self._take(problem)
         self._preview = None
-        self._state = self._behind_json
+        self._state = self._after_json
         return None
 
-    def _behind_json(self, at_end: bool) -> Verdict | None:
+    def _after_json(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         looking = self._looking_at("</function>")
@@ -160,7 +160,7 @@ class FunctionTagCalls(TagBody):
             return Verdict.MORE
         if looking:
             self.pos += len("</function>")
-            self._state = self._behind_function
+            self._state = self._after_function
             return None
         if self.text[self.pos] in "}]":
             self.pos += 1
@@ -193,7 +193,7 @@ class FunctionTagCalls(TagBody):
     def _value_may_end(self, at_end: bool) -> Verdict | None:
         before, written = self._pending
         mark = self.pos
-        more = self._look_past_space()
+        more = self._peek_past_space()
         follows = self._looking_at_any(_BEHIND_FUNCTION if written == "</function>" else _BEHIND_CALL)
         over = follows if more else None
         self.pos = mark
@@ -209,7 +209,7 @@ class FunctionTagCalls(TagBody):
     def _end_function(self, written: str) -> Verdict | None:
         self._take()
         if written == "</function>":
-            self._state = self._behind_function
+            self._state = self._after_function
             return None
         if written == "</tool_call>":
             return Verdict.DONE
@@ -220,12 +220,12 @@ class FunctionTagCalls(TagBody):
             self.text, self.pos = written + self.text[self.pos :], 0
         if written == "<tool_call>":
             return Verdict.DONE
-        self._state = self._behind_function
+        self._state = self._after_function
         return None
 
-    def _behind_function(self, at_end: bool) -> Verdict | None:
+    def _after_function(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         closing, another = self._looking_at("</tool_call>"), self._looking_at("<function=")

@@ -51,14 +51,14 @@ class NamedCalls(BracketBody):
 
     def _start(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         name = _NAME.match(self.text, self.pos)
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return self._over(mark)
         self.pos = name.end()
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         if self.text[self.pos] == "{" and not self.committed:
