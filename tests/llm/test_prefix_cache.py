@@ -98,7 +98,7 @@ def test_a_reply_that_was_cut_short_is_cut_in_memory_too() -> None:
     assert ask(cache, context, [*SYSTEM, 1, 2, 9]) == [9]
 
 
-def test_a_memory_that_cannot_be_cut_goes_back_to_the_prefix() -> None:
+def test_without_cutting_the_prefix_is_reused() -> None:
     context = FakeContext(can_cut=False)
     cache = cache_on(context)
     ask(cache, context, [*SYSTEM, 1, 2, 3, 4])
@@ -112,7 +112,7 @@ def test_the_last_token_is_evaluated_even_when_it_is_known() -> None:
     assert ask(cache, context, [*SYSTEM, 1, 2]) == [2]
 
 
-def test_more_clients_than_sequences_cost_the_one_that_was_silent_longest_its_place() -> None:
+def test_the_least_recently_used_client_is_evicted() -> None:
     context = FakeContext()
     cache = cache_on(context)
     for number in range(CLIENTS + 1):
@@ -132,7 +132,7 @@ def test_a_conversation_goes_on_under_another_name_while_others_come_and_go() ->
         ask(cache, context, [*SYSTEM, 500, number], client=f"passer-by {number}")
 
 
-def test_other_conversations_make_room_when_the_memory_is_full() -> None:
+def test_other_conversations_are_evicted_when_the_cache_is_full() -> None:
     context = FakeContext(cells=400)
     cache = cache_on(context)
     ask(cache, context, [*SYSTEM, 1], client="one")
@@ -140,7 +140,7 @@ def test_other_conversations_make_room_when_the_memory_is_full() -> None:
     assert ask(cache, context, long, client="two") == list(range(190))
 
 
-def test_a_conversation_that_fills_the_memory_alone_is_told_so() -> None:
+def test_a_conversation_that_fills_the_cache_alone_raises_no_room() -> None:
     context = FakeContext(cells=150)
     with pytest.raises(NoRoom):
         ask(cache_on(context), context, [*SYSTEM, *range(80)])

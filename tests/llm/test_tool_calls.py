@@ -170,7 +170,7 @@ def test_several_calls_may_be_made_at_once(engine: LlamaEngine) -> None:
         assert valid_calls(text, "hermes")
 
 
-def test_a_reply_can_be_held_to_any_schema(engine: LlamaEngine) -> None:
+def test_a_reply_can_be_constrained_to_any_schema(engine: LlamaEngine) -> None:
     schema = {
         "type": "object",
         "properties": {"city": {"type": "string", "maxLength": 20}, "size": {"enum": [1, 2, 3]}},
@@ -193,7 +193,7 @@ def test_with_none_no_call_begins(engine: LlamaEngine) -> None:
         assert "<tool_call>" not in text
 
 
-def test_thoughts_come_before_a_required_call(thinker: LlamaEngine) -> None:
+def test_reasoning_comes_before_a_required_call(thinker: LlamaEngine) -> None:
     text, done = ask(thinker, thinking=True)
     assert text.startswith("<think>")
     thoughts, _, call = text.partition("</think>")
@@ -210,7 +210,7 @@ def test_a_model_that_does_not_think_is_not_made_to(engine: LlamaEngine) -> None
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("choice", ["required", "auto"])
-def test_a_call_that_was_interrupted_goes_on_to_its_end(engine: LlamaEngine, choice: ToolChoice, share: float) -> None:
+def test_an_interrupted_call_is_continued(engine: LlamaEngine, choice: ToolChoice, share: float) -> None:
     call = '<tool_call>\n{"name": "set_light", "arguments": {"room": "hall", "level": 40}}\n</tool_call>'
     begun = call[: int(len(call) * share)]
     request = ChatRequest(
@@ -221,7 +221,7 @@ def test_a_call_that_was_interrupted_goes_on_to_its_end(engine: LlamaEngine, cho
     assert item.error is None
 
 
-def test_plain_talk_that_was_interrupted_goes_on(engine: LlamaEngine) -> None:
+def test_an_interrupted_text_is_continued(engine: LlamaEngine) -> None:
     cold = Sampling(temperature=0.0, max_tokens=40)
     first = ChatRequest(QUESTION, sampling=cold)
 

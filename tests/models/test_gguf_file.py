@@ -64,7 +64,7 @@ def test_a_full_disk_is_an_error_and_nothing_is_left(smollm2_path: Path, tmp_pat
     assert not (tmp_path / "copy.gguf").exists()
 
 
-def test_what_is_no_gguf_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_gguf_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("not a model")
     with pytest.raises(ModelError, match="not a complete GGUF file"):
         requantise(tmp_path / "text.gguf", tmp_path / "copy.gguf", "Q8_0", threads=1)

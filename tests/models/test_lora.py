@@ -30,7 +30,7 @@ def f16_path(smollm2_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.mark.engine
 @pytest.mark.parametrize("scale", [1.0, -0.5])
-def test_a_merged_adapter_says_what_it_says_at_run_time(
+def test_a_merged_adapter_equals_one_applied_at_run_time(
     f16_path: Path, adapter: Path, tmp_path: Path, scale: float
 ) -> None:
     merge(f16_path, adapter, tmp_path / "merged.gguf", scale=scale)
@@ -50,14 +50,14 @@ def test_a_merged_model_can_be_requantised(smollm2_path: Path, adapter: Path, tm
 
 
 @pytest.mark.engine
-def test_an_adapter_of_no_strength_changes_nothing(f16_path: Path, adapter: Path, tmp_path: Path) -> None:
+def test_an_adapter_of_scale_zero_changes_nothing(f16_path: Path, adapter: Path, tmp_path: Path) -> None:
     merge(f16_path, adapter, tmp_path / "merged.gguf", scale=0.0)
     assert (tmp_path / "merged.gguf").read_bytes() == f16_path.read_bytes()
     assert distance(logits(f16_path, adapter, 0.0), logits(f16_path)) < 1e-6
 
 
 @pytest.mark.engine
-def test_all_else_of_the_model_is_kept(smollm2_path: Path, adapter: Path, tmp_path: Path) -> None:
+def test_all_other_tensors_are_kept(smollm2_path: Path, adapter: Path, tmp_path: Path) -> None:
     merge(smollm2_path, adapter, tmp_path / "merged.gguf")
     before, after = read_header(smollm2_path), read_header(tmp_path / "merged.gguf")
     assert after.raw_metadata == before.raw_metadata

@@ -71,7 +71,7 @@ def test_a_voice_that_does_not_say_so_speaks_english(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model_id", ["xlam-2-1b", "xlam-2-3b", "hammer-2.1-0.5b", "ministral-8b", "qwen2.5-3b"])
-def test_a_licence_without_commercial_use_is_said(model_id: str) -> None:
+def test_a_non_commercial_licence_is_noted(model_id: str) -> None:
     assert load_manifest().entry(model_id).note == "non-commercial use only"
 
 
@@ -142,6 +142,6 @@ def test_an_adapter_for_something_else_is_refused(tmp_path: Path, base: str) -> 
 
 
 @pytest.mark.parametrize("text", [ADAPTER.replace('base = "BASE"\n', ""), ADAPTER.replace('"adapter"', '"llm"')])
-def test_a_base_is_what_an_adapter_has_and_nothing_else(tmp_path: Path, text: str) -> None:
+def test_only_an_adapter_has_a_base(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError, match="only an adapter can have base"):
         read_manifest(manifest_file(tmp_path, text))

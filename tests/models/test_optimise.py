@@ -82,13 +82,13 @@ def test_an_adapter_is_merged_whatever_the_type_of_the_model() -> None:
     assert assess_merged_copy(header(WeightType.Q4_1, layers=300), ARM).target is None
 
 
-def test_a_big_model_is_not_copied_by_itself() -> None:
+def test_a_big_model_is_not_copied_automatically() -> None:
     verdict = assess_copy(header(WeightType.Q4_1, layers=300), ARM)
     assert verdict.target is None
     assert "GB" in verdict.reason or "MB" in verdict.reason
 
 
-def test_a_table_of_words_counts_only_as_output() -> None:
+def test_embeddings_count_only_as_output() -> None:
     few_layers = 3  # the table has more weights than the layers together
     assert assess_copy(header(WeightType.Q8_0, WeightType.F16, layers=few_layers), ARM).target == "Q8_0"
     assert assess_copy(header(WeightType.Q8_0, WeightType.F16, layers=few_layers, output=True), ARM).target is None
