@@ -56,8 +56,9 @@ class Heartbeat:
 
 
 class HeartbeatMonitor:
-    """The parent's side. It counts checks, not time: a parent that was stopped or delayed must not mistake that for the
-    child's silence.
+    """The parent's side of the heartbeat.
+
+    It counts checks, not time: a parent that was stopped or delayed must not mistake that for the child's silence.
     """
 
     def __init__(self, memory: mmap.mmap, offset: int, *, silent_s: float) -> None:

@@ -75,8 +75,9 @@ class EngineProcess:
 
     @classmethod
     async def spawn(cls, name: str, engine: object) -> EngineProcess:
-        """Start a child that loads the engine. Raises EngineFailed if no process can be created, and
-        PlatformUnsupported.
+        """Start a child that loads the engine.
+
+        Raises EngineFailed if no process can be created, and PlatformUnsupported.
         """
         try:
             return await cls._spawn(name, engine)

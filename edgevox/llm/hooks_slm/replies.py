@@ -202,8 +202,10 @@ class _Hinted:
 
 
 class EchoedPayload(Hook):
-    """Handles a reply with JSON, a schema or a tool's error code: asks the model for a sentence, once; after that the
-    data itself is put in plain words. A person who asks about JSON gets it.
+    """Handles a reply with JSON, a schema or a tool's error code.
+
+    Asks the model for a sentence, once; after that the data itself is put in plain words. A person who asks about JSON
+    gets it.
     """
 
     name = "slm.echoed_payload"

@@ -124,8 +124,9 @@ class _Explained:
 
 
 class EmptyArguments(Hook):
-    """Handles a call without arguments of a tool that needs some: denies it and tells the model which are missing. The
-    second time, the person is asked.
+    """Handles a call without arguments of a tool that needs some.
+
+    Denies it and names the missing arguments to the model. The second time, the person is asked.
     """
 
     name = "slm.empty_arguments"
@@ -225,10 +226,10 @@ class _Calls:
 
 
 class RepeatedCall(Hook):
-    """Handles a call that repeats the name and arguments of an earlier one: gives the model the earlier result, and
-    ends the turn with it if the call comes again.
+    """Handles a call that repeats the name and arguments of an earlier one.
 
-    Exempt are reading again after a change, and requested repetitions.
+    Returns the earlier result to the model, and ends the turn with it if the call comes again. Exempt are reading again
+    after a change, and requested repetitions.
     """
 
     name = "slm.repeated_call"

@@ -242,8 +242,9 @@ def check_source(source: str) -> None:
 
 
 def text_size(value: object, indent: int = 0) -> int:
-    """Estimate the length of `value` as text. Counting stops at the limit, because nested lists that hold the same list
-    twice are small values but long texts.
+    """Estimate the length of `value` as text, up to the limit.
+
+    Nested lists that hold the same list twice are small values but long texts.
     """
     size = margin = 0
     level = [value]

@@ -87,9 +87,7 @@ def _choice(request: ChatRequest) -> dict[str, Any]:
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Convert messages: calls and results are blocks, results belong to the user, and adjacent messages of one role are
-    merged.
-    """
+    """Convert messages: calls and results become blocks, and adjacent messages of one role are merged."""
     written: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":

@@ -37,9 +37,7 @@ from edgevox.llm.tool_parsers import parse_reply
 
 
 def read_key(llm: LlmSettings, environ: Mapping[str, str]) -> Secret | None:
-    """Return the API key, or None if none is set: many local servers need none. Raises ConfigError without the key in
-    it.
-    """
+    """Return the API key, or None if none is set. Raises ConfigError, which never contains the key."""
     if llm.remote_key_file is not None:
         key = read_secret(llm.remote_key_file)
         if key is None:

@@ -111,8 +111,10 @@ class RejectedCall:
 
 @dataclass(frozen=True, slots=True)
 class ParseDelta:
-    """The result of one `feed`. `retracts` marks all earlier text as reasoning: an end tag came without a start tag, as
-    happens if the chat template opens the block and the parser does not know.
+    """The result of one `feed`.
+
+    `retracts` marks all earlier text as reasoning: an end tag came without a start tag, as happens if the chat template
+    opens the block and the parser does not know.
     """
 
     text: str = ""
@@ -219,9 +221,7 @@ class Body(ABC):
         return pos < end
 
     def _peek_past_space(self) -> bool:
-        """Like `_skip_space`, for a state that rewinds: it looks no further than `MAX_GAP`, since it looks again with
-        the next piece.
-        """
+        """Like `_skip_space`, for a state that rewinds: looks no further than `MAX_GAP`, as it will look again."""
         text, pos, end = self.text, self.pos, min(len(self.text), self.pos + MAX_GAP)
         while pos < end and text[pos] in " \t\r\n":
             pos += 1
