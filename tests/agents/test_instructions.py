@@ -1,4 +1,4 @@
-"""Instructions that depend on the sentence and on time: what a model is told, and what is prepared for it."""
+"""System prompts that depend on the utterance or change over time, and their preparation while idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory across restarts, crashes, broken files and full disks."""
+"""The memory across restarts, crashes, damaged files and full disks."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_created(tmp_path: Path, clock
     path.write_bytes(content)
     with opened(tmp_path, clock) as store:
         assert store.problem is not None
-        assert "was broken" in store.problem.message
+        assert "was damaged" in store.problem.message
         store.conversation().keep(numbered(1))
         assert store.conversation().messages() == numbered(1)
     assert (tmp_path / f"{FILE_NAME}.broken").read_bytes() == content

@@ -1,4 +1,4 @@
-"""What will probably be said, read out of a call that is still being written."""
+"""The preview of a reply, read from a call that is still being written."""
 
 from __future__ import annotations
 

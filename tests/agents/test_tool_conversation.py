@@ -1,4 +1,4 @@
-"""Programs that run the tools themselves: the model's calls come out, and the results go in."""
+"""Conversations of programs that run the tools themselves."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_the_results_of_several_calls_are_in_the_order_of_the_calls() -> N
 async def test_every_open_call_needs_its_result_and_no_other_has_one() -> None:
     chat = Chat(written("get_time") + written("get_weather", city="Bonn"), "Noon, and rain.")
     first, second = (await chat.talk.send_message("Well?")).tool_calls
-    with pytest.raises(ValueError, match="no result for get_weather"):
+    with pytest.raises(ValueError, match="missing results for get_weather"):
         await chat.talk.submit_tool_results({first.id: "noon"})
     with pytest.raises(ValueError, match="no open call has the id other"):
         await chat.talk.submit_tool_results({first.id: "noon", second.id: "rain", "other": 1})

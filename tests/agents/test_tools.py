@@ -1,4 +1,4 @@
-"""Turns with tools: a scripted model, real tools. Each ends in a sentence and leaves a whole conversation."""
+"""Turns with tools: a scripted model, real tools. Each ends in a sentence and a consistent conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A turn whose gate is closed: the agent works ahead, up to what cannot be taken back."""
+"""A turn whose gate is closed: the agent works ahead without side effects."""
 
 from __future__ import annotations
 

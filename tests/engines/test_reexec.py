@@ -1,4 +1,4 @@
-"""Engines that go on from one daemon to the next: with real processes, whose work is a test's."""
+"""Engines that keep running when the daemon re-executes, with real processes."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ async def test_a_crash_ends_only_the_current_answer() -> None:
         assert await anext(stream) == "hello"
         with pytest.raises(EngineFailed, match="signal 9") as caught:
             await anext(stream)
-        assert "restarted" in caught.value.hint
+        assert "restarting" in caught.value.hint
         assert await answer(engine, "back") == ["back"]
     names = [e.state for e in states if isinstance(e, EngineChanged)]
     assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]

@@ -1,4 +1,4 @@
-"""How many threads an engine uses: a plan for the machine, and fewer while other processes hold the cores."""
+"""The number of threads of an engine: a plan per machine, and fewer while other processes use the cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ear and voice on another machine that is not there, is something else, breaks off, or falls silent."""
+"""Remote STT and TTS servers that are unreachable, unsuitable, disconnect or fall silent."""
 
 from __future__ import annotations
 

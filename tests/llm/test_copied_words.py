@@ -1,4 +1,4 @@
-"""Slips in copied words are put right, for the model that is trained to copy, and for no other."""
+"""Misspelt copies of spoken words are corrected, only for the model that is trained to copy."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def test_an_adapter_changes_what_the_engine_says(smollm2_copy_path: Path, tmp_pa
 
 @pytest.mark.engine
 def test_a_model_is_no_adapter_for_another(smollm2_copy_path: Path) -> None:
-    with pytest.raises(ModelError, match="no adapter"):
+    with pytest.raises(ModelError, match="not an adapter"):
         LlamaEngine(smollm2_copy_path, context_tokens=512, adapter_path=smollm2_copy_path).load()
 
 

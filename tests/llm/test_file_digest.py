@@ -1,4 +1,4 @@
-"""A digest is worked out once for a file, and again when the file is another."""
+"""A file's digest is computed once, and again after the file has changed."""
 
 from __future__ import annotations
 

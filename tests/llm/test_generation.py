@@ -1,4 +1,4 @@
-"""How a reply is held to a grammar: real vocabulary and memory, and a sampler that writes what it is told."""
+"""Constrained decoding with a real vocabulary and KV cache, and a scripted sampler."""
 
 from __future__ import annotations
 

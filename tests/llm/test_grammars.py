@@ -1,4 +1,4 @@
-"""Grammars of tools: one bad schema harms no other tool, and what was built is found again."""
+"""Grammars of tools: one bad schema affects no other tool, and grammars are cached."""
 
 from __future__ import annotations
 

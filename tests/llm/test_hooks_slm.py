@@ -1,4 +1,4 @@
-"""The hooks, driven as an agent drives them: scripted replies, tools that are plain functions."""
+"""The hooks for small models, with scripted replies and plain functions as tools."""
 
 from __future__ import annotations
 

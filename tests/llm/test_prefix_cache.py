@@ -1,4 +1,4 @@
-"""Which tokens are evaluated: a fake context counts them, with a memory that can or cannot be cut back."""
+"""Which tokens are evaluated: a fake context counts them, with a KV cache that can or cannot be cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Presets: every shipped file is right, and a wrong one is refused with what to do."""
+"""Presets: every shipped file is valid, and an invalid one is rejected with a hint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snapshot is taken only when everything about it is right; otherwise it is as if there were none."""
+"""A snapshot is loaded only if everything about it matches; otherwise it is ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that know nothing of tools, made to call them: a small real one, and its first layers alone."""
+"""Models without tool training, constrained to call tools: a small real one, and its first layers alone."""
 
 from __future__ import annotations
 

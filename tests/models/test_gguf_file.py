@@ -1,4 +1,4 @@
-"""Writing a model with weights of another type: what comes out, and what is left when it goes wrong."""
+"""Requantising a model: the result, and the clean-up after a failure."""
 
 from __future__ import annotations
 

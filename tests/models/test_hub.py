@@ -1,4 +1,4 @@
-"""The hub's own client against a hub on loopback."""
+"""The hub's client against a hub on loopback."""
 
 from __future__ import annotations
 

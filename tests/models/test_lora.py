@@ -1,4 +1,4 @@
-"""LoRA adapters merged into their model: the answers are those of run time; what does not fit is refused."""
+"""LoRA adapters merged into their model answer as at run time; unsuitable ones are rejected."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_an_adapter_for_another_kind_of_model_is_refused(smollm2_path: Path, tmp
         ({"blk.3.attn_q.weight": (576, 960)}, "does not fit"),
         ({"blk.3.attn_k.weight": (576, 576)}, "does not fit"),
         ({"blk.31.attn_q.weight": (576, 576)}, "changes blk.31.attn_q.weight, which .* does not have"),
-        ({"token_embd.weight": (49152, 576)}, "uses them for its output too"),
+        ({"token_embd.weight": (49152, 576)}, "also uses for its output"),
         ({}, "not a complete LoRA adapter"),
     ],
     ids=["columns", "rows", "layer", "embedding", "empty"],
@@ -107,6 +107,6 @@ def test_a_cut_base_leaves_no_half_model(smollm2_path: Path, adapter: Path, tmp_
     cut = tmp_path / "cut.gguf"
     with smollm2_path.open("rb") as whole:
         cut.write_bytes(whole.read(50_000_000))
-    with pytest.raises(ModelError, match="ends within"):
+    with pytest.raises(ModelError, match="is truncated in"):
         merge(cut, adapter, tmp_path / "merged.gguf")
     assert not (tmp_path / "merged.gguf").exists()

@@ -1,4 +1,4 @@
-"""The manifest that ships, and what a file that is none is told."""
+"""The shipped manifest, and errors of invalid ones."""
 
 from __future__ import annotations
 

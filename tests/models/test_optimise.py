@@ -1,4 +1,4 @@
-"""Which models are copied by themselves, and which file is then used."""
+"""Which models are copied automatically, and which file is then used."""
 
 from __future__ import annotations
 

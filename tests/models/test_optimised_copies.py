@@ -1,4 +1,4 @@
-"""Optimised copies in the models folder: kept beside the original, whole or not at all, and never stale."""
+"""Optimised copies in the models folder: next to the original, complete or absent, and never stale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models folder: what counts as there, and what a bad disk does."""
+"""The models folder: present and missing models, and disk errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model behind Anthropic's API, over real HTTP: its events, its blocks, and its errors."""
+"""The Anthropic API over real HTTP: events, blocks and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key for a server: out of a closed file or the environment, and never told."""
+"""The API key of a remote model: read from a private file or the environment, and never shown."""
 
 from __future__ import annotations
 

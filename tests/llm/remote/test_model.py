@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible server: answers, calls, cancellation, and all that goes wrong."""
+"""A model on an OpenAI-compatible server: answers, calls, cancellation and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments are made to fit the schema where their meaning is plain, and the rest is said."""
+"""Arguments are coerced to the schema if unambiguous; other problems are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nearly JSON is read as what it means; what has no meaning is refused, and a cut is known for what it is."""
+"""Almost-JSON is parsed; unreadable text is rejected, and truncation is detected."""
 
 from __future__ import annotations
 
