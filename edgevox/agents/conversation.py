@@ -159,7 +159,7 @@ class Conversation:
         self._max_turns = settings.max_turns
         self._continue_s = settings.continue_minutes * 60
         self._turns = list(turns)
-        self._left: list[TurnRecord] = []
+        self._dropped: list[TurnRecord] = []
         self._handed_out: list[TurnRecord] = []
         self._summary = summary
         self._last_s = turns[-1].at_s if turns else clock()
@@ -207,14 +207,14 @@ class Conversation:
 
     def forget_oldest(self, turns: int) -> None:
         """Drop the oldest turns from the prompt and queue them for the summary."""
-        self._left += self._turns[:turns]
+        self._dropped += self._turns[:turns]
         del self._turns[:turns]
-        del self._left[: -self._max_turns]  # never summarised
+        del self._dropped[: -self._max_turns]  # never summarised
 
     def turns_to_summarise(self) -> tuple[tuple[Message, ...], ...]:
         """Return the turns that left the prompt and are not yet summarised, oldest first."""
         self._refresh()
-        self._handed_out = list(self._left)
+        self._handed_out = list(self._dropped)
         return tuple(turn.messages for turn in self._handed_out)
 
     @property
@@ -232,7 +232,7 @@ class Conversation:
         if not self._handed_out:
             return
         done, self._handed_out = self._handed_out, []
-        self._left = [turn for turn in self._left if turn not in done]
+        self._dropped = [turn for turn in self._dropped if turn not in done]
         first_id = self._summary.first_id if self._summary else done[0].id
         self._summary = Summary(text, first_id, done[-1].id)
         if self._journal:
@@ -250,20 +250,20 @@ class Conversation:
 
     def _drop_oldest(self) -> None:
         self._turns.clear()
-        self._left.clear()
+        self._dropped.clear()
         self._handed_out.clear()
         self._summary = None
 
     def _drop_deleted_turns(self, journal: Journal) -> None:
         summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
-        known = summarised | {turn.id for turn in (*self._left, *self._handed_out, *self._turns)}
+        known = summarised | {turn.id for turn in (*self._dropped, *self._handed_out, *self._turns)}
         alive = journal.surviving(known)
         if known.issubset(alive):
             return
         self._handed_out.clear()
         if not summarised.issubset(alive):
             self._summary = None
-        self._left = [turn for turn in self._left if turn.id in alive]
+        self._dropped = [turn for turn in self._dropped if turn.id in alive]
         self._turns = [turn for turn in self._turns if turn.id in alive]
 
 

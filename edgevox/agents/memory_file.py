@@ -107,7 +107,7 @@ class MemoryFile:
             return None
         file = cls._reading(path)
         try:
-            with file._explaining():
+            with file._errors_explained():
                 file._check_version()
         except StateError:
             file.close()
@@ -125,7 +125,7 @@ class MemoryFile:
 
     def add(self, turn: TurnRecord) -> None:
         values = (turn.id, turn.conversation, turn.at_s, turn.source, turn.finish_reason)
-        with self._changing():
+        with self._transaction():
             self._connection.execute(
                 "INSERT OR REPLACE INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?)",
                 (*values, messages_as_json(turn.messages)),
@@ -133,7 +133,7 @@ class MemoryFile:
 
     def amend(self, turn: TurnRecord) -> None:
         """Overwrite the messages of a turn; does nothing if it was deleted."""
-        with self._changing():
+        with self._transaction():
             self._connection.execute(
                 "UPDATE turns SET finish_reason = ?, messages = ? WHERE id = ?",
                 (turn.finish_reason, messages_as_json(turn.messages), turn.id),
@@ -141,7 +141,7 @@ class MemoryFile:
 
     def summarise(self, conversation: str, summary: Summary) -> None:
         """Replace the summary of a conversation; does nothing if its turns were deleted."""
-        with self._changing():
+        with self._transaction():
             self._connection.execute(
                 "INSERT OR REPLACE INTO summaries SELECT ?, ?, first.number, last.number "
                 "FROM turns AS first, turns AS last WHERE first.id = ? AND last.id = ?",
@@ -150,14 +150,14 @@ class MemoryFile:
 
     def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
         """Delete the turns of a period and return their number; call `wipe` to remove their bytes."""
-        with self._changing():
+        with self._transaction():
             return self._connection.execute(
                 "DELETE FROM turns WHERE at_s >= ? AND at_s < ?", (from_s, until_s)
             ).rowcount
 
     def wipe(self) -> None:
         """Remove all bytes of deleted turns from the file and SQLite's side files."""
-        with self._explaining():
+        with self._errors_explained():
             # Deleted rows are already zeroed. Free the space, and empty the log, which holds earlier pages.
             self._connection.execute("VACUUM")
             (busy, _pages, _moved) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -169,26 +169,26 @@ class MemoryFile:
 
     def probe(self) -> None:
         """Check that the file is writable, without changing it."""
-        with self._changing():
+        with self._transaction():
             self._connection.execute("UPDATE forgettings SET times = times")
 
     # --- reading
 
     def turns(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> Iterator[TurnRecord]:
         """Iterate over the turns of a period, newest first; unreadable ones are skipped."""
-        with self._explaining():
+        with self._errors_explained():
             rows = self._connection.execute(
                 "SELECT * FROM turns WHERE at_s >= ? AND at_s < ? ORDER BY number DESC", (from_s, until_s)
             ).fetchall()
         return _readable(rows)
 
     def count(self) -> int:
-        with self._explaining():
+        with self._errors_explained():
             return int(self._connection.execute("SELECT count(*) FROM turns").fetchone()[0])
 
     def last_turns(self, conversation: str, limit: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
         """Return the last turns that are not summarised, and the summary if any."""
-        with self._explaining():
+        with self._errors_explained():
             row = self._connection.execute(
                 "SELECT text, first.id, last.id, last_turn FROM summaries "
                 "JOIN turns AS first ON first.number = first_turn "
@@ -205,13 +205,13 @@ class MemoryFile:
 
     def at_s(self, turn_id: str) -> float | None:
         """Return the time of a turn, or None if it was deleted."""
-        with self._explaining():
+        with self._errors_explained():
             row = self._connection.execute("SELECT at_s FROM turns WHERE id = ?", (turn_id,)).fetchone()
         return row[0] if row else None
 
     def surviving(self, turn_ids: Collection[str]) -> frozenset[str]:
         """Return the ids of those turns that have not been deleted."""
-        with self._explaining():
+        with self._errors_explained():
             rows = self._connection.execute(
                 "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(turn_ids)),),
@@ -220,7 +220,7 @@ class MemoryFile:
 
     def forgettings(self) -> int:
         """Return a number that grows with every deleted turn."""
-        with self._explaining():
+        with self._errors_explained():
             return int(self._connection.execute("SELECT times FROM forgettings").fetchone()[0])
 
     # --- opening
@@ -272,8 +272,8 @@ class MemoryFile:
             )
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        with self._explaining():
+    def _transaction(self) -> Iterator[None]:
+        with self._errors_explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -284,7 +284,7 @@ class MemoryFile:
                 raise
 
     @contextmanager
-    def _explaining(self) -> Iterator[None]:
+    def _errors_explained(self) -> Iterator[None]:
         try:
             yield
         except _TROUBLE as error:

@@ -184,16 +184,16 @@ class EngineProcess:
             async with asyncio.timeout(timeout_s):
                 item = await self._inbox.get()
         except TimeoutError:
-            self._give_up(f"{complaint} within {timeout_s:g} s")
+            self._fail(f"{complaint} within {timeout_s:g} s")
         if isinstance(item, _Gone) and self._has_hung:
-            self._give_up("hung: it made no progress")
+            self._fail("hung: it made no progress")
         if isinstance(item, _Gone):
             returncode = await self._process.wait()
             how = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
-            self._give_up(f"stopped unexpectedly ({how})")
+            self._fail(f"stopped unexpectedly ({how})")
         return item
 
-    def _give_up(self, what: str) -> NoReturn:
+    def _fail(self, what: str) -> NoReturn:
         self.broken = True
         self.epitaph = f"{self._name} {what}"
         if self._last_words:
@@ -266,7 +266,7 @@ log = logging.getLogger(__name__)
 Publish: TypeAlias = Callable[[Event], None]
 
 # If memory is short, an engine may fit once another program has ended.
-_TRY_AGAIN_S = (1.0, 2.0, 5.0, 15.0, 30.0)
+_RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)
 
 
 class SupervisedEngine(Generic[RequestT, ReplyT]):
@@ -287,8 +287,8 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         self._process: EngineProcess | None = None
         self._starting = asyncio.Lock()
         self._one_at_a_time = asyncio.Lock()
-        self._watch: asyncio.Task[None] | None = None
-        self._revival: asyncio.Task[None] | None = None
+        self._idle_watch: asyncio.Task[None] | None = None
+        self._restart_task: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
@@ -331,7 +331,7 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
                 await process.kill()
                 raise
             self._process = process
-            self._watch = asyncio.create_task(self._watch_idle(process))
+            self._idle_watch = asyncio.create_task(self._watch_idle(process))
             self._change("ready")
 
     async def stream(self, request: RequestT, cancel: CancelFlag) -> AsyncGenerator[ReplyT, None]:
@@ -351,7 +351,7 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
     async def close(self) -> None:
         """Kill the child at once; the engine has nothing to save."""
         self._closed = True
-        for task in (self._watch, self._revival):
+        for task in (self._idle_watch, self._restart_task):
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
@@ -373,11 +373,11 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         log.warning("%s: %s", self.name, process.epitaph)
         if not self._closed:
             self._change("restarting", process.epitaph)
-            self._revival = asyncio.create_task(self._restart())
+            self._restart_task = asyncio.create_task(self._restart())
 
     async def _restart(self) -> None:
         """Restart until it succeeds; requests retry on their own and report their errors."""
-        for wait_s in itertools.chain(_TRY_AGAIN_S, itertools.repeat(_TRY_AGAIN_S[-1])):
+        for wait_s in itertools.chain(_RETRY_S, itertools.repeat(_RETRY_S[-1])):
             try:
                 await self.start()
             except (EngineFailed, ModelError) as error:

@@ -19,7 +19,7 @@ from edgevox.llm.tool_parsers.base import STYLES
 class MarkerScanner:
     """Finds the first of `strings` in streamed text; `feed` returns the text before it as soon as that is certain.
 
-    After a match `found` is the string and `rest` the text behind it; the scanner is then used up.
+    After a match `found` is the string and `rest` the text after it; the scanner is then used up.
     """
 
     def __init__(self, strings: tuple[str, ...]) -> None:
@@ -278,9 +278,6 @@ class Generation:
             case "reasoning":
                 self._scanner = MarkerScanner((*self._stop, self._reasoning_end))
             case "free":
-                calls = (
-                    (*self._reply_constraint.grammar.triggers, *REASONING_TAGS)
-                    if self._reply_constraint is not None
-                    else ()
-                )
+                constraint = self._reply_constraint
+                calls = (*constraint.grammar.triggers, *REASONING_TAGS) if constraint is not None else ()
                 self._scanner = MarkerScanner((*self._stop, *calls))

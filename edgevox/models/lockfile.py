@@ -194,11 +194,11 @@ class OptimisedCopy:
         return (self.record.adapter_sha256, self.record.adapter_scale) == (adapter_sha256, adapter_scale)
 
     def is_made_by(self, recipe: Recipe) -> bool:
-        return self.record.type == recipe.type and self._is_as_adapted_as(recipe)
+        return self.record.type == recipe.type and self._has_adapter_of(recipe)
 
     def is_replaced_by(self, recipe: Recipe) -> bool:
         """Whether a copy made by `recipe` replaces this one: there is one per adapter."""
-        return self.record.type != recipe.type and self._is_as_adapted_as(recipe)
+        return self.record.type != recipe.type and self._has_adapter_of(recipe)
 
     def verify(self, model_id: str) -> None:
         """Compare its digest. Raises ChecksumMismatch."""
@@ -210,7 +210,7 @@ class OptimisedCopy:
                 hint=f"edgevox models optimize {model_id} creates it again",
             )
 
-    def _is_as_adapted_as(self, recipe: Recipe) -> bool:
+    def _has_adapter_of(self, recipe: Recipe) -> bool:
         adapter = recipe.adapter
         return self.has(adapter.sha256, adapter.scale) if adapter else self.has(None, 1.0)
 

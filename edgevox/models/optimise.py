@@ -354,7 +354,7 @@ def check_base(store: ModelStore, model_id: str, adapter: str) -> None:
 def main_type(header: GgufHeader) -> str:
     """Return the name of the most frequent weight type."""
     counted: Counter[int] = Counter()
-    for tensor in _multiplied(header):
+    for tensor in _matmul_weights(header):
         counted[tensor.type] += tensor.elements
     number = counted.most_common(1)[0][0] if counted else int(WeightType.F32)
     return WeightType(number).name if number in set(WeightType) else f"type {number}"
@@ -366,7 +366,7 @@ def copy_bytes(header: GgufHeader, to: TargetType) -> int:
     return int(elements * _BITS_PER_WEIGHT[to] / 8) + len(header.raw_metadata)
 
 
-def _multiplied(header: GgufHeader) -> list[TensorInfo]:
+def _matmul_weights(header: GgufHeader) -> list[TensorInfo]:
     """Return the weights that a prompt is multiplied with; the embeddings only if they are also the output."""
     matrices = [tensor for tensor in header.tensors if len(tensor.shape) > 1]
     has_output = any(tensor.name == _OUTPUT for tensor in matrices)

@@ -123,7 +123,7 @@ async def test_a_stopped_idle_engine_is_restarted() -> None:
 
 
 async def test_an_engine_without_enough_memory_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edgevox.engines.supervisor._TRY_AGAIN_S", (0.05,))
+    monkeypatch.setattr("edgevox.engines.supervisor._RETRY_S", (0.05,))
     spawn = asyncio.create_subprocess_exec
     refusals = [OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))] * 2
 

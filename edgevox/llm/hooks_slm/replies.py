@@ -40,7 +40,7 @@ _CALM_END = re.compile(r"[.?\n。？]")
 def without_loop(text: str, *, is_cut: bool) -> str | None:
     """Return the text with each loop said once, or None if there is none. `is_cut`: it hit the token limit."""
     shorter = text.rstrip()
-    while (once := _without_words(shorter) or _without_tail(shorter)) is not None:
+    while (once := _without_repeated_words(shorter) or _without_repeated_tail(shorter)) is not None:
         shorter = once
     if is_cut:
         shorter = _before_second_round(shorter)
@@ -54,7 +54,7 @@ class _Word:
     end: int
 
 
-def _without_words(text: str) -> str | None:
+def _without_repeated_words(text: str) -> str | None:
     """Remove the first repeated words; the result is always shorter. Returns None if there are none."""
     words = [_Word(m.group().casefold(), m.start(), m.end()) for m in _WORD.finditer(text)][:_MAX_WORDS]
     for size in range(1, min(_MAX_UNIT_WORDS, len(words) // 2) + 1):
@@ -64,13 +64,13 @@ def _without_words(text: str) -> str | None:
                 run += 1
                 continue
             first = at - run
-            if run and 1 + run // size >= _too_often(text, words[first : first + size + 1]):
-                return _said_once(text, words, first, size, run)
+            if run and 1 + run // size >= _loop_threshold(text, words[first : first + size + 1]):
+                return _without_repetition(text, words, first, size, run)
             run = 0
     return None
 
 
-def _too_often(text: str, words: list[_Word]) -> int:
+def _loop_threshold(text: str, words: list[_Word]) -> int:
     """Return how many repetitions make a loop: `words` are the repeated ones and the first of the next round."""
     *unit, following = words
     if not any(char.isalpha() for word in unit for char in word.text):
@@ -81,7 +81,7 @@ def _too_often(text: str, words: list[_Word]) -> int:
     return 5 if len(unit) > 1 else 8
 
 
-def _said_once(text: str, words: list[_Word], first: int, size: int, run: int) -> str:
+def _without_repetition(text: str, words: list[_Word], first: int, size: int, run: int) -> str:
     unit_end = words[first + size - 1].end
     # The loop may start in the middle of a sentence: complete that sentence.
     sentence_end = _SENTENCE_END.search(text, unit_end, words[first + 2 * size - 1].start)
@@ -94,7 +94,7 @@ def _said_once(text: str, words: list[_Word], first: int, size: int, run: int) -
     return f"{kept} {rest}".rstrip()
 
 
-def _without_tail(text: str) -> str | None:
+def _without_repeated_tail(text: str) -> str | None:
     """Remove a tail of the same few characters."""
     for size in range(1, min(_MAX_UNIT_CHARS, len(text) // 2) + 1):
         run = 0
@@ -222,10 +222,10 @@ class EchoedPayload(Hook):
         if not hinted.yet:
             hinted.yet = True
             return Again(_HINT)
-        return Answer(_in_words(reply.text) or turn_sentence(run))
+        return Answer(_data_as_words(reply.text) or turn_sentence(run))
 
 
-def _in_words(text: str) -> str:
+def _data_as_words(text: str) -> str:
     """Return the reply with its data in words, or "" if nothing is left for a person."""
     if holds_machine_words(text):
         return ""

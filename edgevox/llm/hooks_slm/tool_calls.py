@@ -209,7 +209,7 @@ def reads_by_name(name: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Made:
+class _CallRecord:
     """A call of this turn; `changes` counts the changes made before it."""
 
     call_id: str
@@ -220,7 +220,7 @@ class _Made:
 
 @dataclass(slots=True)
 class _Calls:
-    made: dict[str, _Made] = field(default_factory=dict)
+    made: dict[str, _CallRecord] = field(default_factory=dict)
     hinted: set[str] = field(default_factory=set)
     changes: int = 0
 
@@ -241,7 +241,7 @@ class RepeatedCall(Hook):
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
         calls = turn_note(run, self, _Calls)
-        repeated: _Made | None = None
+        repeated: _CallRecord | None = None
         for call in reply.calls:
             key = _key(call)
             repeated = calls.made.get(key)
@@ -259,7 +259,7 @@ class RepeatedCall(Hook):
             calls.hinted.add(key)
             return Deny(_hint(call, made.outcome))
         calls.hinted.discard(key)
-        calls.made[key] = _Made(call.id, calls.changes, times=made.times + 1 if made else 1)
+        calls.made[key] = _CallRecord(call.id, calls.changes, times=made.times + 1 if made else 1)
         return None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> None:
@@ -272,9 +272,9 @@ class RepeatedCall(Hook):
         if not self._is_read(call.name) and (not outcome.is_error or outcome.code == "timeout"):
             calls.changes += 1
 
-    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, made: _Made) -> bool:
+    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, made: _CallRecord) -> bool:
         has_changed = calls.changes > made.changes
-        return (has_changed and self._is_read(call.name)) or made.times < _times_asked(run.text)
+        return (has_changed and self._is_read(call.name)) or made.times < _requested_times(run.text)
 
 
 def _key(call: ToolCall) -> str:
@@ -293,7 +293,7 @@ def _number(text: str) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-def _times_asked(text: str) -> int:
+def _requested_times(text: str) -> int:
     found = _TIMES.search(text)
     if found is None:
         return 1

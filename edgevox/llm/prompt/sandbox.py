@@ -39,7 +39,7 @@ TEMPLATE_FAULTS = (
 # Of 70 vendors' templates the slowest took 0.8 s for 400 messages and 40 tools, most a hundredth of that.
 _CPU_S = 0.5
 _CPU_S_PER_ITEM = 0.02
-_STEPS_PER_LOOK = 64  # reading the clock costs more than most steps,
+_STEPS_PER_CHECK = 64  # reading the clock costs more than most steps,
 _BIG_CHARS = 50_000  # but less than those with big values
 _MAX_CHARS = 8_000_000  # of one value, and of the output: a context of 500,000 tokens fits
 _MAX_ALLOCATED = 256_000_000  # of all values together, kept or not
@@ -161,7 +161,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
     def _value(self, value: Any) -> Any:  # noqa: ANN401
         """Count a new value and return it."""
         self._steps += 1
-        if self._steps % _STEPS_PER_LOOK == 0:
+        if self._steps % _STEPS_PER_CHECK == 0:
             self._check_clock()
         size = _size(value)
         self._check(size)

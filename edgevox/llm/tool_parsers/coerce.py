@@ -184,7 +184,7 @@ def fit_arguments(
     if schema is None:
         problems = ["positional arguments, and no schema to name them"] if positional else []
         return {name: settle(value) for name, value in arguments.items()}, problems
-    return _Fitting(schema).fit(arguments, positional)
+    return _Coercion(schema).fit(arguments, positional)
 
 
 def dumps(arguments: Mapping[str, JsonValue]) -> str:
@@ -193,7 +193,7 @@ def dumps(arguments: Mapping[str, JsonValue]) -> str:
     return text if text.isascii() else join_surrogates(text)
 
 
-class _Fitting:
+class _Coercion:
     """One schema, and the problems found while converting values to it."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -244,7 +244,7 @@ class _Fitting:
         return fitted
 
     def _fitted(self, value: JsonValue, schema: object, path: str) -> JsonValue:
-        quick = _quick(value, schema)
+        quick = _convert_simple(value, schema)
         return self._value(value, schema, path) if isinstance(quick, NotConverted) else quick
 
     def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
@@ -354,7 +354,7 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _quick(value: JsonValue, schema: object) -> JsonValue | NotConverted:
+def _convert_simple(value: JsonValue, schema: object) -> JsonValue | NotConverted:
     """Fast path: a plain type, and a value that is of it or unambiguously spells one."""
     if type(schema) is not dict or not _RESTRICTING.isdisjoint(schema):
         return NOT_CONVERTED
