@@ -160,7 +160,7 @@ class Conversation:
         self._continue_s = settings.continue_minutes * 60
         self._turns = list(turns)
         self._dropped: list[TurnRecord] = []
-        self._handed_out: list[TurnRecord] = []
+        self._being_summarised: list[TurnRecord] = []
         self._summary = summary
         self._last_s = turns[-1].at_s if turns else clock()
         self._forgettings = journal.forgettings() if journal else 0
@@ -209,13 +209,13 @@ class Conversation:
         """Drop the oldest turns from the prompt and queue them for the summary."""
         self._dropped += self._turns[:turns]
         del self._turns[:turns]
-        del self._dropped[: -self._max_turns]  # never summarised
+        del self._dropped[: -self._max_turns]  # bounds them if no summary is made
 
     def turns_to_summarise(self) -> tuple[tuple[Message, ...], ...]:
         """Return the turns that left the prompt and are not yet summarised, oldest first."""
         self._refresh()
-        self._handed_out = list(self._dropped)
-        return tuple(turn.messages for turn in self._handed_out)
+        self._being_summarised = list(self._dropped)
+        return tuple(turn.messages for turn in self._being_summarised)
 
     @property
     def summary(self) -> str:
@@ -229,9 +229,9 @@ class Conversation:
         Does nothing if one of those turns was deleted meanwhile: the text may contain its words.
         """
         self._refresh()
-        if not self._handed_out:
+        if not self._being_summarised:
             return
-        done, self._handed_out = self._handed_out, []
+        done, self._being_summarised = self._being_summarised, []
         self._dropped = [turn for turn in self._dropped if turn not in done]
         first_id = self._summary.first_id if self._summary else done[0].id
         self._summary = Summary(text, first_id, done[-1].id)
@@ -243,24 +243,24 @@ class Conversation:
     def _refresh(self) -> None:
         # The clock may have been set back: a turn slightly in the future counts as recent.
         if abs(self._clock() - self._last_s) > self._continue_s:
-            self._drop_oldest()
+            self._clear()
         if self._journal and (times := self._journal.forgettings()) != self._forgettings:
             self._forgettings = times
             self._drop_deleted_turns(self._journal)
 
-    def _drop_oldest(self) -> None:
+    def _clear(self) -> None:
         self._turns.clear()
         self._dropped.clear()
-        self._handed_out.clear()
+        self._being_summarised.clear()
         self._summary = None
 
     def _drop_deleted_turns(self, journal: Journal) -> None:
         summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
-        known = summarised | {turn.id for turn in (*self._dropped, *self._handed_out, *self._turns)}
+        known = summarised | {turn.id for turn in (*self._dropped, *self._being_summarised, *self._turns)}
         alive = journal.surviving(known)
         if known.issubset(alive):
             return
-        self._handed_out.clear()
+        self._being_summarised.clear()
         if not summarised.issubset(alive):
             self._summary = None
         self._dropped = [turn for turn in self._dropped if turn.id in alive]
