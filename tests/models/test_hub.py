@@ -166,8 +166,8 @@ def test_a_small_file_without_a_digest_of_its_own_is_recorded(hub_store: ModelSt
     ("status", "error_code", "message", "hint"),
     [
         (403, "GatedRepo", "licence", "HF_TOKEN"),
-        (401, None, "refuses", "HF_TOKEN"),
-        (403, None, "refuses", "HF_TOKEN"),
+        (401, None, "denies access", "HF_TOKEN"),
+        (403, None, "denies access", "HF_TOKEN"),
         (404, "RepoNotFound", "no public", "HF_TOKEN"),
         (404, "EntryNotFound", f"no {NAME}", "renamed"),
         (404, "RevisionNotFound", f"no {NAME}", "renamed"),
