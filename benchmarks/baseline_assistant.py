@@ -54,7 +54,7 @@ class UncachedLlama:
             return
         decoder = self._engine._decoder
         assert decoder is not None
-        for track in (*decoder._cache._clients, *decoder._cache._prefixes):
-            decoder._cache._empty(track)
+        for sequence in (*decoder._cache._clients, *decoder._cache._prefixes):
+            decoder._cache._empty(sequence)
         decoder._cache = PrefixCache(decoder._context)
         yield from self._engine.run(request, cancel)

@@ -64,15 +64,15 @@ class Bench:
         self, constrainer: Constrainer, grammar: CallGrammar | None, limit: int, sampling: Sampling = HOT
     ) -> tuple[float, int]:
         """Seconds, and tokens written, from a prompt that is in memory already."""
-        track, _ = self.cache.begin("", self.prompt, 0)
+        sequence, _ = self.cache.begin("", self.prompt, 0)
         generation = Generation(
             self.prompt,
-            track=track,
+            sequence=sequence,
             cache=self.cache,
             context=self.context,
             sampler=Sampler(self.candidates, sampling),
             constrainer=constrainer,
-            rule=ReplyConstraint(grammar, "at_once") if grammar else None,
+            constraint=ReplyConstraint(grammar, "at_once") if grammar else None,
             stop=(),
             reasoning="",
             limit_tokens=limit,

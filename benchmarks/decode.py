@@ -41,20 +41,20 @@ class Bench:
         self.prompt = self.vocabulary.tokenize(PROMPT, special=True)
         # llama.cpp's own way to make a batch knows sequence 0 alone: another client takes the other one.
         self.cache.extend(self.cache.begin("another", self.prompt, 0)[0], self.prompt)
-        assert self.cache.begin("", self.prompt, 0)[0].sequence == 0
+        assert self.cache.begin("", self.prompt, 0)[0].seq_id == 0
 
     def ours(self) -> tuple[float, list[int]]:
         """Seconds, and the tokens that were evaluated; the reply may end before TOKENS."""
-        track, _ = self.cache.begin("", self.prompt, 0)
-        self.cache.extend(track, self.prompt[len(track.tokens) :])
+        sequence, _ = self.cache.begin("", self.prompt, 0)
+        self.cache.extend(sequence, self.prompt[len(sequence.tokens) :])
         generation = Generation(
             self.prompt,
-            track=track,
+            sequence=sequence,
             cache=self.cache,
             context=self.context,
             sampler=Sampler(self.candidates, Sampling(temperature=0.0)),
             constrainer=self.constrainer,
-            rule=None,
+            constraint=None,
             stop=("\nUser:",),
             reasoning=None,
             limit_tokens=TOKENS,
@@ -65,12 +65,12 @@ class Bench:
             pass
         elapsed_s = time.perf_counter() - started_s
         generation.close()
-        return elapsed_s, track.tokens[len(self.prompt) :]
+        return elapsed_s, sequence.tokens[len(self.prompt) :]
 
     def theirs(self, count: int) -> tuple[float, list[int]]:
         """Seconds for `count` tokens, and those tokens."""
-        track, _ = self.cache.begin("", self.prompt, 0)
-        self.cache.extend(track, self.prompt[len(track.tokens) :])
+        sequence, _ = self.cache.begin("", self.prompt, 0)
+        self.cache.extend(sequence, self.prompt[len(sequence.tokens) :])
         context = self.context._context
         chain = llama_cpp.llama_sampler_init_greedy()
         one = (llama_cpp.llama_token * 1)()
@@ -84,7 +84,7 @@ class Bench:
         llama_cpp.llama_sampler_sample(chain, context, -1)
         elapsed_s = time.perf_counter() - started_s
         llama_cpp.llama_sampler_free(chain)
-        track.tokens += written
+        sequence.tokens += written
         return elapsed_s, written
 
 

@@ -70,7 +70,7 @@ def test_what_is_no_detector_is_refused(thing: object) -> None:
 
 
 def test_an_unknown_parser_is_named_with_those_that_exist() -> None:
-    with pytest.raises(ConfigError, match="no tool-call parser is called herms") as caught:
+    with pytest.raises(ConfigError, match="unknown tool-call parser herms") as caught:
         parse_reply("", preset_parsers=("herms",))
     assert "hermes" in caught.value.hint
 

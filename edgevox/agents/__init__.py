@@ -3,5 +3,14 @@
 from edgevox.agents.chat_request import run_chat_with_tools
 from edgevox.agents.llm_agent import AgentResult, LLMAgent
 from edgevox.agents.tool_conversation import ConversationTurn, ToolConversation
+from edgevox.agents.tool_loop import Agreement, Confirm
 
-__all__ = ["AgentResult", "ConversationTurn", "LLMAgent", "ToolConversation", "run_chat_with_tools"]
+__all__ = [
+    "AgentResult",
+    "Agreement",
+    "Confirm",
+    "ConversationTurn",
+    "LLMAgent",
+    "ToolConversation",
+    "run_chat_with_tools",
+]

@@ -18,7 +18,7 @@ from edgevox.tools.results import render
 
 
 def fence_results(text: str, names: Sequence[str]) -> str:
-    """A result for the model; one that was fenced before stays as it is."""
+    """Fence a tool result for the model; a fenced one is returned unchanged."""
     try:
         return render(json.loads(text), names=names)
     except (ValueError, RecursionError):
@@ -26,7 +26,7 @@ def fence_results(text: str, names: Sequence[str]) -> str:
 
 
 def group_turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    """The messages from one user's word to the next; what a user said in several messages is one word."""
+    """Split messages into turns; consecutive user messages belong to one turn."""
     spoken = [message for message in messages if message.role != "system"]
     group: tuple[Message, ...] = ()
     for message in spoken:
@@ -42,7 +42,7 @@ def group_turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
 
 
 def conversation_from_messages(turns: Sequence[tuple[Message, ...]]) -> Conversation:
-    """A conversation of these turns, which is over with the next one: its time stands still."""
+    """Return a conversation with these turns. Its clock stands still, so they do not expire."""
     kept = [TurnRecord(str(number), "chat", 0.0, "api", "stop", turn) for number, turn in enumerate(turns)]
     return Conversation("chat", clock=lambda: 0.0, turns=kept)
 
@@ -59,15 +59,14 @@ async def run_chat_with_tools(
     caller: Caller = LOCAL,
     turn: Turn | None = None,
 ) -> dict[str, Any]:
-    """The assistant's last message in answer to a body with `messages`, once all tools have run.
+    """Answer a body with `messages`: run all tools and return the assistant's last message.
 
-    `tools` picks from the executor's by name, and without it all are offered. What happens on the way goes
-    to `stream_to` as events. Raises ValueError for a body that cannot be answered, UnknownTool for a tool
-    that the executor does not have, and EngineFailed and ModelError.
+    `tools` selects tools of the executor by name; by default all are offered. `stream_to` receives the events. Raises
+    ValueError for an invalid body, UnknownTool for a tool the executor does not have, EngineFailed and ModelError.
     """
     body = ChatBody.model_validate(chat_request_body)
     offered = None if body.tools is None else tuple(tool.name for tool in body.tools)
-    executor.registry.openai_schemas(offered)  # every one is known
+    executor.registry.openai_schemas(offered)  # raises UnknownTool
     choice = body.choice(executor.registry.names if offered is None else offered)
     *past, begun = body.turns(executor.registry.names)
     agent = LLMAgent(
@@ -118,13 +117,13 @@ class _Said(BaseModel):
 
 
 class _Named(BaseModel):
-    """A tool by name: its whole definition, a choice of it, or the name alone."""
+    """A tool by name: its full definition, a tool_choice object, or the bare name."""
 
     name: str = Field(validation_alias=AliasChoices(AliasPath("function", "name"), "name"))
 
 
 class ChatBody(BaseModel):
-    """The parts of a chat request that are understood; others are passed over."""
+    """The supported parts of a chat request; others are ignored."""
 
     messages: list[_Said] = Field(min_length=1)
     tools: list[_Named] | None = None
@@ -144,7 +143,7 @@ class ChatBody(BaseModel):
         return Sampling(temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
 
     def choice(self, offered: Sequence[str]) -> ToolChoice:
-        """Raises ValueError for the choice of a tool that is not offered."""
+        """Raises ValueError if the chosen tool is not offered."""
         if not isinstance(self.tool_choice, _Named):
             return self.tool_choice
         if self.tool_choice.name not in offered:
@@ -152,11 +151,11 @@ class ChatBody(BaseModel):
         return NamedTool(self.tool_choice.name)
 
     def turns(self, names: Sequence[str]) -> list[tuple[Message, ...]]:
-        """The turns of the conversation; the last one waits for its answer. Raises ValueError."""
+        """Return the turns of the conversation; the last one is unanswered. Raises ValueError."""
         *past, last = group_turns([_message(said, names) for said in self.messages])
         if not last or last[0].role != "user" or last[-1].role == "assistant":
-            raise ValueError("the last message must be a user's, or the result of a tool for one")
-        # Results that are missing are made up; the last word that is made up too is not wanted here.
+            raise ValueError("the last message must be a user message or a tool result")
+        # `complete_turn` adds missing results and a final reply; the added reply is not wanted here.
         return [
             *(complete_turn(turn) if turn[0].role == "user" else turn for turn in past),
             complete_turn(last)[:-1],

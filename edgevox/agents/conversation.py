@@ -1,7 +1,7 @@
 """The conversation history: the last turns in full, a summary of earlier ones, and the record of a turn.
 
-What leaves the prompt stays in the journal. Nothing here waits for a disk. A record holds complete exchanges
-only: some templates refuse a conversation with a call that has no result, or a turn without a last reply.
+Turns dropped from the prompt stay in the journal. Nothing here waits for the disk. A record is always complete, because
+some chat templates reject a call without a result and a turn without a final reply.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CUT_OFF = "…"
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """One turn of a conversation; `at_s` is when it ended, in seconds since 1970."""
+    """One turn of a conversation; `at_s` is its end in seconds since 1970."""
 
     id: str
     conversation: str
@@ -46,7 +46,7 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is left of the turns from `first_id` to `last_id`, which the model had no room for."""
+    """The summary of the turns from `first_id` to `last_id`, which no longer fit the prompt."""
 
     text: str
     first_id: str
@@ -54,7 +54,7 @@ class Summary:
 
 
 def mark_truncated(heard: str) -> str:
-    """What was heard of a reply, written so that it is seen to have no end."""
+    """Mark the spoken part of a reply as incomplete."""
     if not heard:
         return CUT_OFF
     is_sentence = heard[-1] in ".!?…"
@@ -62,15 +62,15 @@ def mark_truncated(heard: str) -> str:
 
 
 def complete_turn(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages of one turn, made consistent where it was cut short.
+    """Return the messages of one turn, repaired if the turn was cut short.
 
-    Each call is followed by its result, in the order of the calls; a result that nobody asked for goes; the
-    last word is the assistant's. Raises ValueError for what is not one turn.
+    Each call is followed by its result, in the order of the calls; results without a call are removed; the last message
+    is the assistant's. Raises ValueError if the messages are not one turn.
     """
     if not messages or messages[0].role != "user":
-        raise ValueError("a turn begins with what the person said")
+        raise ValueError("a turn must begin with a user message")
     if any(message.role in ("user", "system") for message in messages[1:]):
-        raise ValueError("a turn is one question and what the assistant said and did")
+        raise ValueError("a turn must consist of one user message, then assistant and tool messages")
     mended = tuple(_repaired(messages))
     last = mended[-1]
     if last.role != "assistant" or last.tool_calls:
@@ -102,44 +102,44 @@ def messages_as_json(messages: Sequence[Message]) -> str:
 
 
 def messages_from_json(text: str) -> tuple[Message, ...]:
-    """Raises ValueError for what `messages_as_json` did not write."""
+    """Raises ValueError for text that `messages_as_json` did not write."""
     try:
         return tuple(
             Message(**{**fields, "tool_calls": tuple(ToolCall(**call) for call in fields["tool_calls"])})
             for fields in json.loads(text)
         )
     except (TypeError, KeyError) as error:
-        raise ValueError(f"these are no messages: {error}") from error
+        raise ValueError(f"invalid messages: {error}") from error
 
 
 Clock: TypeAlias = Callable[[], float]
-"""Seconds since 1970, as time.time gives them: they are compared with those of earlier runs."""
+"""Wall-clock seconds since 1970 (time.time); they are compared with those of earlier runs."""
 
-# Every turn that leaves changes the beginning of the prompt, and all behind it is evaluated again: so
-# several leave together, this share of all, and where there are few, all but the last.
+# Dropping a turn changes the start of the prompt, so everything behind it is evaluated again. Therefore this share of
+# the turns is dropped at once; of a few turns, all but the last.
 _LEAVE_TOGETHER = 4
 _FEW_TURNS = 8
 
 
 class Journal(Protocol):
-    """Where turns are kept beyond this process. Every method returns at once and raises nothing."""
+    """Stores turns beyond this process. Every method returns at once and raises nothing."""
 
     def write_turn(self, turn: TurnRecord) -> None: ...
 
     def amend_turn(self, turn: TurnRecord) -> None:
-        """Write the turn of the same id as it is now; one that was deleted stays so."""
+        """Overwrite the turn with the same id; a deleted turn stays deleted."""
 
     def write_summary(self, conversation: str, summary: Summary) -> None: ...
 
     def forgettings(self) -> int:
-        """A number that changes whenever turns are deleted, by this process or another."""
+        """Return a number that changes whenever this or another process deletes turns."""
 
     def surviving(self, turn_ids: Collection[str]) -> Collection[str]:
-        """Those of the turns that have not been deleted."""
+        """Return the ids of those turns that have not been deleted."""
 
 
 class Conversation:
-    """One conversation. It begins anew when nobody has said anything for `memory.continue_minutes`."""
+    """One conversation. It restarts after `memory.continue_minutes` of silence."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class Conversation:
         turns: Sequence[TurnRecord] = (),
         summary: Summary | None = None,
     ) -> None:
-        """Without a journal it ends with the process; `turns` and `summary` are what it goes on from."""
+        """Without a journal it ends with the process. `turns` and `summary` restore an earlier state."""
         settings = settings or MemorySettings()
         self.name = name
         self._clock = clock
@@ -159,14 +159,14 @@ class Conversation:
         self._max_turns = settings.max_turns
         self._continue_s = settings.continue_minutes * 60
         self._turns = list(turns)
-        self._left: list[TurnRecord] = []
-        self._handed_out: list[TurnRecord] = []
+        self._dropped: list[TurnRecord] = []
+        self._being_summarised: list[TurnRecord] = []
         self._summary = summary
         self._last_s = turns[-1].at_s if turns else clock()
         self._forgettings = journal.forgettings() if journal else 0
 
     def messages(self) -> tuple[Message, ...]:
-        """What the model is told of the past: a note of what it has no room for, then whole turns."""
+        """Return the history for the prompt: the summary, then whole turns."""
         self._refresh()
         note = () if self._summary is None else (_note(self._summary.text),)
         return (*note, *itertools.chain.from_iterable(turn.messages for turn in self._turns))
@@ -179,7 +179,7 @@ class Conversation:
         source: str = "text",
         finish_reason: str = "stop",
     ) -> None:
-        """Remember a turn: the person's message and all that followed; what an interruption cut is mended.
+        """Store a turn: the user message and everything after it, repaired if it was interrupted.
 
         Raises ValueError for messages that are not one turn.
         """
@@ -195,7 +195,7 @@ class Conversation:
             self.forget_oldest(self._max_turns if is_short else self._max_turns // _LEAVE_TOGETHER)
 
     def amend_reply(self, turn_id: str, reply: str, *, finish_reason: str) -> None:
-        """Put `reply` in the place of the last word of a turn that was kept, if the model is told of it."""
+        """Replace the final message of a stored turn that is still in the prompt."""
         self._refresh()
         for place, kept in enumerate(self._turns):
             if kept.id == turn_id:
@@ -206,69 +206,69 @@ class Conversation:
                     self._journal.amend_turn(amended)
 
     def forget_oldest(self, turns: int) -> None:
-        """The model has no room for the oldest turns: they leave the prompt and wait to be summarised."""
-        self._left += self._turns[:turns]
+        """Drop the oldest turns from the prompt and queue them for the summary."""
+        self._dropped += self._turns[:turns]
         del self._turns[:turns]
-        del self._left[: -self._max_turns]  # nobody summarises them
+        del self._dropped[: -self._max_turns]  # bounds them if no summary is made
 
     def turns_to_summarise(self) -> tuple[tuple[Message, ...], ...]:
-        """The turns that left the prompt and are in no summary yet, oldest first."""
+        """Return the turns that left the prompt and are not yet summarised, oldest first."""
         self._refresh()
-        self._handed_out = list(self._left)
-        return tuple(turn.messages for turn in self._handed_out)
+        self._being_summarised = list(self._dropped)
+        return tuple(turn.messages for turn in self._being_summarised)
 
     @property
     def summary(self) -> str:
-        """What a new summary must take up; "" where there is none."""
+        """Return the current summary, or ""."""
         self._refresh()
         return self._summary.text if self._summary else ""
 
     def set_summary(self, text: str) -> None:
-        """Put `text` in the place of the old summary and of what `turns_to_summarise` gave last.
+        """Replace the old summary and the turns last returned by `turns_to_summarise`.
 
-        Where a part of that was deleted meanwhile nothing happens: the text may hold its words.
+        Does nothing if one of those turns was deleted meanwhile: the text may contain its words.
         """
         self._refresh()
-        if not self._handed_out:
+        if not self._being_summarised:
             return
-        done, self._handed_out = self._handed_out, []
-        self._left = [turn for turn in self._left if turn not in done]
+        done, self._being_summarised = self._being_summarised, []
+        self._dropped = [turn for turn in self._dropped if turn not in done]
         first_id = self._summary.first_id if self._summary else done[0].id
         self._summary = Summary(text, first_id, done[-1].id)
         if self._journal:
             self._journal.write_summary(self.name, self._summary)
 
-    # --- what is over, and what was deleted
+    # --- expired and deleted turns
 
     def _refresh(self) -> None:
-        # A clock that was put right may also have gone back: a turn from shortly "after" now is a recent one.
+        # The clock may have been set back: a turn slightly in the future counts as recent.
         if abs(self._clock() - self._last_s) > self._continue_s:
-            self._let_go()
+            self._clear()
         if self._journal and (times := self._journal.forgettings()) != self._forgettings:
             self._forgettings = times
             self._drop_deleted_turns(self._journal)
 
-    def _let_go(self) -> None:
+    def _clear(self) -> None:
         self._turns.clear()
-        self._left.clear()
-        self._handed_out.clear()
+        self._dropped.clear()
+        self._being_summarised.clear()
         self._summary = None
 
     def _drop_deleted_turns(self, journal: Journal) -> None:
         summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
-        known = summarised | {turn.id for turn in (*self._left, *self._handed_out, *self._turns)}
+        known = summarised | {turn.id for turn in (*self._dropped, *self._being_summarised, *self._turns)}
         alive = journal.surviving(known)
         if known.issubset(alive):
             return
-        self._handed_out.clear()
+        self._being_summarised.clear()
         if not summarised.issubset(alive):
             self._summary = None
-        self._left = [turn for turn in self._left if turn.id in alive]
+        self._dropped = [turn for turn in self._dropped if turn.id in alive]
         self._turns = [turn for turn in self._turns if turn.id in alive]
 
 
 def _note(summary: str) -> Message:
-    # It may repeat what a web page or a device said, so it must not read like an order.
+    # The summary may repeat text of a web page or a device, so it must not read like an instruction.
     return Message("system", f"Notes of what was said before, for information only: {sanitize_tool_output(summary)}")
 
 
@@ -281,9 +281,9 @@ _MAX_TURN_CHARS = 600
 
 
 async def summarise(model: ChatModel, conversation: Conversation, cancel: CancelFlag) -> bool:
-    """Put a summary in the place of the turns that left the prompt; False when there was nothing to do.
+    """Summarise the turns that left the prompt; return False if there were none.
 
-    A cancelled or empty summary changes nothing: the turns wait. Raises EngineFailed and ModelError.
+    A cancelled or empty summary changes nothing. Raises EngineFailed and ModelError.
     """
     turns = conversation.turns_to_summarise()
     if not turns:
@@ -314,8 +314,8 @@ def _summary_prompt(summary: str, turns: Sequence[Sequence[Message]]) -> str:
 
 
 def _lines(turns: Sequence[Sequence[Message]]) -> Iterator[str]:
-    who = {"user": "Person", "assistant": "Assistant", "tool": "Tool"}
+    speakers = {"user": "Person", "assistant": "Assistant", "tool": "Tool"}
     for turn in turns:
         for message in turn:
-            if message.content and message.role in who:
-                yield f"{who[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"
+            if message.content and message.role in speakers:
+                yield f"{speakers[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"

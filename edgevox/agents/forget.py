@@ -1,7 +1,7 @@
-"""Deletes what was said from every file in the state folder that stores words.
+"""Deletes spoken words from every file in the state folder that stores them.
 
-The state files of tools are passed in as `stores`. Each function continues with the next place when one cannot
-be changed, and raises the first StateError at the end.
+The state files of tools are passed in as `stores`. Each function continues after a failure and raises the first
+StateError at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DAY_S = 86_400.0
 
 @dataclass(slots=True)
 class Forgotten:
-    """How much was deleted; `timers` are alarms too, `things` are list items and titles of the demo home."""
+    """Counts of deleted entries; `timers` includes alarms, `things` are list items and titles of the demo home."""
 
     turns: int = 0
     records: int = 0
@@ -42,18 +42,18 @@ class Forgotten:
 
 
 def start_of_last(folder: Path, turns: int) -> float | None:
-    """The moment from which on the last so many turns were; None where there are none. Raises StateError."""
+    """Return the start time of the last `turns` turns, or None if there are none. Raises StateError."""
     moments = _log(folder).moments()
     if file := MemoryFile.open_to_read(folder):
         with closing(file):
-            # A turn is kept before it is logged: this is the earlier of both moments.
+            # A turn is stored before it is logged; take the earlier time.
             moments |= {turn.id: turn.at_s for turn in file.turns()}
     newest = sorted(moments.values(), reverse=True)
     return newest[min(turns, len(newest)) - 1] if newest else None
 
 
 def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ()) -> Forgotten:
-    """Delete what was said since then, also where the calls of those turns put it: in lists and timers."""
+    """Delete everything said since then, including the list items and timers created by those turns."""
     done, failures = Forgotten(), _Failures()
     words: set[str] = set()
     with failures:
@@ -63,13 +63,13 @@ def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ())
     if words:
         _forget_words(folder, stores, lambda text: _plain(text) in words, done, failures)
     with failures:
-        _check_nothing_broke(folder, since_s, stores)
+        _check_no_damaged_files(folder, since_s, stores)
     failures.raise_first()
     return done
 
 
 def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
-    """Delete everything that was said, and everything that was made from it."""
+    """Delete everything that was said or derived from it."""
     done, failures = Forgotten(), _Failures()
     with failures:
         try:
@@ -79,9 +79,9 @@ def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
     with failures:
         done.records = _log(folder).delete()
     _forget_words(folder, stores, bool, done, failures)
-    # Last: a broken file is set aside when it is opened.
+    # Last: opening a damaged file sets it aside.
     made = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
-    for path in (*_left_behind(folder, stores), *made):
+    for path in (*_leftover_files(folder, stores), *made):
         with failures:
             done.files += _unlink(path)
     failures.raise_first()
@@ -89,14 +89,14 @@ def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
 
 
 def forget_expired(folder: Path, retention_days: int, now_s: float, stores: Sequence[WordStore] = ()) -> Forgotten:
-    """Delete what is older than the settings allow. Lists and timers stay until their owner ends them."""
+    """Delete turns older than the retention setting. Lists and timers stay."""
     until_s = now_s - retention_days * _DAY_S
     done, failures = Forgotten(), _Failures()
     with failures:
         _delete_turns(folder, done, until_s=until_s)
     with failures:
         done.records = _log(folder).delete(until_s=until_s)
-    for path in _left_behind(folder, stores):
+    for path in _leftover_files(folder, stores):
         with failures:
             if _modified_s(path) < until_s:
                 done.files += _unlink(path)
@@ -104,32 +104,32 @@ def forget_expired(folder: Path, retention_days: int, now_s: float, stores: Sequ
     return done
 
 
-# --- the places
+# --- files
 
 
 def _delete_turns(folder: Path, done: Forgotten, *, from_s: float = -math.inf, until_s: float = math.inf) -> set[str]:
-    """Delete the turns of a time from the memory, and return the texts that their calls were given."""
+    """Delete the turns of a period and return the string arguments of their calls."""
     if not (folder / MEMORY_FILE).exists():
         return set()
     with closing(MemoryFile.open(folder)) as file:
         turns = list(file.turns(from_s=from_s, until_s=until_s))
         done.turns = file.delete(from_s=from_s, until_s=until_s)
-        if done.turns or until_s == math.inf:  # even for none: an earlier forgetting may have been cut off
+        if done.turns or until_s == math.inf:  # even if none: an earlier deletion may have been interrupted
             file.wipe()
     return {_plain(text) for turn in turns for text in _texts(turn.calls)} - {""}
 
 
-def _check_nothing_broke(folder: Path, since_s: float, stores: Sequence[WordStore]) -> None:
+def _check_no_damaged_files(folder: Path, since_s: float, stores: Sequence[WordStore]) -> None:
     broken = [path.name for path in _broken(folder, stores) if _modified_s(path) >= since_s]
     if broken:
         raise StateError(
-            f"a file was broken, and what was said may still be in it: {', '.join(broken)} in {folder}",
+            f"a damaged file may still contain spoken words: {', '.join(broken)} in {folder}",
             hint="edgevox forget --all deletes it",
         )
 
 
 def _log(folder: Path) -> TurnLog:
-    return TurnLog(folder, max_bytes=0)  # nothing is appended here
+    return TurnLog(folder, max_bytes=0)  # nothing is appended
 
 
 def _forget_words(
@@ -151,8 +151,8 @@ def _broken(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
         yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
 
 
-def _left_behind(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
-    """What broke, and what a power cut left half written."""
+def _leftover_files(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
+    """Yield damaged files and temporary files left by a power cut."""
     yield from _broken(folder, stores)
     for name in (LOG_FILE, *(store.file_name for store in stores)):
         yield from leftover_partials(folder / name)
@@ -164,7 +164,7 @@ def _unlink(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise StateError(f"{path} cannot be deleted: {error.strerror}", hint="delete it yourself") from error
+        raise StateError(f"{path} cannot be deleted: {error.strerror}", hint="delete it by hand") from error
     return True
 
 
@@ -199,7 +199,7 @@ def _plain(text: str) -> str:
 
 
 class _Failures:
-    """Notes the StateErrors of the blocks that it is used with."""
+    """Collects the StateErrors of `with` blocks."""
 
     def __init__(self) -> None:
         self._errors: list[StateError] = []

@@ -1,4 +1,4 @@
-"""What a model is told before a conversation, where that depends on what is asked, or changes with time."""
+"""System prompts that depend on the utterance or change over time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from edgevox.core.words import word_set
 
 
 class Instructions(Protocol):
-    """The system prompt, asked for at every turn. It should change as little as it can, and at its end."""
+    """A system prompt that is requested at every turn. It should change rarely, and only at its end."""
 
     def for_utterance(self, text: str) -> str:
-        """What to tell a model that is asked this; with "" what it is told whatever it is asked."""
+        """Return the system prompt for an utterance; "" returns the default one."""
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedInstructions:
-    """Instructions, and behind them those of a program that asks through us."""
+    """Instructions followed by those of an API client."""
 
     first: str | Instructions
     more: str
@@ -30,21 +30,21 @@ class CombinedInstructions:
 
 @dataclass(frozen=True, slots=True)
 class SystemPrompt:
-    """The system prompt of one turn, and the one that turns have whose sentence needs nothing of its own."""
+    """The system prompt of one turn, and the default one for utterances without special needs."""
 
     system: str
-    usual: str
+    default: str
 
     @classmethod
     def of(cls, instructions: str | Instructions, sentence: str = "") -> SystemPrompt:
         if isinstance(instructions, str):
             return cls(instructions, instructions)
-        usual = instructions.for_utterance("")
-        return cls(instructions.for_utterance(sentence) if sentence else usual, usual)
+        default = instructions.for_utterance("")
+        return cls(instructions.for_utterance(sentence) if sentence else default, default)
 
     @property
-    def is_usual(self) -> bool:
-        return self.system == self.usual
+    def is_default(self) -> bool:
+        return self.system == self.default
 
 
 _OPENINGS = word_set(
@@ -66,6 +66,6 @@ _POINTING_BACK = word_set(
 
 
 def is_self_contained(sentence: str) -> bool:
-    """True for a command or a question that can be understood without what was said before it."""
+    """True for a command or question that can be understood without the history."""
     said = re.findall(r"[^\W_]+", re.sub(r"['’]", "", sentence.casefold()))
     return len(said) > 1 and said[0] in _OPENINGS and _POINTING_BACK.isdisjoint(said)

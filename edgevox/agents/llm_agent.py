@@ -1,6 +1,6 @@
-"""The agent: one question in; tools called as the model wants and the rules allow; a spoken answer out.
+"""The agent: runs one turn of a conversation with a model and its tools.
 
-The turn's story is `_turn`. The person always gets a sentence, and the conversation is whole however it ends.
+Start at `LLMAgent._turn`. Every turn ends with a spoken sentence and leaves a consistent conversation.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from edgevox.tools.results import ToolResult
 MAX_ITERATIONS = 6
 
 Offer: TypeAlias = Callable[[str], Sequence[str]]
-"""The names of the tools that a model is told of when it is asked this."""
+"""Selects the tools offered for an utterance, by name; "" selects the default ones."""
 
 _SAFETY_FAILED = "Sorry, I cannot do that safely right now."
 NO_MORE_TOOLS = "(system: no more tools can be used now. Answer the person in one short sentence with what you know.)"
@@ -58,27 +58,27 @@ NO_MORE_TOOLS = "(system: no more tools can be used now. Answer the person in on
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """What came of one question."""
+    """The result of one turn."""
 
     reply: str
     calls: tuple[ToolCall, ...]
     finish_reason: FinishReason
     results: tuple[ToolResult, ...] = ()
     heard: str | None = None
-    """What was heard of the reply, where the turn ended before it was spoken to its end."""
+    """The spoken part of the reply, if playback ended early."""
 
-    def told(self) -> JsonObject:
-        """As programs are told of it."""
+    def as_json(self) -> JsonObject:
+        """The JSON form for the CLI and the control socket."""
         calls = [{"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)} for call in self.calls]
         return {"reply": self.reply, "tool_calls": calls, "finish_reason": self.finish_reason}
 
 
 class LLMAgent:
-    """A language model with instructions, tools and a memory. One turn at a time.
+    """A language model with instructions, tools and a memory. Runs one turn at a time.
 
-    `offered` are the names of the tools that the model is told of, or gives them for a sentence ("" for what
-    is told whatever is asked); without them it is all. A model that `takes_notes` can summarise what its
-    prompt has no room for. `client` is as in ChatRequest.
+    `offered` limits the tools in the prompt: a list of names, or a function from the utterance to names. By default all
+    tools are offered. `takes_notes` lets the model summarise turns that no longer fit the prompt. `client` is as in
+    ChatRequest.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class LLMAgent:
     ) -> None:
         self.name = name
         self.description = description
-        # Each agent's conversation has its own place in the model's memory.
+        # Each agent's conversation has its own prefix cache.
         self._client = client or uuid.uuid4().hex
         self._instructions = instructions
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
@@ -136,10 +136,9 @@ class LLMAgent:
         tool_choice: ToolChoice = "auto",
         source: str = "text",
     ) -> AgentResult:
-        """Answer `text` and return the whole reply. Raises EngineFailed and ModelError.
+        """Answer `text` and return the complete reply. Raises EngineFailed and ModelError.
 
-        In the place of a text, a turn that has begun elsewhere is taken up: the person's message, then the
-        calls that were made for it and their results.
+        A sequence of messages continues a turn that began elsewhere: the user message, then its calls and results.
         """
         result: AgentResult | None = None
         async for piece in self.stream(text, turn or Turn(), tool_choice=tool_choice, source=source):
@@ -159,41 +158,39 @@ class LLMAgent:
         preview: OnPreview = lambda _text: None,
         is_doubted: bool = False,
     ) -> AsyncGenerator[str | AgentResult, None]:
-        """Answer `text` piece by piece, also while tools are still to come; the last item is the result.
+        """Answer `text` in pieces, also between tool calls; the last item is the result.
 
-        `answer_in` is the code of the language that the model is told to answer in. `preview` is told what
-        will probably be said, as it grows, before that is certain. Before anything is done for a text that
-        `is_doubted`, the person is asked whether they said it.
+        `answer_in` is the language code of the reply. `preview` receives the probable beginning of the reply before it
+        is certain. A text that `is_doubted` is confirmed with the person before any tool runs.
 
-        A cancelled turn keeps what was said so far; a failed one, and one whose gate was not opened, leave no
-        trace in the conversation.
+        A cancelled turn keeps the text spoken so far; a failed turn, or one whose gate never opened, is not kept.
         """
-        begun = [Message("user", text)] if isinstance(text, str) else list(text)
-        sentence = begun[0].content
-        work = TurnState(Run(self.name, turn.id, sentence), begun, SystemPrompt.of(self._instructions, sentence))
-        work.offered = self._names_for(sentence)
-        work.answer_in = answer_in
-        work.low_confidence_text = sentence if is_doubted else ""
-        work.preview = preview
+        messages = [Message("user", text)] if isinstance(text, str) else list(text)
+        sentence = messages[0].content
+        state = TurnState(Run(self.name, turn.id, sentence), messages, SystemPrompt.of(self._instructions, sentence))
+        state.offered = self._names_for(sentence)
+        state.answer_in = answer_in
+        state.low_confidence_text = sentence if is_doubted else ""
+        state.preview = preview
         self._prepared = None
-        async with aclosing(self._turn(work, turn, tool_choice)) as pieces:
+        async with aclosing(self._turn(state, turn, tool_choice)) as pieces:
             async for piece in pieces:
-                self._tell(ReplyDelta(turn_id=turn.id, text=piece), turn)
+                self._publish_event(ReplyDelta(turn_id=turn.id, text=piece), turn)
                 yield piece
         if turn.gate.is_open:
-            self._executor.stats.count_offered(self._names() if work.offered is None else work.offered)
-            if work.reply or work.results:
+            self._executor.stats.count_offered(self._names() if state.offered is None else state.offered)
+            if state.reply or state.results:
                 self._conversation.keep(
-                    (*work.messages, Message("assistant", work.reply)),
+                    (*state.messages, Message("assistant", state.reply)),
                     turn_id=turn.id,
                     source=source,
-                    finish_reason=work.finish,
+                    finish_reason=state.finish,
                 )
-            await self._hooks.run_end(work.run, work.reply)
-        yield AgentResult(work.reply, tuple(work.run.calls), work.finish, tuple(work.results))
+            await self._hooks.run_end(state.run, state.reply)
+        yield AgentResult(state.reply, tuple(state.run.calls), state.finish, tuple(state.results))
 
-    def was_heard(self, turn_id: str, heard: str, *, finish_reason: str = "interrupted") -> None:
-        """No more than this was heard of the last reply: so it is remembered, and seen to have no end."""
+    def truncate_reply(self, turn_id: str, heard: str, *, finish_reason: str = "interrupted") -> None:
+        """Replace the last reply in the history by its spoken part, marked as incomplete."""
         self._conversation.amend_reply(turn_id, mark_truncated(heard), finish_reason=finish_reason)
 
     async def warm_prefix(self, cancel: CancelFlag) -> None:
@@ -214,55 +211,55 @@ class LLMAgent:
         if not cancel.is_set():
             self._prepared = request
 
-    # --- the story of one turn
+    # --- one turn
 
-    async def _turn(self, work: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
-        """What is said, piece by piece; `work` is then complete."""
+    async def _turn(self, state: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
+        """Yield the spoken text; complete `state` when done."""
         try:
-            answer = await self._hooks.run_start(work.run)
+            answer = await self._hooks.run_start(state.run)
             while answer is None and not turn.cancel.is_set():
-                reply = self._model.reply(work.numbers)
-                async with aclosing(self._generate(reply, work, turn, choice)) as pieces:
+                reply = self._model.reply(state.numbers)
+                async with aclosing(self._generate(reply, state, turn, choice)) as pieces:
                     async for piece in pieces:
                         yield piece
                 if not await turn.gate.passed(turn.cancel):
                     break
-                answer = await self._after(reply, work, turn)
-                work.run.hop += 1
+                answer = await self._handle_reply(reply, state, turn)
+                state.run.hop += 1
         except SafetyHookFailed:
             answer = Answer(_SAFETY_FAILED)
         if turn.cancel.is_set():
-            work.finish = "cancelled"
-            work.reply = work.said.strip()
+            state.finish = "cancelled"
+            state.reply = state.said.strip()
             return
         assert answer is not None
-        work.reply = answer.text.strip() or work.said.strip() or work.last_words or turn_sentence(work.run)
-        if work.unspoken_text:
-            yield work.unspoken_text
+        state.reply = answer.text.strip() or state.said.strip() or state.last_words or turn_sentence(state.run)
+        if state.unspoken_text:
+            yield state.unspoken_text
 
     async def _generate(
-        self, reply: Reply, work: TurnState, turn: Turn, choice: ToolChoice
+        self, reply: Reply, state: TurnState, turn: Turn, choice: ToolChoice
     ) -> AsyncGenerator[str, None]:
-        """One generation; what of it may be said is said at once."""
-        is_last = work.run.hop >= self._max_iterations
+        """Run one generation and yield the text that may be spoken at once."""
+        is_last = state.run.hop >= self._max_iterations
         if is_last:
-            work.hints.append(NO_MORE_TOOLS)
+            state.hints.append(NO_MORE_TOOLS)
         request = self._request(
-            work.told,
-            work.offered,
-            (*work.messages, *(Message("user", hint) for hint in (*work.hints, *work.reminders))),
-            # A call that is to be written again is a first hop anew.
-            hop=0 if work.forced_choice else work.run.hop,
-            choice="none" if is_last else work.forced_choice or choice,
+            state.told,
+            state.offered,
+            (*state.messages, *(Message("user", hint) for hint in (*state.hints, *state.reminders))),
+            # A regenerated call follows the rules of a first hop.
+            hop=0 if state.forced_choice else state.run.hop,
+            choice="none" if is_last else state.forced_choice or choice,
         )
-        request = await self._hooks.before_llm(work.run, request)
-        work.hints.clear()
-        work.forced_choice = None
-        self._tell(ModelStarted(turn_id=turn.id), turn)
-        on_call = partial(self._tell_call, turn)
-        async with aclosing(reply.spoken(request, turn.cancel, work.preview, on_call)) as pieces:
+        request = await self._hooks.before_llm(state.run, request)
+        state.hints.clear()
+        state.forced_choice = None
+        self._publish_event(ModelStarted(turn_id=turn.id), turn)
+        on_call = partial(self._publish_call, turn)
+        async with aclosing(reply.spoken(request, turn.cancel, state.preview, on_call)) as pieces:
             async for piece in pieces:
-                yield work.say(piece, begins_reply=reply.said == piece)
+                yield state.say(piece, begins_reply=reply.said == piece)
         done = reply.done
         finished = ModelFinished(
             turn_id=turn.id,
@@ -271,74 +268,74 @@ class LLMAgent:
             cached_tokens=done.cached_tokens,
             generated_tokens=done.generated_tokens,
         )
-        self._tell(finished, turn)
+        self._publish_event(finished, turn)
         if done.dropped_turns:
             turn.gate.when_open(lambda: self._conversation.forget_oldest(done.dropped_turns))
-            self._tell(TurnsForgotten(turn_id=turn.id, count=done.dropped_turns), turn)
+            self._publish_event(TurnsForgotten(turn_id=turn.id, count=done.dropped_turns), turn)
 
-    async def _after(self, reply: Reply, work: TurnState, turn: Turn) -> Answer | None:
-        """What follows from a reply: the answer to the person, or None, and then the model is asked again."""
+    async def _handle_reply(self, reply: Reply, state: TurnState, turn: Turn) -> Answer | None:
+        """Return the answer, or None if the model has to be asked again."""
         read = reply.read()
-        is_last = work.run.hop >= self._max_iterations
-        work.finish = read.finish_reason
+        is_last = state.run.hop >= self._max_iterations
+        state.finish = read.finish_reason
         if turn.cancel.is_set():
             return None
-        if read.problems and not read.calls and not work.is_regenerated and not is_last:
-            # Something was meant to be a call: the grammar makes it one, or lets the model say it in words.
-            work.is_regenerated = True
-            work.forced_choice = "required"
+        if read.problems and not read.calls and not state.is_regenerated and not is_last:
+            # A malformed call: the grammar turns the next attempt into a call or into plain words.
+            state.is_regenerated = True
+            state.forced_choice = "required"
             return None
-        match await self._hooks.after_llm(work.run, read):
+        match await self._hooks.after_llm(state.run, read):
             case Answer() as answer:
                 return answer
             case Again(hint) if not is_last:
-                work.hints.append(hint)
+                state.hints.append(hint)
                 return None
         if not read.calls or is_last:
             return Answer(read.text)
-        return await self._tool_loop.act(read, work, turn)
+        return await self._tool_loop.act(read, state, turn)
 
     def _next_prompt(self) -> ChatRequest:
-        """What can be evaluated of the next turn before its sentence is known."""
+        """Return the part of the next prompt that does not depend on the utterance."""
         request = self._request(SystemPrompt.of(self._instructions), self._names_for(""), ())
         return replace(request, prompt_only=True)
 
     def _request(
         self,
-        told: SystemPrompt,
+        system_prompt: SystemPrompt,
         offered: Sequence[str] | None,
         messages: Sequence[Message],
         *,
         hop: int = 0,
         choice: ToolChoice = "auto",
     ) -> ChatRequest:
-        system = (Message("system", told.system),) if told.system else ()
-        usually = self._names_for("")
+        system = (Message("system", system_prompt.system),) if system_prompt.system else ()
+        default_tools = self._names_for("")
         if offered is not None and callable(self._offered):
-            # A server may have taken a tool away since the turn began.
+            # An MCP server may have removed a tool since the turn began.
             offered = tuple(name for name in offered if name in self._executor.registry)
-        is_usual = told.is_usual and offered == usually
-        # Behind other instructions or tools all is evaluated anew: where the past is not needed, it is left
-        # out, and what is known of the usual prompt stays in its own place in the model's memory.
-        is_past_needed = is_usual or not is_self_contained(messages[0].content)
+        is_default = system_prompt.is_default and offered == default_tools
+        # With other instructions or tools the whole prompt is evaluated again. So the history is left out if it is not
+        # needed, and the default prompt keeps its own cached sequence.
+        is_past_needed = is_default or not is_self_contained(messages[0].content)
         request = self._model.request(
             (*system, *(self._conversation.messages() if is_past_needed else ()), *messages),
             self._executor.registry,
             hop=hop,
             choice=choice,
             offered=offered,
-            usually=None if offered == usually else usually,
-            client=self._client if is_usual else f"{self._client} aside",
+            default_tools=None if offered == default_tools else default_tools,
+            client=self._client if is_default else f"{self._client} aside",
         )
-        return request if is_usual else replace(request, usual_system=told.usual)
+        return request if is_default else replace(request, default_system=system_prompt.default)
 
-    def _tell(self, event: Event, turn: Turn) -> None:
+    def _publish_event(self, event: Event, turn: Turn) -> None:
         turn.gate.when_open(lambda: self._publish(event))
 
-    def _tell_call(self, turn: Turn, written: ArgumentsDelta) -> None:
+    def _publish_call(self, turn: Turn, written: ArgumentsDelta) -> None:
         if written.name == RESPOND_NAME and RESPOND_NAME not in self._names():
-            return  # plain talk, written as a call
-        self._tell(
+            return  # `respond` is plain text written as a call
+        self._publish_event(
             ToolCallWritten(
                 turn_id=turn.id,
                 call_id=written.id,
@@ -358,12 +355,12 @@ class LLMAgent:
         names = self._offered(sentence)
         if not sentence or is_self_contained(sentence):
             return names
-        # "And tomorrow?" has no word of the tool that it is about.
+        # "And tomorrow?" does not name the tool it refers to.
         again = (name for name in self._last_called() if name in self._executor.registry)
         return tuple(dict.fromkeys((*names, *again)))
 
     def _last_called(self) -> list[str]:
-        """The names of the tools that were called in the last turn."""
+        """Return the names of the tools called in the last turn."""
         called: list[str] = []
         for message in reversed(self._conversation.messages()):
             if message.role == "user":

@@ -1,7 +1,6 @@
-"""The memory of conversations: loads what is recent, and writes every turn from a thread of its own.
+"""The store of conversations: loads recent turns, and writes every turn on a separate thread.
 
-A turn costs an fsync, which may take a second on a memory card: the event loop, which the sound depends on,
-must not wait for it.
+A turn costs an fsync, up to a second on a memory card, and the event loop that drives audio must not wait for it.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ _WRITE_WITHIN_S = 5.0
 
 _Job: TypeAlias = Callable[[MemoryFile], None]
 OnChange: TypeAlias = Callable[[StateError | None], None]
-"""Told, from any thread, of what goes wrong, and with None that it is well again."""
+"""Called from any thread with an error, and with None once it has cleared."""
 
 
 class ConversationStore:
-    """All conversations. Where nothing can be kept they work just the same, and end with the process.
+    """All conversations. If nothing can be stored, they work in memory and end with the process.
 
-    `problem` is the first thing that is wrong, if any; a full disk is so until there is room again. Close
-    it, so that the last turn is written.
+    `problem` is the first current error; a full disk counts until there is space again. Call `close` so that the last
+    turn is written.
     """
 
     def __init__(
@@ -45,10 +44,10 @@ class ConversationStore:
         clock: Clock = time.time,
         on_change: OnChange = lambda _problem: None,
     ) -> None:
-        """A store without a file; `open` makes one that lasts."""
+        """A store without a file; use `open` for a persistent one."""
         self.problem: StateError | None = None
-        self._may_pass = False
-        """Whether the problem is over as soon as something can be written."""
+        self._clears_on_write = False
+        """True if the problem ends with the next successful write."""
         self._on_change = on_change
         self._settings = settings
         self._clock = clock
@@ -65,7 +64,7 @@ class ConversationStore:
         on_change: OnChange = lambda _problem: None,
         stores: Sequence[WordStore] = (),
     ) -> ConversationStore:
-        """Open the memory in the state folder, and delete what is too old there and in the files of `stores`.
+        """Open the memory in the state folder, and delete expired turns there and in the files of `stores`.
 
         Blocks for milliseconds.
         """
@@ -79,9 +78,9 @@ class ConversationStore:
         return store
 
     def conversation(self, name: str = "default", *, max_turns: int | None = None) -> Conversation:
-        """The conversation of that name; it goes on where it was, unless it ended too long ago.
+        """Return the named conversation, restored unless it ended too long ago.
 
-        The model is told of `max_turns` of it where that is less than the settings say.
+        `max_turns` can lower the number of turns in the prompt below the setting.
         """
         if name not in self._conversations:
             settings = self._settings
@@ -98,18 +97,18 @@ class ConversationStore:
             )
         return self._conversations[name]
 
-    def try_again(self) -> None:
-        """Find out whether what went wrong is over. Returns at once."""
-        if self._journal and self._may_pass:
+    def retry(self) -> None:
+        """Check whether the problem has cleared. Returns at once."""
+        if self._journal and self._clears_on_write:
             self._journal.probe()
 
     def flush(self) -> None:
-        """Wait until what has been kept is on the disk, or the disk takes too long. Blocks."""
+        """Wait until every stored turn is on the disk, or the disk takes too long. Blocks."""
         if self._journal:
             self._journal.flush()
 
     def close(self) -> None:
-        """Write what is still to be written, within the same bound. Blocks."""
+        """Write outstanding turns within the bound of `flush`. Blocks."""
         if self._journal:
             self._journal.close()
 
@@ -126,14 +125,14 @@ class ConversationStore:
         if file.set_aside:
             self._report(
                 StateError(
-                    f"{file.path} was broken: it is kept as {file.set_aside}, and a new one was begun",
+                    f"{file.path} was damaged: it was moved to {file.set_aside}, and a new file was created",
                     hint="edgevox forget --all deletes both",
                 )
             )
-        self._journal = _FileJournal(file, file.reader(), self._write_ended)
+        self._journal = _FileJournal(file, file.reader(), self._record_write)
 
     def _recent(self, name: str, max_turns: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
-        """What a conversation goes on from: the turns since its last long silence."""
+        """Return the turns since the last long silence, and the summary."""
         if self._journal is None:
             return (), None
         silence_s = self._settings.continue_minutes * 60
@@ -158,31 +157,31 @@ class ConversationStore:
             self.problem = error
             self._on_change(error)
 
-    def _write_ended(self, error: StateError | None) -> None:
-        """Something was written, or could not be."""
+    def _record_write(self, error: StateError | None) -> None:
+        """Record whether a write succeeded."""
         if error is not None:
-            self._may_pass = self._may_pass or self.problem is None
+            self._clears_on_write = self._clears_on_write or self.problem is None
             self._report(error)
-        elif self._may_pass:
-            self._may_pass = False
+        elif self._clears_on_write:
+            self._clears_on_write = False
             self.problem = None
             self._on_change(None)
 
 
 class _FileJournal:
-    """Hands turns to the thread that alone writes; reads, which never wait in SQLite's WAL, are done here."""
+    """Passes turns to the writer thread. Reads run here, since SQLite's WAL never blocks a reader."""
 
     def __init__(self, file: MemoryFile, reader: MemoryFile, write_ended: OnChange) -> None:
         self.reader = reader
         self._file = file
         self._old_reader: MemoryFile | None = None
-        """Of the file that was deleted: whoever uses it in this moment may end."""
-        self._write_ended = write_ended
+        """A reader of the deleted file, kept open for calls in progress on other threads."""
+        self._record_write = write_ended
         self._jobs: SimpleQueue[_Job | threading.Event | None] = SimpleQueue()
         self._unwritten: set[str] = set()
         self._known_forgettings = 0
         self._forgettings_before = 0
-        """Those of the files before this one."""
+        """The deletions counted in earlier files."""
         self._thread = threading.Thread(target=self._write, name="memory", daemon=True)
         self._thread.start()
 
@@ -193,7 +192,7 @@ class _FileJournal:
 
     def close(self) -> None:
         for reader in filter(None, (self._old_reader, self.reader)):
-            reader.close()  # first: only a connection that may write can empty the log when it is the last
+            reader.close()  # first: the last connection must be a writer, or the log is not emptied
         self._jobs.put(None)
         self._thread.join(_WRITE_WITHIN_S)
 
@@ -221,16 +220,16 @@ class _FileJournal:
         try:
             self._known_forgettings = self._forgettings_before + self.reader.forgettings()
         except StateError as error:
-            self._write_ended(error)
+            self._record_write(error)
         return self._known_forgettings
 
     def surviving(self, turn_ids: Collection[str]) -> Collection[str]:
-        unwritten = set(self._unwritten)  # before the file: in between they are written
+        unwritten = set(self._unwritten)  # before the file is read: they may be written in between
         try:
             return self.reader.surviving(turn_ids) | unwritten
         except StateError as error:
-            self._write_ended(error)
-            return unwritten  # what may have been deleted is not told again
+            self._record_write(error)
+            return unwritten  # turns that may have been deleted are left out
 
     def _write(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -242,20 +241,22 @@ class _FileJournal:
                     self._open_new_file()
                 job(self._file)
             except StateError as error:  # the disk may be full now and free for the next turn
-                self._write_ended(error)
+                self._record_write(error)
             else:
-                self._write_ended(None)
+                self._record_write(None)
         self._file.close()
 
     def _open_new_file(self) -> None:
-        """Somebody has deleted the file: what is said from now on is kept in another. Raises StateError.
+        """Create a new file because the old one was deleted. Raises StateError.
 
-        What was in it is not written again. The conversation that is under way goes on.
+        Earlier turns are not written again. The current conversation continues.
         """
         path = self._file.path
         file = MemoryFile.open(path.parent)
-        log.warning("%s was deleted: it is begun anew", path)
-        self._write_ended(StateError(f"{path} was deleted: it is begun anew", hint="what was said before is gone"))
+        log.warning("%s was deleted: created a new one", path)
+        self._record_write(
+            StateError(f"{path} was deleted: a new one was created", hint="earlier conversations are lost")
+        )
         if self._old_reader is not None:
             self._old_reader.close()
         self._forgettings_before = self._known_forgettings

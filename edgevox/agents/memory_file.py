@@ -1,6 +1,6 @@
-"""The file that holds turns and summaries: one SQLite database in the state folder. Every method blocks.
+"""The SQLite file of turns and summaries in the state folder. Every method blocks.
 
-Deleted means gone: its bytes are overwritten, in the file and in its write-ahead log.
+Deletion overwrites the bytes, in the file and in its write-ahead log.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SCHEMA = (
     )""",
     "CREATE TABLE forgettings (times INTEGER NOT NULL)",
     "INSERT INTO forgettings VALUES (0)",
-    # A summary holds the words of its turns: it goes with the first of them.
+    # A summary contains words of its turns, so deleting any of them deletes it.
     """CREATE TRIGGER turn_deleted AFTER DELETE ON turns BEGIN
         DELETE FROM summaries
         WHERE conversation = OLD.conversation AND OLD.number BETWEEN first_turn AND last_turn;
@@ -50,39 +50,39 @@ _SCHEMA = (
     END""",
 )
 _BUSY_S = 5.0
-_READER_BUSY_S = 0.2  # a reader is used on the event loop, and waits only while a cut-off log is recovered
-# Python cannot read SQLite's message when that quotes a damaged schema.
+_READER_BUSY_S = 0.2  # readers run on the event loop and wait only while an interrupted log is recovered
+# Python cannot decode SQLite's message if it quotes a damaged schema.
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
-# Of SQLite's result codes, those that mean that the content of the file is not what it was.
+# SQLite result codes that mean damaged content.
 _BROKEN_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 _HINT = "make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder"
 
 
 class MemoryBroken(StateError):
-    """The file holds something else than what was written to it."""
+    """The file is damaged."""
 
 
 class MemoryFile:
-    """An open file. It may be handed to another thread, but not used by two at once.
+    """An open file. It may move to another thread, but not be used by two at once.
 
-    Every method raises StateError when the file cannot be used.
+    Every method raises StateError if the file cannot be used.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.path = path
         self.set_aside: Path | None = None
-        """Where the file that was there before lies now, if it was broken."""
+        """The new path of a damaged file that was replaced."""
         self._connection = connection
         self._inode = _inode(path)
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the file is not in its place any more: SQLite goes on with what nobody will find again."""
+        """Whether the file was removed or replaced; SQLite would keep writing to the unlinked one."""
         return _inode(self.path) != self._inode
 
     @classmethod
     def open(cls, folder: Path) -> MemoryFile:
-        """Open the file to read and write; a missing one is begun, a broken one is set aside first."""
+        """Open the file for writing; create a missing one, and set a damaged one aside first."""
         path = folder / FILE_NAME
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -101,13 +101,13 @@ class MemoryFile:
 
     @classmethod
     def open_to_read(cls, folder: Path) -> MemoryFile | None:
-        """Open the file if there is one, and change nothing."""
+        """Open the file read-only, or return None if it is missing."""
         path = folder / FILE_NAME
         if not path.exists():
             return None
         file = cls._reading(path)
         try:
-            with file._explaining():
+            with file._errors_explained():
                 file._check_version()
         except StateError:
             file.close()
@@ -115,7 +115,7 @@ class MemoryFile:
         return file
 
     def reader(self) -> MemoryFile:
-        """The same file for another thread, which only reads: writing does not hold it up."""
+        """Return a read-only connection for another thread; writes do not block it."""
         return self._reading(self.path)
 
     def close(self) -> None:
@@ -125,23 +125,23 @@ class MemoryFile:
 
     def add(self, turn: TurnRecord) -> None:
         values = (turn.id, turn.conversation, turn.at_s, turn.source, turn.finish_reason)
-        with self._changing():
+        with self._transaction():
             self._connection.execute(
                 "INSERT OR REPLACE INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?)",
                 (*values, messages_as_json(turn.messages)),
             )
 
     def amend(self, turn: TurnRecord) -> None:
-        """Write what was said in a turn as it is now; without effect if it has been deleted."""
-        with self._changing():
+        """Overwrite the messages of a turn; does nothing if it was deleted."""
+        with self._transaction():
             self._connection.execute(
                 "UPDATE turns SET finish_reason = ?, messages = ? WHERE id = ?",
                 (turn.finish_reason, messages_as_json(turn.messages), turn.id),
             )
 
     def summarise(self, conversation: str, summary: Summary) -> None:
-        """Replace the summary of a conversation; without effect if its turns have been deleted."""
-        with self._changing():
+        """Replace the summary of a conversation; does nothing if its turns were deleted."""
+        with self._transaction():
             self._connection.execute(
                 "INSERT OR REPLACE INTO summaries SELECT ?, ?, first.number, last.number "
                 "FROM turns AS first, turns AS last WHERE first.id = ? AND last.id = ?",
@@ -149,46 +149,46 @@ class MemoryFile:
             )
 
     def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
-        """Delete the turns of a time, and return how many there were; `wipe` makes sure of their bytes."""
-        with self._changing():
+        """Delete the turns of a period and return their number; call `wipe` to remove their bytes."""
+        with self._transaction():
             return self._connection.execute(
                 "DELETE FROM turns WHERE at_s >= ? AND at_s < ?", (from_s, until_s)
             ).rowcount
 
     def wipe(self) -> None:
-        """Leave no byte of what was deleted in the file, nor in what SQLite keeps beside it."""
-        with self._explaining():
-            # Deleted rows are zeroed already; the space is given back, and the log holds earlier pages.
+        """Remove all bytes of deleted turns from the file and SQLite's side files."""
+        with self._errors_explained():
+            # Deleted rows are already zeroed. Free the space, and empty the log, which holds earlier pages.
             self._connection.execute("VACUUM")
             (busy, _pages, _moved) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise StateError(
-                f"the turns are deleted, but another program reads {self.path}: their bytes are still there",
+                f"the turns are deleted, but another program is reading {self.path}: their bytes are still there",
                 hint="end that program, or run the command again",
             )
 
     def probe(self) -> None:
-        """Change nothing, and find out whether something could be changed."""
-        with self._changing():
+        """Check that the file is writable, without changing it."""
+        with self._transaction():
             self._connection.execute("UPDATE forgettings SET times = times")
 
     # --- reading
 
     def turns(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> Iterator[TurnRecord]:
-        """The turns of a time, newest first; one that cannot be read is passed over."""
-        with self._explaining():
+        """Iterate over the turns of a period, newest first; unreadable ones are skipped."""
+        with self._errors_explained():
             rows = self._connection.execute(
                 "SELECT * FROM turns WHERE at_s >= ? AND at_s < ? ORDER BY number DESC", (from_s, until_s)
             ).fetchall()
         return _readable(rows)
 
     def count(self) -> int:
-        with self._explaining():
+        with self._errors_explained():
             return int(self._connection.execute("SELECT count(*) FROM turns").fetchone()[0])
 
     def last_turns(self, conversation: str, limit: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
-        """The summary of a conversation, if any, and the last turns that are not in it."""
-        with self._explaining():
+        """Return the last turns that are not summarised, and the summary if any."""
+        with self._errors_explained():
             row = self._connection.execute(
                 "SELECT text, first.id, last.id, last_turn FROM summaries "
                 "JOIN turns AS first ON first.number = first_turn "
@@ -204,14 +204,14 @@ class MemoryFile:
         return tuple(reversed(tuple(_readable(rows)))), summary
 
     def at_s(self, turn_id: str) -> float | None:
-        """When a turn was, if it is still there."""
-        with self._explaining():
+        """Return the time of a turn, or None if it was deleted."""
+        with self._errors_explained():
             row = self._connection.execute("SELECT at_s FROM turns WHERE id = ?", (turn_id,)).fetchone()
         return row[0] if row else None
 
     def surviving(self, turn_ids: Collection[str]) -> frozenset[str]:
-        """Those of the turns that have not been deleted."""
-        with self._explaining():
+        """Return the ids of those turns that have not been deleted."""
+        with self._errors_explained():
             rows = self._connection.execute(
                 "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(turn_ids)),),
@@ -219,15 +219,15 @@ class MemoryFile:
         return frozenset(row[0] for row in rows)
 
     def forgettings(self) -> int:
-        """A number that grows with every turn that is deleted."""
-        with self._explaining():
+        """Return a number that grows with every deleted turn."""
+        with self._errors_explained():
             return int(self._connection.execute("SELECT times FROM forgettings").fetchone()[0])
 
     # --- opening
 
     @classmethod
     def _open(cls, path: Path) -> MemoryFile:
-        # SQLite gives its other files the permissions of this one.
+        # SQLite gives its side files the permissions of this one.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         file = cls(_connect(path, mode="rw", busy_s=_BUSY_S), path)
         try:
@@ -247,10 +247,10 @@ class MemoryFile:
     def _prepare(self) -> None:
         run = self._connection.execute
         run("PRAGMA journal_mode = WAL")
-        # One fsync for a turn, off the event loop: a turn that switched something survives a power cut.
+        # One fsync per turn, off the event loop: a turn with an action survives a power cut.
         run("PRAGMA synchronous = FULL")
         run("PRAGMA secure_delete = ON")
-        run("PRAGMA temp_store = MEMORY")  # VACUUM must not leave words in a temporary folder
+        run("PRAGMA temp_store = MEMORY")  # VACUUM must not leave text in a temporary folder
         self._check_version()
         if run("PRAGMA user_version").fetchone()[0] == 0:
             run("BEGIN IMMEDIATE")
@@ -258,9 +258,9 @@ class MemoryFile:
                 run(statement)
             run(f"PRAGMA user_version = {_VERSION}")
             run("COMMIT")
-        # The whole check: a quick one leaves out the indexes, without which nothing can be deleted.
+        # The full check: the quick one skips the indexes, without which nothing can be deleted.
         if run("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
-            raise _Broken("its pages do not fit together")
+            raise _Broken("its pages are inconsistent")
         if run("SELECT times FROM forgettings").fetchone() is None:
             raise _Broken("a part is missing")
 
@@ -272,19 +272,19 @@ class MemoryFile:
             )
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        with self._explaining():
+    def _transaction(self) -> Iterator[None]:
+        with self._errors_explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # some errors have ended it already
+                if self._connection.in_transaction:  # some errors have already ended it
                     self._connection.execute("ROLLBACK")
                 raise
 
     @contextmanager
-    def _explaining(self) -> Iterator[None]:
+    def _errors_explained(self) -> Iterator[None]:
         try:
             yield
         except _TROUBLE as error:
@@ -299,7 +299,7 @@ def _inode(path: Path) -> int | None:
 
 
 def _set_aside(path: Path) -> Path:
-    """Move a broken file and what belongs to it to names that nothing reads; earlier ones are replaced."""
+    """Rename a damaged file and its side files, replacing earlier ones."""
     for suffix in ("-wal", "-shm", ""):
         part = path.with_name(path.name + suffix)
         if part.exists():
@@ -308,7 +308,7 @@ def _set_aside(path: Path) -> Path:
 
 
 class _Broken(sqlite3.DatabaseError):
-    """A file that SQLite can open and that is not whole."""
+    """The file can be opened but is incomplete."""
 
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
@@ -326,7 +326,7 @@ def _connect(path: Path, *, mode: str, busy_s: float) -> sqlite3.Connection:
 
 
 def _is_broken(error: Exception) -> bool:
-    # The low byte is the kind of error; the rest says more.
+    # The low byte is the primary error code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
     return code in _BROKEN_CODES or isinstance(error, UnicodeDecodeError)
 
@@ -341,6 +341,6 @@ def _readable(rows: list[Any]) -> Iterator[TurnRecord]:
 
 def _unusable(path: Path, error: Exception) -> StateError:
     if _is_broken(error):
-        return MemoryBroken(f"{path} is broken: {error}", hint="edgevox run sets it aside, and begins anew")
+        return MemoryBroken(f"{path} is damaged: {error}", hint="edgevox run sets it aside and creates a new one")
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return StateError(f"conversations cannot be kept in {path}: {reason}", hint=_HINT)
+    return StateError(f"conversations cannot be stored in {path}: {reason}", hint=_HINT)

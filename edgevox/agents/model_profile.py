@@ -1,7 +1,6 @@
-"""How a language model is asked (formats, tool policy, sampling), and how its reply is read while it streams.
+"""How a language model is prompted (formats, tool policy, sampling), and how its streamed reply is read.
 
-The preview of a reply is a guess from an incomplete call to `respond`: it may be used to prepare speech, and
-for nothing else.
+A reply preview is a guess from an incomplete call to `respond`. Use it only to prepare speech.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from edgevox.llm.tool_choice import RESPOND_NAME, HopPlan, ToolChoicePolicy, pla
 from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser, ToolCallItem
 from edgevox.tools import ToolRegistry
 
-# In all notations the string follows the names of the tool and of its one argument.
+# In every notation the string follows the names of the tool and of its single argument.
 _OPENING = re.compile(
     rf"\b{RESPOND_NAME}\b\W{{1,12}}(?:(?:arguments|parameters)\W{{1,8}})?(?:message|text)[\"']?\s*[:=]\s*([\"'])"
 )
-# Behind other calls it is not what is said first.
+# After other calls, it is not the first thing spoken.
 _LATEST_OPENING = 80
 
 
 class ReplyPreview:
-    """Feed it what the model writes, as it is written."""
+    """Extracts the text of an incomplete `respond` call while it streams."""
 
     def __init__(self) -> None:
         self._written = ""
@@ -48,14 +47,14 @@ class ReplyPreview:
         self._is_over = False
 
     def feed(self, text: str) -> str:
-        """The words of the reply so far; "" where they are not known, or have been told to their end."""
+        """Return the reply text so far, or "" if it is unknown or already complete."""
         if self._is_over:
             return ""
         self._written += text
         if not self._quote and not self._has_opened():
             self._is_over = len(self._written) > _LATEST_OPENING
             return ""
-        # A quote or a character that is written otherwise than it is said: the rest is not foreseen.
+        # A quote or an escaped character: the preview ends here.
         end = re.search(rf"[{self._quote}\\]", self._written)
         self._is_over = end is not None
         return self._written[: end.start()] if end else self._written
@@ -73,7 +72,7 @@ OnPreview: TypeAlias = Callable[[str], None]
 
 
 class Reply:
-    """Iterate `spoken` to its end, then read the rest. One generation each."""
+    """One streamed generation. Iterate `spoken` to its end, then read the other attributes."""
 
     def __init__(self, model: ChatModel, parsers: tuple[str, ...], ids: Iterator[int]) -> None:
         self._model = model
@@ -83,9 +82,9 @@ class Reply:
         self.said = ""
         self.calls: list[ToolCall] = []
         self.problems: list[str] = []
-        self.done = ChatDone("cancelled", 0, 0, 0)  # a model that is cancelled may just end
+        self.done = ChatDone("cancelled", 0, 0, 0)  # a cancelled model may end without ChatDone
         self._call_ids: dict[str, str] = {}
-        """Ours, by the parser's."""
+        """Maps the parser's call ids to ours."""
 
     async def spoken(
         self,
@@ -94,10 +93,10 @@ class Reply:
         preview: OnPreview = lambda _text: None,
         on_call: Callable[[ArgumentsDelta], None] = lambda _delta: None,
     ) -> AsyncGenerator[str, None]:
-        """The text, piece by piece, without reasoning and markers. Raises EngineFailed and ModelError.
+        """Yield the text without reasoning and markers. Raises EngineFailed and ModelError.
 
-        `preview` is told what the reply will probably begin with, where that is known before it may be said,
-        and `on_call` of calls while they are written.
+        `preview` receives the probable beginning of the reply before it may be spoken, and `on_call` the calls while
+        they are written.
         """
         foresight = ReplyPreview()
         parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
@@ -120,13 +119,13 @@ class Reply:
                     yield piece
 
     def read(self) -> ModelReply:
-        """The whole of it, for hooks and for the conversation."""
+        """Return the complete reply for hooks and the conversation."""
         text = self.text.strip()
         return ModelReply(text, tuple(self.calls), tuple(self.problems), self.done.finish_reason)
 
     def _take(self, delta: ParseDelta) -> str:
-        """Keep what was found; the text of it that may be spoken now."""
-        if delta.retracts:  # it was reasoning; what was said of it is not part of the answer
+        """Store the parsed parts; return the text that may be spoken now."""
+        if delta.retracts:  # the text so far was reasoning and is not part of the answer
             self.text = self.said = ""
         self.text += delta.text
         for item in delta.calls:
@@ -134,8 +133,8 @@ class Reply:
                 self.calls.append(self._numbered(item))
         self.problems += [f"{item.name}: {item.error}" for item in delta.calls if item.error is not None]
         self.problems += [f"{rejected.name}: {rejected.reason}" for rejected in delta.rejected]
-        # Templates put white space in front of an answer; nobody can say it. What may be data that the model
-        # reads aloud waits until the hooks have seen all of it.
+        # Templates put white space before an answer. Text that may be tool data read aloud waits until the hooks have
+        # seen all of it.
         text = self.text.lstrip()
         piece = text[len(self.said) : speakable_chars(text)]
         self.said += piece
@@ -143,12 +142,12 @@ class Reply:
 
     def _numbered(self, item: ToolCallItem) -> ToolCall:
         call_id = self._call_id(item.id)
-        if any(call.id == call_id for call in self.calls):  # a model may give one id twice
+        if any(call.id == call_id for call in self.calls):  # a model may repeat an id
             call_id = self._next_id()
         return ToolCall(call_id, item.name, item.arguments)
 
     def _call_id(self, own: str) -> str:
-        """The ids of a reply are its own; a turn has several replies."""
+        """Return an id that is unique in the turn: a turn has several replies."""
         if own not in self._call_ids:
             self._call_ids[own] = own if _MISTRAL_ID.fullmatch(own) else self._next_id()
         return self._call_ids[own]
@@ -157,18 +156,18 @@ class Reply:
         return f"call{next(self._ids):05}"
 
 
-# Mistral's templates demand ids of nine letters and digits, and the model writes them itself.
+# Mistral's templates demand ids of nine letters and digits, which the model writes itself.
 _MISTRAL_ID = re.compile("[A-Za-z0-9]{9}")
 
 
 def call_numbers(after: int = 0) -> Iterator[int]:
-    """Numbers for the calls of one turn that has made `after` of them already."""
+    """Number the calls of one turn, starting after the `after` calls it already has."""
     return itertools.count(after + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """What a preset knows of a model. The first of `parsers` is the format that its calls are held to."""
+    """The preset of a model. Calls are constrained to the format of the first of `parsers`."""
 
     model: ChatModel
     parsers: tuple[str, ...] = ()
@@ -186,12 +185,12 @@ class ModelProfile:
         hop: int = 0,
         choice: ToolChoice = "auto",
         offered: Sequence[str] | None = None,
-        usually: Sequence[str] | None = None,
+        default_tools: Sequence[str] | None = None,
         client: str = "",
     ) -> ChatRequest:
-        """The request for generation number `hop` of a turn, with all tools or those of `offered`.
+        """Build the request for generation number `hop` of a turn, with all tools or those of `offered`.
 
-        `usually` are the tools that are offered where the sentence needs no others.
+        `default_tools` names the tools offered by default, if `offered` differs.
         """
 
         def planned(names: Sequence[str] | None) -> HopPlan:
@@ -210,9 +209,9 @@ class ModelProfile:
             tools_as=self.tools_as,
             parallel_calls=True,
             client=client,
-            usual_tools=None if usually is None else planned(usually).tools,
+            default_tools=None if default_tools is None else planned(default_tools).tools,
         )
 
     def reply(self, numbers: Iterator[int]) -> Reply:
-        """A reply to one request; its calls get their ids from `numbers`."""
+        """Return a Reply for one request; its call ids come from `numbers`."""
         return Reply(self.model, self.parsers, numbers)

@@ -28,17 +28,17 @@ from edgevox.tools.results import render, sentence
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """What the model said. With `tool_calls`, it waits for their results."""
+    """The model's reply. Calls in `tool_calls` await their results."""
 
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
 
 
 class ToolConversation:
-    """A model that is offered tools which it does not run. One message at a time.
+    """A model with tools that the calling program runs. One message at a time.
 
-    Permissions and confirmation are the program's own: nothing is asked here. After `max_iterations` rounds
-    of calls the model has to answer in words.
+    The program handles permissions and confirmation. After `max_iterations` rounds of calls the model must answer in
+    words.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class ToolConversation:
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
-        """The calls whose results the model waits for."""
+        """Return the calls that await results."""
         return self._turn[-1].tool_calls if self._turn else ()
 
     async def send_message(
         self, text: str, *, tool_choice: ToolChoice = "auto", cancel: CancelFlag | None = None
     ) -> ConversationTurn:
-        """Say something to the model. Raises ValueError while calls are open, EngineFailed and ModelError."""
+        """Send a user message. Raises ValueError while calls are open, EngineFailed and ModelError."""
         if self.open_calls:
             raise ValueError(f"submit the results of {_named(self.open_calls)} first")
         self._choice = tool_choice
@@ -82,10 +82,10 @@ class ToolConversation:
     async def submit_tool_results(
         self, results: Mapping[str, object], *, cancel: CancelFlag | None = None
     ) -> ConversationTurn:
-        """Give the results of all open calls, by their ids: what a tool returned, or the ToolError it raised.
+        """Submit the results of all open calls by id: the return value, or the ToolError that was raised.
 
-        A result is fenced for the model; a ToolResult is so already. Raises ValueError when a result is
-        missing or nobody asked for it, and EngineFailed and ModelError: the calls are then still open.
+        A result is fenced for the model unless it is a ToolResult. Raises ValueError if a result is missing or matches
+        no open call, and EngineFailed and ModelError, after which the calls are still open.
         """
         calls = self.open_calls
         if not calls:
@@ -93,7 +93,7 @@ class ToolConversation:
         if unknown := results.keys() - {call.id for call in calls}:
             raise ValueError(f"no open call has the id {', '.join(sorted(unknown))}")
         if missing := [call for call in calls if call.id not in results]:
-            raise ValueError(f"there is no result for {_named(missing)}")
+            raise ValueError(f"missing results for {_named(missing)}")
         given = tuple(self._result(call, results[call.id]) for call in calls)
         return await self._answer((*self._turn, *given), cancel or CancelFlag())
 
@@ -107,12 +107,12 @@ class ToolConversation:
         else:
             read = await self._generated(begun, cancel, hop, self._choice)
             if read.problems and not read.calls and not cancel.is_set():
-                # Something was meant to be a call: written again, as if first, the grammar makes it one.
+                # A malformed call: regenerated like a first hop, so the grammar turns it into a call.
                 read = await self._generated(begun, cancel, 0, "required")
         if cancel.is_set():
             return self._ended(begun, read.text)
-        talk = [spoken_text(call) for call in read.calls if self._is_talk(call)]
-        calls = tuple(call for call in read.calls if not self._is_talk(call))
+        talk = [spoken_text(call) for call in read.calls if self._is_respond(call)]
+        calls = tuple(call for call in read.calls if not self._is_respond(call))
         if not calls or is_last:
             return self._ended(begun, " ".join(filter(None, (read.text, *talk))) or NO_ANSWER)
         self._turn = (*begun, Message("assistant", read.text, tool_calls=calls))
@@ -133,12 +133,12 @@ class ToolConversation:
 
     def _ended(self, begun: tuple[Message, ...], words: str) -> ConversationTurn:
         self._turn = ()
-        if words or len(begun) > 1:  # a question that was cancelled before the first word was not asked
+        if words or len(begun) > 1:  # a message cancelled before the first word is not kept
             self._conversation.keep((*begun, Message("assistant", words)))
         return ConversationTurn(words)
 
-    def _is_talk(self, call: ToolCall) -> bool:
-        """True for the built-in `respond`: plain talk, written as a call."""
+    def _is_respond(self, call: ToolCall) -> bool:
+        """True for the built-in `respond`: plain text written as a call."""
         return call.name == RESPOND_NAME and RESPOND_NAME not in self._tools
 
     def _result(self, call: ToolCall, value: object) -> Message:

@@ -169,7 +169,7 @@ class AssistantRuntime:
         """Retry turns that could not be stored."""
         self.records.try_again()
         if self._memory is not None:
-            self._memory.try_again()
+            self._memory.retry()
 
     def conversation(self, name: str = "default") -> Conversation:
         """Return a conversation that persists between runs, as far as the settings allow."""

@@ -123,8 +123,8 @@ class ChatRequest:
     without one there is no grammar. `client` names the owner of the conversation; each has its own cached prefix.
     With `tools_as` lines, tools, calls and results are written as plain text, not by the chat template. With
     `prompt_only` nothing is generated: the prompt is evaluated up to the next user message, to warm the cache.
-    Where system prompt or tools are chosen for this utterance, `usual_system` and `usual_tools` are the common
-    ones, which are worth caching. `begun` is the interrupted reply so far, which is continued.
+    Where system prompt or tools are chosen for this utterance, `default_system` and `default_tools` are the common
+    ones, which are worth caching. `reply_prefix` is the interrupted reply so far, which is continued.
     """
 
     messages: tuple[Message, ...]
@@ -139,9 +139,9 @@ class ChatRequest:
     json_schema: JsonObject | None = None
     client: str = ""
     prompt_only: bool = False
-    usual_system: str | None = None
-    usual_tools: tuple[JsonObject, ...] | None = None
-    begun: str = ""
+    default_system: str | None = None
+    default_tools: tuple[JsonObject, ...] | None = None
+    reply_prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -355,7 +355,7 @@ class ReplyRunner:
         if heard is None or (heard and heard == result.reply):
             return result
         # Before the next prompt is prepared, which contains it.
-        self._agent.was_heard(turn.id, heard, finish_reason=self.cut_by(turn))
+        self._agent.truncate_reply(turn.id, heard, finish_reason=self.cut_by(turn))
         return replace(result, heard=heard)
 
     async def say(self, said: str, turn: Turn, language: str = ENGLISH) -> str | None:

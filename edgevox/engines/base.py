@@ -19,36 +19,36 @@ from edgevox.core.types import Busy, Engine, ReplyT, ReplyT_co, RequestT, Reques
 
 @runtime_checkable
 class HostedEngine(Stage[RequestT_contra, ReplyT_co], Protocol[RequestT_contra, ReplyT_co]):
-    """A Stage with a beginning and an end."""
+    """A Stage that is started and closed."""
 
     @property
     def is_up(self) -> bool:
-        """Whether it can be expected to answer now."""
+        """Whether it is expected to answer now."""
 
     async def start(self) -> None:
-        """Make it ready. Raises ModelError, EngineFailed and, for one on another machine, ConfigError."""
+        """Load or connect. Raises ModelError, EngineFailed and, for a remote engine, ConfigError."""
 
     async def close(self) -> None:
-        """End it."""
+        """Stop it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
-    """Generous: a limit that is reached costs the engine a restart."""
+    """Time limits. They are generous: exceeding one restarts the engine."""
 
     start_s: float = 60.0
     first_reply_s: float = 60.0
     next_reply_s: float = 20.0
     heartbeat_s: float = 2.0
-    """How long a child may give no sign that it gets on, at work or not: see pulse.py."""
+    """How long a child's heartbeat may stop, idle or busy: see ipc.py."""
 
 
 class _End:
-    """The engine has said everything."""
+    """The engine has finished its reply."""
 
 
 class LocalEngine(Generic[RequestT, ReplyT]):
-    """A Stage around an engine that lives here. A crash of the engine is a crash of this process."""
+    """Runs an engine on a thread of this process. If the engine crashes, so does the process."""
 
     def __init__(self, engine: Engine[RequestT, ReplyT]) -> None:
         self._engine = engine
@@ -59,11 +59,11 @@ class LocalEngine(Generic[RequestT, ReplyT]):
         return True
 
     async def start(self) -> None:
-        """Read the model. Raises ModelError."""
+        """Load the model. Raises ModelError."""
         await asyncio.to_thread(self._engine.load)
 
     async def close(self) -> None:
-        """Nothing to end: the engine goes with its process."""
+        """Nothing to stop: the engine ends with its process."""
 
     async def stream(self, request: RequestT, cancel: CancelFlag) -> AsyncGenerator[ReplyT, None]:
         async with self._one_at_a_time:
@@ -88,15 +88,15 @@ class LocalEngine(Generic[RequestT, ReplyT]):
 
 
 class _StreamEnd:
-    """There is nothing more to come."""
+    """The source has ended."""
 
 
 async def limited_replies(
-    source: AsyncGenerator[ReplyT | Busy, None], cancel: CancelFlag, limits: EngineLimits, *, who: str
+    source: AsyncGenerator[ReplyT | Busy, None], cancel: CancelFlag, limits: EngineLimits, *, name: str
 ) -> AsyncGenerator[ReplyT, None]:
-    """What `source` gives. Once `cancel` is set it is closed, wherever it waits, and the replies end.
+    """Yield the items of `source`. When `cancel` is set the source is closed, wherever it waits, and iteration ends.
 
-    Raises EngineFailed when `who` is silent for longer than the limits allow, and what the source raises.
+    Raises EngineFailed if the engine `name` is silent for longer than the limits allow, and whatever the source raises.
     """
     loop = asyncio.get_running_loop()
     given: asyncio.Queue[ReplyT | Busy | _StreamEnd] = asyncio.Queue()
@@ -121,7 +121,7 @@ async def limited_replies(
                     reply = await given.get()
             except TimeoutError:
                 raise EngineFailed(
-                    f"{who} was silent for {limit_s:.0f} s",
+                    f"{name} was silent for {limit_s:.0f} s",
                     hint="see its log; [engines] sets how long to wait",
                 ) from None
             match reply:

@@ -1,7 +1,7 @@
-"""The child's side: reads the engine it is to be, loads it, and answers requests until the parent goes away.
+"""The child process: receives an engine, loads it, and answers requests until the parent exits.
 
-Started as `python -m edgevox.engines.child SOCKET_FD FLAGS_FD`. The main thread belongs to the engine; a
-reader thread takes requests, and ends the process at once when the parent is gone, whatever the engine does.
+Started as `python -m edgevox.engines.child SOCKET_FD FLAGS_FD`. The engine runs on the main thread; a reader thread
+receives requests, and ends the process at once when the parent is gone.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def main(socket_fd: int, flags_fd: int) -> None:
         connection.sendall(encode(Failed(None, error)))
         return
     release_free_memory()
-    heart = Heartbeat(flags, HEARTBEAT_OFFSET)
-    heart.start()
+    heartbeat = Heartbeat(flags, HEARTBEAT_OFFSET)
+    heartbeat.start()
     connection.sendall(encode(Ready()))
     while True:
         frame = requests.get()
         assert isinstance(frame, Run)
-        heart.is_working = True
+        heartbeat.is_working = True
         _answer(engine, frame, connection, flags)
-        heart.is_working = False
+        heartbeat.is_working = False
 
 
 def _answer(engine: Engine[object, object], run: Run, connection: socket.socket, flags: mmap.mmap) -> None:
@@ -92,7 +92,7 @@ def _read_frames(connection: socket.socket, requests: queue.SimpleQueue[ParentFr
             (length,) = LENGTH.unpack(_read_exactly(connection, LENGTH.size))
             requests.put(cast("ParentFrame", decode(_read_exactly(connection, length))))
     except (EOFError, OSError):
-        # Nothing of an engine needs saving, and native code may be busy for seconds: do not wait for it.
+        # An engine has nothing to save, and native code may be busy for seconds: do not wait for it.
         os._exit(0)
 
 

@@ -1,8 +1,8 @@
 """The protocol between an engine's child process and its parent: frames on a socket pair, and a heartbeat.
 
-Frames are length-prefixed pickles. Pickle is safe here because both ends are this program, started by this
-user, on a socket without a name. The heartbeat is a counter in shared memory. It stops when the process is
-stopped, its interpreter is stuck, or it waits for ever; an endless loop is noticed by the limits on replies.
+Frames are length-prefixed pickles. Pickle is safe here because both ends are this program, started by this user, on an
+unnamed socket. The heartbeat is a counter in shared memory. It stops if the process is stopped, its interpreter is
+stuck, or it waits for ever; an endless loop is caught by the limits on replies.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from edgevox.core.platform import process_usage
 HEARTBEAT = struct.Struct("=Q")
 HEARTBEAT_S = 0.25
 
-# Beside this thread something has to use the processor, or to wait for the disk, to count as work.
+# Besides this thread, the process must use the CPU or wait for the disk to count as working.
 _WORK_S = 0.001
 
 
 class Heartbeat:
-    """The child's side. It beats from `start` on; while `is_working`, only if that gets on."""
+    """The child's side. Beats from `start` on; while `is_working`, only if there is progress."""
 
     def __init__(self, memory: mmap.mmap, offset: int) -> None:
         self.is_working = False
@@ -37,7 +37,7 @@ class Heartbeat:
         self._reads = 0
 
     def start(self) -> None:
-        threading.Thread(target=self._beat, name="pulse", daemon=True).start()
+        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
 
     def _beat(self) -> None:
         while True:
@@ -56,8 +56,9 @@ class Heartbeat:
 
 
 class HeartbeatMonitor:
-    """The parent's side. It counts its own looks, not the time: a parent that was stopped itself, or held up,
-    must not take that for the child's silence.
+    """The parent's side of the heartbeat.
+
+    It counts checks, not time: a parent that was stopped or delayed must not mistake that for the child's silence.
     """
 
     def __init__(self, memory: mmap.mmap, offset: int, *, silent_s: float) -> None:
@@ -67,8 +68,8 @@ class HeartbeatMonitor:
         self._silent = 0
         self._beats = -1
 
-    def look(self) -> bool:
-        """Whether the child lives. To be called every BEAT_S."""
+    def is_alive(self) -> bool:
+        """Whether the child is alive. Call it every HEARTBEAT_S."""
         (beats,) = HEARTBEAT.unpack_from(self._memory, self._offset)
         self._silent = 0 if beats != self._beats else self._silent + 1
         self._beats = beats
@@ -76,27 +77,27 @@ class HeartbeatMonitor:
 
 
 LENGTH = struct.Struct("!I")
-# A frame holds at most a few minutes of sound; more means that the two ends have lost step.
+# A frame holds at most a few minutes of audio; a larger one means that the two ends are out of sync.
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 
 # One cancel flag per request, so that a late cancel cannot hit the next one. Two bytes each, see CancelFlag.
 FLAG_SLOTS = 64
 FLAG_BYTES = 2
-# Behind the flags, in the same memory.
+# Follows the flags in the same memory.
 HEARTBEAT_OFFSET = FLAG_SLOTS * FLAG_BYTES
 SHARED_BYTES = HEARTBEAT_OFFSET + HEARTBEAT.size
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Parent: this is the engine you are."""
+    """Parent: load this engine."""
 
     engine: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Parent: answer this."""
+    """Parent: answer this request."""
 
     request_id: int
     request: Any
@@ -104,12 +105,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Child: the model is read."""
+    """Child: the model is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Child: one piece of the answer."""
+    """Child: one part of the reply."""
 
     request_id: int
     value: Any
@@ -117,14 +118,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Child: the answer is complete."""
+    """Child: the reply is complete."""
 
     request_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Child: loading (no request_id) or a request ended with an error that a user can read."""
+    """Child: loading (no request_id) or a request failed with an error for the user."""
 
     request_id: int | None
     error: EdgevoxError
@@ -145,5 +146,5 @@ def decode(body: bytes) -> object:
 
 
 def flag_slot(request_id: int) -> int:
-    """Where in the shared flags the flag of this request lies, in bytes."""
+    """Return the byte offset of this request's flag in the shared flags."""
     return (request_id % FLAG_SLOTS) * FLAG_BYTES

@@ -51,11 +51,11 @@ class _Gone:
 
 
 class _Cancelled:
-    """The caller no longer wants the answer."""
+    """The caller cancelled the request."""
 
 
 class EngineProcess:
-    """One child, from spawn to death. It is used once: after `broken` turns true it can only be killed."""
+    """One child, from spawn to exit. Not reusable: once `broken` is true it can only be killed."""
 
     def __init__(
         self, name: str, process: asyncio.subprocess.Process, connection: _Connection, flags: mmap.mmap
@@ -70,20 +70,21 @@ class EngineProcess:
         self._tasks = [asyncio.create_task(self._read_frames()), asyncio.create_task(self._read_stderr())]
         self.gone = asyncio.Event()
         self.broken = False
-        self.epitaph = f"{name} stopped while it had nothing to do"
+        self.epitaph = f"{name} stopped while idle"
         self._has_hung = False
 
     @classmethod
     async def spawn(cls, name: str, engine: object) -> EngineProcess:
-        """Begin to load the engine. Raises EngineFailed where there is no room for a process, and
-        PlatformUnsupported.
+        """Start a child that loads the engine.
+
+        Raises EngineFailed if no process can be created, and PlatformUnsupported.
         """
         try:
             return await cls._spawn(name, engine)
         except OSError as error:
             raise EngineFailed(
                 f"the {name} engine cannot be started: {error.strerror or error}",
-                hint="it is tried again; close other programs, or use a smaller model",
+                hint="it is retried; close other programs, or use a smaller model",
             ) from error
 
     @classmethod
@@ -102,8 +103,8 @@ class EngineProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                # A session of its own is a scheduling group of its own (autogroup): the engine shares the
-                # cores with the rest of a busy desktop half and half, however many processes that has.
+                # A session of its own is a scheduling group of its own (autogroup): the engine gets half of the cores
+                # of a busy desktop, however many processes that runs.
                 start_new_session=True,
             )
             on_failure.pop_all()
@@ -120,7 +121,7 @@ class EngineProcess:
         return not self.broken and self._process.returncode is None
 
     async def wait_ready(self, limits: EngineLimits) -> None:
-        """Wait until the model is read. Raises what loading raised, or EngineFailed."""
+        """Wait until the model is loaded. Raises the error of loading, or EngineFailed."""
         match await self._receive(limits.start_s, "did not finish loading"):
             case Ready():
                 self._tasks.append(asyncio.create_task(self._watch_heartbeat(limits.heartbeat_s)))
@@ -128,10 +129,10 @@ class EngineProcess:
                 self.broken = True
                 raise error
             case frame:
-                raise AssertionError(f"{self._name} began with {frame}")
+                raise AssertionError(f"{self._name} sent {frame} first")
 
     async def run(self, request: object, cancel: CancelFlag, limits: EngineLimits) -> AsyncGenerator[Any, None]:
-        """Send one request and yield its replies; once cancelled it ends without waiting for the child."""
+        """Send one request and yield its replies; after a cancel it ends without waiting for the child."""
         self._request_id += 1
         request_id = self._request_id
         flag = CancelFlag((ctypes.c_char * FLAG_BYTES).from_buffer(self._flags, flag_slot(request_id)))
@@ -149,7 +150,7 @@ class EngineProcess:
             while not cancel.is_set():
                 match await self._receive(timeout_s, "stopped answering"):
                     case Reply(request_id=number, value=Busy()) if number == request_id:
-                        pass  # it may be silent as long again
+                        pass  # restarts the silence limit
                     case Reply(request_id=number, value=value) if number == request_id:
                         timeout_s = limits.next_reply_s
                         yield value
@@ -164,7 +165,7 @@ class EngineProcess:
             flag.set()
 
     async def kill(self) -> None:
-        """End the child now, and wait until it is gone."""
+        """Kill the child and wait for its exit."""
         self.broken = True
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
@@ -173,33 +174,33 @@ class EngineProcess:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()  # they hold this object, and it them
-        with contextlib.suppress(BufferError):  # a flag that somebody still holds keeps its memory
+        self._tasks.clear()  # they and this object refer to each other
+        with contextlib.suppress(BufferError):  # a flag still in use keeps its memory
             self._flags.close()
 
     async def _receive(self, timeout_s: float, complaint: str) -> ChildFrame | _Cancelled:
         try:
-            # Not wait_for: Python 3.11's loses a cancel that comes with the frame.
+            # Not wait_for: Python 3.11's loses a cancel that arrives with the frame.
             async with asyncio.timeout(timeout_s):
                 item = await self._inbox.get()
         except TimeoutError:
-            self._give_up(f"{complaint} within {timeout_s:g} s")
+            self._fail(f"{complaint} within {timeout_s:g} s")
         if isinstance(item, _Gone) and self._has_hung:
-            self._give_up("hung: it did nothing any more")
+            self._fail("hung: it made no progress")
         if isinstance(item, _Gone):
             returncode = await self._process.wait()
             how = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
-            self._give_up(f"stopped unexpectedly ({how})")
+            self._fail(f"stopped unexpectedly ({how})")
         return item
 
-    def _give_up(self, what: str) -> NoReturn:
+    def _fail(self, what: str) -> NoReturn:
         self.broken = True
         self.epitaph = f"{self._name} {what}"
         if self._last_words:
             self.epitaph += ": " + self._last_words[-1]
         raise EngineFailed(
             f"the {self._name} engine {what}",
-            hint="it is being restarted: say that again in a moment; `edgevox doctor` looks deeper",
+            hint="it is restarting: try again in a moment; `edgevox doctor` checks it",
         )
 
     async def _read_frames(self) -> None:
@@ -209,12 +210,12 @@ class EngineProcess:
         self.gone.set()
 
     async def _watch_heartbeat(self, silent_s: float) -> None:
-        """End a child that gives no sign of life; whoever waits for it then sees that it has gone."""
-        pulse = HeartbeatMonitor(self._flags, HEARTBEAT_OFFSET, silent_s=silent_s)
-        while pulse.look():  # noqa: ASYNC110  (what a stopped process does not do tells nobody)
+        """Kill a child without a heartbeat; pending requests then see that it is gone."""
+        monitor = HeartbeatMonitor(self._flags, HEARTBEAT_OFFSET, silent_s=silent_s)
+        while monitor.is_alive():  # noqa: ASYNC110  (a stopped child sends no event)
             await asyncio.sleep(HEARTBEAT_S)
         self._has_hung = True
-        self.epitaph = f"{self._name} hung while it had nothing to do"
+        self.epitaph = f"{self._name} hung while idle"
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
@@ -246,7 +247,7 @@ class _Connection:
         self._writer.write(data)
 
     async def receive(self) -> ChildFrame | None:
-        """The next frame, or None when the child has gone."""
+        """Return the next frame, or None when the child is gone."""
         try:
             (length,) = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))
             if length > MAX_FRAME_BYTES:
@@ -264,12 +265,12 @@ log = logging.getLogger(__name__)
 
 Publish: TypeAlias = Callable[[Event], None]
 
-# Where memory is short, an engine may find room once something else has ended.
-_TRY_AGAIN_S = (1.0, 2.0, 5.0, 15.0, 30.0)
+# If memory is short, an engine may fit once another program has ended.
+_RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)
 
 
 class SupervisedEngine(Generic[RequestT, ReplyT]):
-    """A Stage that owns at most one child process and replaces it when it dies or stops answering."""
+    """A Stage that owns at most one child process and replaces it when it dies or hangs."""
 
     def __init__(
         self,
@@ -286,13 +287,13 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         self._process: EngineProcess | None = None
         self._starting = asyncio.Lock()
         self._one_at_a_time = asyncio.Lock()
-        self._watch: asyncio.Task[None] | None = None
-        self._revival: asyncio.Task[None] | None = None
+        self._idle_watch: asyncio.Task[None] | None = None
+        self._restart_task: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, while there is one."""
+        """Return the child's process id, if it runs."""
         return self._process.pid if self._process else None
 
     @property
@@ -300,17 +301,17 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         return self._process is not None
 
     def is_equivalent_to(self, other: SupervisedEngine[RequestT, ReplyT]) -> bool:
-        """Whether it makes no difference which of the two does the work, but that one may run already."""
-        # An engine that is not loaded is its settings: what a child would be given.
+        """Whether both would run the same engine, so that one that already runs can be reused."""
+        # An unloaded engine is just its settings: what a child would receive.
         mine, others = pickle.dumps(self._engine), pickle.dumps(other._engine)
         return mine == others and self._limits == other._limits
 
     def publish_to(self, publish: Publish) -> None:
-        """Tell somebody else from now on."""
+        """Publish to another bus from now on."""
         self._publish = publish
 
     async def start(self) -> None:
-        """Have a child with the model loaded. Raises ModelError, or EngineFailed when it dies loading."""
+        """Start a child and load the model. Raises ModelError, or EngineFailed if it dies while loading."""
         async with self._starting:
             if self._process is not None and self._process.alive:
                 return
@@ -330,7 +331,7 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
                 await process.kill()
                 raise
             self._process = process
-            self._watch = asyncio.create_task(self._watch_idle(process))
+            self._idle_watch = asyncio.create_task(self._watch_idle(process))
             self._change("ready")
 
     async def stream(self, request: RequestT, cancel: CancelFlag) -> AsyncGenerator[ReplyT, None]:
@@ -348,9 +349,9 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
                 raise
 
     async def close(self) -> None:
-        """End the child at once; the engine holds nothing that needs saving."""
+        """Kill the child at once; the engine has nothing to save."""
         self._closed = True
-        for task in (self._watch, self._revival):
+        for task in (self._idle_watch, self._restart_task):
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
@@ -361,7 +362,7 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
 
     async def _watch_idle(self, process: EngineProcess) -> None:
         await process.gone.wait()
-        # A request in flight sees the death itself and has replaced the process by the time it lets go.
+        # A request in flight detects the death itself and has replaced the process when it releases the lock.
         async with self._one_at_a_time:
             if self._process is process:
                 await self._replace(process)
@@ -372,15 +373,15 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         log.warning("%s: %s", self.name, process.epitaph)
         if not self._closed:
             self._change("restarting", process.epitaph)
-            self._revival = asyncio.create_task(self._restart())
+            self._restart_task = asyncio.create_task(self._restart())
 
     async def _restart(self) -> None:
-        """Have it back, however often that is tried: a request tries for itself, and tells its user."""
-        for wait_s in itertools.chain(_TRY_AGAIN_S, itertools.repeat(_TRY_AGAIN_S[-1])):
+        """Restart until it succeeds; requests retry on their own and report their errors."""
+        for wait_s in itertools.chain(_RETRY_S, itertools.repeat(_RETRY_S[-1])):
             try:
                 await self.start()
             except (EngineFailed, ModelError) as error:
-                log.error("%s did not come back: %s", self.name, error)
+                log.error("%s did not restart: %s", self.name, error)
             else:
                 return
             await asyncio.sleep(wait_s)

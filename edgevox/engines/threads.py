@@ -1,7 +1,7 @@
-"""How many processor threads each engine gets when the settings say "auto", and how long OpenMP threads spin.
+"""Chooses the number of threads per engine for the setting "auto", and how long OpenMP threads spin.
 
-Measured, see benchmarks/results/threads.md: the engines share the cores, and llama.cpp's threads spin while
-they wait for each other, so that one thread too many costs far more than one too few.
+Measured in benchmarks/results/threads.md: the engines share the cores, and llama.cpp's threads spin while they wait for
+each other, so one thread too many costs far more than one too few.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class ThreadPlan:
 
 
 def plan_threads(cores: int | None = None) -> ThreadPlan:
-    """The plan for this machine, or for one with `cores` cores."""
+    """Return the plan for this machine, or for one with `cores` cores."""
     available = cores or usable_cores()
     most = min(available, _MOST)
     return ThreadPlan(stt=most, llm_prompt=most, llm=max(1, most - 1), tts=min(2, most))
 
 
-# The kernel counts CPU time in ticks of up to 10 ms: a shorter look tells nothing.
+# The kernel counts CPU time in ticks of up to 10 ms: a shorter interval measures nothing.
 _LOOK_S = 0.06
 
 
 class FreeCoreMonitor:
-    """How many cores an engine has for itself: those of the machine, less what other processes use.
+    """Estimates how many cores are free for an engine: all, less those used by other processes.
 
-    An engine with more threads than that waits at every barrier for a thread that has no core: on two cores
-    beside four busy processes, two threads took twice as long as one (benchmarks/results/contention.md).
+    An engine with more threads than that waits at every barrier for a thread without a core: on two cores beside four
+    busy processes, two threads took twice as long as one (benchmarks/results/contention.md).
     """
 
     def __init__(self, cores: int | None = None) -> None:
@@ -51,7 +51,7 @@ class FreeCoreMonitor:
         self._others_s = self._used_by_others_s()
 
     def free(self) -> int:
-        """The cores that other processes left since the last look; at least one."""
+        """Return the cores left free since the last call; at least one."""
         at_s = time.monotonic()
         if at_s - self._at_s < _LOOK_S:
             return self._free
@@ -76,6 +76,6 @@ _ARM_SPINS, _X86_SPINS = "10000", "3000"
 
 
 def limit_omp_spin() -> None:
-    """Let waiting threads sleep soon. Call it before the engine's library is imported: that reads it once."""
+    """Make waiting OpenMP threads sleep early. Call it before importing the engine's library, which reads this once."""
     is_x86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
     os.environ.setdefault("GOMP_SPINCOUNT", _X86_SPINS if is_x86 else _ARM_SPINS)

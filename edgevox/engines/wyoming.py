@@ -20,30 +20,30 @@ from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.types import Audio
 
 WIDTH, CHANNELS = 2, 1
-"""What we send."""
+"""The format we send."""
 
 _INT16_MAX = 32_767
 _RATES_HZ = range(4_000, 192_001)
 _MAX_CHANNELS = 8
-# By the bytes of a sample: its type, where its silence is, and how loud it can be.
+# By sample width in bytes: type, zero level and full scale.
 _FORMS = {1: ("u1", 128, 2**7), 2: ("<i2", 0, 2**15), 4: ("<i4", 0, 2**31)}
 
 
 class UnsupportedPcm(Exception):
-    """Sound of a form that is not read."""
+    """An unsupported PCM format."""
 
 
 class PcmReader:
-    """Chunks of one stream, wherever its samples are cut."""
+    """Reassembles the samples of one stream from its chunks."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, chunk: AudioChunk) -> Audio:
-        """What of it is whole, mixed to mono. Raises UnsupportedPcm."""
+        """Return the complete samples, mixed to mono. Raises UnsupportedPcm."""
         rate, width, channels = chunk.rate, chunk.width, chunk.channels
         if width not in _FORMS or rate not in _RATES_HZ or channels not in range(1, _MAX_CHANNELS + 1):
-            raise UnsupportedPcm(f"sound of {rate} Hz, {width} bytes and {channels} channels is not read")
+            raise UnsupportedPcm(f"unsupported audio format: {rate} Hz, {width} bytes, {channels} channels")
         content = self._rest + chunk.audio
         whole = len(content) - len(content) % (width * channels)
         self._rest = content[whole:]
@@ -53,7 +53,7 @@ class PcmReader:
 
 
 def to_pcm(samples: NDArray[np.float32]) -> bytes:
-    """Samples in the form that we send."""
+    """Convert samples to the format we send."""
     return np.rint(np.clip(samples, -1.0, 1.0) * _INT16_MAX).astype("<i2").tobytes()
 
 
@@ -63,13 +63,13 @@ MAX_PAYLOAD_BYTES = 4_000_000
 
 
 class WyomingProtocolError(Exception):
-    """What came is no event, or a larger one than is read."""
+    """The peer sent an invalid or too large event."""
 
 
 async def read_event(reader: asyncio.StreamReader) -> Event | None:
-    """The next event; None where the other side has ended. Raises WyomingProtocolError and OSError.
+    """Return the next event, or None at the end of the stream. Raises WyomingProtocolError and OSError.
 
-    The package's own reader takes whatever size it is told, and takes damage for the end.
+    The wyoming package's reader accepts any announced size, and treats damage as the end.
     """
     try:
         line = await reader.readuntil(b"\n")
@@ -83,7 +83,7 @@ async def read_event(reader: asyncio.StreamReader) -> Event | None:
         payload = await reader.readexactly(payload_size) if payload_size else None
     except asyncio.IncompleteReadError as error:
         if error.partial:
-            raise WyomingProtocolError("an event breaks off") from None
+            raise WyomingProtocolError("an event is truncated") from None
         return None
     except asyncio.LimitOverrunError:
         raise WyomingProtocolError("a line is too long") from None
@@ -102,19 +102,19 @@ def _object(text: bytes) -> dict[str, Any]:
     try:
         return _part(json.loads(text))
     except (ValueError, RecursionError):
-        raise WyomingProtocolError("a line is no JSON") from None
+        raise WyomingProtocolError("a line is not JSON") from None
 
 
 def _part(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise WyomingProtocolError("an event is no object")
+        raise WyomingProtocolError("an event is not an object")
     return value
 
 
 def _size(head: dict[str, Any], key: str) -> int:
     size = head.get(key) or 0
     if not isinstance(size, int) or size < 0:
-        raise WyomingProtocolError(f"{key} is no size")
+        raise WyomingProtocolError(f"{key} is not a size")
     return size
 
 
@@ -124,27 +124,27 @@ _MAX_QUOTED_CHARS = 300
 
 
 class WyomingClient:
-    """Where the server is, as `setting` says. Raises ConfigError for an address that is none."""
+    """A client for the server in `setting`. Raises ConfigError for an invalid address."""
 
     def __init__(self, address: str, *, setting: str) -> None:
         try:
             self.address = checked_tcp(address)
         except ValueError as error:
-            raise ConfigError(str(error), hint="such as tcp://localhost:10300") from None
+            raise ConfigError(str(error), hint="for example tcp://localhost:10300") from None
         self.setting = setting
         self.is_up = True
-        """Whether the server could be reached the last time."""
+        """Whether the last connection attempt succeeded."""
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[WyomingClientConnection]:
-        """A connection, inside the block. Raises EngineFailed."""
+    async def connect(self) -> AsyncIterator[WyomingClientConnection]:
+        """Open a connection for the block. Raises EngineFailed."""
         host, port = host_and_port(self.address)
         try:
             async with asyncio.timeout(_CONNECT_S):
                 reader, writer = await asyncio.open_connection(host, port, limit=MAX_LINE_BYTES)
-        except OSError as error:  # a TimeoutError is one, too
+        except OSError as error:  # includes TimeoutError
             self.is_up = False
-            said = error.strerror or str(error) or "nobody is there"
+            said = error.strerror or str(error) or "no answer"
             raise EngineFailed(
                 f"{self.address} cannot be reached: {said}",
                 hint=f"is the server running, and is {self.setting} right?",
@@ -156,18 +156,18 @@ class WyomingClient:
             writer.close()
 
     async def info(self) -> Info:
-        """What the server has. Raises EngineFailed, and ConfigError for what is no Wyoming server."""
+        """Return the server's services. Raises EngineFailed, and ConfigError if it is not a Wyoming server."""
         try:
-            async with asyncio.timeout(_DESCRIBE_S), self.opened() as talk:
-                await talk.say(Describe())
-                while not Info.is_type((event := await talk.heard()).type):
+            async with asyncio.timeout(_DESCRIBE_S), self.connect() as connection:
+                await connection.send(Describe())
+                while not Info.is_type((event := await connection.receive()).type):
                     pass
                 return Info.from_event(event)
         except TimeoutError:
-            problem = "it does not say what it is"
+            problem = "it does not answer `describe`"
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            problem = f"it does not say clearly what it is ({error})"
-        raise ConfigError(f"{self.address} is no Wyoming server: {problem}", hint=f"check {self.setting}")
+            problem = f"invalid answer to `describe` ({error})"
+        raise ConfigError(f"{self.address} is not a Wyoming server: {problem}", hint=f"check {self.setting}")
 
 
 class WyomingClientConnection:
@@ -178,26 +178,26 @@ class WyomingClientConnection:
         self._reader = reader
         self._writer = writer
 
-    async def say(self, event: Eventable) -> None:
+    async def send(self, event: Eventable) -> None:
         """Raises EngineFailed."""
         try:
             await write_event(self._writer, event)
         except OSError as error:
-            raise self._failed(f"has gone: {error.strerror or error}") from None
+            raise self._failed(f"closed the connection: {error.strerror or error}") from None
 
-    async def heard(self) -> Event:
-        """The next event that is no error. Raises EngineFailed."""
+    async def receive(self) -> Event:
+        """Return the next event. Raises EngineFailed, also for an error event."""
         try:
             event = await read_event(self._reader)
         except WyomingProtocolError as error:
             raise self._failed(f"does not speak Wyoming: {error}") from None
         except OSError as error:
-            raise self._failed(f"has gone: {error.strerror or error}") from None
+            raise self._failed(f"closed the connection: {error.strerror or error}") from None
         if event is None:
-            raise self._failed("broke off in the middle of its answer")
+            raise self._failed("closed the connection before its answer was complete")
         if Error.is_type(event.type):
             said = " ".join(str(event.data.get("text", "")).split())[:_MAX_QUOTED_CHARS]
-            raise self._failed(f"could not do it: {said}")
+            raise self._failed(f"reported an error: {said}")
         return event
 
     def _failed(self, what: str) -> EngineFailed:

@@ -22,7 +22,7 @@ _PIECE_BYTES = 512
 
 
 class Vocabulary:
-    """The vocabulary of a model that stays loaded for as long as this is used."""
+    """The vocabulary of a model that must stay loaded while this is used."""
 
     def __init__(self, model: llama_cpp.llama_model_p) -> None:
         self.pointer = llama_cpp.llama_model_get_vocab(model)
@@ -34,7 +34,7 @@ class Vocabulary:
         self._pieces: dict[int, bytes] = {}
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
-        """`special`: texts of control tokens become those tokens; otherwise they stay text."""
+        """With `special`, the texts of control tokens become those tokens; otherwise they stay text."""
         data = text.encode("utf-8", errors="replace")
         room = len(data) + 2
         while True:
@@ -47,18 +47,18 @@ class Vocabulary:
             room = -count
 
     def piece(self, token: int) -> bytes:
-        """The bytes of one token, which may be a part of a character. Control tokens give their text."""
+        """Return the bytes of a token, possibly a part of a character. Control tokens give their text."""
         found = self._pieces.get(token)
         if found is None:
             found = self._pieces[token] = self._read_piece(token)
         return found
 
     def text(self, token: int) -> str:
-        """The text of one token; empty where there is no such token."""
+        """Return the text of a token, or "" for an invalid one."""
         return self.piece(token).decode(errors="replace") if token >= 0 else ""
 
     def is_end(self, token: int) -> bool:
-        """Whether a reply ends with this token."""
+        """Whether this token ends a reply."""
         return token in self.end_tokens
 
     @cached_property
@@ -67,7 +67,7 @@ class Vocabulary:
 
     @cached_property
     def control_tokens(self) -> dict[int, str]:
-        """The tokens that steer the model, with their texts: what a person writes must not become one."""
+        """Return the control tokens with their texts; user text must not become one of them."""
         return {
             token: text
             for token in range(self.size)
@@ -95,8 +95,8 @@ _FLASH_OFF, _FLASH_ON = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED, llama_cpp.LLAM
 _DECODED, _NO_ROOM, _ABORTED = 0, 1, 2
 _METADATA_BYTES = 1 << 20
 
-# llama.cpp polls an abort callback between graph nodes. The flag is a C string, empty while the work goes on,
-# so the C library's own strlen answers "stop?" without the GIL and without a compiler.
+# llama.cpp polls an abort callback between graph nodes. The flag is a C string, empty until cancelled, so the C
+# library's own strlen answers "stop?" without the GIL and without a compiler.
 _ABORT_WHEN_SET = ctypes.cast(ctypes.CDLL(None).strlen, llama_cpp.ggml_abort_callback)
 
 _BACKEND = threading.Lock()
@@ -104,15 +104,15 @@ _backend_started = False
 
 
 class Aborted(Exception):
-    """The cancel flag was set while the model worked."""
+    """The cancel flag was set during evaluation."""
 
 
 class NoRoom(Exception):
-    """The memory holds no more tokens."""
+    """The KV cache is full."""
 
 
 class LlamaContext:
-    """A model with one memory for `sequences` sequences, `context_tokens` in all. Raises ModelError."""
+    """A model with one KV cache of `context_tokens` cells, shared by `sequences` sequences. Raises ModelError."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class LlamaContext:
         adapter_scale: float = 1.0,
         has_own_weights: bool = True,
     ) -> None:
-        """Without `has_own_weights` they are read where the file is mapped: slower, but shared memory."""
+        """Without `has_own_weights` the weights are memory-mapped: slower, but shared."""
         _start_backend()
         self.context_tokens = context_tokens
         self._model = _load_model(model_path, may_repack=has_own_weights)
@@ -145,27 +145,26 @@ class LlamaContext:
         parameters.n_threads = threads
         parameters.n_threads_batch = prompt_threads
         parameters.type_k = parameters.type_v = _KV_TYPES[kv_type]
-        # Flash attention reads a prompt quicker and everything behind it slower, on two Arm cores: 13 tokens
-        # behind 1,450 take 132 ms with it and 77 without, each further one 16 and 15. A prompt is read once.
-        has_flash = kv_type != "f16"  # what is quantised cannot be read without it
+        # Flash attention evaluates a prompt faster and everything after it slower, on two Arm cores: 13 tokens behind
+        # 1,450 take 132 ms with it and 77 without, each further one 16 and 15. A prompt is evaluated once.
+        has_flash = kv_type != "f16"  # a quantised KV cache requires it
         parameters.flash_attn_type = _FLASH_ON if has_flash else _FLASH_OFF
         parameters.no_perf = True
         self._parameters = parameters
         self._adapter = self._load_adapter(adapter_path)
         self._adapter_scale = adapter_scale
         self.vocabulary = Vocabulary(self._model)
-        # Hybrids and recurrent models keep one state for a whole sequence: it cannot be cut back.
+        # Hybrid and recurrent models keep one state for a whole sequence: it cannot be cut back.
         self.can_cut = not (
             llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model)
         )
         self._open()
 
-    def beside(self) -> LlamaContext:
-        """A second memory for the same model, empty and as large. Raises ModelError.
+    def fork(self) -> LlamaContext:
+        """Return a second, empty context of the same size for the same model. Raises ModelError.
 
-        What is in one costs the other nothing: attention goes over all cells of a memory, whose ever they
-        are. It is for words that no voice speaks, so that they have all cores. This one must not be closed
-        before that.
+        Attention runs over all cells of a context, so separate ones do not slow each other down. The fork uses all
+        cores, since its text is not spoken. Close it before this one.
         """
         other = copy.copy(self)
         other._is_model_lent = True
@@ -175,21 +174,21 @@ class LlamaContext:
         return other
 
     def metadata(self, key: str) -> str | None:
-        """A value of the GGUF file's header."""
+        """Return a value of the GGUF header."""
         buffer = ctypes.create_string_buffer(_METADATA_BYTES)
         count = llama_cpp.llama_model_meta_val_str(self._model, key.encode(), buffer, len(buffer))
         return buffer.value.decode(errors="replace") if count >= 0 else None
 
     def watch(self, cancel: CancelFlag) -> None:
-        """Stop evaluating as soon as `cancel` is set. The caller keeps the flag alive while it is watched."""
+        """Abort evaluation when `cancel` is set. The caller keeps the flag alive meanwhile."""
         llama_cpp.llama_set_abort_callback(self._context, _ABORT_WHEN_SET, ctypes.c_void_p(cancel.address))
 
     def share_cores(self, *, is_shared: bool) -> None:
-        """Whether other engines work at the same time from now on: then fewer threads make the words."""
+        """Set whether other engines run at the same time; generation then uses fewer threads."""
         self._reply_threads = self._shared_threads if is_shared else self._prompt_threads
 
     def _yield_busy_cores(self) -> None:
-        """Use no more threads than there are cores that nothing else wants."""
+        """Use no more threads than there are free cores."""
         if max(self._reply_threads, self._prompt_threads) == 1:
             return
         free = self._cores.free()
@@ -199,10 +198,10 @@ class LlamaContext:
             self._applied_threads = wanted
 
     def evaluate(self, tokens: Sequence[int], sequence: int, at: int) -> None:
-        """Evaluate at most BATCH_TOKENS tokens as one batch; the logits behind the last one are kept.
+        """Evaluate at most BATCH_TOKENS tokens as one batch; the logits of the last one are kept.
 
-        Where it fails the sequence is as it was before, if it can be cut.
-        Raises Aborted, NoRoom, and ModelError when llama.cpp fails.
+        On failure the sequence is restored, if it can be cut. Raises Aborted, NoRoom, and ModelError if llama.cpp
+        fails.
         """
         self._yield_busy_cores()
         code = llama_cpp.llama_decode(self._context, self._batch.fill(tokens, sequence, at))
@@ -216,10 +215,10 @@ class LlamaContext:
         raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
 
     def log_probabilities(self, sequences: Sequence[Sequence[int]], known_tokens: int) -> list[float] | None:
-        """The logarithm of each sequence's probability behind its first tokens, which are the same in all.
+        """Return the log probability of each sequence given its first tokens, which all sequences share.
 
-        All of them are one batch, in which equal beginnings are evaluated once. Forgets what was in the
-        memory. None where they do not fit into a batch. Raises ModelError when llama.cpp fails.
+        Runs as one batch in which common prefixes are evaluated once. Clears the KV cache. Returns None if they do not
+        fit a batch. Raises ModelError if llama.cpp fails.
         """
         tree = _TokenTree(sequences)
         if len(sequences) > self._parameters.n_seq_max or len(tree.tokens) > self._parameters.n_batch:
@@ -231,7 +230,7 @@ class LlamaContext:
             raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
         pointer = llama_cpp.llama_get_logits(self._context)
         logits = np.ctypeslib.as_array(pointer, shape=(len(tree.tokens), self.vocabulary.size))
-        # Row by row: all of them at once would be as much memory again.
+        # Row by row: all at once would double the memory.
         totals = [float((top := row.max()) + np.log(np.exp(row - top).sum())) for row in logits]
         return [
             sum(
@@ -242,37 +241,37 @@ class LlamaContext:
         ]
 
     def logits(self) -> NDArray[np.float32]:
-        """The scores of the next token, in llama.cpp's own array: it may be written to until `evaluate`."""
+        """Return the logits of the next token in llama.cpp's own array, writable until `evaluate`."""
         pointer = llama_cpp.llama_get_logits_ith(self._context, -1)
         return np.ctypeslib.as_array(pointer, shape=(self.vocabulary.size,))
 
     # --- sequences
 
     def cut(self, sequence: int, at: int) -> bool:
-        """Forget the tokens of a sequence from `at` on; False where this model's memory cannot do that."""
+        """Remove the tokens of a sequence from `at` on; return False if this model cannot do that."""
         return bool(llama_cpp.llama_memory_seq_rm(self._memory, sequence, at, -1))
 
     def copy(self, source: int, target: int, length: int) -> None:
-        """Make the empty sequence `target` begin with the first `length` tokens of `source`."""
+        """Copy the first `length` tokens of `source` to the empty sequence `target`."""
         llama_cpp.llama_memory_seq_cp(self._memory, source, target, 0, length)
 
     def state(self, sequence: int) -> bytes:
-        """What the model remembers of a sequence, for `restore`."""
+        """Return the state of a sequence, for `restore`."""
         size = llama_cpp.llama_state_seq_get_size(self._context, sequence)
         buffer = (ctypes.c_uint8 * size)()
         written = llama_cpp.llama_state_seq_get_data(self._context, buffer, size, sequence)
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, sequence: int, state: bytes) -> bool:
-        """Give an empty sequence the state that `state` returned; False where it does not fit.
+        """Load a state into an empty sequence; return False if it does not fit.
 
-        llama.cpp trusts these bytes: the caller must know that they are whole and from this very model.
+        llama.cpp trusts these bytes: they must be complete and from this very model.
         """
         buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
         return bool(llama_cpp.llama_state_seq_set_data(self._context, buffer, len(state), sequence))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the context."""
         self._batch.close()
         llama_cpp.llama_free(self._context)
         if self._is_model_lent:
@@ -282,12 +281,12 @@ class LlamaContext:
         llama_cpp.llama_model_free(self._model)
 
     def _open(self) -> None:
-        """Make the memory, and the adapter part of what works on it."""
+        """Create the context and attach the adapter."""
         self._context = llama_cpp.llama_init_from_model(self._model, self._parameters)
         if not self._context:
             raise ModelError(
-                f"llama.cpp has no memory for {self.context_tokens} tokens of this model",
-                hint="a smaller llm.context_tokens needs less memory",
+                f"not enough memory for {self.context_tokens} tokens of this model",
+                hint="lower llm.context_tokens",
             )
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = _Batch(self._parameters.n_batch, self._parameters.n_seq_max)
@@ -305,16 +304,16 @@ class LlamaContext:
         adapter = llama_cpp.llama_adapter_lora_init(self._model, str(path).encode())
         if not adapter:
             raise ModelError(
-                f"{path.name} is no adapter for this model",
-                hint="an adapter fits only the model it was trained on; a preset can do without one",
+                f"{path.name} is not an adapter for this model",
+                hint="an adapter fits only the model it was trained on; choose a preset without it",
             )
         return adapter
 
 
 class _TokenTree:
-    """Sequences of tokens as a tree: a token that follows the same ones in several of them is there once.
+    """Token sequences as a tree: common prefixes are stored once.
 
-    `paths` has the places of each sequence's tokens but the last, which nothing follows.
+    `paths` has the positions of each sequence's tokens except the last.
     """
 
     def __init__(self, sequences: Sequence[Sequence[int]]) -> None:
@@ -349,7 +348,7 @@ class _Batch:
         self._owners = [np.ctypeslib.as_array(self._batch.seq_id[i], shape=(sequences,)) for i in range(size)]
 
     def fill(self, tokens: Sequence[int], sequence: int, at: int) -> llama_cpp.llama_batch:
-        """One sequence; only the logits behind its last token are wanted."""
+        """Fill in one sequence; only the logits of its last token are computed."""
         count = len(tokens)
         self._tokens[:count] = tokens
         self._positions[:count] = np.arange(at, at + count, dtype=np.int32)
@@ -362,7 +361,7 @@ class _Batch:
         return self._batch
 
     def fill_tree(self, tree: _TokenTree) -> llama_cpp.llama_batch:
-        """Several sequences at once, with the logits behind every token."""
+        """Fill in several sequences, with the logits of every token."""
         count = len(tree.tokens)
         self._tokens[:count] = tree.tokens
         self._positions[:count] = tree.positions
@@ -384,7 +383,7 @@ def _load_model(path: Path, *, may_repack: bool) -> llama_cpp.llama_model_p:
     if not model:
         raise ModelError(
             f"llama.cpp cannot load {path.name}",
-            hint="`edgevox models verify` checks the file; another file or a newer llama-cpp-python may do",
+            hint="`edgevox models verify` checks the file; another file or a newer llama-cpp-python may work",
         )
     return model
 
@@ -399,7 +398,7 @@ def _start_backend() -> None:
 
 
 def _ignore(_level: int, _text: bytes, _user_data: ctypes.c_void_p) -> None:
-    """llama.cpp writes pages to standard error; what a user needs to know comes as an error."""
+    """Discard llama.cpp's output on standard error; failures are reported as errors."""
 
 
 # llama.cpp keeps the pointer: it must live as long as the process.

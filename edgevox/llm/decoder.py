@@ -1,4 +1,4 @@
-"""Answering one chat request: the conversation becomes a prompt that fits, and the prompt is continued."""
+"""Answers a chat request: writes a prompt that fits the context, then generates the reply."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from edgevox.llm.prompt.templates import CHATML, ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
 from edgevox.llm.sampling import Candidates, Constrainer, Sampler
 
-# Less room than this for an answer is no room: old turns go first.
+# With less space than this for a reply, old turns are dropped first.
 _ROOM_FOR_REPLY_TOKENS = 64
 _DEFAULT_WIRE_FORMAT = "hermes"
 _THINK = "<think>"
 
 
 class Decoder:
-    """A loaded model with everything that is kept from one request to the next.
+    """A loaded model and the caches that persist between requests.
 
-    `lent` are the prefixes on disk, for who keeps none there itself.
+    `read_only_snapshots` gives a fork read-only access to the prefixes on disk.
     """
 
     def __init__(
@@ -48,66 +48,66 @@ class Decoder:
         cache: PrefixCache,
         candidates: Candidates,
         constrainer: Constrainer,
-        lent: ReadOnlySnapshots | None = None,
+        read_only_snapshots: ReadOnlySnapshots | None = None,
     ) -> None:
         self._context = context
         self._writer = writer
         self._cache = cache
         self._candidates = candidates
         self._constrainer = constrainer
-        self._lent = lent
+        self._read_only_snapshots = read_only_snapshots
         self._grammars = GrammarCache()
 
-    def beside(self) -> Decoder:
-        """Another on the same model: nothing that is kept of one's requests takes the place of the other's.
+    def fork(self) -> Decoder:
+        """Return a second decoder on the same model with its own caches.
 
-        Raises ModelError where there is no memory for it.
+        Raises ModelError if there is not enough memory.
         """
-        context = self._context.beside()
+        context = self._context.fork()
         return Decoder(
             context,
-            self._writer.beside(),
-            PrefixCache(context, self._lent),
+            self._writer.fork(),
+            PrefixCache(context, self._read_only_snapshots),
             self._candidates,
-            self._constrainer.beside(),
-            self._lent,
+            self._constrainer.fork(),
+            self._read_only_snapshots,
         )
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
-        """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
+        """Answer a request. Raises ContextOverflow if the last question alone does not fit, and ModelError."""
         if request.prompt_only:
             yield from self._prepare(request, cancel)
             return
-        rule = self._rule(request)
+        constraint = self._reply_constraint(request)
         finish: FinishReason = "cancelled"
         try:
-            prompt, dropped_turns = self._fit(request, rule, cancel)
+            prompt, dropped_turns = self._fit(request, constraint, cancel)
         except Aborted:
             yield ChatDone(finish, 0, 0, 0)
             return
         self._context.watch(cancel)
         known = generated = 0
         stopped_at: str | None = None
-        if prompt.reasoning and not request.begun:
-            yield ChatDelta(prompt.reasoning)  # the prompt ends in it: readers need to see it
+        if prompt.reasoning and not request.reply_prefix:
+            yield ChatDelta(prompt.reasoning)  # the prompt ends with this tag, and readers need to see it
         try:
-            track, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
-            resumed = max(len(track.tokens), prompt.fixed_tokens)
-            for _step in self._cache.read(track, prompt.tokens, prompt.fixed_tokens):
+            sequence, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
+            resumed = max(len(sequence.tokens), prompt.fixed_tokens)
+            for _step in self._cache.read(sequence, prompt.tokens, prompt.fixed_tokens):
                 yield Busy()
             generation = Generation(
                 prompt.tokens,
-                track=track,
+                sequence=sequence,
                 cache=self._cache,
                 context=self._context,
                 sampler=Sampler(self._candidates, request.sampling, banned=self._banned(request)),
                 constrainer=self._constrainer,
-                rule=rule,
+                constraint=constraint,
                 stop=request.stop,
                 reasoning=prompt.reasoning,
                 limit_tokens=min(request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)),
                 cancel=cancel,
-                begun=self._begun(request, prompt),
+                reply_prefix=self._reply_prefix(request, prompt),
             )
             try:
                 for text in generation.pieces():
@@ -117,44 +117,46 @@ class Decoder:
                 generated = generation.generated
                 generation.close()
                 if cancel.is_set():
-                    # Back to where a batch of the prompt began, so that asking again gives the same answer.
+                    # Cut back to the start of a prompt batch, so that the same request gives the same answer.
                     batches = (len(prompt.tokens) - 1 - resumed) // BATCH_TOKENS
-                    self._cache.cut(track, resumed + batches * BATCH_TOKENS)
+                    self._cache.cut(sequence, resumed + batches * BATCH_TOKENS)
         except Aborted:
             finish = "cancelled"
         except NoRoom:
             finish = "length"
-        warnings = rule.grammar.warnings if rule is not None else ()
+        warnings = constraint.grammar.warnings if constraint is not None else ()
         yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings, stopped_at)
         self._cache.save()
 
     def _prepare(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
-        """Evaluate the beginning that every next question shares."""
+        """Evaluate the prefix that all next questions share."""
         prompt = self._writer.write_prefix(request)
         size = len(prompt.tokens)
         if not self._context.can_cut or size >= self._context.context_tokens:
-            yield ChatDone("stop", 0, 0, 0)  # what cannot be cut back would be evaluated in vain
+            yield ChatDone("stop", 0, 0, 0)  # the cache cannot be cut back, so evaluation would be wasted
             return
         self._context.watch(cancel)
         finish: FinishReason = "cancelled"
         known = 0
-        # All of it is wanted: the token whose scores `begin` leaves to its caller is yet to come.
+        # `begin` leaves out the last token, whose logits its caller needs; here the whole prompt is wanted.
         tokens = [*prompt.tokens, -1]
         try:
-            track, known = self._cache.begin(request.client, tokens, prompt.fixed_tokens)
-            for _step in self._cache.read(track, tokens, prompt.fixed_tokens):
+            sequence, known = self._cache.begin(request.client, tokens, prompt.fixed_tokens)
+            for _step in self._cache.read(sequence, tokens, prompt.fixed_tokens):
                 yield Busy()
-            self._cache.extend(track, prompt.tokens[len(track.tokens) :])
+            self._cache.extend(sequence, prompt.tokens[len(sequence.tokens) :])
             finish = "stop"
         except (Aborted, NoRoom):
             pass
         yield ChatDone(finish, size, known, 0)
         self._cache.save()
 
-    def _fit(self, request: ChatRequest, rule: ReplyConstraint | None, cancel: CancelFlag) -> tuple[WrittenPrompt, int]:
-        """The prompt without as many of the oldest turns as it takes to leave room for a reply.
+    def _fit(
+        self, request: ChatRequest, constraint: ReplyConstraint | None, cancel: CancelFlag
+    ) -> tuple[WrittenPrompt, int]:
+        """Drop the oldest turns until the prompt leaves space for a reply.
 
-        Raises Aborted: a program's conversation may have a thousand messages.
+        Raises Aborted, because an API client may send a thousand messages.
         """
         messages = request.messages
         dropped = 0
@@ -163,35 +165,35 @@ class Decoder:
                 raise Aborted
             prompt = self._writer.write(messages, request)
             if len(prompt.tokens) + _ROOM_FOR_REPLY_TOKENS <= self._context.context_tokens:
-                return self._open_reasoning(prompt, request, rule), dropped
+                return self._open_reasoning(prompt, request, constraint), dropped
             shorter = drop_oldest_turn(messages)
             if shorter == messages:
                 raise ContextOverflow(
-                    f"the question needs {len(prompt.tokens)} tokens, the context holds {self._context.context_tokens}",
-                    hint="ask for less at once, or raise llm.context_tokens",
+                    f"the question needs {len(prompt.tokens)} tokens, the context has {self._context.context_tokens}",
+                    hint="send a shorter question, or raise llm.context_tokens",
                 )
             messages = shorter
             dropped += 1
 
     def _open_reasoning(
-        self, prompt: WrittenPrompt, request: ChatRequest, rule: ReplyConstraint | None
+        self, prompt: WrittenPrompt, request: ChatRequest, constraint: ReplyConstraint | None
     ) -> WrittenPrompt:
-        """Where a call is required, open the thoughts ourselves: a model that thinks may do so first."""
-        required = rule is not None and rule.begins == "at_once"
+        """Open the reasoning if a call is required, so that a thinking model can think first."""
+        required = constraint is not None and constraint.begins == "at_once"
         if not (required and request.thinking and self._writer.supports_thinking and not prompt.reasoning):
             return prompt
         opening = self._context.vocabulary.tokenize(f"{_THINK}\n", special=True)
         return replace(prompt, tokens=[*prompt.tokens, *opening], reasoning=_THINK)
 
-    def _begun(self, request: ChatRequest, prompt: WrittenPrompt) -> list[int]:
-        """The tokens of a reply that was interrupted; what the prompt ends in was told as a part of it."""
-        text = request.begun.removeprefix(prompt.reasoning or "")
+    def _reply_prefix(self, request: ChatRequest, prompt: WrittenPrompt) -> list[int]:
+        """Return the tokens of an interrupted reply, without the reasoning tag that already ends the prompt."""
+        text = request.reply_prefix.removeprefix(prompt.reasoning or "")
         return self._context.vocabulary.tokenize(text, special=True) if text else []
 
     # --- tool choice
 
-    def _rule(self, request: ChatRequest) -> ReplyConstraint | None:
-        """What the reply is held to, and from where on."""
+    def _reply_constraint(self, request: ChatRequest) -> ReplyConstraint | None:
+        """Return the grammar of the reply, and where in the reply it starts."""
         if request.json_schema is not None:
             return ReplyConstraint(self._grammars.get_json(request.json_schema), "at_once")
         match request.tool_choice:
@@ -213,7 +215,7 @@ class Decoder:
         return ReplyConstraint(grammar, "at_once")
 
     def _banned(self, request: ChatRequest) -> set[int]:
-        """With the choice "none", the tokens that begin a call: the tools are in the prompt all the same."""
+        """With tool choice "none", return the tokens that begin a call: the tools are still in the prompt."""
         if request.tool_choice != "none" or not request.tools or request.wire_format is None:
             return set()
         grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
@@ -222,7 +224,7 @@ class Decoder:
 
 
 class LlamaOptions(Protocol):
-    """What to load, and how: edgevox.llm.engine.LlamaEngine."""
+    """The options of `edgevox.llm.engine.LlamaEngine`."""
 
     model_path: Path
     context_tokens: int
@@ -238,7 +240,7 @@ class LlamaOptions(Protocol):
 
 
 def load_decoder(engine: LlamaOptions) -> Decoder:
-    """Load what the engine names. Raises ModelError."""
+    """Load the model and its adapter. Raises ModelError."""
     context = LlamaContext(
         engine.model_path,
         context_tokens=engine.context_tokens,
@@ -266,7 +268,7 @@ def load_decoder(engine: LlamaOptions) -> Decoder:
 
 
 def _snapshot_key(engine: LlamaOptions, template: str) -> SnapshotKey | None:
-    """None where nothing is kept on disk, or the model's files cannot be read a second time."""
+    """Return None if nothing is stored on disk or the model's files cannot be read."""
     if engine.snapshot_dir is None:
         return None
     digests = DigestCache(engine.snapshot_dir)

@@ -1,7 +1,7 @@
 """The llama.cpp engines: LlamaEngine answers chat requests, TextScorer scores speech recognition hypotheses.
 
-llama.cpp itself is imported by `load` alone, so that the process which only builds the engine stays light.
-For the text scorer see docs/adr/0038-rescoring.md.
+Only `load` imports llama.cpp, so that the parent process, which only builds the engine, stays light. For the text
+scorer see docs/adr/0038-rescoring.md.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _GGUF_MAGIC = b"GGUF"
 class LlamaEngine:
     """An Engine[ChatRequest, ChatReply] on a GGUF file.
 
-    `prompt_threads` read the prompt, `threads` make the words. A preset may bring its own `chat_template` and
-    an adapter. Evaluated prefixes are kept in `snapshot_dir`, at most `snapshot_bytes` of them, where one is
-    given. `constraint_engine` is what holds calls to their grammar.
+    `prompt_threads` evaluate the prompt, `threads` generate. A preset may bring its own `chat_template` and an adapter.
+    `snapshot_dir`, if given, stores evaluated prefixes of up to `snapshot_bytes` in all. `constraint_engine` enforces
+    the grammar of calls.
     """
 
     model_path: Path
@@ -44,29 +44,29 @@ class LlamaEngine:
     snapshot_bytes: int = 512_000_000
     constraint_engine: Literal["llguidance", "llama.cpp"] = "llguidance"
     _decoder: Decoder | None = field(default=None, init=False, repr=False, compare=False)
-    _for_programs: Decoder | None = field(default=None, init=False, repr=False, compare=False)
+    _api_decoder: Decoder | None = field(default=None, init=False, repr=False, compare=False)
 
     def load(self) -> None:
-        """Raises ModelMissing, or ModelError when the file cannot be used."""
+        """Raises ModelMissing, or ModelError if the file cannot be used."""
         _check_gguf(self.model_path)
         if self.adapter_path is not None:
             _check_gguf(self.adapter_path)
         limit_omp_spin()
-        # Not at the top of the file: see the module's docstring.
+        # Lazy: see the module docstring.
         from edgevox.llm.decoder import load_decoder
 
-        self._decoder, self._for_programs = load_decoder(self), None
+        self._decoder, self._api_decoder = load_decoder(self), None
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
-        """Raises ContextOverflow when even the last question alone does not fit, and ModelError."""
+        """Raises ContextOverflow if the last question alone does not fit, and ModelError."""
         if self._decoder is None:
             raise ModelError("the language model is not loaded", hint="call load() first")
         if not request.client.startswith(API_CLIENT):
             return self._decoder.run(request, cancel)
-        # Attention goes over all of a memory, whose ever it is: a turn of the room's behind two prompts of
-        # programs of 500 tokens took 1.7 times as long.
-        self._for_programs = self._for_programs or self._decoder.beside()
-        return self._for_programs.run(request, cancel)
+        # Attention runs over all cells of a context, whichever client owns them: a local turn behind two API prompts of
+        # 500 tokens took 1.7 times as long. So API clients have a context of their own.
+        self._api_decoder = self._api_decoder or self._decoder.fork()
+        return self._api_decoder.run(request, cancel)
 
 
 def _check_gguf(path: Path) -> None:
@@ -74,14 +74,14 @@ def _check_gguf(path: Path) -> None:
         with path.open("rb") as file:
             magic = file.read(len(_GGUF_MAGIC))
     except FileNotFoundError as error:
-        raise ModelMissing(f"there is no model file {path}", hint="edgevox models pull") from error
+        raise ModelMissing(f"model file not found: {path}", hint="edgevox models pull") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     if magic != _GGUF_MAGIC:
         raise ModelError(f"{path} is not a GGUF file", hint="choose another file, or pull it again")
 
 
-# How ChatML delimits a user's message.
+# ChatML's delimiters of a user message.
 _BEGIN, _END = "<|im_start|>user\n", "<|im_end|>"
 _CONTEXT_TOKENS = 256
 _MOST_TEXTS = 16
@@ -89,15 +89,15 @@ _MOST_TEXTS = 16
 
 @dataclass
 class TextScorer:
-    """A GGUF model that was trained with ChatML. It is built in one process and loaded in another."""
+    """A GGUF model trained with ChatML. It is built in one process and loaded in another."""
 
     model_path: Path
     threads: int = 2
     _context: LlamaContext | None = field(default=None, init=False, repr=False, compare=False)
 
     def load(self) -> None:
-        """Raises ModelError when the file cannot be used."""
-        # Not at the top of the file: the process that builds this object need not carry llama.cpp.
+        """Raises ModelError if the file cannot be used."""
+        # Lazy: the process that builds this object does not need llama.cpp.
         from edgevox.llm.context import LlamaContext
 
         self._context = LlamaContext(
@@ -106,12 +106,12 @@ class TextScorer:
             threads=self.threads,
             prompt_threads=self.threads,
             sequences=_MOST_TEXTS,
-            # The engine that answers has mapped the same file.
+            # The chat engine has mapped the same file.
             has_own_weights=False,
         )
 
     def log_probabilities(self, texts: Sequence[str]) -> list[float] | None:
-        """Of each text; None where they are too many or too long. Raises ModelError."""
+        """Return the log probability of each text, or None if they are too many or too long. Raises ModelError."""
         if self._context is None:
             raise ModelError("the text scorer is not loaded", hint="call load() first")
         vocabulary = self._context.vocabulary

@@ -17,9 +17,9 @@ from edgevox.llm.tool_parsers.base import STYLES
 
 
 class MarkerScanner:
-    """Feed text; what stands before the first of `strings` comes back as soon as that is certain.
+    """Finds the first of `strings` in streamed text; `feed` returns the text before it as soon as that is certain.
 
-    Once one is there, `found` names it and `rest` is the text behind it; the watch is then of no further use.
+    After a match `found` is the string and `rest` the text after it; the scanner is then used up.
     """
 
     def __init__(self, strings: tuple[str, ...]) -> None:
@@ -42,87 +42,87 @@ class MarkerScanner:
         return released
 
     def finish(self) -> str:
-        """The text that was held back, when the stream ends without any of the strings."""
+        """Return the text held back at the end of the stream."""
         released, self._held = self._held, ""
         return released
 
 
 def _overlap(text: str, string: str) -> int:
-    """How many characters at the end of `text` could begin `string`."""
+    """Return the length of the longest end of `text` that is a start of `string`."""
     return next((n for n in range(min(len(text), len(string) - 1), 0, -1) if text.endswith(string[:n])), 0)
 
 
-# What models think between: the end tag of each beginning.
+# The tags around reasoning: start to end.
 REASONING_TAGS = {begin.rstrip(): style.ends[0] for style in STYLES for begin in style.begins}
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyConstraint:
-    """When a reply is held to a grammar: from its first word, or from where a call begins in free text."""
+    """Constrains a reply to a grammar: from its start, or from the start of a call in free text."""
 
     grammar: CallGrammar
     begins: Literal["at_once", "at_trigger"]
 
 
-# Behind a sentence the voice begins to work, and llama.cpp's threads do badly beside it
+# After a sentence, speech synthesis starts, and llama.cpp's threads must share the cores with it
 # (benchmarks/results/threads.md).
-_ENDS = frozenset(".!?…。！？")
+_SENTENCE_ENDS = frozenset(".!?…。！？")
 
-# Free text, the model's thoughts up to an end tag, or a form that a grammar holds it to.
-_Phase: TypeAlias = Literal["free", "reasoning", "held"]
+# Free text, reasoning up to an end tag, or constrained by the grammar.
+_Phase: TypeAlias = Literal["free", "reasoning", "constrained"]
 
 
 class Generation:
-    """Continues `prompt` on a track that holds a part of it. Read `pieces`, then `finish` and `generated`."""
+    """Continues `prompt` on a sequence that holds a part of it. Read `pieces`, then `finish` and `generated`."""
 
     def __init__(
         self,
         prompt: Sequence[int],
         *,
-        track: CachedSequence,
+        sequence: CachedSequence,
         cache: PrefixCache,
         context: LlamaContext,
         sampler: Sampler,
         constrainer: Constrainer,
-        rule: ReplyConstraint | None,
+        constraint: ReplyConstraint | None,
         stop: tuple[str, ...],
         reasoning: str | None,
         limit_tokens: int,
         cancel: CancelFlag,
-        begun: Sequence[int] = (),
+        reply_prefix: Sequence[int] = (),
     ) -> None:
-        """`reasoning` is the tag in which the prompt ends, where the model is to think first.
+        """`reasoning` is the tag at the end of the prompt, if the model thinks first.
 
-        `begun` are tokens of the reply that have been given before: they count, and are not given again.
+        `reply_prefix` are tokens of an earlier, interrupted reply: they count, and are not yielded again.
         """
         self.finish: FinishReason = "length"
         self.stopped_at: str | None = None
         self._prompt_tokens = len(prompt)
         self._tokens = list(prompt)
         self._texts: list[str] = []
-        self._track = track
+        self._sequence = sequence
         self._cache = cache
         self._context = context
         self._vocabulary = context.vocabulary
         self._sampler = sampler
         self._constrainer = constrainer
-        self._rule = rule
+        self._reply_constraint = constraint
         self._stop = stop
         self._limit_tokens = limit_tokens
         self._cancel = cancel
         self._constraint: Constraint | None = None
         self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._reasoning_end = REASONING_TAGS[reasoning] if reasoning else ""
-        self._watch = MarkerScanner(())
-        self._enter("reasoning" if reasoning else "held" if self._held_at_once else "free")
-        self._take_up(begun)
+        self._scanner = MarkerScanner(())
+        self._enter("reasoning" if reasoning else "constrained" if self._is_constrained_at_once else "free")
+        self._replay(reply_prefix)
 
     @property
     def generated(self) -> int:
         return len(self._texts)
 
     def pieces(self) -> Iterator[str]:
-        """The reply, piece by piece. Raises Aborted, NoRoom and ModelError."""
+        """Yield the reply in pieces. Raises Aborted, NoRoom and ModelError."""
         self._context.share_cores(is_shared=False)
         while self.generated < self._limit_tokens:
             if self._cancel.is_set():
@@ -133,14 +133,14 @@ class Generation:
                 self.finish = "stop"
                 break
             if text := self._read(tokens):
-                if not _ENDS.isdisjoint(text):
+                if not _SENTENCE_ENDS.isdisjoint(text):
                     self._context.share_cores(is_shared=True)
                 yield text
-            if self._watch.found in self._stop:
+            if self._scanner.found in self._stop:
                 self.finish = "stop"
-                self.stopped_at = self._watch.found
+                self.stopped_at = self._scanner.found
                 return
-        if rest := self._utf8.decode(b"", final=True) + self._watch.finish():
+        if rest := self._utf8.decode(b"", final=True) + self._scanner.finish():
             yield rest
 
     def close(self) -> None:
@@ -150,16 +150,16 @@ class Generation:
 
     # --- tokens
 
-    def _take_up(self, begun: Sequence[int]) -> None:
-        """Go through tokens that were given before, up to where they end."""
-        for token in begun:
+    def _replay(self, reply_prefix: Sequence[int]) -> None:
+        """Replay the tokens of an interrupted reply."""
+        for token in reply_prefix:
             if self._constraint is not None:
                 self._constraint.accept((token,))
             self._sampler.accept(token)
             self._read((token,))
 
     def _next(self) -> list[int]:
-        """The tokens that come next: several where the grammar leaves no choice, none at the end."""
+        """Return the next tokens: several if the grammar leaves no choice, none at the end."""
         room = self._limit_tokens - self.generated
         constraint = self._constraint
         if constraint is not None:
@@ -168,19 +168,19 @@ class Generation:
             if constraint.finished():
                 return []
         elif self._phase == "reasoning" and room <= self._limit_tokens // 2:
-            return self._end_of_reasoning()  # whoever thinks for ever answers nothing
+            return self._end_of_reasoning()  # bounds reasoning, so that tokens remain for the answer
         token = self._pick(constraint)
         if token is not None and not self._vocabulary.is_end(token):
             return [token]
-        owes_more = self._phase == "reasoning" and self._held_at_once
+        owes_more = self._phase == "reasoning" and self._is_constrained_at_once
         return self._end_of_reasoning() if owes_more else []
 
     def _end_of_reasoning(self) -> list[int]:
         return self._vocabulary.tokenize(f"\n{self._reasoning_end}\n\n", special=True)
 
     def _pick(self, constraint: Constraint | None) -> int | None:
-        # What was written since the last pick is evaluated as one batch, the prompt included.
-        self._cache.extend(self._track, self._tokens[len(self._track.tokens) :])
+        # Everything since the last pick is evaluated as one batch, the prompt included.
+        self._cache.extend(self._sequence, self._tokens[len(self._sequence.tokens) :])
         logits = self._context.logits()
         token = self._sampler.pick(logits)
         if constraint is not None and not constraint.allows(token):
@@ -196,55 +196,55 @@ class Generation:
     # --- text
 
     def _read(self, tokens: Sequence[int]) -> str:
-        """Add tokens to the reply; the text that may be shown now."""
+        """Append tokens to the reply; return the text that may be shown now."""
         released = ""
         for token in tokens:
             text = self._utf8.decode(self._vocabulary.piece(token))
             self._tokens.append(token)
             self._texts.append(text)
-            released += text if self._phase == "held" else self._watch.feed(text)
-            if self._watch.found and self._watch.found not in self._stop:
-                released += self._turn_at(self._watch.found, self._watch.rest)
+            released += text if self._phase == "constrained" else self._scanner.feed(text)
+            if self._scanner.found and self._scanner.found not in self._stop:
+                released += self._handle_marker(self._scanner.found, self._scanner.rest)
         return released
 
-    def _turn_at(self, found: str, rest: str) -> str:
-        """The text has come to a tag or to the beginning of a call: what of it may be shown."""
+    def _handle_marker(self, found: str, rest: str) -> str:
+        """Handle a tag or the start of a call in the text; return the text that may be shown."""
         if found in REASONING_TAGS:
             self._reasoning_end = REASONING_TAGS[found]
             self._enter("reasoning")
         elif self._phase == "reasoning":
-            if self._held_at_once:
+            if self._is_constrained_at_once:
                 if rest.strip() and not self._rewrite(found, rest):
                     self._enter("free")
                     return found + rest
-                self._enter("held")
+                self._enter("constrained")
                 return found + (rest if not rest.strip() else "")
             self._enter("free")
         else:
-            return self._hold_call(found, rest)
-        return found + self._watch.feed(rest)
+            return self._constrain_call(found, rest)
+        return found + self._scanner.feed(rest)
 
-    def _hold_call(self, found: str, rest: str) -> str:
-        first, before = self._place(found + rest)
-        self._enter("held")
+    def _constrain_call(self, found: str, rest: str) -> str:
+        first, before = self._locate(found + rest)
+        self._enter("constrained")
         assert self._constraint is not None
         if not before and self._constraint.accept(self._tokens[first:]):
             return found + rest
-        # The last token said more than the grammar allows, or began before the call: write that place anew.
+        # The last token contains more than the grammar allows, or began before the call: rewrite it.
         self._constraint.close()
-        self._enter("held")
+        self._enter("constrained")
         if self._rewrite(found, rest) and self._constraint.accept(self._vocabulary.tokenize(found, special=True)):
             return found
         self._enter("free")
-        self._watch = MarkerScanner(self._stop)
+        self._scanner = MarkerScanner(self._stop)
         return found + rest
 
     def _rewrite(self, found: str, rest: str) -> bool:
-        """Make the reply end with `found`, without `rest`; False where the memory cannot be cut back."""
-        first, before = self._place(found + rest)
-        if first < len(self._track.tokens) and not self._context.can_cut:
+        """Make the reply end with `found`, without `rest`; return False if the KV cache cannot be cut back."""
+        first, before = self._locate(found + rest)
+        if first < len(self._sequence.tokens) and not self._context.can_cut:
             return False
-        self._cache.cut(self._track, first)
+        self._cache.cut(self._sequence, first)
         del self._tokens[first:]
         del self._texts[first - self._prompt_tokens :]
         tokens = self._vocabulary.tokenize(before + found, special=True)
@@ -252,8 +252,8 @@ class Generation:
         self._texts += [self._vocabulary.text(token) for token in tokens]
         return True
 
-    def _place(self, end: str) -> tuple[int, str]:
-        """Where in the tokens the last characters begin, and what that token says before them."""
+    def _locate(self, end: str) -> tuple[int, str]:
+        """Return the index of the token where the last `len(end)` characters begin, and its text before them."""
         length = 0
         for index in range(len(self._texts) - 1, -1, -1):
             length += len(self._texts[index])
@@ -264,19 +264,20 @@ class Generation:
     # --- phases
 
     @property
-    def _held_at_once(self) -> bool:
-        return self._rule is not None and self._rule.begins == "at_once"
+    def _is_constrained_at_once(self) -> bool:
+        return self._reply_constraint is not None and self._reply_constraint.begins == "at_once"
 
     def _enter(self, phase: _Phase) -> None:
         self._phase: _Phase = phase
         self._constraint = None
         match phase:
-            case "held":
-                assert self._rule is not None
-                self._constraint = self._constrainer.start(self._rule.grammar)
-                self._watch = MarkerScanner(())
+            case "constrained":
+                assert self._reply_constraint is not None
+                self._constraint = self._constrainer.start(self._reply_constraint.grammar)
+                self._scanner = MarkerScanner(())
             case "reasoning":
-                self._watch = MarkerScanner((*self._stop, self._reasoning_end))
+                self._scanner = MarkerScanner((*self._stop, self._reasoning_end))
             case "free":
-                calls = (*self._rule.grammar.triggers, *REASONING_TAGS) if self._rule is not None else ()
-                self._watch = MarkerScanner((*self._stop, *calls))
+                constraint = self._reply_constraint
+                calls = (*constraint.grammar.triggers, *REASONING_TAGS) if constraint is not None else ()
+                self._scanner = MarkerScanner((*self._stop, *calls))

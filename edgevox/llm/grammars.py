@@ -1,9 +1,8 @@
-"""Grammars that force a valid tool call, or a JSON value, out of any model.
+"""Grammars that constrain a model to a valid tool call or a JSON value.
 
-The calls are in the wrapper that the format's detector reads, and each tool's arguments are held to its own
-schema. What cannot be said in a grammar is left to the validation behind it, with a warning that names the
-tool; one bad schema never spoils the other tools. White space is fixed, and strings and arrays are bounded,
-so that a call always closes.
+Calls use the wrapper that the format's detector parses, and each tool's arguments follow its own schema. Constraints
+that a grammar cannot express are left to validation, with a warning that names the tool; one bad schema never affects
+the other tools. White space is fixed, and strings and arrays are bounded, so that a call always closes.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ DEFAULT_FORMAT = "hermes"
 
 @dataclass(frozen=True, slots=True)
 class CallGrammar:
-    """A grammar for llama.cpp (start rule `root`), and the same language for llguidance.
+    """A GBNF grammar for llama.cpp (start rule `root`), and the same language for llguidance.
 
-    `triggers` are the texts that begin a call in free text: what the grammar accepts begins with one of them.
-    `warnings` name the tools that are not held to the whole of their schema, and say why.
+    `triggers` are the strings that start a call in free text: every text of the grammar begins with one of them.
+    `warnings` name the tools whose schemas are not fully enforced, and say why.
     """
 
     gbnf: str
@@ -45,15 +44,15 @@ class CallGrammar:
 def build_call_grammar(
     tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
 ) -> CallGrammar:
-    """A call of one of `tools`, with `parallel` one or several. Raises ConfigError.
+    """Build the grammar of one call, or with `parallel` of one or more calls, of `tools`.
 
-    That is for a format that is not known or cannot be forced, or for no tools at all; never for a schema.
+    Raises ConfigError for an unknown format, one that cannot be constrained, or no tools; never for a schema.
     """
     return _built(tools, wire_format, parallel, lambda rules, calls: calls)
 
 
 def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
-    """One JSON value that fits `schema`, and nothing else."""
+    """Build the grammar of one JSON value that matches `schema`."""
     rules = Rules()
     root = rules.reserve("root")
     node, warnings = add_value(rules, schema)
@@ -63,24 +62,24 @@ def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
         rules = Rules()
         rules.define(rules.reserve("root"), add_value(rules, True)[0])
         grammar = serialize(rules)
-        warnings = ["the schema is not held to: llama.cpp does not take its grammar"]
+        warnings = ["the schema is not enforced: llama.cpp rejects its grammar"]
     return CallGrammar(grammar.gbnf, grammar.lark, (), tuple(warnings))
 
 
 def tool_call_grammar(tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
-    """GBNF: a call of one of `tools`, with `parallel` one or several. Raises ConfigError."""
+    """Return the GBNF of one call, or with `parallel` of one or more calls, of `tools`. Raises ConfigError."""
     return build_call_grammar(tools, wire_format=wire_format, parallel=parallel).gbnf
 
 
 def single_tool_grammar(tool: JsonObject, *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
-    """GBNF: a call of this tool. Raises ConfigError."""
+    """Return the GBNF of a call of this tool. Raises ConfigError."""
     return build_call_grammar([tool], wire_format=wire_format, parallel=parallel).gbnf
 
 
 def reply_or_tool_grammar(
     tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
 ) -> str:
-    """GBNF: free text, in which whatever begins as a call goes on as a valid one. Raises ConfigError."""
+    """Return the GBNF of free text in which any call is a valid one. Raises ConfigError."""
     triggers = _wrapper(wire_format).triggers
     return _built(
         tools, wire_format, parallel, lambda rules, calls: optional_calls(add_reply(rules, triggers), calls)
@@ -88,7 +87,7 @@ def reply_or_tool_grammar(
 
 
 class GrammarCache:
-    """The grammars that were built last, found again by what the tools are."""
+    """Caches recent grammars by the contents of the tools."""
 
     def __init__(self, size: int = 32) -> None:
         self._size = size
@@ -98,18 +97,18 @@ class GrammarCache:
     def get(
         self, tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
     ) -> CallGrammar:
-        """As `build_call_grammar`. Raises ConfigError."""
+        """Like `build_call_grammar`. Raises ConfigError."""
         return self._kept(
             (list(tools), wire_format, parallel),
             lambda: build_call_grammar(tools, wire_format=wire_format, parallel=parallel),
         )
 
     def get_json(self, schema: JsonObject | bool) -> CallGrammar:
-        """As `build_json_grammar`."""
+        """Like `build_json_grammar`."""
         return self._kept(schema, lambda: build_json_grammar(schema))
 
     def _kept(self, content: object, build: Callable[[], CallGrammar]) -> CallGrammar:
-        # The quick print tells contents apart, but equal ones may differ in it; the slow one is for those.
+        # The fast fingerprint may differ for equal contents; the slow one finds those.
         quick = _fingerprint(content, _WITH_REFERENCES)
         key = self._seen.get(quick)
         if key is None:
@@ -124,14 +123,14 @@ class GrammarCache:
         return found
 
 
-# Versions of marshal's format. With references, what is shared is written once: four times as fast, but the
-# bytes depend on what happens to be shared.
+# Versions of marshal's format. With references, shared objects are written once: four times as fast, but the bytes
+# depend on which objects are shared.
 _WITH_REFERENCES = 4
 _WITHOUT_REFERENCES = 2
 
 
 def _fingerprint(content: Any, version: int) -> bytes:  # noqa: ANN401  (any JSON value)
-    """The same bytes for the same content only; its order counts, as members are written in it."""
+    """Return bytes that are unique to the content. Order counts, because members are written in it."""
     try:
         return marshal.dumps(content, version)
     except ValueError:
@@ -155,10 +154,10 @@ def _built(
 ) -> CallGrammar:
     wrapper = _wrapper(wire_format)
     found = [offered(tool) for tool in tools]
-    named = [_with_words(tool) for tool in found if tool is not None]
-    nameless = [f"tool {at + 1} has no name, and cannot be called" for at, tool in enumerate(found) if tool is None]
+    named = [_require_message(tool) for tool in found if tool is not None]
+    nameless = [f"tool {at + 1} has no name and cannot be called" for at, tool in enumerate(found) if tool is None]
     if not named:
-        raise ConfigError("there is no tool to call", hint="offer at least one, with a name")
+        raise ConfigError("no tools to call", hint="offer at least one, with a name")
 
     def build(among: Sequence[OfferedTool], permissive: frozenset[str]) -> tuple[GrammarText, list[str]]:
         rules = Rules()
@@ -174,8 +173,8 @@ def _built(
     return CallGrammar(grammar.gbnf, grammar.lark, wrapper.triggers, (*nameless, *warnings))
 
 
-def _with_words(tool: OfferedTool) -> OfferedTool:
-    """Whoever responds says something: to be held to it spares the model the steps in which it could not."""
+def _require_message(tool: OfferedTool) -> OfferedTool:
+    """Require a non-empty message, which spares the model the steps of an empty one."""
     if tool.name != RESPOND_NAME or not isinstance(tool.parameters, Mapping):
         return tool
     if not tool.parameters.get("properties"):
@@ -186,9 +185,7 @@ def _with_words(tool: OfferedTool) -> OfferedTool:
 def _wrapper(wire_format: str) -> Wrapper:
     detector = DETECTORS.get(wire_format)
     if detector is None:
-        raise ConfigError(
-            f"no tool-call format is called {wire_format}", hint=f"the formats are {', '.join(DETECTORS)}"
-        )
+        raise ConfigError(f"unknown tool-call format {wire_format}", hint=f"the formats are {', '.join(DETECTORS)}")
     if detector.wrapper is None:
         raise ConfigError(f"calls in the format {wire_format} cannot be forced", hint="give its detector a wrapper")
     return detector.wrapper

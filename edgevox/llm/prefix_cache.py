@@ -1,9 +1,8 @@
-"""The prefix cache: evaluated prompts in the KV cache, a sequence per client, and snapshots on disk.
+"""The prefix cache: evaluated prompts in the KV cache, one sequence per client, and snapshots on disk.
 
-A turn evaluates only what is new. The fixed prefix (system prompt and tools) has a sequence of its own, from
-which every new conversation is copied, and a file on disk. llama.cpp aborts the process on a truncated state
-and accepts a foreign one silently, so a snapshot is loaded only when its key, its tokens and its checksum
-match.
+A turn evaluates only new tokens. The fixed prefix (system prompt and tools) has its own sequence, from which every new
+conversation is copied, and a file on disk. llama.cpp aborts the process on a truncated state and accepts a foreign one
+silently, so a snapshot is loaded only if its key, tokens and checksum match.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _MEMORY_NAME = "digests.json"
 
 
 class DigestCache:
-    """Digests remembered in one folder, by path, size, inode and time of change."""
+    """A folder's cache of file digests, keyed by path, size, inode and change time."""
 
     def __init__(self, folder: Path) -> None:
         self._memory = folder / _MEMORY_NAME
 
     def sha256(self, path: Path) -> str:
-        """The file's digest. Raises OSError when it cannot be read."""
+        """Return the file's digest. Raises OSError if it cannot be read."""
         path = path.resolve()
         facts = path.stat()
         known_by = [facts.st_size, facts.st_ino, facts.st_mtime_ns]
@@ -54,7 +53,7 @@ class DigestCache:
         return content if isinstance(content, dict) else {}
 
     def _remember(self, content: dict[str, object]) -> None:
-        """What cannot be written is worked out again the next time."""
+        """Write the cache; a failed write only costs time at the next start."""
         with contextlib.suppress(OSError):
             self._memory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomic(self._memory, json.dumps(content))
@@ -68,7 +67,7 @@ _SUFFIX = ".prefix"
 
 @dataclass(frozen=True, slots=True)
 class SnapshotKey:
-    """Everything that a state depends on besides its tokens."""
+    """Everything a state depends on besides its tokens."""
 
     model_sha256: str
     adapter_sha256: str
@@ -79,7 +78,7 @@ class SnapshotKey:
 
 
 class SnapshotStore:
-    """The prefixes of one model in one form. At most `max_bytes` of all models are kept; the oldest go."""
+    """The prefixes of one model and configuration. All models share `max_bytes`; the oldest are deleted."""
 
     def __init__(self, folder: Path, key: SnapshotKey, *, max_bytes: int) -> None:
         self._folder = folder
@@ -87,7 +86,7 @@ class SnapshotStore:
         self._max_bytes = max_bytes
 
     def load(self, tokens: Sequence[int]) -> bytes | None:
-        """The state behind exactly these tokens, or None where there is none that can be trusted."""
+        """Return the state after exactly these tokens, or None if there is no valid one."""
         path = self._path(tokens)
         try:
             with path.open("rb") as file:
@@ -101,19 +100,19 @@ class SnapshotStore:
                 state = file.read()
             if header != self._header(tokens, state) or known != _token_bytes(tokens):
                 return None
-            os.utime(path)  # the oldest is the one that was not used for longest
+            os.utime(path)  # deletion is by last use
         except (OSError, ValueError, struct.error):
             return None
         return state
 
     def save(self, tokens: Sequence[int], state: bytes) -> None:
-        """Keep a state. A disk that cannot take it costs time at the next start, and nothing else."""
+        """Store a state; a failed write only costs time at the next start."""
         if len(state) > self._max_bytes:
             return
         header = json.dumps(self._header(tokens, state)).encode()
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._make_room(len(state))
+            self._delete_oldest(len(state))
             write_atomic(self._path(tokens), _MAGIC, _LENGTH.pack(len(header)), header, _token_bytes(tokens), state)
 
     def _path(self, tokens: Sequence[int]) -> Path:
@@ -128,7 +127,7 @@ class SnapshotStore:
             "state_sha256": hashlib.sha256(state).hexdigest(),
         }
 
-    def _make_room(self, state_bytes: int) -> None:
+    def _delete_oldest(self, state_bytes: int) -> None:
         kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._folder.glob(f"*{_SUFFIX}"))
         total = sum(size for _, size, _ in kept) + state_bytes
         for _, size, file in kept:
@@ -139,10 +138,10 @@ class SnapshotStore:
 
 
 class ReadOnlySnapshots(SnapshotStore):
-    """The same files for somebody whose own prefixes are not worth the room on the disk."""
+    """The same files for a client whose own prefixes are not worth the disk space."""
 
     def save(self, tokens: Sequence[int], state: bytes) -> None:
-        """Nothing is kept."""
+        """Do nothing."""
 
 
 def _token_bytes(tokens: Sequence[int]) -> bytes:
@@ -153,22 +152,22 @@ CLIENTS = 4
 PREFIXES = 2
 SEQUENCES = CLIENTS + PREFIXES
 
-# A shorter prefix is evaluated again sooner than it is read from a disk.
+# Evaluating a shorter prefix is faster than reading it from disk.
 _WORTH_KEEPING_TOKENS = 64
 
 
 @dataclass(slots=True)
 class CachedSequence:
-    """One sequence of the model's memory and the tokens it holds."""
+    """One sequence of the KV cache and its tokens."""
 
-    sequence: int
+    seq_id: int
     tokens: list[int] = field(default_factory=list)
     client: str | None = None
     used: int = 0
 
 
 class PrefixCache:
-    """The owner of a context's sequences. Everything that evaluates goes through here."""
+    """Owns the sequences of a context. All evaluation goes through it."""
 
     def __init__(self, context: LlamaContext, snapshots: SnapshotStore | None = None) -> None:
         self._context = context
@@ -179,134 +178,135 @@ class PrefixCache:
         self._unsaved: CachedSequence | None = None
 
     def begin(self, client: str, prompt: Sequence[int], prefix_tokens: int) -> tuple[CachedSequence, int]:
-        """The client's track, holding as much of the prompt as is known already, and how much that is.
+        """Return the client's sequence with the longest cached part of the prompt, and that part's length.
 
-        `prefix_tokens` at the beginning of the prompt are fixed: they may be known from the disk. The last
-        token is never known: its scores are wanted. Raises ModelError.
+        The first `prefix_tokens` are fixed and may come from the disk. The last token is never cached: its logits are
+        needed. Raises ModelError.
         """
-        track = self._track(client, prompt[:-1])
-        known = self._reuse(track, prompt[:-1])
-        track.used = next(self._clock)
+        sequence = self._client_sequence(client, prompt[:-1])
+        known = self._reuse(sequence, prompt[:-1])
+        sequence.used = next(self._clock)
         if known < prefix_tokens < len(prompt) and prefix_tokens >= _WORTH_KEEPING_TOKENS:
             prefix = list(prompt[:prefix_tokens])
-            if self._restore(track, prefix):
+            if self._restore(sequence, prefix):
                 known = prefix_tokens
-        return track, known
+        return sequence, known
 
-    def read(self, track: CachedSequence, prompt: Sequence[int], prefix_tokens: int) -> Iterator[None]:
-        """Evaluate the prompt batch by batch, all but the last; the fixed prefix is kept on the way.
+    def read(self, sequence: CachedSequence, prompt: Sequence[int], prefix_tokens: int) -> Iterator[None]:
+        """Evaluate all batches of the prompt but the last, and store the fixed prefix on the way.
 
-        A long prompt takes minutes: whoever waits learns from each step that it goes on. Raises Aborted,
-        NoRoom and ModelError.
+        A long prompt takes minutes, so each step yields to show progress. Raises Aborted, NoRoom and ModelError.
         """
-        if len(track.tokens) < prefix_tokens < len(prompt):
-            yield from self._steps(track, prompt[:prefix_tokens], 0)
+        if len(sequence.tokens) < prefix_tokens < len(prompt):
+            yield from self._steps(sequence, prompt[:prefix_tokens], 0)
             if prefix_tokens >= _WORTH_KEEPING_TOKENS:
-                self._unsaved = self._keep(track)
-        yield from self._steps(track, prompt, BATCH_TOKENS)
+                self._unsaved = self._keep(sequence)
+        yield from self._steps(sequence, prompt, BATCH_TOKENS)
 
-    def extend(self, track: CachedSequence, tokens: Sequence[int]) -> None:
-        """Evaluate tokens behind those of the track, in whole batches. Raises Aborted, NoRoom, ModelError."""
+    def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> None:
+        """Append tokens to the sequence and evaluate them in whole batches. Raises Aborted, NoRoom, ModelError."""
         for start in range(0, len(tokens), BATCH_TOKENS):
             batch = tokens[start : start + BATCH_TOKENS]
             while True:
                 try:
-                    self._context.evaluate(batch, track.sequence, len(track.tokens))
+                    self._context.evaluate(batch, sequence.seq_id, len(sequence.tokens))
                     break
                 except NoRoom:
-                    self._evict(keep=track)
-            track.tokens += batch
+                    self._evict(keep=sequence)
+            sequence.tokens += batch
 
-    def cut(self, track: CachedSequence, at: int) -> bool:
-        """Forget the tokens from `at` on; where the memory cannot do that, all of them, and False."""
-        if at >= len(track.tokens):
+    def cut(self, sequence: CachedSequence, at: int) -> bool:
+        """Remove the tokens from `at` on. If the KV cache cannot do that, remove all and return False."""
+        if at >= len(sequence.tokens):
             return True
-        if self._context.cut(track.sequence, at):
-            del track.tokens[at:]
+        if self._context.cut(sequence.seq_id, at):
+            del sequence.tokens[at:]
             return True
-        self._empty(track)
+        self._empty(sequence)
         return False
 
     def save(self) -> None:
-        """Write a fixed prefix that is new to the disk. Not before the answer: nobody waits for it there."""
+        """Write a new fixed prefix to disk. Call it after the answer, so that no user waits for it."""
         if self._unsaved is not None and self._snapshots is not None:
-            track, self._unsaved = self._unsaved, None
-            self._snapshots.save(track.tokens, self._context.state(track.sequence))
+            sequence, self._unsaved = self._unsaved, None
+            self._snapshots.save(sequence.tokens, self._context.state(sequence.seq_id))
 
-    def _steps(self, track: CachedSequence, prompt: Sequence[int], leave: int) -> Iterator[None]:
-        while len(prompt) - len(track.tokens) > leave:
-            self.extend(track, prompt[len(track.tokens) : len(track.tokens) + BATCH_TOKENS])
+    def _steps(self, sequence: CachedSequence, prompt: Sequence[int], leave: int) -> Iterator[None]:
+        while len(prompt) - len(sequence.tokens) > leave:
+            self.extend(sequence, prompt[len(sequence.tokens) : len(sequence.tokens) + BATCH_TOKENS])
             yield
 
-    # --- finding
+    # --- lookup
 
-    def _track(self, client: str, wanted: Sequence[int]) -> CachedSequence:
-        for track in self._clients:
-            if track.client == client:
-                return track
-        # A new client takes the place of the one that was silent longest, but not of what it will copy.
-        source = max(self._clients, key=lambda track: shared_tokens(track.tokens, wanted))
-        track = min((track for track in self._clients if track is not source), key=lambda track: track.used)
-        self._empty(track)
-        track.client = client
-        return track
+    def _client_sequence(self, client: str, wanted: Sequence[int]) -> CachedSequence:
+        for sequence in self._clients:
+            if sequence.client == client:
+                return sequence
+        # A new client replaces the least recently used one, except the one it copies from.
+        source = max(self._clients, key=lambda known: shared_tokens(known.tokens, wanted))
+        sequence = min((other for other in self._clients if other is not source), key=lambda other: other.used)
+        self._empty(sequence)
+        sequence.client = client
+        return sequence
 
-    def _reuse(self, track: CachedSequence, wanted: Sequence[int]) -> int:
-        """Make the track hold the longest beginning of `wanted` that any sequence knows; its length."""
-        own = shared_tokens(track.tokens, wanted)
-        if own < len(track.tokens) and not self._context.can_cut:
+    def _reuse(self, sequence: CachedSequence, wanted: Sequence[int]) -> int:
+        """Fill the sequence with the longest cached beginning of `wanted`; return its length."""
+        own = shared_tokens(sequence.tokens, wanted)
+        if own < len(sequence.tokens) and not self._context.can_cut:
             own = 0
-        source, best = track, own
+        source, best = sequence, own
         for other in (*self._prefixes, *self._clients):
             shared = shared_tokens(other.tokens, wanted)
-            # A memory that cannot be cut back can only be copied as it stands.
+            # A recurrent state cannot be cut back, only copied whole.
             if shared > best and (self._context.can_cut or shared == len(other.tokens)):
                 source, best = other, shared
-        if source is track:
-            self.cut(track, own)
-            return len(track.tokens)
-        self._empty(track)
-        self._context.copy(source.sequence, track.sequence, best if self._context.can_cut else -1)
-        track.tokens = source.tokens[:best]
+        if source is sequence:
+            self.cut(sequence, own)
+            return len(sequence.tokens)
+        self._empty(sequence)
+        self._context.copy(source.seq_id, sequence.seq_id, best if self._context.can_cut else -1)
+        sequence.tokens = source.tokens[:best]
         source.used = next(self._clock)
         return best
 
-    def _restore(self, track: CachedSequence, prefix: list[int]) -> bool:
+    def _restore(self, sequence: CachedSequence, prefix: list[int]) -> bool:
         if self._snapshots is None or (state := self._snapshots.load(prefix)) is None:
             return False
-        self._empty(track)
-        if not self._context.restore(track.sequence, state):
-            self._empty(track)
+        self._empty(sequence)
+        if not self._context.restore(sequence.seq_id, state):
+            self._empty(sequence)
             return False
-        track.tokens = prefix
-        self._keep(track)
+        sequence.tokens = prefix
+        self._keep(sequence)
         return True
 
-    def _keep(self, track: CachedSequence) -> CachedSequence:
-        """Copy the track, which holds a fixed prefix and nothing else, for other conversations."""
+    def _keep(self, sequence: CachedSequence) -> CachedSequence:
+        """Copy a sequence that holds exactly a fixed prefix, for other conversations."""
         kept = min(self._prefixes, key=lambda prefix: prefix.used)
         self._empty(kept)
-        self._context.copy(track.sequence, kept.sequence, -1)
-        kept.tokens = list(track.tokens)
+        self._context.copy(sequence.seq_id, kept.seq_id, -1)
+        kept.tokens = list(sequence.tokens)
         kept.used = next(self._clock)
         return kept
 
     def _evict(self, keep: CachedSequence) -> None:
-        """Empty the sequence that was not used for longest. Raises NoRoom when there is none."""
-        others = [track for track in (*self._clients, *self._prefixes) if track is not keep and track.tokens]
+        """Empty the least recently used sequence. Raises NoRoom if there is none."""
+        others = [
+            sequence for sequence in (*self._clients, *self._prefixes) if sequence is not keep and sequence.tokens
+        ]
         if not others:
             raise NoRoom
-        self._empty(min(others, key=lambda track: track.used))
+        self._empty(min(others, key=lambda other: other.used))
 
-    def _empty(self, track: CachedSequence) -> None:
-        self._context.cut(track.sequence, 0)
-        track.tokens = []
-        if track is self._unsaved:
+    def _empty(self, sequence: CachedSequence) -> None:
+        self._context.cut(sequence.seq_id, 0)
+        sequence.tokens = []
+        if sequence is self._unsaved:
             self._unsaved = None
 
 
 def shared_tokens(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
+    """Return the length of the common prefix."""
     for index, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return index

@@ -1,4 +1,4 @@
-"""Presets: what EdgeVox must know about a language model to talk with it, one TOML file each."""
+"""Presets: one TOML file per language model with its parsers, template, sampling and limits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from edgevox.core.types import Sampling, ToolsAs
 from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
 
-# What llama.cpp and its process take besides: SmolLM2-135M with 4,000 tokens was seen to take 400 MB in all.
+# Memory of llama.cpp and its process: SmolLM2-135M with 4,000 tokens took 400 MB in all.
 _OVERHEAD_BYTES = 200_000_000
 
 _Text = Annotated[str, Field(min_length=1)]
 
 
 class ModelPreset(BaseModel):
-    """A language model as EdgeVox uses it; the user's own settings override what `llm` says."""
+    """The configuration of a language model; the user's settings override `llm`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,20 +66,20 @@ class ModelPreset(BaseModel):
         return self.llm.thinking
 
     def memory_bytes(self, model_bytes: int) -> int:
-        """About how much memory the model takes: its file, a full conversation, and llama.cpp itself."""
+        """Estimate the memory use: the model file, a full context, and llama.cpp itself."""
         return model_bytes + (self.kv_bytes_per_token or 0) * self.context_tokens + _OVERHEAD_BYTES
 
 
 def resolve_preset(name: str, folder: Path | None = None, *, known_parsers: Collection[str] = DETECTORS) -> ModelPreset:
-    """The preset of that name or alias; `folder` may hold the user's own, which go first.
+    """Return the preset with that name or alias; the user's presets in `folder` take precedence.
 
-    Raises ConfigError when there is none, or when its file is wrong or names a parser that does not exist.
+    Raises ConfigError if there is none, or if its file is invalid or names an unknown parser.
     """
     return _preset(find_preset(name, folder), known_parsers)
 
 
 def all_presets(folder: Path | None = None) -> list[ModelPreset]:
-    """Every preset, shipped and the user's own. Raises ConfigError."""
+    """Return all presets, shipped and the user's. Raises ConfigError."""
     return [_preset(file, DETECTORS) for file in preset_files(folder)]
 
 
@@ -88,7 +88,9 @@ def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
     try:
         preset = ModelPreset.model_validate({**table, "name": file.name, **_template(path, table)})
     except ValidationError as error:
-        raise ConfigError(f"{path} is not a preset: {_faults(error)}", hint="see docs/guide/presets.md") from error
+        raise ConfigError(
+            f"{path} is not a valid preset: {_faults(error)}", hint="see docs/guide/presets.md"
+        ) from error
     for parser in preset.tool_call_parsers:
         if parser not in known_parsers:
             near = difflib.get_close_matches(parser, known_parsers, n=1, cutoff=0.5)
@@ -101,7 +103,7 @@ def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
 
 
 def _template(path: Path, table: dict[str, object]) -> dict[str, str]:
-    """A chat template may be written in the preset, or in a .jinja file beside it."""
+    """Read the chat template from the preset, or from a .jinja file next to it."""
     match table.get("chat_template"):
         case str(name) if name.endswith(".jinja"):
             try:
@@ -109,7 +111,7 @@ def _template(path: Path, table: dict[str, object]) -> dict[str, str]:
             except (OSError, ValueError) as error:
                 raise ConfigError(
                     f"{path}: the chat template {name} cannot be read",
-                    hint="put it beside the preset, or write its text there",
+                    hint="put it next to the preset, or write its text into the preset",
                 ) from error
         case _:
             return {}

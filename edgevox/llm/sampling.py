@@ -1,7 +1,6 @@
 """Samples the next token with llama.cpp's samplers, restricted to a grammar by llguidance or by llama.cpp.
 
-A constraint is first asked about the model's own pick; all allowed tokens are computed only when it refuses
-that pick.
+The constraint first checks the model's own pick; the set of allowed tokens is computed only if that is rejected.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ TOKEN_DATA = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32
 
 
 class Candidates:
-    """Every token with its score, in the form that llama.cpp's samplers read and write."""
+    """All tokens with their logits, in the layout of llama.cpp's samplers."""
 
     def __init__(self, vocabulary_size: int) -> None:
         self.data = np.zeros(vocabulary_size, TOKEN_DATA)
@@ -45,7 +44,7 @@ class Candidates:
         logits: NDArray[np.float32],
         among: NDArray[np.intp] | None = None,
     ) -> int:
-        """Run a sampler over the scores, of `among` or of all; the index in `data` that it selected."""
+        """Run a sampler over the logits of `among`, or of all; return the index in `data` it selected."""
         size = len(logits if among is None else among)
         self.data["id"][:size] = self._ids if among is None else among
         self.data["logit"][:size] = logits if among is None else logits[among]
@@ -57,7 +56,7 @@ class Candidates:
 
 
 class Sampler:
-    """Picks tokens as `sampling` says; `banned` tokens are never picked. Call `close` when done."""
+    """Picks tokens as configured by `sampling`, never one of `banned`. Call `close` when done."""
 
     def __init__(self, candidates: Candidates, sampling: Sampling, *, banned: Collection[int] = ()) -> None:
         self._candidates = candidates
@@ -82,12 +81,12 @@ class Sampler:
         self._add(llama_cpp.llama_sampler_init_dist(seed))
 
     def pick(self, logits: NDArray[np.float32], among: NDArray[np.intp] | None = None) -> int:
-        """A token, one of `among` where those are given; it counts as written only once it is accepted."""
+        """Pick a token, one of `among` if given; `accept` it to count it as written."""
         selected = self._candidates.apply(self._chain, logits, among)
         return int(self._candidates.data["id"][selected])
 
     def accept(self, token: int) -> None:
-        """The reply goes on with this token."""
+        """Add the token to the reply."""
         llama_cpp.llama_sampler_accept(self._chain, token)
 
     def close(self) -> None:
@@ -100,33 +99,33 @@ class Sampler:
 ConstraintEngine: TypeAlias = Literal["llguidance", "llama.cpp"]
 
 _COMPILED_KEPT = 16
-_SPECIAL = b"\xff"  # llguidance's mark for a token that no text of a grammar matches
+_SPECIAL = b"\xff"  # llguidance's prefix for a token that no grammar text matches
 
 
 class Constraint(Protocol):
-    """The place in a grammar that one reply has reached."""
+    """The position of one reply in a grammar."""
 
     def forced(self) -> list[int]:
-        """The tokens that must come next, as far as they are certain."""
+        """Return the tokens that must come next."""
 
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
 
     def allowed(self) -> NDArray[np.intp]:
-        """Every token that may come next."""
+        """Return all tokens that may come next."""
 
     def accept(self, tokens: Sequence[int]) -> bool:
-        """Go on by tokens; False, and then this constraint is of no further use, when one is not allowed."""
+        """Advance by tokens; if one is not allowed return False, and the constraint is then invalid."""
 
     def finished(self) -> bool:
-        """Whether it is certain that nothing but the end can follow."""
+        """Whether only the end can follow."""
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Free native resources."""
 
 
 class Constrainer:
-    """Compiles grammars for one vocabulary and keeps the latest; `engine` names what is preferred."""
+    """Compiles grammars for one vocabulary and caches recent ones; `engine` is the preferred backend."""
 
     def __init__(self, vocabulary: Vocabulary, candidates: Candidates, engine: ConstraintEngine) -> None:
         self._vocabulary = vocabulary
@@ -134,14 +133,14 @@ class Constrainer:
         self._engine = engine
         self._compiled: OrderedDict[CallGrammar, _Compiled] = OrderedDict()
 
-    def beside(self) -> Constrainer:
-        """Another for the same vocabulary, which keeps other grammars."""
+    def fork(self) -> Constrainer:
+        """Return another one for the same vocabulary with its own cache."""
         other = copy.copy(self)
         other._compiled = OrderedDict()
         return other
 
     def start(self, grammar: CallGrammar) -> Constraint:
-        """The constraint at its beginning. Raises GrammarRejected when no engine can compile the grammar."""
+        """Return a constraint at its start. Raises GrammarRejected if no backend can compile the grammar."""
         compiled = self._compiled.get(grammar)
         if compiled is None:
             compiled = self._compiled[grammar] = self._compile(grammar)
@@ -159,12 +158,12 @@ class Constrainer:
 
     @cached_property
     def _tokenizer(self) -> llguidance.LLTokenizer:
-        # Only what ends a reply is special. Other control tokens match by their text, since the markers of
-        # many wire formats ([TOOL_CALLS], <|tool_call|>) are such tokens and stand in the grammars as text.
+        # Only end tokens are special. Other control tokens match by their text, since the markers of many wire formats
+        # ([TOOL_CALLS], <|tool_call|>) are such tokens and stand in the grammars as text.
         vocabulary = self._vocabulary
         ends = vocabulary.end_tokens
         tokenizer: llguidance.LLTokenizer = llguidance.LLTokenizer.from_llamacpp(  # type: ignore[attr-defined]
-            # (its stubs leave this one out)
+            # (missing in its stubs)
             tokens=[
                 _SPECIAL + piece if token in ends else piece for token, piece in enumerate(vocabulary.all_pieces())
             ],
@@ -194,7 +193,7 @@ class _GuidanceGrammar:
         return _GuidanceConstraint(self._matcher.deep_copy(), self._vocabulary_size)
 
     def close(self) -> None:
-        """Nothing is held outside Python."""
+        """Nothing to free."""
 
 
 class _GuidanceConstraint:
@@ -221,7 +220,7 @@ class _GuidanceConstraint:
         return self._matcher.is_stopped()
 
     def close(self) -> None:
-        """Nothing is held outside Python."""
+        """Nothing to free."""
 
 
 # --- llama.cpp
@@ -262,11 +261,13 @@ class _NativeConstraint:
 
     def allowed(self) -> NDArray[np.intp]:
         self._candidates.apply(self._sampler, self._any_logits)
-        return np.flatnonzero(self._candidates.data["logit"] == 0.0)  # a grammar neither sorts nor shortens
+        return np.flatnonzero(
+            self._candidates.data["logit"] == 0.0
+        )  # a grammar neither sorts nor shortens the candidates
 
     def accept(self, tokens: Sequence[int]) -> bool:
         for token in tokens:
-            # llama.cpp aborts the process when a grammar is made to accept what it does not allow.
+            # llama.cpp aborts the process if a grammar must accept a token it does not allow.
             if not self.allows(token):
                 return False
             llama_cpp.llama_sampler_accept(self._sampler, token)

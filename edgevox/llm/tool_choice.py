@@ -1,6 +1,6 @@
-"""Who decides whether a tool is called: what the caller asks for, or the preset's policy, hop by hop.
+"""Decides per hop which tools are offered and whether one must be called: the caller's choice, or the preset's policy.
 
-A hop is one generation of a turn: the first answers the person, each further one answers a tool's result.
+A hop is one generation of a turn: the first answers the person, each later one a tool result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ToolChoicePolicy: TypeAlias = Literal["auto", "required_first_hop", "required_al
 
 RESPOND_NAME = "respond"
 
-# Where a call is required, plain talk is a call too.
+# If a call is required, plain text is written as a call too.
 RESPOND: JsonObject = {
     "type": "function",
     "function": {
@@ -32,7 +32,7 @@ RESPOND: JsonObject = {
 
 @dataclass(frozen=True, slots=True)
 class HopPlan:
-    """The tools to offer in one hop, and whether one must be called."""
+    """The tools offered in one hop, and whether one must be called."""
 
     tools: tuple[JsonObject, ...]
     tool_choice: ToolChoice
@@ -41,7 +41,7 @@ class HopPlan:
 def plan_hop(
     tools: tuple[JsonObject, ...], *, policy: ToolChoicePolicy, hop: int, choice: ToolChoice = "auto"
 ) -> HopPlan:
-    """The plan for hop number `hop`, counted from 0. A choice other than auto goes before the policy."""
+    """Return the plan for hop number `hop`, counted from 0. A choice other than auto overrides the policy."""
     if not tools:
         return HopPlan((), "none")
     match choice:
@@ -55,12 +55,12 @@ def plan_hop(
             pass
     if policy == "auto":
         return HopPlan(tools, "auto")
-    # Offered in every hop, so that the prompt begins with the same tools and is not evaluated anew.
+    # Offered in every hop, so that the prompt begins with the same tools and stays cached.
     required = policy == "required_always" or hop == 0
     return HopPlan(_with_respond(tools), "required" if required else "auto")
 
 
 def _with_respond(tools: tuple[JsonObject, ...]) -> tuple[JsonObject, ...]:
-    """The tools and `respond`, unless one of them has that name already."""
+    """Add `respond` unless a tool already has that name."""
     names = {tool["function"]["name"] for tool in tools}
     return tools if RESPOND_NAME in names else (*tools, RESPOND)

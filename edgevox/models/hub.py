@@ -1,7 +1,7 @@
-"""Files from the Hugging Face hub, with the hub's own client: HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE hold.
+"""Files from the Hugging Face hub, using its client, so HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE apply.
 
-The client finds and authorises; the bytes are received here, because `hf_hub_download` throws a partial file
-away when it is interrupted, and writes only every ten megabytes.
+The client resolves and authorises; the bytes are received here, because `hf_hub_download` discards a partial file when
+interrupted, and writes only every ten megabytes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class Hub:
-    """The hub that the environment names, or `endpoint`; a cut connection is continued after each wait."""
+    """The hub of the environment, or `endpoint`; a lost connection is resumed after each of the waits."""
 
     def __init__(
         self, endpoint: str | None = None, *, retry_waits_s: Sequence[float] = (0.0, 1.0, 2.0, 4.0, 8.0)
@@ -41,7 +41,7 @@ class Hub:
         self._retry_waits_s = tuple(retry_waits_s)
 
     def fetch(self, wanted: FetchRequest, source: HubSource, revision: str) -> FetchedFile:
-        """Get one file, continuing an earlier attempt. Raises ModelDownloadFailed or ChecksumMismatch."""
+        """Download one file, resuming an earlier attempt. Raises ModelDownloadFailed or ChecksumMismatch."""
         metadata = self._metadata(source, revision)
         etag = metadata.etag or ""
         expected = wanted.sha256
@@ -61,12 +61,12 @@ class Hub:
         url = hf_hub_url(source.repo, source.file, revision=revision, endpoint=self._endpoint)
         try:
             metadata = get_hf_file_metadata(url)
-        except (HTTPError, OSError) as error:  # OSError: offline, or certificates that cannot be read
+        except (HTTPError, OSError) as error:  # OSError: offline, or unreadable certificates
             raise self._failure(source, error) from error
         if metadata.commit_hash is None or metadata.etag is None:
             raise ModelDownloadFailed(
-                f"what answers at {self._endpoint} is not a model hub",
-                hint="check HF_ENDPOINT, and whether a proxy asks for a login",
+                f"the server at {self._endpoint} is not a model hub",
+                hint="check HF_ENDPOINT, and whether a proxy requires a login",
             )
         return metadata
 
@@ -99,7 +99,7 @@ class Hub:
     def _stream(
         self, source: HubSource, url: str, total_bytes: int | None, partial: PartialFile, meter: ProgressMeter
     ) -> Exception | None:
-        """Receive what is missing. An error is handed back, not raised: what came before it counts."""
+        """Receive the missing bytes. An error is returned, not raised, because the bytes before it count."""
         headers = {"Accept-Encoding": "identity", "Range": f"bytes={partial.size_bytes}-"}
         if token := get_token():
             headers["Authorization"] = f"Bearer {token}"
@@ -131,20 +131,20 @@ class Hub:
                 return ModelDownloadFailed("the hub is switched off by HF_HUB_OFFLINE", hint="unset HF_HUB_OFFLINE")
             case GatedRepoError():
                 return ModelDownloadFailed(
-                    f"the hub gives {where} only to those who accepted its licence",
+                    f"{where} requires accepting its licence",
                     hint=f"accept it at {self._endpoint}/{source.repo} and set HF_TOKEN to your token",
                 )
             case EntryNotFoundError() | RevisionNotFoundError():
                 return ModelDownloadFailed(
-                    f"there is no {source.file} ({source.revision}) in {where}",
-                    hint="it was moved or renamed: take another model, or correct the manifest",
+                    f"{source.file} ({source.revision}) not found in {where}",
+                    hint="it was moved or renamed: choose another model, or correct the manifest",
                 )
             case RepositoryNotFoundError():
-                return ModelDownloadFailed(f"there is no public {where}", hint="if it is a private one, set HF_TOKEN")
+                return ModelDownloadFailed(f"no public repository {where}", hint="for a private one, set HF_TOKEN")
             case HfHubHTTPError():
                 return _refusal(where, error.response.status_code)
         return ModelDownloadFailed(
-            f"the hub at {self._endpoint} cannot be reached: {error or 'the connection ends early'}",
+            f"the hub at {self._endpoint} cannot be reached: {error or 'the connection was closed early'}",
             hint="check the network; HTTPS_PROXY names a proxy, HF_ENDPOINT a mirror",
         )
 
@@ -152,13 +152,13 @@ class Hub:
 def _refusal(where: str, status: int) -> ModelDownloadFailed:
     if status in (401, 403):
         return ModelDownloadFailed(
-            f"the hub refuses {where} ({status})", hint="set HF_TOKEN to a token that may read it"
+            f"the hub denies access to {where} ({status})", hint="set HF_TOKEN to a token with read access"
         )
-    return ModelDownloadFailed(f"the hub cannot serve {where} now ({status})", hint="try again in a while")
+    return ModelDownloadFailed(f"the hub cannot serve {where} at the moment ({status})", hint="try again later")
 
 
 def _partial_path(wanted: FetchRequest, etag: str) -> Path:
-    """The name says which content it is part of; parts of another content are thrown away."""
+    """Return the path, which names the content; parts of other contents are deleted."""
     safe_etag = re.sub(r"[^A-Za-z0-9]", "", etag)[:16]
     path = wanted.work / f"{wanted.file.name}.{safe_etag}.partial"
     for other in wanted.work.glob(f"{wanted.file.name}.*.partial"):

@@ -1,6 +1,6 @@
 """lock.json in the models folder: downloaded files, optimised copies and measured speeds.
 
-An optimised copy lies beside the original and never replaces it.
+An optimised copy is stored next to the original and never replaces it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from edgevox.models.download import commit_file, sha256_of
 
 
 class FileRecord(BaseModel):
-    """One file as it was first downloaded; `revision` is the hub's commit, where it came from there."""
+    """One file as first downloaded; `revision` is its commit on the hub, if it came from there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,7 +32,7 @@ class FileRecord(BaseModel):
 
 
 class OptimisedRecord(BaseModel):
-    """A copy that was made here: from which file, by which llama.cpp, with which adapter merged into it."""
+    """A copy made here: its source file, llama.cpp version and merged adapter."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -56,7 +56,7 @@ class WeightSpeed(BaseModel):
 
 
 class ProcessorRecord(BaseModel):
-    """How fast each weight type is on a processor, with the llama.cpp that it was measured with."""
+    """The speed of each weight type on a processor, with the llama.cpp version of the measurement."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -81,7 +81,7 @@ class LockFile:
         self._guard = guard
 
     def record(self, model: str, file: str) -> FileRecord | None:
-        """What that file was at its first download. Raises ModelError when lock.json is damaged."""
+        """Return the record of a file's first download. Raises ModelError if lock.json is damaged."""
         return self._read().models.get(model, {}).get(file)
 
     def add(self, model: str, file: str, record: FileRecord) -> None:
@@ -91,7 +91,7 @@ class LockFile:
             self._write(content)
 
     def optimised(self, model: str) -> dict[str, OptimisedRecord]:
-        """The copies of a model, by file name. Raises ModelError when lock.json is damaged."""
+        """Return the copies of a model by file name. Raises ModelError if lock.json is damaged."""
         return self._read().optimised.get(model, {})
 
     def add_optimised(self, model: str, file: str, record: OptimisedRecord) -> None:
@@ -101,7 +101,7 @@ class LockFile:
             self._write(content)
 
     def drop_optimised(self, model: str, *files: str) -> None:
-        """Forget some copies of a model."""
+        """Remove the records of some copies."""
         with FileLock(self._guard):
             content = self._read()
             known = content.optimised.pop(model, None)
@@ -112,7 +112,7 @@ class LockFile:
             self._write(content)
 
     def processor(self, name: str) -> ProcessorRecord | None:
-        """What was measured on the processor of that name. Raises ModelError when lock.json is damaged."""
+        """Return the measurement of that processor. Raises ModelError if lock.json is damaged."""
         return self._read().processors.get(name)
 
     def add_processor(self, name: str, record: ProcessorRecord) -> None:
@@ -122,7 +122,7 @@ class LockFile:
             self._write(content)
 
     def forget(self, model: str) -> None:
-        """Drop what is known of a model: its next download may be another file."""
+        """Remove the records of a model: its next download may be another file."""
         with FileLock(self._guard):
             content = self._read()
             if content.models.pop(model, None) is not None:
@@ -134,9 +134,7 @@ class LockFile:
         except FileNotFoundError:
             return _Content()
         except ValidationError as error:
-            raise ModelError(
-                f"{self._path} is damaged", hint="delete it: it is written again with the next downloads"
-            ) from error
+            raise ModelError(f"{self._path} is damaged", hint="delete it: the next downloads write it again") from error
 
     def _write(self, content: _Content) -> None:
         temporary = self._path.with_name(f".{self._path.name}.new")
@@ -146,7 +144,7 @@ class LockFile:
 
 @dataclass(frozen=True, slots=True)
 class MergedAdapter:
-    """The adapter that a copy has in it, and how strongly."""
+    """The adapter merged into a copy, and its scale."""
 
     name: str
     sha256: str
@@ -155,14 +153,14 @@ class MergedAdapter:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a copy is made: the type of its weights, by which llama.cpp, with which adapter."""
+    """How a copy is made: weight type, llama.cpp version and adapter."""
 
     type: str
     made_by: str
     adapter: MergedAdapter | None = None
 
     def file_name(self, original: str) -> str:
-        """What the copy of `original` is called."""
+        """Return the file name for a copy of `original`."""
         stem = original.removesuffix(".gguf")
         if self.adapter is None:
             return f"{stem}.optimised-{self.type}.gguf"
@@ -184,41 +182,41 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class OptimisedCopy:
-    """A copy that is there and belongs to the original that is there."""
+    """A copy that exists and belongs to the current original."""
 
     path: Path
     record: OptimisedRecord
 
     def has(self, adapter_sha256: str | None, adapter_scale: float) -> bool:
-        """Whether this adapter, or none, is what has been merged into it."""
+        """Whether exactly this adapter, or none, is merged into it."""
         if adapter_sha256 is None:
             return self.record.adapter_sha256 is None
         return (self.record.adapter_sha256, self.record.adapter_scale) == (adapter_sha256, adapter_scale)
 
     def is_made_by(self, recipe: Recipe) -> bool:
-        return self.record.type == recipe.type and self._is_as_adapted_as(recipe)
+        return self.record.type == recipe.type and self._has_adapter_of(recipe)
 
     def is_replaced_by(self, recipe: Recipe) -> bool:
-        """Whether a copy after `recipe` takes the place of this one: there is one for each adapter."""
-        return self.record.type != recipe.type and self._is_as_adapted_as(recipe)
+        """Whether a copy made by `recipe` replaces this one: there is one per adapter."""
+        return self.record.type != recipe.type and self._has_adapter_of(recipe)
 
     def verify(self, model_id: str) -> None:
-        """Read it and compare its digest. Raises ChecksumMismatch."""
+        """Compare its digest. Raises ChecksumMismatch."""
         found = sha256_of(self.path)
         if found != self.record.sha256:
             raise ChecksumMismatch(
                 f"the optimised copy {self.path.name} of {model_id} has changed: its sha256 is {found}, "
                 f"it should be {self.record.sha256}",
-                hint=f"edgevox models optimize {model_id} makes it again",
+                hint=f"edgevox models optimize {model_id} creates it again",
             )
 
-    def _is_as_adapted_as(self, recipe: Recipe) -> bool:
+    def _has_adapter_of(self, recipe: Recipe) -> bool:
         adapter = recipe.adapter
         return self.has(adapter.sha256, adapter.scale) if adapter else self.has(None, 1.0)
 
 
 class OptimisedCopies:
-    """The copies in a models folder. Whoever keeps or forgets one is alone with its model."""
+    """The copies in a models folder. The caller holds the model's lock to change them."""
 
     def __init__(self, folder: Path, work: Path, lock_file: LockFile) -> None:
         self._folder = folder
@@ -226,7 +224,7 @@ class OptimisedCopies:
         self._lock_file = lock_file
 
     def of(self, model_id: str, source_sha256: str | None) -> tuple[OptimisedCopy, ...]:
-        """The copies of a model that are there, by name and size, and were made of that original."""
+        """Return the existing copies, by name and size, of that original."""
         return tuple(
             OptimisedCopy(path, record)
             for name, record in self._lock_file.optimised(model_id).items()
@@ -244,10 +242,10 @@ class OptimisedCopies:
         source: Path,
         source_sha256: str,
     ) -> OptimisedCopy:
-        """Let `make` write a copy, and name it when it is whole. Nothing is left of an unfinished one."""
+        """Let `make` write a copy, and rename it when complete. An incomplete one is deleted."""
         final = self._folder / model_id / recipe.file_name(source.name)
         work = self._unfinished(model_id)
-        shutil.rmtree(work, ignore_errors=True)  # what a killed process left
+        shutil.rmtree(work, ignore_errors=True)  # left by a killed process
         work.mkdir(parents=True)
         try:
             with tempfile.TemporaryDirectory(dir=work) as scratch:
@@ -256,7 +254,7 @@ class OptimisedCopies:
                 record = recipe.record(
                     size_bytes=copy.stat().st_size, sha256=sha256_of(copy), source_sha256=source_sha256
                 )
-                # Recorded first: a copy that has its name always has its digest too.
+                # Recorded first: a copy with its final name always has a digest.
                 self._lock_file.add_optimised(model_id, final.name, record)
                 commit_file(copy, final)
         finally:
@@ -271,7 +269,7 @@ class OptimisedCopies:
         self._lock_file.drop_optimised(model_id, copy.path.name)
 
     def forget(self, model_id: str) -> None:
-        """Drop what is known of a model's copies, and what a killed process left of one."""
+        """Remove the records of a model's copies, and leftovers of a killed process."""
         shutil.rmtree(self._unfinished(model_id), ignore_errors=True)
         self._lock_file.drop_optimised(model_id, *self._lock_file.optimised(model_id))
 

@@ -1,7 +1,7 @@
-"""Merges a LoRA adapter into the model that it was trained on.
+"""Merges a LoRA adapter into the model it was trained on.
 
-A merged weight is W + scale · (alpha / rank) · B·A. Everything else stays as it is, byte for byte; changed
-weights are written as F16 and can be requantised afterwards.
+A merged weight is W + scale · (alpha / rank) · B·A. Everything else is copied byte for byte; changed weights are
+written as F16 and can be requantised afterwards.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from edgevox.models.gguf_file import GgufHeader, TensorInfo, read_header
 _A, _B = ".lora_a", ".lora_b"
 _EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
 _ALORA_KEY = b"adapter.alora.invocation_tokens"
-_HINT = "an adapter fits only the model that it was trained on"
+_HINT = "an adapter fits only the model it was trained on"
 
 
 def merge(base: Path, adapter: Path, target: Path, *, scale: float = 1.0) -> None:
-    """Write `base`, with the adapter merged into it, to `target`. Raises ModelError and OSError."""
+    """Write `base` with the adapter merged into it to `target`. Raises ModelError and OSError."""
     changes = _changes(base, adapter)
     with _Tensors(base) as weights, _Tensors(adapter) as factors:
         try:
@@ -40,20 +40,20 @@ def merge(base: Path, adapter: Path, target: Path, *, scale: float = 1.0) -> Non
 
 
 def check_adapter(base: Path, adapter: Path) -> None:
-    """Raises ModelError unless `adapter` is a LoRA adapter that fits the model."""
+    """Raises ModelError unless `adapter` is a LoRA adapter for this model."""
     _changes(base, adapter)
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The two factors of what is added to one weight."""
+    """The two factors of the delta of one weight."""
 
     a: TensorInfo
     b: TensorInfo
 
 
 class _Tensors:
-    """A GGUF file whose tensors are read one by one; it stays on the disk."""
+    """A GGUF file whose tensors are read from disk one by one."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -68,39 +68,39 @@ class _Tensors:
         self._content.close()
 
     def raw(self, tensor: TensorInfo) -> bytes:
-        """The bytes of a tensor. Raises ModelError when the file ends before."""
+        """Return the bytes of a tensor. Raises ModelError if the file is truncated."""
         begin = self.header.data_at + tensor.offset
         size_bytes = _size_bytes(self._path, tensor)
         found = self._content[begin : begin + size_bytes]
         if len(found) != size_bytes:
-            raise ModelError(f"{self._path} ends within {tensor.name}", hint="pull it again")
+            raise ModelError(f"{self._path} is truncated in {tensor.name}", hint="pull it again")
         return found
 
     def values(self, tensor: TensorInfo) -> NDArray[np.float32]:
-        """The numbers of a tensor. Raises ModelError when they are of a type that cannot be read."""
+        """Return the values of a tensor. Raises ModelError for an unsupported type."""
         kind = GGMLQuantizationType(tensor.type)
         try:
             flat = dequantize(np.frombuffer(self.raw(tensor), dtype=np.uint8), kind)
         except NotImplementedError as error:
             raise ModelError(
-                f"weights of type {kind.name} cannot be merged", hint="take the model in another quantisation"
+                f"weights of type {kind.name} cannot be merged", hint="use another quantisation of the model"
             ) from error
         return flat.astype(np.float32, copy=False).reshape(tensor.shape)
 
 
-# --- what is changed
+# --- changed weights
 
 
 def _changes(base: Path, adapter: Path) -> dict[str, _Change]:
-    """The factors by the name of the weight that they change. Raises ModelError unless they fit."""
+    """Return the factors by weight name. Raises ModelError unless they fit."""
     model, lora = read_header(base), read_header(adapter)
     if (lora.text("general.type"), lora.text("adapter.type")) != ("adapter", "lora"):
         raise ModelError(f"{adapter} is not a LoRA adapter", hint="it must be a GGUF file of type adapter, lora")
     if _ALORA_KEY in lora.raw_metadata:
-        raise ModelError(f"{adapter} acts only after certain words, so it cannot be merged", hint="use it at run time")
+        raise ModelError(f"{adapter} is an activated LoRA and cannot be merged", hint="use it at run time")
     ours, theirs = model.text("general.architecture"), lora.text("general.architecture")
     if ours != theirs:
-        raise ModelError(f"{adapter} is for a model of kind {theirs}, {base.name} is {ours}", hint=_HINT)
+        raise ModelError(f"{adapter} is for the architecture {theirs}, {base.name} is {ours}", hint=_HINT)
     weights = {tensor.name: tensor for tensor in model.tensors}
     changes = _pairs(adapter, lora)
     for name, change in changes.items():
@@ -108,7 +108,7 @@ def _changes(base: Path, adapter: Path) -> dict[str, _Change]:
             raise ModelError(f"{adapter} changes {name}, which {base.name} does not have", hint=_HINT)
         if name == _EMBEDDING and _OUTPUT not in weights:
             raise ModelError(
-                f"{adapter} changes the words, and {base.name} uses them for its output too",
+                f"{adapter} changes the embeddings, which {base.name} also uses for its output",
                 hint="such an adapter cannot be merged",
             )
         if _changed_shape(name, change) != weights[name].shape:
@@ -127,8 +127,8 @@ def _pairs(adapter: Path, lora: GgufHeader) -> dict[str, _Change]:
     lone += [name + end for name in names for end in (_A, _B) if name + end not in found]
     if lone or not names:
         raise ModelError(
-            f"{adapter} is not a whole LoRA adapter: {lone[0] if lone else 'it has no tensors'}",
-            hint="every weight needs its .lora_a and its .lora_b, and nothing else may be there",
+            f"{adapter} is not a complete LoRA adapter: {lone[0] if lone else 'it has no tensors'}",
+            hint="every weight needs a .lora_a and a .lora_b, and nothing else is allowed",
         )
     return {name: _Change(found[name + _A], found[name + _B]) for name in names}
 

@@ -1,4 +1,4 @@
-"""The manifest: every model that can be fetched by name, its files, and where each can be had."""
+"""The manifest: every downloadable model, its files and their sources."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PackagePart(_Strict):
 
 
 class PackageSource(_Strict):
-    """A file that lies in one wheel, or in several that are joined in order."""
+    """A file in one wheel, or in several that are joined in order."""
 
     kind: Literal["package"]
     parts: Annotated[tuple[PackagePart, ...], Field(min_length=1)]
@@ -60,7 +60,7 @@ class HubSource(_Strict):
 
 
 class ShippedSource(_Strict):
-    """A file that is part of EdgeVox, named from the top of its checkout."""
+    """A file bundled with EdgeVox, relative to its repository root."""
 
     kind: Literal["shipped"]
     path: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w./-]*$")]
@@ -74,7 +74,7 @@ Source: TypeAlias = Annotated[PackageSource | HubSource | ShippedSource, Field(d
 
 
 class ModelFile(_Strict):
-    """One file of a model; either its exact size is known, or roughly how big it is."""
+    """One file of a model; either its exact size is known, or an estimate."""
 
     name: _PathName
     bytes: Annotated[int, Field(gt=0)] | None = None
@@ -90,12 +90,12 @@ class ModelFile(_Strict):
 
     @property
     def size_bytes(self) -> int:
-        """The size, exact or not: for people and for the check of free space."""
+        """Return the size, exact or estimated, for display and the free space check."""
         return self.bytes or self.bytes_about or 0
 
 
 class ModelEntry(_Strict):
-    """One model. `note` is what a user must know before using it, `base` what an adapter is for.
+    """One model. `note` is a warning for users, `base` the model of an adapter.
 
     `language` is what a voice speaks, English where that is not said. `engine` opens it, where it is not the usual one.
     """
@@ -110,17 +110,17 @@ class ModelEntry(_Strict):
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _an_adapter_has_a_base(self) -> Self:
+    def _check_base(self) -> Self:
         if (self.kind == "adapter") != (self.base is not None):
-            raise ValueError(f"{self.id}: base names the model of an adapter, and of nothing else")
+            raise ValueError(f"{self.id}: only an adapter can have base")
         if self.kind == "adapter" and len(self.files) > 1:
-            raise ValueError(f"{self.id}: an adapter is one GGUF file")
+            raise ValueError(f"{self.id}: an adapter must be one GGUF file")
         return self
 
     @model_validator(mode="after")
-    def _a_voice_has_a_language(self) -> Self:
+    def _check_language(self) -> Self:
         if self.language is not None and self.kind != "tts":
-            raise ValueError(f"{self.id}: language is what a voice speaks, and nothing else has one")
+            raise ValueError(f"{self.id}: only a voice can have language")
         return self
 
     @model_validator(mode="after")
@@ -152,7 +152,7 @@ class Manifest(_Strict):
         seen: set[str] = set()
         for entry in self.models:
             if entry.id in seen:
-                raise ValueError(f"the id {entry.id} is there twice")
+                raise ValueError(f"duplicate id {entry.id}")
             seen.add(entry.id)
         return self
 
@@ -161,32 +161,32 @@ class Manifest(_Strict):
         return {entry.id: entry for entry in self.models}
 
     def entry(self, model_id: str) -> ModelEntry:
-        """The model of that id. Raises ModelMissing, with the ids that come close."""
+        """Return the model with that id. Raises ModelMissing with similar ids."""
         if model_id in self._by_id:
             return self._by_id[model_id]
         near = difflib.get_close_matches(model_id, self._by_id, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}? " if near else ""
-        raise ModelMissing(f"there is no model {model_id}", hint=hint + "edgevox models list shows all")
+        raise ModelMissing(f"unknown model {model_id}", hint=hint + "edgevox models list shows all")
 
     def find(self, model_id: str) -> ModelEntry | None:
         return self._by_id.get(model_id)
 
     def kind(self, model_id: str) -> Kind | None:
-        """What opens the model of that id; None where there is no such model."""
+        """Return the kind of the model, or None if the id is unknown."""
         entry = self._by_id.get(model_id)
         return entry.kind if entry else None
 
     def adapter_of(self, model_id: str) -> str | None:
-        """The id of the first adapter that is for that model; None where there is none."""
+        """Return the id of the model's first adapter, or None."""
         return next((entry.id for entry in self.models if entry.base == model_id), None)
 
     def joined_with(self, other: Manifest) -> Manifest:
-        """Both manifests in one; where an id is in both, `other` counts."""
+        """Return both manifests joined; entries of `other` take precedence."""
         return Manifest(models=tuple({**self._by_id, **other._by_id}.values()))
 
 
 def load_manifest(user_file: Path | None = None) -> Manifest:
-    """The shipped manifest, with the entries of `user_file` where that file exists. Raises ConfigError."""
+    """Load the shipped manifest and the entries of `user_file`, if it exists. Raises ConfigError."""
     manifest = read_manifest(data_path("models", "manifest.toml"))
     if user_file is None or not user_file.is_file():
         return manifest
@@ -194,14 +194,14 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
     for entry in joined.models:
         if entry.base is not None and joined.kind(entry.base) not in ("llm", "stt"):
             raise ConfigError(
-                f"{user_file}: the adapter {entry.id} is for {entry.base}, which is no model that takes one",
+                f"{user_file}: the adapter {entry.id} is for {entry.base}, which is not a model that takes one",
                 hint="base must be the id of a model of kind llm or stt: edgevox models list shows them",
             )
     return joined
 
 
 def read_manifest(path: Path) -> Manifest:
-    """One manifest file. Raises ConfigError that names the file and the faulty key."""
+    """Read one manifest file. Raises ConfigError with the file and the faulty key."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         return Manifest.model_validate(content)

@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class WeightType(IntEnum):
-    """ggml's numbers of the types that models come in."""
+    """ggml's numbers of the weight types of models."""
 
     F32 = 0
     F16 = 1
@@ -69,12 +69,12 @@ class WeightType(IntEnum):
     MXFP4 = 39
 
 
-# What a copy is made in: the types that lose next to nothing, smallest first.
+# The types of copies, smallest first: those with next to no loss.
 CopyType: TypeAlias = Literal["Q8_0", "F16"]
 COPY_TYPES: tuple[CopyType, ...] = get_args(CopyType)
 MEASURED_TYPES: Final = ("Q4_1", "Q5_0", "Q5_1", *COPY_TYPES)
 
-# Used where the measurement fails: two Neoverse-N1 cores (docs/adr/0011-requantise-on-first-use.md).
+# Used if the measurement fails: two Neoverse-N1 cores (docs/adr/0011-requantise-on-first-use.md).
 DEFAULT_SPEEDS: Final[dict[str, WeightSpeed]] = {
     "Q4_1": WeightSpeed(batch_tokens_s=71, single_tokens_s=50),
     "Q5_0": WeightSpeed(batch_tokens_s=64, single_tokens_s=46),
@@ -84,20 +84,20 @@ DEFAULT_SPEEDS: Final[dict[str, WeightSpeed]] = {
 }
 
 _TIMEOUT_S = 20.0  # two seconds on an idle machine
-# A command's turn: its question, the runs of tokens that a grammar forces and what the next prompt begins
-# with come in batches, the rest of the call token by token.
+# A command turn: the question, tokens forced by the grammar and the next prompt's prefix run in batches, the rest of
+# the call token by token.
 _TURN_BATCH_TOKENS, _TURN_SINGLE_TOKENS = 96, 12
 # A larger copy must be worth its memory.
 _WORTHWHILE = 1.3
 
 
 def turn_cpu_s(speed: WeightSpeed) -> float:
-    """CPU seconds of a command's turn with the small model of the measurement."""
+    """Return the CPU seconds of a command turn with the small model of the measurement."""
     return _TURN_BATCH_TOKENS / speed.batch_tokens_s + _TURN_SINGLE_TOKENS / speed.single_tokens_s
 
 
 def fastest_copy_type(speeds: dict[str, WeightSpeed]) -> CopyType:
-    """The type for copies on this processor; a larger one only where it is clearly faster."""
+    """Return the type for copies on this processor; a larger one only if it is clearly faster."""
     candidates = [kind for kind in COPY_TYPES if kind in speeds]
     best = candidates[0]
     for larger in candidates[1:]:
@@ -107,27 +107,27 @@ def fastest_copy_type(speeds: dict[str, WeightSpeed]) -> CopyType:
 
 
 def known_speeds(store: ModelStore) -> ProcessorRecord | None:
-    """What was measured on this processor with this build of llama.cpp, if anything."""
+    """Return the measurement of this processor with this build of llama.cpp, if any."""
     record = store.processor(processor_name())
     return record if record is not None and record.llama_build == llama_build() else None
 
 
-def weight_speeds(store: ModelStore, tell: Callable[[str], None]) -> dict[str, WeightSpeed]:
-    """The speed of each measured type on this processor; measures the first time.
+def weight_speeds(store: ModelStore, report: Callable[[str], None]) -> dict[str, WeightSpeed]:
+    """Return the speed of each weight type on this processor; measures the first time.
 
-    Where that fails, or takes too long, the default table counts, and the next start tries again.
+    If that fails or takes too long, the default table is used, and the next start tries again.
     """
     known = known_speeds(store)
     if known is not None:
         return dict(known.speeds)
-    tell(f"measuring once which weight type is fastest on this processor ({processor_name()})")
+    report(f"measuring once which weight type is fastest on this processor ({processor_name()})")
     return measure_weight_types(store)
 
 
 def measure_weight_types(store: ModelStore) -> dict[str, WeightSpeed]:
-    """Measure now, and keep the result in lock.json; the default table where that is not possible.
+    """Measure now and store the result in lock.json; use the default table if that fails.
 
-    Raises ModelError where lock.json cannot be written.
+    Raises ModelError if lock.json cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="edgevox-weights-") as folder:
         command = [sys.executable, "-m", "edgevox.models.optimise", folder]
@@ -141,7 +141,7 @@ def measure_weight_types(store: ModelStore) -> dict[str, WeightSpeed]:
     return speeds
 
 
-# --- in the child
+# --- child process
 
 _WIDTH, _FEED_FORWARD, _HEADS, _KV_HEADS = 576, 1536, 9, 3  # the default model's
 _LAYERS, _WORDS, _CONTEXT_TOKENS = 6, 8192, 128
@@ -149,7 +149,7 @@ _BATCH_TOKENS, _SINGLE_TOKENS, _ROUNDS = 16, 6, 3
 
 
 def _write_model(path: Path) -> None:
-    # Not at the top of the file: only this process needs them.
+    # Lazy: only this process needs them.
     import gguf
     import numpy as np
 
@@ -234,18 +234,18 @@ def _main(folder: str) -> int:
 
 # A copy in one of COPY_TYPES predicts text about as well as these.
 _KEPT_BY_A_COPY = frozenset({"F32", "F16", "BF16", "Q4_1", "Q5_0", "Q5_1", "Q8_0"})
-# A generated word reads every weight once: in big models memory sets the pace, and a copy has more to read.
+# Each generated token reads every weight once: big models are limited by memory bandwidth, and a copy has more to read.
 _LARGEST_COPY_BYTES = 400_000_000
 _LARGEST_ORIGINAL_BYTES = 4 * _LARGEST_COPY_BYTES
 _BITS_PER_WEIGHT: Final[dict[str, float]] = {"Q4_0": 4.5, "Q8_0": 8.5, "F16": 16}
-# Less than this is what a measurement varies by.
+# The variation of the measurement.
 _FASTER = 1.1
 _EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
 
 
 @dataclass(frozen=True, slots=True)
 class CopyAdvice:
-    """The type that a model should be copied to by itself, if any, and why."""
+    """The type an automatic copy should have, if any, and the reason."""
 
     target: TargetType | None
     reason: str
@@ -256,7 +256,7 @@ Assess: TypeAlias = Callable[[GgufHeader, Mapping[str, WeightSpeed]], CopyAdvice
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """What the engine opens: a model, and an adapter to be applied at run time."""
+    """The files for the engine: a model, and an adapter to apply at run time."""
 
     model: Path
     adapter: Path | None = None
@@ -264,21 +264,21 @@ class ModelFiles:
 
 
 def assess_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) -> CopyAdvice:
-    """Whether a plain copy is worth making without being asked for, at the measured speed of each type."""
+    """Decide whether an automatic plain copy pays, at the measured speed of each type."""
     name = main_type(header)
     if name not in _KEPT_BY_A_COPY:
-        return CopyAdvice(None, f"{name} would lose too much, or grow too much, as another type")
-    verdict = assess_merged_copy(header, speeds)
-    if verdict.target is None or name not in speeds:
-        return verdict
-    gain = turn_cpu_s(speeds[name]) / turn_cpu_s(speeds[verdict.target])
-    if name == verdict.target or gain < _FASTER:
+        return CopyAdvice(None, f"{name} would lose too much precision, or grow too much, as another type")
+    advice = assess_merged_copy(header, speeds)
+    if advice.target is None or name not in speeds:
+        return advice
+    gain = turn_cpu_s(speeds[name]) / turn_cpu_s(speeds[advice.target])
+    if name == advice.target or gain < _FASTER:
         return CopyAdvice(None, f"{name} is as fast as any other type on this processor")
-    return CopyAdvice(verdict.target, f"{verdict.target} is {gain:.1f} times as fast as {name} on this processor")
+    return CopyAdvice(advice.target, f"{advice.target} is {gain:.1f} times as fast as {name} on this processor")
 
 
 def assess_merged_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) -> CopyAdvice:
-    """The type for a copy with an adapter in it, or none where the model is too big for a copy."""
+    """Return the type of a copy with an adapter, or none if the model is too big for a copy."""
     fitting = [kind for kind in COPY_TYPES if copy_bytes(header, kind) <= _LARGEST_COPY_BYTES]
     if not fitting:
         size = size_text(copy_bytes(header, COPY_TYPES[0]))
@@ -287,33 +287,33 @@ def assess_merged_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) ->
     return CopyAdvice(best, f"{best} is the fastest type on this processor")
 
 
-def best_copy_type(store: ModelStore, model_id: str, tell: Callable[[str], None], judge: Assess) -> CopyAdvice:
-    """What a copy of a stored model should be, if one is worth making. Raises ModelError."""
+def best_copy_type(store: ModelStore, model_id: str, report: Callable[[str], None], assess: Assess) -> CopyAdvice:
+    """Return the advice for a stored model. Raises ModelError."""
     original = store.path(model_id)
     if store.sha256(model_id) is None or original.stat().st_size > _LARGEST_ORIGINAL_BYTES:
-        return CopyAdvice(None, "it is too big, or not known")
+        return CopyAdvice(None, "it is too big, or unknown")
     header = read_header(original)
-    return judge(header, weight_speeds(store, tell))
+    return assess(header, weight_speeds(store, report))
 
 
 def is_up_to_date(store: ModelStore, copy: OptimisedCopy | None) -> bool:
-    """Whether a copy can stay: the types were compared on this processor, or it was made by command."""
+    """Whether a copy can stay: the types were measured on this processor, or the user made it."""
     return copy is not None and (copy.record.type not in COPY_TYPES or known_speeds(store) is not None)
 
 
-def optimise_on_first_use(store: ModelStore, model_id: str, tell: Callable[[str], None]) -> None:
-    """Make the copy that the measurement asks for, unless it is there. Raises ModelError."""
+def optimise_on_first_use(store: ModelStore, model_id: str, report: Callable[[str], None]) -> None:
+    """Make the copy that the measurement suggests, unless it exists. Raises ModelError."""
     existing = store.optimised(model_id)
     if is_up_to_date(store, existing):
         return
-    verdict = best_copy_type(store, model_id, tell, assess_copy)
-    if verdict.target is not None and (existing is None or existing.record.type != verdict.target):
-        tell(f"{model_id}: making a faster copy, once ({verdict.reason})")
-        make_copy(store, model_id, verdict.target)
+    advice = best_copy_type(store, model_id, report, assess_copy)
+    if advice.target is not None and (existing is None or existing.record.type != advice.target):
+        report(f"{model_id}: making a faster copy, once ({advice.reason})")
+        make_copy(store, model_id, advice.target)
 
 
 def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy:
-    """A copy of the model with weights of another type. Raises ModelError."""
+    """Make a copy of the model with another weight type. Raises ModelError."""
 
     def make(original: Path, copy: Path) -> None:
         requantise(original, copy, to, threads=plan_threads().llm_prompt)
@@ -325,9 +325,9 @@ def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy
 def model_files(
     store: ModelStore, model_id: str, *, adapter: str | None, adapter_scale: float, optimised: bool
 ) -> ModelFiles:
-    """The files for a model and, where there is one, its adapter's id. Raises ModelMissing and ModelError.
+    """Return the files of a model and its adapter, if any. Raises ModelMissing and ModelError.
 
-    A copy with the adapter in it goes first, then a plain copy; the original is what there always is.
+    A copy with the adapter merged is preferred, then a plain copy, then the original.
     """
     original = store.path(model_id)
     plain = store.optimised(model_id) if optimised else None
@@ -344,30 +344,30 @@ def model_files(
 
 
 def check_base(store: ModelStore, model_id: str, adapter: str) -> None:
-    """Raises ModelError unless the manifest says that the adapter of that id is for the model."""
+    """Raises ModelError unless the manifest lists the adapter for this model."""
     base = store.manifest.entry(adapter).base
     if base != model_id:
-        kind = f"is for {base}" if base else "is no adapter"
+        kind = f"is for {base}" if base else "is not an adapter"
         raise ModelError(f"{adapter} {kind}, so {model_id} cannot take it", hint="choose another adapter")
 
 
 def main_type(header: GgufHeader) -> str:
-    """The type of most of the weights, by name."""
+    """Return the name of the most frequent weight type."""
     counted: Counter[int] = Counter()
-    for tensor in _multiplied(header):
+    for tensor in _matmul_weights(header):
         counted[tensor.type] += tensor.elements
     number = counted.most_common(1)[0][0] if counted else int(WeightType.F32)
     return WeightType(number).name if number in set(WeightType) else f"type {number}"
 
 
 def copy_bytes(header: GgufHeader, to: TargetType) -> int:
-    """About how big the model is in that type."""
+    """Estimate the size of the model in that type."""
     elements = sum(tensor.elements for tensor in header.tensors)
     return int(elements * _BITS_PER_WEIGHT[to] / 8) + len(header.raw_metadata)
 
 
-def _multiplied(header: GgufHeader) -> list[TensorInfo]:
-    """The weights that a prompt is multiplied with: the table of words only where it serves as output too."""
+def _matmul_weights(header: GgufHeader) -> list[TensorInfo]:
+    """Return the weights that a prompt is multiplied with; the embeddings only if they are also the output."""
     matrices = [tensor for tensor in header.tensors if len(tensor.shape) > 1]
     has_output = any(tensor.name == _OUTPUT for tensor in matrices)
     return [tensor for tensor in matrices if not (has_output and tensor.name == _EMBEDDING)]
@@ -375,7 +375,7 @@ def _multiplied(header: GgufHeader) -> list[TensorInfo]:
 
 @dataclass(frozen=True, slots=True)
 class AdapterFile:
-    """A LoRA adapter on the disk; it has an id where the manifest knows it."""
+    """A LoRA adapter on disk, with its id if it is in the manifest."""
 
     id: str | None
     name: str
@@ -384,7 +384,7 @@ class AdapterFile:
 
 
 def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress) -> AdapterFile:
-    """The adapter of that id, pulled where it is missing, or in the file of that name. Raises ModelError."""
+    """Return the adapter with that id, pulling it if missing, or in the file of that name. Raises ModelError."""
     if store.manifest.kind(name) == "adapter":
         check_base(store, model_id, name)
         path = store.pull(name, progress)
@@ -393,18 +393,18 @@ def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress
     if not path.is_file():
         raise ModelMissing(
             f"{name} is neither a file nor an adapter in the manifest",
-            hint="edgevox models list shows which adapters there are",
+            hint="edgevox models list shows the adapters",
         )
     return AdapterFile(None, path.stem, path, sha256_of(path))
 
 
 def merge_on_first_use(
-    store: ModelStore, model_id: str, adapter: str, scale: float, tell: Callable[[str], None]
+    store: ModelStore, model_id: str, adapter: str, scale: float, report: Callable[[str], None]
 ) -> None:
-    """Make the copy that has the adapter in it, unless it is there. Raises ModelError.
+    """Make the copy with the adapter merged, unless it exists. Raises ModelError.
 
-    Only for a model that is too big for a copy the adapter is applied at run time: with the default model
-    that takes a fifth more time (docs/adr/0011-requantise-on-first-use.md).
+    Only if the model is too big for a copy is the adapter applied at run time, which takes a fifth more time with the
+    default model (docs/adr/0011-requantise-on-first-use.md).
     """
     digest = store.sha256(adapter)
     if digest is None:
@@ -412,19 +412,19 @@ def merge_on_first_use(
     existing = store.optimised(model_id, adapter_sha256=digest, adapter_scale=scale)
     if is_up_to_date(store, existing):
         return
-    verdict = best_copy_type(store, model_id, tell, assess_merged_copy)
-    if verdict.target is not None and (existing is None or existing.record.type != verdict.target):
-        tell(f"{model_id}: making a faster copy with {adapter} in it, once ({verdict.reason})")
+    advice = best_copy_type(store, model_id, report, assess_merged_copy)
+    if advice.target is not None and (existing is None or existing.record.type != advice.target):
+        report(f"{model_id}: making a faster copy with {adapter} merged, once ({advice.reason})")
         file = AdapterFile(adapter, adapter, store.path(adapter), digest)
-        make_merged_copy(store, model_id, verdict.target, file, scale)
+        make_merged_copy(store, model_id, advice.target, file, scale)
 
 
 def make_merged_copy(
     store: ModelStore, model_id: str, to: TargetType, adapter: AdapterFile, scale: float
 ) -> OptimisedCopy:
-    """A copy of the model with weights of another type and the adapter in it. Raises ModelError."""
+    """Make a copy of the model with another weight type and the adapter merged. Raises ModelError."""
     original = store.path(model_id)
-    # Not at the top of the file: gguf takes a tenth of a second to import, and most starts find the copy.
+    # Lazy: gguf takes a tenth of a second to import, and most starts find the copy.
     from edgevox.models.lora import check_adapter, merge
 
     check_adapter(original, adapter.path)

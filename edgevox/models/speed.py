@@ -1,6 +1,6 @@
-"""Measures how fast a GGUF file is on this machine and how well it predicts a fixed text, in a child process.
+"""Measures the speed of a GGUF file on this machine and how well it predicts a fixed text, in a child process.
 
-`python -m edgevox.models.speed FILE THREADS speed|text` is that child: one run, JSON on standard output.
+The child is `python -m edgevox.models.speed FILE THREADS speed|text`: one run, JSON on standard output.
 """
 
 from __future__ import annotations
@@ -81,14 +81,14 @@ _ROUNDS = 3
 _PROMPT_TOKENS = 128
 _GENERATED_TOKENS = 24
 _CONTEXT_TOKENS = 1024
-# Logits take 4 bytes per word of the vocabulary and token: 64 tokens of 262,000 words are 67 MB.
+# Logits take 4 bytes per vocabulary entry and token: 64 tokens of 262,000 entries are 67 MB.
 _SCORED_AT_ONCE_TOKENS = 64
 _TIMEOUT_S = 900.0
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpeed:
-    """The best of several runs, and the mean natural logarithm of the probability of a token of the text."""
+    """The best of several runs, and the mean log probability (natural) of a token of the text."""
 
     prompt_tokens_s: float
     generated_tokens_s: float
@@ -96,12 +96,12 @@ class ModelSpeed:
 
     @property
     def turn_s(self) -> float:
-        """How long a turn of an assistant takes at this speed: a prompt, and a sentence or two."""
+        """Return the duration of an assistant turn at this speed: a prompt, and a sentence or two."""
         return _PROMPT_TOKENS / self.prompt_tokens_s + _GENERATED_TOKENS / self.generated_tokens_s
 
 
 def measure(paths: Sequence[Path], *, threads: int) -> list[ModelSpeed]:
-    """Measure files in turns, so that other work on the machine falls on all of them. Raises ModelError."""
+    """Measure files alternately, so that other load on the machine affects all of them. Raises ModelError."""
     rounds = [[_run(path, threads, "speed") for path in paths] for _ in range(_ROUNDS)]
     return [
         ModelSpeed(
@@ -114,10 +114,7 @@ def measure(paths: Sequence[Path], *, threads: int) -> list[ModelSpeed]:
 
 
 def mean_logprob(path: Path, *, threads: int) -> float:
-    """How well the file predicts the text: the mean natural logarithm of a token's probability.
-
-    Raises ModelError.
-    """
+    """Return the mean natural log probability of a token of the text. Raises ModelError."""
     return _run(path, threads, "text")[0]
 
 
@@ -127,7 +124,7 @@ def _run(path: Path, threads: int, what: Literal["speed", "text"]) -> list[float
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
         raise ModelError(
-            f"{path.name} is too slow to be measured", hint="choose a smaller model for this machine"
+            f"{path.name} is too slow to measure", hint="choose a smaller model for this machine"
         ) from error
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -136,11 +133,11 @@ def _run(path: Path, threads: int, what: Literal["speed", "text"]) -> list[float
     return numbers
 
 
-# --- in the child
+# --- child process
 
 
 def _measure_here(path: Path, threads: int, what: str) -> list[float]:
-    # Not at the top of the file: the process that asks for a measurement stays light.
+    # Lazy: the parent process stays light.
     import llama_cpp as llama
 
     model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
@@ -151,7 +148,7 @@ def _measure_here(path: Path, threads: int, what: str) -> list[float]:
     params.n_threads = params.n_threads_batch = threads
     context = llama.llama_init_from_model(model, params)
     if context is None:
-        raise ModelError(f"llama.cpp has no room for {path}")
+        raise ModelError(f"not enough memory for {path}")
     vocab = llama.llama_model_get_vocab(model)
     tokens = _tokens(llama, vocab)
     if what == "text":
@@ -173,7 +170,7 @@ def _prompt_tokens_s(llama: Any, context: Any, tokens: list[int]) -> float:  # n
 
 
 def _generated_tokens_s(llama: Any, context: Any, tokens: list[int]) -> float:  # noqa: ANN401
-    """The next words of the text one by one, after the prompt: which words they are does not matter."""
+    """Evaluate the next tokens of the text one by one; their values do not matter."""
     began_s = time.perf_counter()
     for token in tokens[_PROMPT_TOKENS : _PROMPT_TOKENS + _GENERATED_TOKENS]:
         _decode(llama, context, [token])

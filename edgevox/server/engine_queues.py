@@ -157,7 +157,7 @@ class ModelQueue(EngineQueue):
 
     async def stream(self, who: str, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
         """Generate in round-robin order; the generation is interrupted and resumed as needed."""
-        written = request.begun
+        written = request.reply_prefix
         was_paused = False
         while not cancel.is_set():
             async with self.turn(who, goes_on=was_paused):
@@ -165,7 +165,7 @@ class ModelQueue(EngineQueue):
                 cancel.add_listener(pause.set)
                 self._running = pause
                 try:
-                    resumed = dataclasses.replace(request, begun=written)
+                    resumed = dataclasses.replace(request, reply_prefix=written)
                     async with aclosing(self._model.stream(resumed, pause)) as replies:
                         async for reply in replies:
                             match reply:

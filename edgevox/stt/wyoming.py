@@ -49,22 +49,24 @@ class WyomingStt:
     async def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         """One transcript, nothing once `cancel` is set. Raises EngineFailed."""
         given: AsyncGenerator[Transcript, None] = limited_replies(
-            self._heard(request), cancel, self._limits, who=self._link.address
+            self._heard(request), cancel, self._limits, name=self._link.address
         )
         async for transcript in given:
             yield transcript
 
     async def _heard(self, request: TranscribeRequest) -> AsyncGenerator[Transcript | Busy, None]:
         samples, rate_hz = request.audio.samples, request.audio.rate_hz
-        async with self._link.opened() as talk:
-            await talk.say(Transcribe(self._model, request.language, transcript_names=list(request.names) or None))
-            await talk.say(AudioStart(rate_hz, WIDTH, CHANNELS))
+        async with self._link.connect() as connection:
+            await connection.send(
+                Transcribe(self._model, request.language, transcript_names=list(request.names) or None)
+            )
+            await connection.send(AudioStart(rate_hz, WIDTH, CHANNELS))
             for start in range(0, len(samples), _CHUNK_SAMPLES):
                 sound = to_pcm(samples[start : start + _CHUNK_SAMPLES])
-                await talk.say(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
+                await connection.send(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
                 yield Busy()
-            await talk.say(AudioStop())
-            while not Written.is_type((event := await talk.heard()).type):
+            await connection.send(AudioStop())
+            while not Written.is_type((event := await connection.receive()).type):
                 yield Busy()
         text, language = event.data.get("text"), event.data.get("language")
         if not isinstance(text, str):

@@ -66,16 +66,16 @@ class WyomingTts:
             self._is_told_of_speed = True
             _log.warning("%s: a Wyoming server cannot be told how fast to speak", self._link.address)
         given: AsyncGenerator[Audio, None] = limited_replies(
-            self._spoken(request), cancel, self._limits, who=self._link.address
+            self._spoken(request), cancel, self._limits, name=self._link.address
         )
         async for piece in given:
             yield piece
 
     async def _spoken(self, request: SynthesisRequest) -> AsyncGenerator[Audio | Busy, None]:
         reader = PcmReader()
-        async with self._link.opened() as talk:
-            await talk.say(Synthesize(request.text, self._chosen(request.language)))
-            while not AudioStop.is_type((event := await talk.heard()).type):
+        async with self._link.connect() as connection:
+            await connection.send(Synthesize(request.text, self._chosen(request.language)))
+            while not AudioStop.is_type((event := await connection.receive()).type):
                 if not AudioChunk.is_type(event.type):
                     yield Busy()
                     continue

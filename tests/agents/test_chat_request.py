@@ -53,7 +53,7 @@ async def test_tools_run_and_the_last_message_comes_back() -> None:
     assert LOG == ["get_time"]
 
 
-async def test_what_happens_on_the_way_is_streamed() -> None:
+async def test_events_are_streamed() -> None:
     events: list[Event] = []
     model = ScriptedModel([f"One moment. {written('get_time')}", "It is noon."])
     await run_chat_with_tools(executor(), model, {"messages": [USER]}, stream_to=events.append, parsers=("hermes",))
@@ -63,7 +63,7 @@ async def test_what_happens_on_the_way_is_streamed() -> None:
     assert said == "One moment. It is noon."
 
 
-async def test_the_conversation_so_far_is_told_in_order() -> None:
+async def test_the_history_keeps_its_order() -> None:
     model = ScriptedModel(["Still noon."])
     history: list[dict[str, Any]] = [
         {"role": "system", "content": "Be brief."},
@@ -92,7 +92,7 @@ async def test_the_conversation_so_far_is_told_in_order() -> None:
     ]
 
 
-async def test_a_body_that_ends_in_a_result_is_gone_on_with() -> None:
+async def test_a_body_that_ends_in_a_result_is_continued() -> None:
     model = ScriptedModel([written("get_time"), "It is noon."])
     await answered(model, USER, called("get_time"), {"role": "tool", "tool_call_id": "c1", "content": "11"})
     roles = [message.role for message in model.requests[0].messages]
@@ -111,7 +111,7 @@ async def test_a_result_from_outside_is_fenced() -> None:
     assert "sunny" in content
 
 
-async def test_tools_picks_what_is_offered() -> None:
+async def test_tools_selects_the_offered_ones() -> None:
     model = ScriptedModel([written("set_light", room="hall", level=1), "I cannot.", "I cannot."])
     offered = [{"type": "function", "function": {"name": "get_time"}}]
     await answered(model, USER, tools=offered)
@@ -168,19 +168,19 @@ async def test_iteration_limit_forces_finalisation() -> None:
     ],
     ids=str,
 )
-async def test_a_body_that_cannot_be_answered_is_refused(body: dict[str, Any]) -> None:
+async def test_an_invalid_body_is_rejected(body: dict[str, Any]) -> None:
     model = ScriptedModel(["never said"])
     with pytest.raises(ValueError, match=r"messages|message must be|tool_choice|temperature"):
         await run_chat_with_tools(executor(), model, body)
     assert model.requests == []
 
 
-async def test_a_tool_that_nobody_has_is_refused() -> None:
+async def test_an_unknown_tool_is_rejected() -> None:
     with pytest.raises(UnknownTool):
         await answered(ScriptedModel([]), USER, tools=[{"function": {"name": "no_such_tool"}}])
 
 
-async def test_what_needs_a_yes_is_not_done_without_one() -> None:
+async def test_a_risky_call_is_not_executed_without_confirmation() -> None:
     async def no(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
         return Agreement(granted=False)
 

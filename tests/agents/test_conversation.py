@@ -78,7 +78,7 @@ def test_the_oldest_turns_leave_the_prompt_and_stay_in_the_journal() -> None:
     assert conversation.turns_to_summarise() == (turn(0), turn(1), turn(2))
 
 
-def test_of_a_reply_that_was_cut_off_the_rest_is_forgotten_everywhere() -> None:
+def test_an_interrupted_reply_is_truncated_in_prompt_and_journal() -> None:
     journal = ListJournal()
     conversation = kept(Conversation(journal=journal), 2)
     asked, called, result = (
@@ -94,7 +94,7 @@ def test_of_a_reply_that_was_cut_off_the_rest_is_forgotten_everywhere() -> None:
     assert conversation.messages()[:4] == (*turn(0), *turn(1))
 
 
-def test_a_turn_that_was_deleted_is_not_amended() -> None:
+def test_a_deleted_turn_is_not_amended() -> None:
     journal = ListJournal()
     conversation = kept(Conversation(journal=journal), 2)
     journal.delete("1")
@@ -103,21 +103,21 @@ def test_a_turn_that_was_deleted_is_not_amended() -> None:
     assert list(journal.turns) == ["0"]
 
 
-def test_of_few_turns_all_but_the_last_leave_together() -> None:
+def test_of_few_turns_all_but_the_last_are_dropped_together() -> None:
     conversation = kept(Conversation(settings=MemorySettings(max_turns=3)), 3)
     assert len(conversation.messages()) == 6
     conversation.keep((Message("user", "one more"), Message("assistant", "Yes.")))
     assert [message.content for message in conversation.messages()] == ["one more", "Yes."]
 
 
-def test_the_prompt_has_a_bound_and_several_turns_leave_it_together() -> None:
+def test_a_full_prompt_drops_several_turns_at_once() -> None:
     conversation = kept(Conversation(settings=MemorySettings(max_turns=8)), 8)
     assert len(questions(conversation)) == 8
     conversation.keep(turn(8))
     assert questions(conversation) == [f"question {number}" for number in range(2, 9)]
 
 
-def test_a_summary_stands_in_front_and_takes_the_place_of_its_turns() -> None:
+def test_a_summary_comes_first_and_replaces_its_turns() -> None:
     conversation = kept(Conversation(), 3)
     summarised(conversation, "They spoke of numbers.", 2)
     note, *rest = conversation.messages()
@@ -127,7 +127,7 @@ def test_a_summary_stands_in_front_and_takes_the_place_of_its_turns() -> None:
     assert conversation.turns_to_summarise() == ()
 
 
-def test_a_turn_that_left_while_the_summary_was_written_waits_for_the_next() -> None:
+def test_a_turn_dropped_during_summarising_waits_for_the_next_summary() -> None:
     journal = ListJournal()
     conversation = kept(Conversation(journal=journal), 4)
     conversation.forget_oldest(2)
@@ -152,14 +152,14 @@ def test_a_long_silence_begins_a_new_conversation() -> None:
     assert conversation.messages() == turn(9)
 
 
-def test_a_clock_that_was_put_back_a_little_does_not_end_it() -> None:
+def test_a_clock_set_back_slightly_does_not_end_the_conversation() -> None:
     clock = Clock()
     conversation = kept(Conversation(clock=clock), 1)
     clock.now_s -= 60
     assert conversation.messages() == turn(0)
 
 
-def test_what_another_process_deleted_is_not_told_again() -> None:
+def test_turns_deleted_by_another_process_leave_the_prompt() -> None:
     journal = ListJournal()
     conversation = kept(Conversation(journal=journal), 5)
     summarised(conversation, "of the first two", 2)
@@ -170,7 +170,7 @@ def test_what_another_process_deleted_is_not_told_again() -> None:
     assert conversation.summary == "of the first two"
 
 
-def test_a_summary_goes_with_its_turns() -> None:
+def test_deleting_a_turn_deletes_its_summary() -> None:
     journal = ListJournal()
     conversation = kept(Conversation(journal=journal), 3)
     summarised(conversation, "secret", 2)
@@ -179,7 +179,7 @@ def test_a_summary_goes_with_its_turns() -> None:
     assert conversation.summary == ""
 
 
-def test_a_summary_of_turns_that_were_deleted_meanwhile_is_not_taken() -> None:
+def test_a_summary_of_turns_deleted_meanwhile_is_discarded() -> None:
     journal = ListJournal()
     conversation = kept(Conversation(journal=journal), 3)
     conversation.forget_oldest(1)

@@ -1,4 +1,4 @@
-"""Whatever a result, a device or a document says, nothing that needs a yes happens without a person's yes."""
+"""No text in a result, a device or a document causes a risky call without a person's confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instructions that depend on the sentence and on time: what a model is told, and what is prepared for it."""
+"""System prompts that depend on the utterance or change over time, and their preparation while idle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def contents(request: ChatRequest) -> list[str]:
     return [message.content for message in request.messages]
 
 
-async def test_a_model_is_told_what_its_sentence_needs() -> None:
+async def test_the_system_prompt_follows_the_utterance() -> None:
     model = ScriptedModel(["Hello.", "Good morning."])
     agent = LLMAgent("test", instructions=House(), model=model)
     await agent.run("Greet Ada.")
@@ -46,7 +46,7 @@ async def test_a_change_is_in_the_next_prompt() -> None:
     assert contents(model.requests[1])[0] == "The blue house."
 
 
-async def test_what_points_back_is_read_behind_the_past() -> None:
+async def test_a_follow_up_is_asked_with_the_history() -> None:
     model = ScriptedModel(["It is on.", "Done."])
     agent = LLMAgent("test", instructions=House(), model=model)
     await agent.run("Turn on the lamp.")
@@ -59,14 +59,14 @@ async def test_what_points_back_is_read_behind_the_past() -> None:
     ]
 
 
-async def test_a_command_that_stands_alone_is_read_without_the_past_where_that_saves_time() -> None:
+async def test_a_self_contained_command_with_another_prompt_leaves_out_the_history() -> None:
     model = ScriptedModel(["One.", "Two.", "Three."])
     agent = LLMAgent("test", instructions=House(), model=model)
     for sentence in ("Play a song.", "Play a song for Ada.", "Play a song."):
         await agent.run(sentence)
     first, aside, last = model.requests
     assert contents(aside) == ["The house.\nAda is here.", "Play a song for Ada."]
-    assert (aside.usual_system, first.usual_system) == ("The house.", None)
+    assert (aside.default_system, first.default_system) == ("The house.", None)
     assert first.client == last.client != aside.client
     assert contents(last)[3:5] == ["Play a song for Ada.", "Two."]  # it is remembered all the same
 
@@ -106,7 +106,7 @@ async def test_a_rest_that_was_disturbed_is_taken_up_again() -> None:
     "sentence",
     ["Turn on the pool pump.", "What's the humidity in the sauna?", "is the attic window open"],
 )
-def test_a_whole_command_stands_alone(sentence: str) -> None:
+def test_a_complete_command_is_self_contained(sentence: str) -> None:
     assert is_self_contained(sentence)
 
 
@@ -125,5 +125,5 @@ def test_a_whole_command_stands_alone(sentence: str) -> None:
         "in the sauna",
     ],
 )
-def test_what_points_back_does_not(sentence: str) -> None:
+def test_a_follow_up_is_not_self_contained(sentence: str) -> None:
     assert not is_self_contained(sentence)

@@ -34,7 +34,7 @@ async def test_reasoning_is_never_spoken() -> None:
     assert result.reply == "Paris."
 
 
-async def test_reasoning_of_which_only_the_end_is_marked_is_not_part_of_the_answer() -> None:
+async def test_reasoning_with_only_an_end_tag_is_not_part_of_the_answer() -> None:
     model = ScriptedModel(["The user wants a city.</think>Paris.", "Yes."])
     assistant = agent(model)
     assert (await assistant.run("Where?")).reply == "Paris."

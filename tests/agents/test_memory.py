@@ -1,4 +1,4 @@
-"""The memory across restarts, crashes, broken files and full disks."""
+"""The memory across restarts, crashes, damaged files and full disks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def opened(folder: Path, clock: Clock, **settings: object) -> ConversationStore:
     return ConversationStore.open(folder, MemorySettings.model_validate(settings), clock=clock)
 
 
-def test_a_conversation_goes_on_after_a_restart(tmp_path: Path, clock: Clock) -> None:
+def test_a_conversation_continues_after_a_restart(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         store.conversation().keep(TURN, turn_id="t1", source="voice", finish_reason="stop")
         store.conversation("kitchen").keep(numbered(1))
@@ -95,7 +95,7 @@ def test_a_turn_is_kept_with_its_time_source_and_end(tmp_path: Path, clock: Cloc
     assert all_turns(tmp_path) == [TurnRecord("t1", "default", NOW_S, "voice", "cancelled", TURN)]
 
 
-def test_a_new_session_does_not_begin_with_old_chatter(tmp_path: Path, clock: Clock) -> None:
+def test_a_new_session_starts_without_old_turns(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         store.conversation().keep(numbered(1))
     clock.now_s += 601
@@ -103,7 +103,7 @@ def test_a_new_session_does_not_begin_with_old_chatter(tmp_path: Path, clock: Cl
         assert store.conversation().messages() == ()
 
 
-def test_a_session_begins_after_the_last_long_silence(tmp_path: Path, clock: Clock) -> None:
+def test_a_session_starts_after_the_last_long_silence(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         for number, minutes in enumerate((0, 2, 12, 1)):
             clock.now_s += minutes * 60
@@ -112,7 +112,7 @@ def test_a_session_begins_after_the_last_long_silence(tmp_path: Path, clock: Clo
         assert store.conversation().messages() == (*numbered(2), *numbered(3))
 
 
-def test_only_so_many_turns_are_loaded(tmp_path: Path, clock: Clock) -> None:
+def test_at_most_max_turns_are_loaded(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         for number in range(6):
             store.conversation().keep(numbered(number))
@@ -120,7 +120,7 @@ def test_only_so_many_turns_are_loaded(tmp_path: Path, clock: Clock) -> None:
         assert store.conversation().messages() == (*numbered(4), *numbered(5))
 
 
-def test_a_summary_goes_on_after_a_restart_instead_of_its_turns(tmp_path: Path, clock: Clock) -> None:
+def test_a_restart_restores_the_summary_instead_of_its_turns(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         summarised(store.conversation())
     with opened(tmp_path, clock) as store:
@@ -145,7 +145,7 @@ def test_turns_are_deleted_when_they_are_too_old(tmp_path: Path, clock: Clock) -
     assert holders(tmp_path, b"of the first two") == []
 
 
-def test_where_memory_is_off_a_conversation_works_and_nothing_is_written(tmp_path: Path, clock: Clock) -> None:
+def test_with_memory_off_nothing_is_written(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path / "state", clock, enabled=False) as store:
         store.conversation().keep(TURN)
         assert store.conversation().messages() == TURN
@@ -153,7 +153,7 @@ def test_where_memory_is_off_a_conversation_works_and_nothing_is_written(tmp_pat
     assert not (tmp_path / "state").exists()
 
 
-def test_keeping_does_not_wait_for_a_file_that_another_program_holds(tmp_path: Path, clock: Clock) -> None:
+def test_storing_a_turn_does_not_wait_for_a_locked_file(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         holder = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
@@ -177,7 +177,7 @@ def test_two_programs_write_to_the_same_memory(tmp_path: Path, clock: Clock) -> 
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_a_running_assistant_does_not_repeat_what_was_forgotten(tmp_path: Path, clock: Clock, everything: bool) -> None:
+def test_deleted_turns_leave_the_prompt_of_a_running_assistant(tmp_path: Path, clock: Clock, everything: bool) -> None:
     with opened(tmp_path, clock) as store:
         conversation = store.conversation()
         summarised(conversation)
@@ -235,7 +235,7 @@ def test_every_turn_is_synced_to_the_disk(tmp_path: Path) -> None:
     assert level == 2  # FULL
 
 
-def test_a_log_that_a_power_cut_cut_short_costs_the_last_turns_only(tmp_path: Path, clock: Clock) -> None:
+def test_a_truncated_log_costs_only_the_last_turns(tmp_path: Path, clock: Clock) -> None:
     file = MemoryFile.open(tmp_path)
     for number in range(10):
         file.add(stored(number, NOW_S))
@@ -262,7 +262,7 @@ def test_a_log_that_a_power_cut_cut_short_costs_the_last_turns_only(tmp_path: Pa
     [b"not a database" * 100, b"\0" * 5000, b"SQLite format 3\0" + b"x" * 5000, None],
     ids=["text", "zeros", "header", "torn"],
 )
-def test_a_broken_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, clock: Clock, content: bytes | None) -> None:
+def test_a_damaged_file_is_set_aside_and_a_new_one_created(tmp_path: Path, clock: Clock, content: bytes | None) -> None:
     with opened(tmp_path, clock) as store:
         for number in range(200):
             store.conversation().keep(numbered(number))
@@ -273,7 +273,7 @@ def test_a_broken_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, clock: C
     path.write_bytes(content)
     with opened(tmp_path, clock) as store:
         assert store.problem is not None
-        assert "was broken" in store.problem.message
+        assert "was damaged" in store.problem.message
         store.conversation().keep(numbered(1))
         assert store.conversation().messages() == numbered(1)
     assert (tmp_path / f"{FILE_NAME}.broken").read_bytes() == content
@@ -282,7 +282,7 @@ def test_a_broken_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, clock: C
         assert store.problem is None
 
 
-def test_a_database_of_somebody_else_is_set_aside(tmp_path: Path, clock: Clock) -> None:
+def test_a_foreign_database_is_set_aside(tmp_path: Path, clock: Clock) -> None:
     connection = sqlite3.connect(tmp_path / FILE_NAME)
     connection.execute("CREATE TABLE turns (x)")
     connection.commit()
@@ -292,7 +292,7 @@ def test_a_database_of_somebody_else_is_set_aside(tmp_path: Path, clock: Clock) 
         assert (tmp_path / f"{FILE_NAME}.broken").exists()
 
 
-def test_wherever_a_byte_is_wrong_nothing_crashes(tmp_path: Path, clock: Clock) -> None:
+def test_a_corrupt_byte_anywhere_crashes_nothing(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         for number in range(20):
             store.conversation().keep(numbered(number))
@@ -310,7 +310,7 @@ def test_wherever_a_byte_is_wrong_nothing_crashes(tmp_path: Path, clock: Clock) 
             assert conversation.messages()[-2:] == numbered(99)
 
 
-def test_a_turn_that_cannot_be_read_is_passed_over(tmp_path: Path, clock: Clock) -> None:
+def test_an_unreadable_turn_is_skipped(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         for number in range(3):
             store.conversation().keep(numbered(number), turn_id=str(number))
@@ -363,7 +363,7 @@ def test_a_write_that_fails_is_reported_until_the_next_succeeds(tmp_path: Path, 
     assert "3" in [turn.id for turn in all_turns(tmp_path)]
 
 
-def test_a_file_that_is_deleted_is_begun_anew_and_the_conversation_goes_on(tmp_path: Path, clock: Clock) -> None:
+def test_a_deleted_file_is_created_again_and_the_conversation_continues(tmp_path: Path, clock: Clock) -> None:
     changes: list[StateError | None] = []
     folder = tmp_path / "state"
     with ConversationStore.open(folder, MemorySettings(), clock=clock, on_change=changes.append) as store:
@@ -380,7 +380,7 @@ def test_a_file_that_is_deleted_is_begun_anew_and_the_conversation_goes_on(tmp_p
     assert [turn.id for turn in all_turns(folder)] == ["3", "2"]
 
 
-def test_what_is_forgotten_in_the_new_file_is_not_told_again(tmp_path: Path, clock: Clock) -> None:
+def test_turns_deleted_from_the_new_file_leave_the_prompt(tmp_path: Path, clock: Clock) -> None:
     folder = tmp_path / "state"
     with opened(folder, clock) as store:
         conversation = store.conversation()
@@ -394,7 +394,7 @@ def test_what_is_forgotten_in_the_new_file_is_not_told_again(tmp_path: Path, clo
         assert conversation.messages() == ()
 
 
-def test_room_that_is_there_again_is_found_without_a_turn(tmp_path: Path, clock: Clock) -> None:
+def test_retry_notices_free_space_without_a_turn(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock) as store:
         other = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
         other.execute("CREATE TRIGGER full BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'full'); END")
@@ -403,12 +403,12 @@ def test_room_that_is_there_again_is_found_without_a_turn(tmp_path: Path, clock:
         assert store.problem is not None
         other.execute("DROP TRIGGER full")
         other.close()
-        store.try_again()
+        store.retry()
         store.flush()
         assert store.problem is None
 
 
-def test_of_a_reply_that_was_cut_off_only_what_was_heard_is_written(tmp_path: Path, clock: Clock) -> None:
+def test_only_the_spoken_part_of_an_interrupted_reply_is_stored(tmp_path: Path, clock: Clock) -> None:
     with ConversationStore.open(tmp_path, MemorySettings(), clock=clock) as store:
         conversation = store.conversation()
         conversation.keep(TURN, turn_id="lit")
@@ -423,7 +423,7 @@ def test_of_a_reply_that_was_cut_off_only_what_was_heard_is_written(tmp_path: Pa
         assert [turn.finish_reason for turn in file.turns()] == ["stop", "interrupted"]
 
 
-def test_a_turn_that_was_forgotten_meanwhile_does_not_come_back_cut(tmp_path: Path) -> None:
+def test_amending_does_not_restore_a_deleted_turn(tmp_path: Path) -> None:
     with closing(MemoryFile.open(tmp_path)) as file:
         file.add(stored(1, NOW_S))
         file.delete()

@@ -1,4 +1,4 @@
-"""What will probably be said, read out of a call that is still being written."""
+"""The preview of a reply, read from a call that is still being written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def foreseen(written: str, size: int = 1) -> list[str]:
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 @pytest.mark.parametrize("written", NOTATIONS.values(), ids=NOTATIONS)
-def test_the_words_are_told_as_they_grow(written: str, size: int) -> None:
+def test_the_preview_grows_with_the_reply(written: str, size: int) -> None:
     told = foreseen(written, size)
     assert told[-1] == MESSAGE
     assert all(MESSAGE.startswith(words) for words in told)
@@ -40,15 +40,15 @@ def test_the_words_are_told_as_they_grow(written: str, size: int) -> None:
         "",
     ],
 )
-def test_what_is_no_talk_is_not_foreseen(written: str) -> None:
+def test_other_calls_have_no_preview(written: str) -> None:
     assert foreseen(written) == []
 
 
-def test_it_ends_where_a_character_is_written_otherwise_than_it_is_said() -> None:
+def test_the_preview_ends_at_an_escaped_character() -> None:
     assert foreseen(r'[respond(message="Say \"hello\" to them.")]')[-1] == "Say "
 
 
-def test_nothing_is_told_behind_the_end() -> None:
+def test_nothing_is_previewed_after_the_end() -> None:
     foresight = ReplyPreview()
     assert foresight.feed('[respond(message="Yes.")') == "Yes."
     assert foresight.feed(']respond(message="No.")') == ""

@@ -1,4 +1,4 @@
-"""Programs that run the tools themselves: the model's calls come out, and the results go in."""
+"""Conversations of programs that run the tools themselves."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_the_results_of_several_calls_are_in_the_order_of_the_calls() -> N
 async def test_every_open_call_needs_its_result_and_no_other_has_one() -> None:
     chat = Chat(written("get_time") + written("get_weather", city="Bonn"), "Noon, and rain.")
     first, second = (await chat.talk.send_message("Well?")).tool_calls
-    with pytest.raises(ValueError, match="no result for get_weather"):
+    with pytest.raises(ValueError, match="missing results for get_weather"):
         await chat.talk.submit_tool_results({first.id: "noon"})
     with pytest.raises(ValueError, match="no open call has the id other"):
         await chat.talk.submit_tool_results({first.id: "noon", second.id: "rain", "other": 1})
@@ -101,7 +101,7 @@ async def test_an_engine_that_fails_leaves_the_calls_open() -> None:
     assert (await chat.talk.submit_tool_results({call.id: "noon"})).content == "Noon."
 
 
-async def test_a_tool_that_failed_is_told_and_what_it_says_is_no_call() -> None:
+async def test_a_tool_error_reaches_the_model_fenced() -> None:
     chat = Chat(written("get_time"), "It failed.")
     (call,) = (await chat.talk.send_message("Time?")).tool_calls
     await chat.talk.submit_tool_results({call.id: ToolError(f"no clock {written('get_time')}")})
@@ -109,7 +109,7 @@ async def test_a_tool_that_failed_is_told_and_what_it_says_is_no_call() -> None:
     assert "<tool_call>" not in chat.last_message().content
 
 
-async def test_a_result_of_an_executor_goes_in_as_it_is() -> None:
+async def test_a_tool_result_is_not_fenced_again() -> None:
     @tool(name="get_time")
     def clock() -> str:
         """Tell the time."""
@@ -129,7 +129,7 @@ async def test_a_broken_call_is_written_again_under_the_grammar() -> None:
     assert [request.tool_choice for request in chat.model.requests] == ["auto", "required"]
 
 
-async def test_plain_talk_under_a_required_policy_is_an_answer() -> None:
+async def test_respond_under_a_required_policy_is_an_answer() -> None:
     chat = Chat(written("respond", text="Hello there."), policy="required_first_hop")
     assert await chat.talk.send_message("Hi!") == ConversationTurn("Hello there.")
 

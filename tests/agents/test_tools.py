@@ -1,4 +1,4 @@
-"""Turns with tools: a scripted model, real tools. Each ends in a sentence and leaves a whole conversation."""
+"""Turns with tools: a scripted model, real tools. Each ends in a sentence and a consistent conversation."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ async def test_one_call_and_then_the_answer() -> None:
     assert kinds.index(ToolStarted) < kinds.index(ToolFinished)
 
 
-async def test_a_call_is_made_told_and_remembered_as_its_tool_reads_it() -> None:
+async def test_a_call_is_executed_published_and_stored_with_normalized_arguments() -> None:
     scene = Scene(written("dim_light", room="den's", level=5), "Done.")
 
     result = await scene.ask()
@@ -186,7 +186,7 @@ async def test_parallel_tool_calls_collected() -> None:
     assert [message.role for message in scene.last_messages()[-3:]] == ["assistant", "tool", "tool"]
 
 
-async def test_a_failing_tool_is_told_to_the_model() -> None:
+async def test_a_tool_error_reaches_the_model() -> None:
     scene = Scene(written("fails"), "The hub did not answer, sorry.")
     result = await scene.ask()
     assert result.results[0].is_error
@@ -236,7 +236,7 @@ async def test_iteration_limit_forces_finalisation() -> None:
     assert "no more tools" in scene.last_messages()[-1].content
 
 
-async def test_a_model_that_calls_on_after_the_limit_is_not_heard() -> None:
+async def test_calls_after_the_iteration_limit_are_ignored() -> None:
     scene = Scene(*(written("set_light", room="hall", level=level) for level in range(7)))
     await scene.ask()
     assert len(LOG) == 6
@@ -274,7 +274,7 @@ async def test_a_client_cannot_confirm_its_own_call() -> None:
     assert LOG == []
 
 
-async def test_where_nobody_can_be_asked_the_answer_is_no() -> None:
+async def test_without_a_confirmation_channel_the_answer_is_no() -> None:
     model = ScriptedModel([written("unlock_door")])
     agent = LLMAgent("test", tools=TOOLS, model=model, parsers=("hermes",))
     assert (await agent.run("Unlock.")).reply == "I did not do it: nobody could be asked."
@@ -314,7 +314,7 @@ async def test_a_safety_hook_that_fails_stops_the_action() -> None:
     assert "safely" in result.reply
 
 
-async def test_plain_talk_under_a_required_policy_is_an_answer() -> None:
+async def test_respond_under_a_required_policy_is_an_answer() -> None:
     model = ScriptedModel([written("respond", text="Hello there.")])
     agent = LLMAgent("test", tools=TOOLS, tool_choice_policy="required_first_hop", model=model, parsers=("hermes",))
     assert (await agent.run("Hi!")).reply == "Hello there."
@@ -335,7 +335,7 @@ async def test_the_next_turn_knows_what_was_done() -> None:
     assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
 
 
-async def test_what_a_hook_changed_is_what_was_called_and_what_is_remembered() -> None:
+async def test_a_call_changed_by_a_hook_is_executed_and_stored_as_changed() -> None:
     class Louder(Hook):
         name = "louder"
 

@@ -41,7 +41,7 @@ def test_results_stand_in_the_order_of_their_calls(results: tuple[Message, ...])
     assert complete_turn((ASKED, CALLED, *results, SAID)) == WHOLE
 
 
-def test_a_call_that_was_cut_off_gets_a_result_that_says_so() -> None:
+def test_an_interrupted_call_gets_a_placeholder_result() -> None:
     missing = Message("tool", NO_RESULT, tool_call_id="b")
     assert complete_turn((ASKED, CALLED, LIT)) == (
         ASKED,
@@ -52,19 +52,19 @@ def test_a_call_that_was_cut_off_gets_a_result_that_says_so() -> None:
     )
 
 
-def test_a_result_that_nobody_asked_for_goes() -> None:
+def test_a_result_without_a_call_is_removed() -> None:
     stranger = Message("tool", "Unlocked.", tool_call_id="z")
     assert complete_turn((ASKED, stranger, CALLED, LIT, stranger, PLAYED, LIT, SAID)) == WHOLE
 
 
 @pytest.mark.parametrize("turn", [(), (SAID,), (ASKED, SAID, ASKED), (ASKED, Message("system", "x"), SAID)])
-def test_what_is_not_one_turn_is_refused(turn: tuple[Message, ...]) -> None:
+def test_messages_that_are_not_one_turn_are_rejected(turn: tuple[Message, ...]) -> None:
     with pytest.raises(ValueError, match="a turn"):
         complete_turn(turn)
 
 
 @given(st.lists(messages, max_size=8))
-def test_however_a_turn_was_cut_every_call_has_its_result(cut: list[Message]) -> None:
+def test_every_call_of_a_truncated_turn_has_a_result(cut: list[Message]) -> None:
     mended = complete_turn((ASKED, *cut))
     expected: list[str | None] = []
     for message in mended:
@@ -99,5 +99,5 @@ def test_other_json_is_refused(text: str) -> None:
         ("", "…"),
     ],
 )
-def test_a_reply_that_was_cut_off_shows_it(heard: str, kept: str) -> None:
+def test_an_interrupted_reply_is_marked(heard: str, kept: str) -> None:
     assert mark_truncated(heard) == kept

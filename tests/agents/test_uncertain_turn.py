@@ -1,4 +1,4 @@
-"""A turn whose gate is closed: the agent works ahead, up to what cannot be taken back."""
+"""A turn whose gate is closed: the agent works ahead without side effects."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def finished(working: asyncio.Task[AgentResult]) -> AgentResult:
         return await working
 
 
-async def test_a_reply_waits_whole_and_is_then_as_ever() -> None:
+async def test_a_reply_waits_for_the_gate_and_is_then_unchanged() -> None:
     scene = Scene("It is done.")
     working = await scene.until_it_waits()
     assert scene.events == []
@@ -80,7 +80,7 @@ async def test_a_reply_waits_whole_and_is_then_as_ever() -> None:
     assert scene.events
 
 
-async def test_a_call_waits_and_is_then_made() -> None:
+async def test_a_call_waits_for_the_gate() -> None:
     scene = Scene(CALL, "It is on.")
     working = await scene.until_it_waits()
     assert scene.switched == 0
@@ -89,7 +89,7 @@ async def test_a_call_waits_and_is_then_made() -> None:
     assert scene.switched == 1
 
 
-async def test_one_that_is_cancelled_before_it_is_certain_leaves_no_trace() -> None:
+async def test_a_turn_cancelled_before_the_gate_opens_leaves_no_trace() -> None:
     for line in ("It is done.", CALL):
         scene = Scene(line)
         working = await scene.until_it_waits()

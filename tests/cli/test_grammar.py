@@ -59,7 +59,7 @@ def test_a_tool_that_is_not_held_to_its_schema_is_named(capsys: pytest.CaptureFi
     path = tmp_path / "tools.json"
     path.write_text(json.dumps([{"name": "odd", "parameters": False}]), encoding="utf-8")
     assert main(["grammar", "--tools", str(path)]) == 0
-    assert "warning: odd: any arguments are taken" in capsys.readouterr().err
+    assert "warning: odd: any arguments are accepted" in capsys.readouterr().err
 
 
 @pytest.mark.engine

@@ -121,7 +121,7 @@ def test_a_broken_memory_gets_a_message(state_folder: Path, capsys: pytest.Captu
     state_folder.mkdir()
     (state_folder / FILE_NAME).write_bytes(b"broken" * 1000)
     assert main(["history"]) == StateError.exit_code
-    assert "is broken" in capsys.readouterr().err
+    assert "is damaged" in capsys.readouterr().err
 
 
 def test_no_turns_cannot_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

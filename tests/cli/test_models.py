@@ -158,7 +158,7 @@ def test_progress_on_a_terminal_is_a_bar(edgevox: Edgevox) -> None:
 def test_an_unknown_id_stops_a_pull_before_anything_is_fetched(edgevox: Edgevox, hub: HubServer) -> None:
     result = edgevox.run("models", "pull", "tiny", "tinny")
     assert result.returncode == 3
-    assert "there is no model tinny" in result.stderr
+    assert "unknown model tinny" in result.stderr
     assert "did you mean tiny" in result.stderr
     assert hub.requests == []
 

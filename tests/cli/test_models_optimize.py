@@ -78,7 +78,7 @@ def test_a_copy_that_cannot_be_written_is_a_warning_and_the_answer_comes(env: di
     )
     assert answer.returncode == 0
     assert answer.stdout.strip()
-    assert "could not be written as" in answer.stderr
+    assert "could not be converted to" in answer.stderr
     assert "continuing with the downloaded model" in answer.stderr
     assert [path.name for path in (models(env) / ID).iterdir()] == [NAME]
     assert not list(models(env).rglob("*optimised*"))

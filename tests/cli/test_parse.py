@@ -108,7 +108,7 @@ def test_broken_encoding_is_read(capsys: pytest.CaptureFixture[str], monkeypatch
 @pytest.mark.parametrize(
     ("words", "stdin", "message"),
     [
-        (["--parsers", "nonesuch"], "", "no tool-call parser is called nonesuch"),
+        (["--parsers", "nonesuch"], "", "unknown tool-call parser nonesuch"),
         (["--stream", "0"], "", "--stream must be at least 1"),
         (["--jsonl"], "{", "line 1 is not valid JSON"),
         (["--jsonl"], '{"text": "a"}', "line 1 has no string field raw"),

@@ -93,5 +93,5 @@ def test_a_preset_whose_model_is_unknown_is_named(tmp_path: Path, capsys: pytest
     (folder / "mine.toml").write_text(text, encoding="utf-8")
     assert main(["presets", "list"]) == 2
     message = capsys.readouterr().err
-    assert "preset mine: there is no model qwen3-0.6" in message
+    assert "preset mine: unknown model qwen3-0.6" in message
     assert "qwen3-0.6b" in message

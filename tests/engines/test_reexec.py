@@ -1,4 +1,4 @@
-"""Engines that go on from one daemon to the next: with real processes, whose work is a test's."""
+"""Engines that keep running when the daemon re-executes, with real processes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def echo(runtime: AssistantRuntime) -> SupervisedEngine[str, str]:
     return SupervisedEngine("llm", Echo(), publish=runtime.bus.publish)
 
 
-def test_engines_are_the_same_when_their_settings_are() -> None:
+def test_engines_with_equal_settings_are_equivalent() -> None:
     engine = SupervisedEngine[str, str]("a", Echo())
     assert engine.is_equivalent_to(SupervisedEngine("a", Echo()))
     assert not engine.is_equivalent_to(SupervisedEngine("a", Unloadable()))
     assert not engine.is_equivalent_to(SupervisedEngine("a", Echo(), limits=EngineLimits(start_s=1)))
 
 
-async def test_an_engine_that_is_the_same_goes_on_as_it_runs(
+async def test_an_equivalent_engine_keeps_running(
     daemons: tuple[AssistantRuntime, AssistantRuntime],
 ) -> None:
     before, after = daemons
@@ -61,7 +61,7 @@ async def test_an_engine_that_is_the_same_goes_on_as_it_runs(
     assert [event.state for event in events if isinstance(event, EngineChanged)] == ["stopped"]
 
 
-async def test_an_engine_that_is_another_is_loaded_anew(
+async def test_a_changed_engine_is_reloaded(
     daemons: tuple[AssistantRuntime, AssistantRuntime],
 ) -> None:
     before, after = daemons

@@ -55,20 +55,20 @@ async def test_an_engine_answers_from_another_process() -> None:
         assert os.getsid(int(pid)) == int(pid)  # a scheduling group of its own
 
 
-async def test_an_engine_that_dies_in_mid_answer_ends_that_answer_and_gives_the_next() -> None:
+async def test_a_crash_ends_only_the_current_answer() -> None:
     states: list[Event] = []
     async with echo(publish=states.append) as engine:
         stream = engine.stream("hello die world", CancelFlag())
         assert await anext(stream) == "hello"
         with pytest.raises(EngineFailed, match="signal 9") as caught:
             await anext(stream)
-        assert "restarted" in caught.value.hint
+        assert "restarting" in caught.value.hint
         assert await answer(engine, "back") == ["back"]
     names = [e.state for e in states if isinstance(e, EngineChanged)]
     assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]
 
 
-async def test_an_engine_that_says_it_is_at_work_may_take_its_time() -> None:
+async def test_busy_replies_extend_the_time_limit() -> None:
     async with echo(IMPATIENT) as engine:
         assert await answer(engine, "work work work hello") == ["hello"]
 
@@ -92,7 +92,7 @@ async def test_a_stopped_process_counts_as_hung() -> None:
 
 
 @pytest.mark.parametrize("how", ["hang", "stop"])
-async def test_an_engine_without_a_pulse_is_replaced_long_before_its_limits(how: str) -> None:
+async def test_an_engine_without_a_heartbeat_is_replaced_long_before_its_limits(how: str) -> None:
     async with echo(FELT) as engine:
         assert engine.pid is not None
         if how == "stop":
@@ -102,14 +102,14 @@ async def test_an_engine_without_a_pulse_is_replaced_long_before_its_limits(how:
         assert await answer(engine, "back") == ["back"]
 
 
-async def test_an_engine_that_works_for_long_has_a_pulse() -> None:
+async def test_a_long_running_engine_has_a_heartbeat() -> None:
     async with echo(FELT) as engine:
         first = engine.pid
         assert await answer(engine, "spin hello") == ["hello"]
         assert engine.pid == first
 
 
-async def test_an_idle_engine_that_is_stopped_comes_back_by_itself() -> None:
+async def test_a_stopped_idle_engine_is_restarted() -> None:
     bus = Bus()
     async with echo(FELT, publish=bus.publish) as engine:
         assert engine.pid is not None
@@ -122,8 +122,8 @@ async def test_an_idle_engine_that_is_stopped_comes_back_by_itself() -> None:
         assert await answer(engine, "back") == ["back"]
 
 
-async def test_an_engine_that_finds_no_memory_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edgevox.engines.supervisor._TRY_AGAIN_S", (0.05,))
+async def test_an_engine_without_enough_memory_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.engines.supervisor._RETRY_S", (0.05,))
     spawn = asyncio.create_subprocess_exec
     refusals = [OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))] * 2
 
@@ -145,7 +145,7 @@ async def test_an_engine_that_finds_no_memory_is_tried_again(monkeypatch: pytest
         assert await answer(engine, "back") == ["back"]
 
 
-async def test_an_idle_engine_that_dies_comes_back_by_itself() -> None:
+async def test_a_crashed_idle_engine_is_restarted() -> None:
     bus = Bus()
     async with echo(publish=bus.publish) as engine:
         assert engine.pid is not None
@@ -176,7 +176,7 @@ async def test_a_cancel_from_another_thread_reaches_an_engine_that_says_nothing(
             assert [w async for w in engine.stream("hang", cancel)] == []
 
 
-async def test_a_reader_that_walks_away_stops_the_engine() -> None:
+async def test_closing_the_replies_stops_the_engine() -> None:
     async with echo() as engine:
         stream = engine.stream("forever", CancelFlag())
         assert await anext(stream) == "again"
@@ -199,7 +199,7 @@ async def test_an_error_of_the_model_arrives_as_it_was_raised_and_costs_no_resta
     ("broken", "error", "words"),
     [(Unloadable(), ModelError, "not a model"), (DiesLoading(), EngineFailed, "signal 6")],
 )
-async def test_an_engine_that_cannot_load_says_why(broken: Any, error: type[Exception], words: str) -> None:
+async def test_a_load_error_reaches_the_caller(broken: Any, error: type[Exception], words: str) -> None:
     engine = SupervisedEngine[str, str]("broken", broken, limits=LIMITS)
     with pytest.raises(error, match=words):
         await engine.start()
@@ -218,7 +218,7 @@ async def test_a_child_ends_when_its_parent_is_gone() -> None:
     await engine.close()
 
 
-async def test_a_task_that_is_cancelled_as_a_reply_comes_is_cancelled() -> None:
+async def test_a_cancel_that_arrives_with_a_reply_is_not_lost() -> None:
     async with echo() as engine:
         process = engine._process
         assert process is not None

@@ -1,4 +1,4 @@
-"""How many threads an engine uses: a plan for the machine, and fewer while other processes hold the cores."""
+"""The number of threads of an engine: a plan per machine, and fewer while other processes use the cores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_idle_machine_leaves_every_core(machine: Machine) -> None:
     assert watch.free() == 4
 
 
-def test_cores_that_others_use_are_left_to_them_and_come_back(machine: Machine) -> None:
+def test_cores_used_by_other_processes_are_not_free(machine: Machine) -> None:
     watch = FreeCoreMonitor(4)
     machine.go_on(0.1, busy_cores=2)
     assert watch.free() == 2
@@ -45,7 +45,7 @@ def test_cores_that_others_use_are_left_to_them_and_come_back(machine: Machine) 
     assert watch.free() == 4
 
 
-def test_a_look_too_short_for_the_kernels_ticks_changes_nothing(machine: Machine) -> None:
+def test_an_interval_below_the_kernels_tick_changes_nothing(machine: Machine) -> None:
     watch = FreeCoreMonitor(2)
     machine.go_on(0.01, busy_cores=2)
     assert watch.free() == 2

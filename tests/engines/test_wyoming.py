@@ -1,4 +1,4 @@
-"""Ear and voice on another machine that is not there, is something else, breaks off, or falls silent."""
+"""Remote STT and TTS servers that are unreachable, unsuitable, disconnect or fall silent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def free_address() -> str:
 # --- finding it
 
 
-async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
+async def test_an_unreachable_server_is_reported_with_a_hint() -> None:
     address = free_address()
     for engine in (WyomingStt(address), WyomingTts(address)):
         with pytest.raises(EngineFailed, match="cannot be reached") as caught:
@@ -61,15 +61,15 @@ async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (line("info", asr=7), "is no Wyoming server"),
-        (line("info", asr=[{"name": "x"}]), "is no Wyoming server"),
+        (line("info", asr=7), "is not a Wyoming server"),
+        (line("info", asr=[{"name": "x"}]), "is not a Wyoming server"),
         (line("info"), "recognises no speech"),
         (line("info", **ASR), "has no model big"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak Wyoming"),
-        (b"", "broke off"),
+        (b"", "closed the connection"),
     ],
 )
-async def test_what_is_no_ear_is_told(answer: bytes, problem: str) -> None:
+async def test_an_unsuitable_stt_server_is_reported(answer: bytes, problem: str) -> None:
     async with asyncio.timeout(BOUND_S), faulty(answer, at="describe") as server:
         with pytest.raises(EdgevoxError, match=problem) as caught:
             await WyomingStt(server.address, model="big").start()
@@ -86,7 +86,7 @@ async def test_the_servers_models_and_voices_are_known() -> None:
 
 
 @pytest.mark.parametrize("address", ["", "localhost", "http://x:1", "tcp://x", "tcp://x:99999", "tcp://x:1/y"])
-def test_an_address_that_is_none_is_refused(address: str) -> None:
+def test_an_invalid_address_is_rejected(address: str) -> None:
     with pytest.raises(ConfigError):
         WyomingStt(address)
 
@@ -94,7 +94,7 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 # --- hearing
 
 
-async def test_what_is_said_is_sent_with_the_names_it_may_hold() -> None:
+async def test_speech_is_sent_with_its_hotwords() -> None:
     async with faulty(line("transcript", text=" Light on. ", language="en"), at="audio-stop") as server:
         (transcript,) = await heard(server.address)
     assert (transcript.text, transcript.language, transcript.dropped) == ("Light on.", "en", None)
@@ -121,18 +121,18 @@ async def test_silence_is_no_speech() -> None:
         (line("transcript", text=7), "no transcript"),
         (line("transcript", text="Light on.")[:20], "does not speak Wyoming"),
         (b'{"type": "transcript", "data_length": 99999999999}\n', "too large"),
-        (b"", "broke off"),
+        (b"", "closed the connection"),
         (b"\x00" * 100_000, "too long"),
     ],
 )
-async def test_an_ear_that_fails_is_told(answer: bytes, problem: str) -> None:
+async def test_a_failing_stt_server_is_reported(answer: bytes, problem: str) -> None:
     async with faulty(answer, at="audio-stop") as server:
         with pytest.raises(EngineFailed, match=problem) as caught:
             await heard(server.address)
     assert caught.value.hint
 
 
-async def test_an_ear_that_falls_silent_is_given_up() -> None:
+async def test_a_silent_stt_server_times_out() -> None:
     limits = EngineLimits(first_reply_s=0.05, next_reply_s=0.05)
     async with faulty(b"", at="never", hangs_up=False) as server:
         with pytest.raises(EngineFailed, match="was silent"):
@@ -141,7 +141,7 @@ async def test_an_ear_that_falls_silent_is_given_up() -> None:
             await server.gone.wait()
 
 
-async def test_what_is_no_longer_wanted_is_hung_up_on() -> None:
+async def test_a_cancel_closes_the_connection() -> None:
     cancel = CancelFlag()
     async with asyncio.timeout(BOUND_S), faulty(b"", at="never", hangs_up=False) as server:
 
@@ -162,7 +162,7 @@ def chunk(payload: bytes, **form: int) -> bytes:
     return line("audio-chunk", payload, **{"rate": 22_050, "width": 2, "channels": 1, **form})
 
 
-async def test_sound_is_whole_wherever_it_was_cut() -> None:
+async def test_samples_split_across_chunks_are_joined() -> None:
     sound = np.arange(-50, 50, dtype="<i2").tobytes()
     answer = chunk(sound[:33]) + line("something-new") + chunk(sound[33:]) + line("audio-stop")
     async with faulty(answer, at="synthesize") as server:
@@ -182,7 +182,7 @@ async def test_other_languages_are_asked_for_by_their_code() -> None:
     assert [event["voice"] for event in server.seen] == [{"name": "alba"}, {"language": "de"}]
 
 
-async def test_a_speed_that_cannot_be_had_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unsupported_speed_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async with faulty(line("audio-stop"), at="synthesize") as server:
         synthesizer = WyomingTts(server.address)
         for _time in range(2):
@@ -197,11 +197,11 @@ async def test_a_speed_that_cannot_be_had_is_told_once(caplog: pytest.LogCapture
         (line("error", text="no voice"), "no voice"),
         (chunk(b"\0\0", width=3), "cannot be read"),
         (line("audio-chunk", b"\0\0"), "cannot be read"),
-        (chunk(b"\0\0"), "broke off"),
+        (chunk(b"\0\0"), "closed the connection"),
         (json.dumps({"type": "audio-chunk", "payload_length": 10}).encode() + b"\nhalf", "does not speak"),
     ],
 )
-async def test_a_voice_that_fails_is_told(answer: bytes, problem: str) -> None:
+async def test_a_failing_tts_server_is_reported(answer: bytes, problem: str) -> None:
     async with faulty(answer, at="synthesize") as server:
         with pytest.raises(EngineFailed, match=problem):
             await spoken(server.address)

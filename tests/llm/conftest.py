@@ -1,4 +1,4 @@
-"""A small real model for tests of what surrounds a model."""
+"""A small real model for tests."""
 
 from __future__ import annotations
 

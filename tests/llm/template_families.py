@@ -1,4 +1,4 @@
-"""Chat templates in the manner of the families, each with the habits that a prompt must cope with."""
+"""Chat templates with the peculiarities of each model family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slips in copied words are put right, for the model that is trained to copy, and for no other."""
+"""Misspelt copies of spoken words are corrected, only for the model that is trained to copy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TOOL = {
         ("staple", "add staples to supplies", "staples"),
     ],
 )
-def test_a_slip_gives_way_to_what_was_said(text: str, said: str, expected: str) -> None:
+def test_a_misspelt_copy_is_replaced_by_the_spoken_words(text: str, said: str, expected: str) -> None:
     assert correct_copied_words(text, said) == expected
 
 
@@ -57,20 +57,20 @@ async def mended(wire_format: str, **arguments: object) -> dict[str, object] | N
     return None if call is None else json.loads(call.arguments)
 
 
-async def test_only_free_texts_are_mended() -> None:
+async def test_only_free_text_arguments_are_corrected() -> None:
     found = await mended("python_list", name="hamock", domain="lightning", count=3)
     assert found == {"name": "hammock", "domain": "lightning", "count": 3}
 
 
-async def test_a_call_without_slips_is_left_alone() -> None:
+async def test_a_call_without_misspellings_is_unchanged() -> None:
     assert await mended("python_list", name="hammock") is None
 
 
-async def test_a_model_that_puts_names_right_on_purpose_is_not_corrected() -> None:
+async def test_a_model_that_corrects_names_is_not_overridden() -> None:
     assert await mended("hermes", name="hamock") is None
 
 
-async def test_what_the_model_says_itself_is_its_own() -> None:
+async def test_the_message_of_respond_is_unchanged() -> None:
     hook, run = CopiedWords(), Run("test", "t", "Hello, nice to meet you.")
     request = ChatRequest((Message("user", run.text),), wire_format="python_list")
     await hook.before_llm(run, request)

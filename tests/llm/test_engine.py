@@ -74,9 +74,7 @@ def test_a_prompt_that_was_evaluated_beforehand_is_known(engine: LlamaEngine) ->
 
 
 @pytest.mark.engine
-def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
-    smollm2_copy_path: Path, tmp_path: Path
-) -> None:
+def test_a_special_system_prompt_keeps_the_default_one_cached(smollm2_copy_path: Path, tmp_path: Path) -> None:
     engine = LlamaEngine(smollm2_copy_path, context_tokens=1024, snapshot_dir=tmp_path)
     engine.load()
     usual = "\n".join(f"Room {number}: light Lamp {number}" for number in range(12))
@@ -84,7 +82,7 @@ def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
     list(engine.run(ChatRequest(past, prompt_only=True, client="one"), CancelFlag()))
     kept = set(tmp_path.glob("*.prefix"))
     made_for_it = (Message("system", f"{usual}\nCellar: light Odd Lamp"), QUESTION)
-    request = ChatRequest(made_for_it, sampling=GREEDY, client="one aside", usual_system=usual)
+    request = ChatRequest(made_for_it, sampling=GREEDY, client="one aside", default_system=usual)
     *_, aside = engine.run(request, CancelFlag())
     assert isinstance(aside, ChatDone)
     assert aside.prompt_tokens - aside.cached_tokens < 30
@@ -97,9 +95,7 @@ def test_a_system_prompt_for_one_question_leaves_the_usual_one_in_its_place(
 
 @pytest.mark.long
 @pytest.mark.engine
-def test_programs_and_the_person_in_the_room_have_memories_of_their_own(
-    smollm2_copy_path: Path, tmp_path: Path
-) -> None:
+def test_api_clients_have_a_separate_kv_cache(smollm2_copy_path: Path, tmp_path: Path) -> None:
     engine = LlamaEngine(smollm2_copy_path, context_tokens=512, snapshot_dir=tmp_path)
     engine.load()
     house = Message("system", "\n".join(f"Room {number}: light Lamp {number}" for number in range(12)))
@@ -137,7 +133,7 @@ def test_a_stop_string_ends_the_reply(engine: LlamaEngine) -> None:
 
 
 @pytest.mark.engine
-def test_old_turns_make_room_and_the_system_prompt_stays(engine: LlamaEngine) -> None:
+def test_old_turns_are_dropped_and_the_system_prompt_stays(engine: LlamaEngine) -> None:
     chatter = [Message(role, "blah " * 60) for _ in range(6) for role in ("user", "assistant")]
     text, done = ask(engine, SYSTEM, *chatter, QUESTION)
     assert done.dropped_turns > 0
@@ -241,7 +237,7 @@ def test_an_adapter_changes_what_the_engine_says(smollm2_copy_path: Path, tmp_pa
 
 @pytest.mark.engine
 def test_a_model_is_no_adapter_for_another(smollm2_copy_path: Path) -> None:
-    with pytest.raises(ModelError, match="no adapter"):
+    with pytest.raises(ModelError, match="not an adapter"):
         LlamaEngine(smollm2_copy_path, context_tokens=512, adapter_path=smollm2_copy_path).load()
 
 
@@ -273,7 +269,7 @@ def test_a_restarted_engine_has_the_fixed_prefix_at_once(smollm2_copy_path: Path
 
 
 @pytest.mark.engine
-def test_a_broken_snapshot_is_evaluated_anew(smollm2_copy_path: Path, tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_evaluated_again(smollm2_copy_path: Path, tmp_path: Path) -> None:
     system = Message("system", "You are a helpful assistant. " + "Answer in one short sentence. " * 20)
 
     def answer() -> tuple[str, int]:
@@ -311,6 +307,6 @@ def test_a_truncated_model_is_refused_with_a_message(tmp_path: Path, smollm2_cop
         LlamaEngine(file).load()
 
 
-def test_an_engine_that_is_not_loaded_can_travel_to_a_child(tmp_path: Path) -> None:
+def test_an_unloaded_engine_can_be_pickled(tmp_path: Path) -> None:
     engine = LlamaEngine(tmp_path / "a.gguf", context_tokens=77)
     assert pickle.loads(pickle.dumps(engine)) == engine

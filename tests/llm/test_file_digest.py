@@ -1,4 +1,4 @@
-"""A digest is worked out once for a file, and again when the file is another."""
+"""A file's digest is computed once, and again after the file has changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_file_that_changed_has_another_digest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", ["", "[]", "{", '{"%s": 3}'])
-def test_a_broken_memory_is_no_obstacle(tmp_path: Path, broken: str) -> None:
+def test_a_damaged_cache_is_ignored(tmp_path: Path, broken: str) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"weights")
     (tmp_path / "digests.json").write_text(broken.replace("%s", str(path)))

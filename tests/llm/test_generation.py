@@ -1,4 +1,4 @@
-"""How a reply is held to a grammar: real vocabulary and memory, and a sampler that writes what it is told."""
+"""Constrained decoding with a real vocabulary and KV cache, and a scripted sampler."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Bench:
     def write(
         self,
         script: str | list[str],
-        rule: ReplyConstraint | None = None,
+        constraint: ReplyConstraint | None = None,
         *,
         engine: str = "llguidance",
         stop: tuple[str, ...] = (),
@@ -77,25 +77,25 @@ class Bench:
         """The pieces of a reply whose model wants to write `script`; as a list, in tokens of that text."""
         pieces = [script] if isinstance(script, str) else script
         tokens = [token for piece in pieces for token in self.vocabulary.tokenize(piece, special=True)]
-        track, _ = self.cache.begin("", self.prompt, 0)
+        sequence, _ = self.cache.begin("", self.prompt, 0)
         candidates = Candidates(self.vocabulary.size)
         generation = Generation(
             self.prompt,
-            track=track,
+            sequence=sequence,
             cache=self.cache,
             context=self.context,
             sampler=cast("Sampler", ScriptedSampler(tokens, self.vocabulary.eos)),
             constrainer=Constrainer(
                 self.vocabulary, candidates, "llguidance" if engine == "llguidance" else "llama.cpp"
             ),
-            rule=rule,
+            constraint=constraint,
             stop=stop,
             reasoning=reasoning,
             limit_tokens=limit,
             cancel=CancelFlag(),
         )
         written = list(generation.pieces())
-        self.evaluated = track.tokens[len(self.prompt) :]
+        self.evaluated = sequence.tokens[len(self.prompt) :]
         self.generated = generation.generated
         generation.close()
         return written
@@ -122,7 +122,7 @@ def call_in(text: str) -> object:
 
 
 @pytest.mark.parametrize("engine", ["llguidance", "llama.cpp"])
-def test_free_text_stays_free_and_a_call_in_it_is_held(bench: Bench, engine: str) -> None:
+def test_a_call_in_free_text_is_constrained(bench: Bench, engine: str) -> None:
     text = "".join(bench.write('Sure. <tool_call>{"nonsense', AT_TRIGGER, engine=engine))
     assert text.startswith("Sure. ")
     call = call_in(text)
@@ -137,7 +137,7 @@ def test_a_marker_that_comes_in_any_pieces_is_seen(bench: Bench, engine: str) ->
         assert isinstance(call_in("".join(bench.write(pieces, AT_TRIGGER, engine=engine))), dict)
 
 
-def test_what_the_model_remembers_is_what_was_shown(bench: Bench) -> None:
+def test_the_kv_cache_holds_exactly_the_shown_text(bench: Bench) -> None:
     for script in ("Sure. <tool_call>oops", "<tool_call>\n{", "no call at all"):
         shown = "".join(bench.write(script, AT_TRIGGER))
         # The last token is shown before it is evaluated, and need not be.
@@ -145,17 +145,17 @@ def test_what_the_model_remembers_is_what_was_shown(bench: Bench) -> None:
         assert len(shown) - len(bench.remembered()) < 30
 
 
-def test_a_marker_among_thoughts_begins_no_call(bench: Bench) -> None:
+def test_a_marker_in_reasoning_starts_no_call(bench: Bench) -> None:
     shown = "".join(bench.write("<think>a <tool_call> would do</think>Done.", AT_TRIGGER))
     assert shown == "<think>a <tool_call> would do</think>Done."
 
 
-def test_a_call_after_thoughts_is_held(bench: Bench) -> None:
+def test_a_call_after_reasoning_is_constrained(bench: Bench) -> None:
     shown = "".join(bench.write("<think>so</think><tool_call>oops", AT_TRIGGER))
     assert isinstance(call_in(shown.partition("</think>")[2]), dict)
 
 
-def test_a_required_call_waits_for_the_end_of_the_thoughts(bench: Bench) -> None:
+def test_a_required_call_waits_for_the_end_of_the_reasoning(bench: Bench) -> None:
     shown = "".join(bench.write("the hall</think>\n\nSure thing", AT_ONCE, reasoning="<think>"))
     thoughts, _, rest = shown.partition("</think>")
     assert thoughts == "the hall"
@@ -163,13 +163,13 @@ def test_a_required_call_waits_for_the_end_of_the_thoughts(bench: Bench) -> None
 
 
 @pytest.mark.parametrize("tag", [begin.rstrip() for style in STYLES for begin in style.begins])
-def test_thoughts_in_any_familys_tags_come_before_a_required_call(bench: Bench, tag: str) -> None:
+def test_reasoning_in_any_familys_tags_comes_before_a_required_call(bench: Bench, tag: str) -> None:
     shown = "".join(bench.write("the hall, I think", AT_ONCE, reasoning=tag))
     assert shown.startswith("the hall, I think")
     assert isinstance(call_in(shown[shown.index("<tool_call>") :]), dict)
 
 
-def test_thoughts_that_do_not_end_are_ended(bench: Bench) -> None:
+def test_endless_reasoning_is_ended(bench: Bench) -> None:
     shown = "".join(bench.write("and so on " * 100, AT_ONCE, reasoning="<think>", limit=120))
     assert isinstance(call_in(shown.partition("</think>")[2]), dict)
     thoughts, tag, answer = "".join(bench.write("and so on " * 100, reasoning="<think>", limit=60)).partition(
@@ -180,14 +180,14 @@ def test_thoughts_that_do_not_end_are_ended(bench: Bench) -> None:
     assert len(answer) > len(thoughts) // 3
 
 
-def test_a_model_that_ends_among_its_thoughts_still_owes_the_call(bench: Bench) -> None:
+def test_a_reply_that_ends_in_reasoning_still_gets_the_required_call(bench: Bench) -> None:
     shown = "".join(bench.write("the hall, I think", AT_ONCE, reasoning="<think>"))
     thoughts, _, rest = shown.partition("</think>")
     assert thoughts.strip() == "the hall, I think"
     assert isinstance(call_in(rest), dict)
 
 
-def test_a_memory_that_cannot_be_cut_leaves_the_call_as_it_is(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cutting_the_call_is_left_as_written(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.context, "can_cut", False)
     # The space and the bracket are one token, which would have to be written anew.
     shown = "".join(bench.write("Sure <tool_call>oops", AT_TRIGGER))

@@ -1,4 +1,4 @@
-"""Grammars of tools: one bad schema harms no other tool, and what was built is found again."""
+"""Grammars of tools: one bad schema affects no other tool, and grammars are cached."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ def test_a_nasty_schema_harms_no_other_tool(name: str, wire_format: str, checker
 
 
 @pytest.mark.parametrize("name", ["not-a-schema", "false", "itself", "remote", "impossible", "deep", "wrong-kinds"])
-def test_what_is_not_held_to_is_said(name: str) -> None:
+def test_unenforced_schemas_have_a_warning(name: str) -> None:
     warnings = build_call_grammar([tool("nasty", NASTY[name])]).warnings
     assert len(warnings) == 1
     assert warnings[0].startswith("nasty: ")
 
 
 @pytest.mark.engine
-def test_a_schema_that_nothing_fits_takes_any_object(checker: GrammarChecker) -> None:
+def test_an_unsatisfiable_schema_takes_any_object(checker: GrammarChecker) -> None:
     grammar = build_call_grammar([tool("nasty", NASTY["impossible"])])
     assert checker.check(grammar.gbnf, call("nasty", {"anything": [1, {"a": None}]})).accepted
     assert not checker.check(grammar.gbnf, call("nasty", [1])).accepted
@@ -161,12 +161,12 @@ def test_a_tool_without_a_name_is_left_out() -> None:
 
 
 def test_without_a_tool_there_is_no_grammar() -> None:
-    with pytest.raises(ConfigError, match="no tool to call"):
+    with pytest.raises(ConfigError, match="no tools to call"):
         build_call_grammar([])
 
 
 def test_an_unknown_format_is_explained() -> None:
-    with pytest.raises(ConfigError, match="no tool-call format is called morse"):
+    with pytest.raises(ConfigError, match="unknown tool-call format morse"):
         tool_call_grammar([LIGHT], wire_format="morse")
 
 
@@ -178,7 +178,7 @@ def test_one_tool_is_forced_by_its_own_grammar(checker: GrammarChecker) -> None:
 
 
 @pytest.mark.engine
-def test_where_a_text_fails_is_told(checker: GrammarChecker) -> None:
+def test_a_mismatch_is_reported_with_its_position(checker: GrammarChecker) -> None:
     grammar = tool_call_grammar([LIGHT])
     text = call("set_light", {"room": "cellar"})
     assert checker.check(grammar, text).failed_at == text.index("cellar")
@@ -274,7 +274,7 @@ def test_a_json_grammar_has_no_triggers() -> None:
     assert grammar.warnings == ()
 
 
-def test_what_contains_itself_comes_to_an_end(checker: GrammarChecker) -> None:
+def test_a_recursive_schema_terminates(checker: GrammarChecker) -> None:
     node = {
         "type": "object",
         "properties": {"name": {"enum": ["a"]}, "child": {"$ref": "#/$defs/node"}},
@@ -296,7 +296,7 @@ def test_what_contains_itself_comes_to_an_end(checker: GrammarChecker) -> None:
     assert not checker.check(grammar.gbnf, call("build", {"tree": nested(12)})).complete
 
 
-def test_what_must_contain_itself_for_ever_is_not_held_to(checker: GrammarChecker) -> None:
+def test_an_infinitely_recursive_schema_is_not_enforced(checker: GrammarChecker) -> None:
     parameters = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
     grammar = build_call_grammar([tool("endless", parameters), LIGHT])
     assert any("endless" in warning for warning in grammar.warnings)
@@ -304,7 +304,7 @@ def test_what_must_contain_itself_for_ever_is_not_held_to(checker: GrammarChecke
 
 
 @pytest.mark.engine
-def test_whoever_responds_is_held_to_words(checker: GrammarChecker) -> None:
+def test_respond_requires_a_message(checker: GrammarChecker) -> None:
     optional = {"type": "object", "properties": {"message": {"type": "string"}}}
     held = tool_call_grammar([tool("respond", optional)], wire_format="python_list")
     other = tool_call_grammar([tool("announce", optional)], wire_format="python_list")

@@ -1,4 +1,4 @@
-"""The hooks, driven as an agent drives them: scripted replies, tools that are plain functions."""
+"""The hooks for small models, with scripted replies and plain functions as tools."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ async def test_a_call_whose_twin_is_still_running_is_not_made_and_leaves_its_res
 
 
 @pytest.mark.parametrize(("text", "times"), [("skip two songs", 2), ("Next, twice.", 2), ("next song 3 times", 3)])
-async def test_what_a_person_wants_several_times_is_done_several_times(text: str, times: int) -> None:
+async def test_a_requested_repetition_is_executed_several_times(text: str, times: int) -> None:
     played = await play(text, [calls(*[("media_next", "{}")] * 5), says("Skipped.")])
     assert played.made == ["media_next"] * times
 
@@ -238,11 +238,11 @@ async def test_hooks_are_shared_by_turns_and_remember_nothing_between_them() -> 
         ("thermostat", False),
     ],
 )
-def test_a_tool_that_only_looks_is_known_by_its_name(name: str, is_read: bool) -> None:
+def test_a_read_only_tool_is_recognised_by_its_name(name: str, is_read: bool) -> None:
     assert reads_by_name(name) is is_read
 
 
-async def test_a_host_that_knows_better_says_which_tools_only_look() -> None:
+async def test_the_host_can_say_which_tools_only_read() -> None:
     hooks = Hooks(default_slm_hooks(lambda name: name == "media_next"))
     again = ("media_next", "{}")
     played = await play("next", [calls(again), calls(GET), calls(again), says("There.")], hooks=hooks)
@@ -397,7 +397,7 @@ async def test_a_tool_that_needs_nothing_is_called_with_nothing() -> None:
     assert played.made == ["media_next", "get_state"]
 
 
-async def test_a_tool_that_nobody_offered_is_left_to_the_executor() -> None:
+async def test_a_tool_that_was_not_offered_is_left_to_the_executor() -> None:
     unknown = ToolOutcome("unknown_tool: there is no tool called fly", is_error=True, code="bad_request")
     played = await play("fly", [calls(("fly", "{}")), says("I cannot.")], lambda _call: unknown)
     assert played.told == [unknown.content]
@@ -479,12 +479,12 @@ Life is but a dream."""
         "It was very, very, very cold.",
     ],
 )
-async def test_a_refrain_an_emphasis_and_a_long_number_are_no_loop(reply: str) -> None:
+async def test_refrains_emphasis_and_long_numbers_are_not_loops(reply: str) -> None:
     assert await play("tell me", [says(reply)]) == Played(reply)
 
 
 @pytest.mark.parametrize("text", ["say I am happy three times", "sing something", "repeat after me"])
-async def test_what_a_person_wants_repeated_is_repeated(text: str) -> None:
+async def test_a_requested_repetition_is_spoken(text: str) -> None:
     reply = "I am happy. " * 3
     assert (await play(text, [says(reply)])).reply == reply
 

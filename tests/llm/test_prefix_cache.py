@@ -1,4 +1,4 @@
-"""Which tokens are evaluated: a fake context counts them, with a memory that can or cannot be cut back."""
+"""Which tokens are evaluated: a fake context counts them, with a KV cache that can or cannot be cut."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def cache_on(context: FakeContext, folder: Path | None = None) -> PrefixCache:
 
 def ask(cache: PrefixCache, context: FakeContext, prompt: list[int], client: str = "") -> list[int]:
     """Evaluate a prompt as a turn does; the tokens that took."""
-    track, _ = cache.begin(client, prompt, len(SYSTEM))
-    for _step in cache.read(track, prompt, len(SYSTEM)):
+    sequence, _ = cache.begin(client, prompt, len(SYSTEM))
+    for _step in cache.read(sequence, prompt, len(SYSTEM)):
         pass
-    cache.extend(track, prompt[len(track.tokens) :])
-    assert context.sequences[track.sequence] == prompt == track.tokens
+    cache.extend(sequence, prompt[len(sequence.tokens) :])
+    assert context.sequences[sequence.seq_id] == prompt == sequence.tokens
     return context.take_evaluated()
 
 
@@ -98,7 +98,7 @@ def test_a_reply_that_was_cut_short_is_cut_in_memory_too() -> None:
     assert ask(cache, context, [*SYSTEM, 1, 2, 9]) == [9]
 
 
-def test_a_memory_that_cannot_be_cut_goes_back_to_the_prefix() -> None:
+def test_without_cutting_the_prefix_is_reused() -> None:
     context = FakeContext(can_cut=False)
     cache = cache_on(context)
     ask(cache, context, [*SYSTEM, 1, 2, 3, 4])
@@ -112,7 +112,7 @@ def test_the_last_token_is_evaluated_even_when_it_is_known() -> None:
     assert ask(cache, context, [*SYSTEM, 1, 2]) == [2]
 
 
-def test_more_clients_than_sequences_cost_the_one_that_was_silent_longest_its_place() -> None:
+def test_the_least_recently_used_client_is_evicted() -> None:
     context = FakeContext()
     cache = cache_on(context)
     for number in range(CLIENTS + 1):
@@ -132,7 +132,7 @@ def test_a_conversation_goes_on_under_another_name_while_others_come_and_go() ->
         ask(cache, context, [*SYSTEM, 500, number], client=f"passer-by {number}")
 
 
-def test_other_conversations_make_room_when_the_memory_is_full() -> None:
+def test_other_conversations_are_evicted_when_the_cache_is_full() -> None:
     context = FakeContext(cells=400)
     cache = cache_on(context)
     ask(cache, context, [*SYSTEM, 1], client="one")
@@ -140,7 +140,7 @@ def test_other_conversations_make_room_when_the_memory_is_full() -> None:
     assert ask(cache, context, long, client="two") == list(range(190))
 
 
-def test_a_conversation_that_fills_the_memory_alone_is_told_so() -> None:
+def test_a_conversation_that_fills_the_cache_alone_raises_no_room() -> None:
     context = FakeContext(cells=150)
     with pytest.raises(NoRoom):
         ask(cache_on(context), context, [*SYSTEM, *range(80)])
@@ -158,9 +158,9 @@ def test_after_a_restart_the_prefix_comes_from_the_disk(tmp_path: Path) -> None:
 def test_a_short_prefix_is_not_worth_a_file(tmp_path: Path) -> None:
     context = FakeContext()
     cache = cache_on(context, tmp_path)
-    track, _ = cache.begin("", [1, 2, 3, 4], 2)
-    for _step in cache.read(track, [1, 2, 3, 4], 2):
+    sequence, _ = cache.begin("", [1, 2, 3, 4], 2)
+    for _step in cache.read(sequence, [1, 2, 3, 4], 2):
         pass
-    cache.extend(track, [1, 2, 3, 4][len(track.tokens) :])
+    cache.extend(sequence, [1, 2, 3, 4][len(sequence.tokens) :])
     cache.save()
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""A preset with an adapter: both are needed, and a file of the user's own takes neither."""
+"""A preset with an adapter: both are downloaded, and a user's own file uses neither."""
 
 from __future__ import annotations
 

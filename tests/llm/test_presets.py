@@ -1,4 +1,4 @@
-"""Presets: every shipped file is right, and a wrong one is refused with what to do."""
+"""Presets: every shipped file is valid, and an invalid one is rejected with a hint."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_shipped_preset_resolves_and_its_parsers_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_shipped_presets_model_can_be_had_and_its_calls_read(name: str) -> None:
+def test_a_shipped_presets_model_is_in_the_manifest_and_its_calls_are_parsed(name: str) -> None:
     preset = resolve_preset(name)
     assert preset.tool_call_parsers == MODELS[name]
     assert preset.model is not None
@@ -115,7 +115,7 @@ def test_a_preset_says_which_languages_it_speaks_where_they_are_few(
     assert resolve_preset(name).languages == languages
 
 
-def test_a_language_that_there_is_not_is_refused_with_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_language_is_rejected_with_the_nearest(tmp_path: Path) -> None:
     own_preset(tmp_path, MINE + 'languages = ["en", "deu"]\n')
     assert "did you mean de (German)?" in refusal("mine", tmp_path).message
 
@@ -133,7 +133,7 @@ def test_memory_is_the_file_and_a_full_conversation_and_something_for_llama_cpp(
 # --- the user's own
 
 
-def test_a_preset_of_ones_own_is_found_and_shadows_a_shipped_one(tmp_path: Path) -> None:
+def test_a_user_preset_overrides_a_shipped_one(tmp_path: Path) -> None:
     own_preset(tmp_path, MINE + "\n[llm]\ncontext_tokens = 512\n", "mine")
     own_preset(tmp_path, MINE, "qwen3-1.7b")
     assert resolve_preset("mine", tmp_path).context_tokens == 512
@@ -195,7 +195,7 @@ def test_the_known_parsers_can_be_named_by_the_caller() -> None:
 def test_a_wrong_file_is_refused_with_its_name_and_the_key(tmp_path: Path, text: str, fault: str) -> None:
     path = own_preset(tmp_path, text)
     message = refusal("mine", tmp_path).message
-    assert message.startswith(f"{path} is not a preset: ")
+    assert message.startswith(f"{path} is not a valid preset: ")
     assert fault in message
 
 

@@ -199,7 +199,7 @@ def test_tools_that_a_template_stumbles_over_are_said_in_words() -> None:
 
 
 def test_an_unknown_wire_format_is_reported() -> None:
-    with pytest.raises(ConfigError, match="no wire format morse"):
+    with pytest.raises(ConfigError, match="unknown wire format morse"):
         fit(QWEN25, wire_format="morse")
 
 

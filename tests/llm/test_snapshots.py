@@ -1,4 +1,4 @@
-"""A snapshot is taken only when everything about it is right; otherwise it is as if there were none."""
+"""A snapshot is loaded only if everything about it matches; otherwise it is ignored."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_other_tokens_have_no_snapshot(tmp_path: Path) -> None:
     ],
     ids=lambda key: next(name for name in SnapshotKey.__slots__ if getattr(key, name) != getattr(KEY, name)),
 )
-def test_a_snapshot_of_something_else_is_not_taken(tmp_path: Path, other: SnapshotKey) -> None:
+def test_a_snapshot_with_another_key_is_ignored(tmp_path: Path, other: SnapshotKey) -> None:
     store(tmp_path).save(TOKENS, STATE)
     assert store(tmp_path, other).load(TOKENS) is None
     # Not even when it lies under the right name.
@@ -79,7 +79,7 @@ def test_a_byte_that_changed_anywhere_is_noticed(tmp_path: Path) -> None:
         assert store(tmp_path).load(TOKENS) is None
 
 
-def test_the_one_that_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
+def test_the_least_recently_used_snapshot_is_deleted(tmp_path: Path) -> None:
     small = store(tmp_path, max_bytes=len(STATE) * 5 // 2)
     small.save([1], STATE)
     small.save([2], STATE)

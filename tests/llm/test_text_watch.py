@@ -28,7 +28,7 @@ def test_what_only_looked_like_a_stop_string_is_released() -> None:
     assert machine.feed("b") == "Usb"
 
 
-def test_without_text_watch_nothing_is_held() -> None:
+def test_without_stop_strings_nothing_is_held_back() -> None:
     assert MarkerScanner(()).feed("as it is") == "as it is"
 
 

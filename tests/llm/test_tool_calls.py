@@ -1,4 +1,4 @@
-"""Models that know nothing of tools, made to call them: a small real one, and its first layers alone."""
+"""Models without tool training, constrained to call tools: a small real one, and its first layers alone."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_several_calls_may_be_made_at_once(engine: LlamaEngine) -> None:
         assert valid_calls(text, "hermes")
 
 
-def test_a_reply_can_be_held_to_any_schema(engine: LlamaEngine) -> None:
+def test_a_reply_can_be_constrained_to_any_schema(engine: LlamaEngine) -> None:
     schema = {
         "type": "object",
         "properties": {"city": {"type": "string", "maxLength": 20}, "size": {"enum": [1, 2, 3]}},
@@ -193,7 +193,7 @@ def test_with_none_no_call_begins(engine: LlamaEngine) -> None:
         assert "<tool_call>" not in text
 
 
-def test_thoughts_come_before_a_required_call(thinker: LlamaEngine) -> None:
+def test_reasoning_comes_before_a_required_call(thinker: LlamaEngine) -> None:
     text, done = ask(thinker, thinking=True)
     assert text.startswith("<think>")
     thoughts, _, call = text.partition("</think>")
@@ -210,16 +210,18 @@ def test_a_model_that_does_not_think_is_not_made_to(engine: LlamaEngine) -> None
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("choice", ["required", "auto"])
-def test_a_call_that_was_interrupted_goes_on_to_its_end(engine: LlamaEngine, choice: ToolChoice, share: float) -> None:
+def test_an_interrupted_call_is_continued(engine: LlamaEngine, choice: ToolChoice, share: float) -> None:
     call = '<tool_call>\n{"name": "set_light", "arguments": {"room": "hall", "level": 40}}\n</tool_call>'
     begun = call[: int(len(call) * share)]
-    request = ChatRequest(QUESTION, tools=TOOLS, tool_choice=choice, wire_format="hermes", sampling=HOT, begun=begun)
+    request = ChatRequest(
+        QUESTION, tools=TOOLS, tool_choice=choice, wire_format="hermes", sampling=HOT, reply_prefix=begun
+    )
     written = begun + "".join(reply.text for reply in engine.run(request, CancelFlag()) if isinstance(reply, ChatDelta))
     (item,) = parse_reply(written, preset_parsers=("hermes",), tools=[dict(one) for one in TOOLS]).calls
     assert item.error is None
 
 
-def test_plain_talk_that_was_interrupted_goes_on(engine: LlamaEngine) -> None:
+def test_an_interrupted_text_is_continued(engine: LlamaEngine) -> None:
     cold = Sampling(temperature=0.0, max_tokens=40)
     first = ChatRequest(QUESTION, sampling=cold)
 
@@ -228,7 +230,7 @@ def test_plain_talk_that_was_interrupted_goes_on(engine: LlamaEngine) -> None:
 
     whole = text(first)
     begun = whole[: len(whole) // 2].rsplit(" ", 1)[0]
-    continued = ChatRequest(QUESTION, sampling=cold, begun=begun)
+    continued = ChatRequest(QUESTION, sampling=cold, reply_prefix=begun)
     assert text(continued)
     done = [reply for reply in engine.run(continued, CancelFlag()) if isinstance(reply, ChatDone)]
     assert done[0].generated_tokens <= cold.max_tokens

@@ -40,7 +40,7 @@ def test_a_tool_of_that_name_is_not_offered_twice() -> None:
         (NamedTool("light"), NamedTool("light"), "auto"),
     ],
 )
-def test_what_the_caller_asks_for_goes_before_the_policy(
+def test_the_callers_choice_overrides_the_policy(
     policy: ToolChoicePolicy, choice: ToolChoice, first: ToolChoice, later: ToolChoice
 ) -> None:
     assert plan_hop((LIGHT,), policy=policy, hop=0, choice=choice).tool_choice == first

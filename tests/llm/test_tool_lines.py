@@ -45,7 +45,7 @@ def test_a_tool_is_one_line() -> None:
     assert lines["nevermind"] == "nevermind(): Forget the request"
 
 
-def test_a_tool_of_somebody_else_is_one_line_with_two_of_its_examples() -> None:
+def test_a_plugin_tool_is_one_line_with_two_examples() -> None:
     assert tool_line(BOOK) == (
         "book(people: int (how many come to eat), when?: noon|evening, dishes?: list, outside?: bool, "
         'note?: null, anything?): Book a table. "we are two tonight", "a table outside"'

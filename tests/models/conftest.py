@@ -1,4 +1,4 @@
-"""A hub, a folder and a package index of a test's own."""
+"""A hub, a models folder and a package index for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small LoRA adapters, made by the test itself, and what a model says with and without them."""
+"""Small LoRA adapters, built by the test, and model output with and without them."""
 
 from __future__ import annotations
 

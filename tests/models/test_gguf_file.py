@@ -1,4 +1,4 @@
-"""Writing a model with weights of another type: what comes out, and what is left when it goes wrong."""
+"""Requantising a model: the result, and the clean-up after a failure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_cut_model_is_refused_and_nothing_is_left(smollm2_path: Path, tmp_path
     cut = tmp_path / "cut.gguf"
     with smollm2_path.open("rb") as whole:
         cut.write_bytes(whole.read(50_000_000))
-    with pytest.raises(ModelError, match=r"cut\.gguf could not be written as Q8_0") as caught:
+    with pytest.raises(ModelError, match=r"cut\.gguf could not be converted to Q8_0") as caught:
         requantise(cut, tmp_path / "copy.gguf", "Q8_0", threads=1)
     assert "the original still works" in caught.value.hint
     assert not (tmp_path / "copy.gguf").exists()
@@ -64,9 +64,9 @@ def test_a_full_disk_is_an_error_and_nothing_is_left(smollm2_path: Path, tmp_pat
     assert not (tmp_path / "copy.gguf").exists()
 
 
-def test_what_is_no_gguf_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_gguf_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "text.gguf").write_text("not a model")
-    with pytest.raises(ModelError, match="not a whole GGUF file"):
+    with pytest.raises(ModelError, match="not a complete GGUF file"):
         requantise(tmp_path / "text.gguf", tmp_path / "copy.gguf", "Q8_0", threads=1)
     with pytest.raises(ModelMissing):
         read_header(tmp_path / "none.gguf")
@@ -88,7 +88,7 @@ def test_what_is_no_gguf_file_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_head_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(content)
-    with pytest.raises(ModelError, match="not a whole GGUF file"):
+    with pytest.raises(ModelError, match="not a complete GGUF file"):
         read_header(path)
 
 

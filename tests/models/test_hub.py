@@ -1,4 +1,4 @@
-"""The hub's own client against a hub on loopback."""
+"""The hub's client against a hub on loopback."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_file_other_than_the_manifest_says_is_not_even_downloaded(
     assert hub_server.downloads == []
 
 
-def test_a_later_download_is_held_to_the_first(open_hub_store: OpenStore, hub_server: HubServer) -> None:
+def test_a_later_download_must_match_the_first(open_hub_store: OpenStore, hub_server: HubServer) -> None:
     store = open_hub_store()
     store.pull("tiny")
     store.remove("tiny")
@@ -166,8 +166,8 @@ def test_a_small_file_without_a_digest_of_its_own_is_recorded(hub_store: ModelSt
     ("status", "error_code", "message", "hint"),
     [
         (403, "GatedRepo", "licence", "HF_TOKEN"),
-        (401, None, "refuses", "HF_TOKEN"),
-        (403, None, "refuses", "HF_TOKEN"),
+        (401, None, "denies access", "HF_TOKEN"),
+        (403, None, "denies access", "HF_TOKEN"),
         (404, "RepoNotFound", "no public", "HF_TOKEN"),
         (404, "EntryNotFound", f"no {NAME}", "renamed"),
         (404, "RevisionNotFound", f"no {NAME}", "renamed"),
@@ -175,7 +175,7 @@ def test_a_small_file_without_a_digest_of_its_own_is_recorded(hub_store: ModelSt
         (500, None, "500", "try again"),
     ],
 )
-def test_a_refusal_says_what_to_do(
+def test_a_refusal_has_a_hint(
     hub_store: ModelStore,
     hub_server: HubServer,
     status: int,
@@ -190,7 +190,7 @@ def test_a_refusal_says_what_to_do(
     assert not (hub_store.folder / "tiny").exists()
 
 
-def test_a_fault_of_the_storage_behind_the_hub_is_told(hub_store: ModelStore, hub_server: HubServer) -> None:
+def test_a_storage_error_of_the_hub_is_reported(hub_store: ModelStore, hub_server: HubServer) -> None:
     hub_server.storage_status = 503
     with pytest.raises(ModelDownloadFailed, match="503") as caught:
         hub_store.pull("tiny")
@@ -198,7 +198,7 @@ def test_a_fault_of_the_storage_behind_the_hub_is_told(hub_store: ModelStore, hu
     assert len(hub_server.downloads) == 3
 
 
-def test_a_hub_that_is_not_there_is_named(hub_manifest: Manifest, tmp_path: Path) -> None:
+def test_an_unreachable_hub_is_named(hub_manifest: Manifest, tmp_path: Path) -> None:
     with HubServer({}) as gone:
         endpoint = gone.endpoint
     with pytest.raises(ModelDownloadFailed, match=endpoint) as caught:
@@ -207,7 +207,7 @@ def test_a_hub_that_is_not_there_is_named(hub_manifest: Manifest, tmp_path: Path
     assert f"put {NAME}, downloaded elsewhere, into {tmp_path / 'tiny'}" in caught.value.hint
 
 
-def test_something_that_is_no_hub_is_told_apart(hub_store: ModelStore, hub_server: HubServer) -> None:
+def test_a_server_that_is_not_a_hub_is_detected(hub_store: ModelStore, hub_server: HubServer) -> None:
     hub_server.is_no_hub = True
     with pytest.raises(ModelDownloadFailed, match="not a model hub") as caught:
         hub_store.pull("tiny")

@@ -1,4 +1,4 @@
-"""LoRA adapters merged into their model: the answers are those of run time; what does not fit is refused."""
+"""LoRA adapters merged into their model answer as at run time; unsuitable ones are rejected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def f16_path(smollm2_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.mark.engine
 @pytest.mark.parametrize("scale", [1.0, -0.5])
-def test_a_merged_adapter_says_what_it_says_at_run_time(
+def test_a_merged_adapter_equals_one_applied_at_run_time(
     f16_path: Path, adapter: Path, tmp_path: Path, scale: float
 ) -> None:
     merge(f16_path, adapter, tmp_path / "merged.gguf", scale=scale)
@@ -50,14 +50,14 @@ def test_a_merged_model_can_be_requantised(smollm2_path: Path, adapter: Path, tm
 
 
 @pytest.mark.engine
-def test_an_adapter_of_no_strength_changes_nothing(f16_path: Path, adapter: Path, tmp_path: Path) -> None:
+def test_an_adapter_of_scale_zero_changes_nothing(f16_path: Path, adapter: Path, tmp_path: Path) -> None:
     merge(f16_path, adapter, tmp_path / "merged.gguf", scale=0.0)
     assert (tmp_path / "merged.gguf").read_bytes() == f16_path.read_bytes()
     assert distance(logits(f16_path, adapter, 0.0), logits(f16_path)) < 1e-6
 
 
 @pytest.mark.engine
-def test_all_else_of_the_model_is_kept(smollm2_path: Path, adapter: Path, tmp_path: Path) -> None:
+def test_all_other_tensors_are_kept(smollm2_path: Path, adapter: Path, tmp_path: Path) -> None:
     merge(smollm2_path, adapter, tmp_path / "merged.gguf")
     before, after = read_header(smollm2_path), read_header(tmp_path / "merged.gguf")
     assert after.raw_metadata == before.raw_metadata
@@ -69,7 +69,7 @@ def test_all_else_of_the_model_is_kept(smollm2_path: Path, adapter: Path, tmp_pa
 @pytest.mark.engine
 def test_an_adapter_for_another_kind_of_model_is_refused(smollm2_path: Path, tmp_path: Path) -> None:
     other = write_adapter(tmp_path / "a.gguf", architecture="qwen2")
-    with pytest.raises(ModelError, match="is for a model of kind qwen2") as caught:
+    with pytest.raises(ModelError, match="is for the architecture qwen2") as caught:
         check_adapter(smollm2_path, other)
     assert "trained on" in caught.value.hint
 
@@ -81,8 +81,8 @@ def test_an_adapter_for_another_kind_of_model_is_refused(smollm2_path: Path, tmp
         ({"blk.3.attn_q.weight": (576, 960)}, "does not fit"),
         ({"blk.3.attn_k.weight": (576, 576)}, "does not fit"),
         ({"blk.31.attn_q.weight": (576, 576)}, "changes blk.31.attn_q.weight, which .* does not have"),
-        ({"token_embd.weight": (49152, 576)}, "uses them for its output too"),
-        ({}, "not a whole LoRA adapter"),
+        ({"token_embd.weight": (49152, 576)}, "also uses for its output"),
+        ({}, "not a complete LoRA adapter"),
     ],
     ids=["columns", "rows", "layer", "embedding", "empty"],
 )
@@ -107,6 +107,6 @@ def test_a_cut_base_leaves_no_half_model(smollm2_path: Path, adapter: Path, tmp_
     cut = tmp_path / "cut.gguf"
     with smollm2_path.open("rb") as whole:
         cut.write_bytes(whole.read(50_000_000))
-    with pytest.raises(ModelError, match="ends within"):
+    with pytest.raises(ModelError, match="is truncated in"):
         merge(cut, adapter, tmp_path / "merged.gguf")
     assert not (tmp_path / "merged.gguf").exists()

@@ -1,4 +1,4 @@
-"""The manifest that ships, and what a file that is none is told."""
+"""The shipped manifest, and errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def test_a_voice_that_does_not_say_so_speaks_english(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model_id", ["xlam-2-1b", "xlam-2-3b", "hammer-2.1-0.5b", "ministral-8b", "qwen2.5-3b"])
-def test_a_licence_without_commercial_use_is_said(model_id: str) -> None:
+def test_a_non_commercial_licence_is_noted(model_id: str) -> None:
     assert load_manifest().entry(model_id).note == "non-commercial use only"
 
 
 def test_a_wrong_id_gets_the_nearest_ones() -> None:
-    with pytest.raises(ModelMissing, match="there is no model") as caught:
+    with pytest.raises(ModelMissing, match="unknown model") as caught:
         load_manifest().entry("qwen3-1.7")
     assert "qwen3-1.7b" in caught.value.hint
 
@@ -104,9 +104,9 @@ def test_a_user_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
         (ENTRY.replace('id = "tiny"', 'id = ".work"'), "id"),
         (ENTRY.replace('kind = "hub"', 'kind = "web"'), "sources"),
         (ENTRY.replace('repo = "someone/Tiny"', 'repo = "someone"'), "repo"),
-        (ENTRY + ENTRY, "tiny is there twice"),
+        (ENTRY + ENTRY, "duplicate id tiny"),
         (ENTRY.replace('"llm"', '"tts"\nlanguage = "deu"'), "did you mean de"),
-        (ENTRY.replace('"llm"', '"llm"\nlanguage = "de"'), "language is what a voice speaks"),
+        (ENTRY.replace('"llm"', '"llm"\nlanguage = "de"'), "only a voice can have language"),
     ],
 )
 def test_a_faulty_manifest_is_named_with_its_fault(tmp_path: Path, text: str, fault: str) -> None:
@@ -137,11 +137,11 @@ def test_an_adapter_belongs_to_a_language_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("base", ["piper-en_US-joe-medium", "no-such-model"])
 def test_an_adapter_for_something_else_is_refused(tmp_path: Path, base: str) -> None:
-    with pytest.raises(ConfigError, match=f"polite is for {base}, which is no model that takes one"):
+    with pytest.raises(ConfigError, match=f"polite is for {base}, which is not a model that takes one"):
         load_manifest(manifest_file(tmp_path, ADAPTER.replace("BASE", base)))
 
 
 @pytest.mark.parametrize("text", [ADAPTER.replace('base = "BASE"\n', ""), ADAPTER.replace('"adapter"', '"llm"')])
-def test_a_base_is_what_an_adapter_has_and_nothing_else(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match="base names the model of an adapter"):
+def test_only_an_adapter_has_a_base(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="only an adapter can have base"):
         read_manifest(manifest_file(tmp_path, text))

@@ -1,4 +1,4 @@
-"""Which models are copied by themselves, and which file is then used."""
+"""Which models are copied automatically, and which file is then used."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def test_an_adapter_is_merged_whatever_the_type_of_the_model() -> None:
     assert assess_merged_copy(header(WeightType.Q4_1, layers=300), ARM).target is None
 
 
-def test_a_big_model_is_not_copied_by_itself() -> None:
+def test_a_big_model_is_not_copied_automatically() -> None:
     verdict = assess_copy(header(WeightType.Q4_1, layers=300), ARM)
     assert verdict.target is None
     assert "GB" in verdict.reason or "MB" in verdict.reason
 
 
-def test_a_table_of_words_counts_only_as_output() -> None:
+def test_embeddings_count_only_as_output() -> None:
     few_layers = 3  # the table has more weights than the layers together
     assert assess_copy(header(WeightType.Q8_0, WeightType.F16, layers=few_layers), ARM).target == "Q8_0"
     assert assess_copy(header(WeightType.Q8_0, WeightType.F16, layers=few_layers, output=True), ARM).target is None
@@ -154,7 +154,7 @@ def test_an_adapter_for_another_model_is_refused(small_store: ModelStore) -> Non
         chosen(small_store, "stray")
     with pytest.raises(ModelError, match="stray is for other"):
         adapter_file(small_store, "base", "stray", lambda _: None)
-    with pytest.raises(ModelError, match="base is no adapter"):
+    with pytest.raises(ModelError, match="base is not an adapter"):
         chosen(small_store, "base")
 
 
@@ -205,7 +205,7 @@ def test_a_measurement_that_fails_leaves_the_default_table(
 
 
 def test_what_is_no_model_is_an_error_that_can_be_told(small_store: ModelStore) -> None:
-    with pytest.raises(ModelError, match="not a whole GGUF file"):
+    with pytest.raises(ModelError, match="not a complete GGUF file"):
         optimise_on_first_use(small_store, "base", lambda _: None)
     measured(small_store, llama_build())
     keep(small_store)

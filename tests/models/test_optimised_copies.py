@@ -1,4 +1,4 @@
-"""Optimised copies in the models folder: kept beside the original, whole or not at all, and never stale."""
+"""Optimised copies in the models folder: next to the original, complete or absent, and never stale."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def make(original, copy):
     sys.stdin.readline()
     copy.write_bytes(b"copied by another process")
 class Telling(ModelStore):
-    def _alone_with(self, model_id, progress):
+    def _locked(self, model_id, progress):
         print("looked", flush=True)
-        return super()._alone_with(model_id, progress)
+        return super()._locked(model_id, progress)
 store = Telling(Path(sys.argv[1]), read_manifest(Path(sys.argv[2])))
 print(store.keep_optimised("tiny", Recipe("Q8_0", "llama 1"), make, about_bytes=1).path.name, flush=True)
 """
@@ -97,7 +97,7 @@ def test_a_copy_that_could_not_be_finished_leaves_nothing(tiny: ModelStore, erro
     assert files(tiny) == before
 
 
-def test_a_disk_without_room_is_said_before_anything_is_written(tiny: ModelStore) -> None:
+def test_a_full_disk_is_reported_before_writing(tiny: ModelStore) -> None:
     with pytest.raises(ModelDownloadFailed, match="is full"):
         tiny.keep_optimised("tiny", PLAIN, reverse, about_bytes=10**18)
     assert tiny.optimised("tiny") is None
@@ -132,7 +132,7 @@ def test_verify_finds_a_changed_copy_and_optimize_makes_it_again(tiny: ModelStor
     tiny.verify("tiny")
 
 
-def test_remove_takes_the_copies_too(tiny: ModelStore) -> None:
+def test_remove_deletes_the_copies_too(tiny: ModelStore) -> None:
     tiny.keep_optimised("tiny", PLAIN, reverse, about_bytes=1)
     tiny.remove("tiny")
     assert files(tiny) == ["lock.json"]
@@ -155,7 +155,7 @@ def test_a_model_that_is_not_there_has_no_copy(hub_store: ModelStore) -> None:
 def test_a_file_of_unknown_origin_is_not_copied(hub_store: ModelStore) -> None:
     (hub_store.folder / "tiny").mkdir(parents=True)
     (hub_store.folder / "tiny" / NAME).write_bytes(CONTENT)
-    with pytest.raises(ModelError, match="nothing is known"):
+    with pytest.raises(ModelError, match="no digest"):
         hub_store.keep_optimised("tiny", PLAIN, reverse, about_bytes=1)
 
 
@@ -189,7 +189,7 @@ def test_the_second_of_two_processes_waits_and_takes_the_copy_of_the_first(tiny:
     assert copy.path.read_bytes() == b"copied by another process"
 
 
-def test_what_a_killed_process_left_is_cleared_by_the_next(tiny: ModelStore, tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_deleted(tiny: ModelStore, tmp_path: Path) -> None:
     killed = keeper(tiny, tmp_path)
     assert killed.stdout is not None
     assert killed.stdout.readline() == "making\n"

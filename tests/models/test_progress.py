@@ -1,4 +1,4 @@
-"""Rates and times left, with a clock of the test's own."""
+"""Download rates and remaining times, with a fake clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that are part of EdgeVox: no network, the same checks."""
+"""Models bundled with EdgeVox: no network, the same checks."""
 
 from __future__ import annotations
 

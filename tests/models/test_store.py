@@ -1,4 +1,4 @@
-"""The models folder: what counts as there, and what a bad disk does."""
+"""The models folder: present and missing models, and disk errors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Puller:
         return output
 
 
-def test_a_model_that_is_not_there_says_how_to_get_it(hub_store: ModelStore) -> None:
+def test_a_missing_model_is_reported_with_a_hint(hub_store: ModelStore) -> None:
     assert not hub_store.has("tiny")
     assert hub_store.installed() == ()
     with pytest.raises(ModelMissing) as caught:
@@ -71,12 +71,12 @@ def test_a_model_that_is_not_there_says_how_to_get_it(hub_store: ModelStore) -> 
     assert caught.value.hint == "edgevox models pull tiny"
 
 
-def test_looking_creates_no_folder(hub_store: ModelStore) -> None:
+def test_lookup_creates_no_folder(hub_store: ModelStore) -> None:
     hub_store.has("tiny")
     assert not hub_store.folder.exists()
 
 
-def test_a_model_that_is_there_is_not_asked_for_again(hub_store: ModelStore, hub_server: HubServer) -> None:
+def test_a_downloaded_model_is_not_requested_again(hub_store: ModelStore, hub_server: HubServer) -> None:
     hub_store.ensure(["tiny"])
     hub_server.requests.clear()
     hub_store.ensure(["tiny"])
@@ -135,7 +135,7 @@ def test_a_removed_model_is_gone(hub_store: ModelStore) -> None:
         hub_store.remove("tiny")
 
 
-def test_remove_takes_what_an_unfinished_pull_left(open_hub_store: OpenStore, hub_server: HubServer) -> None:
+def test_remove_deletes_incomplete_downloads(open_hub_store: OpenStore, hub_server: HubServer) -> None:
     hub_server.cut_after = [1000]
     store = open_hub_store(retries=0)
     with pytest.raises(ModelDownloadFailed):
@@ -156,7 +156,7 @@ def test_a_model_that_cannot_fit_is_refused_before_it_is_fetched(
     assert hub_server.requests == []
 
 
-def test_a_disk_that_fills_up_is_told_and_given_back(hub_server: HubServer, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_its_space_freed(hub_server: HubServer, tmp_path: Path) -> None:
     def small_files_only() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 
@@ -176,7 +176,7 @@ def test_a_folder_that_cannot_be_written_is_named(hub_manifest: Manifest, tmp_pa
     assert "EDGEVOX_MODELS_DIR" in caught.value.hint
 
 
-def test_a_folder_that_cannot_be_looked_at_is_named(hub_manifest: Manifest, tmp_path: Path) -> None:
+def test_an_unreadable_folder_is_named(hub_manifest: Manifest, tmp_path: Path) -> None:
     store = ModelStore(tmp_path / ("long" * 100), hub_manifest)
     with pytest.raises(ModelError, match="cannot use the folder"):
         store.has("tiny")

@@ -1,4 +1,4 @@
-"""Wheels that a test makes, and that fail loudly when they are imported."""
+"""Wheels built by tests that fail when imported."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Typist:
     async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
         self.requests.append(request)
         assert self.at_work == 0, "one at a time"
-        assert self.text.startswith(request.begun)
+        assert self.text.startswith(request.reply_prefix)
         self.at_work += 1
         self.begun.set()
         self.rested.clear()
@@ -50,7 +50,7 @@ class Typist:
 
         cancel.add_listener(stop)
         try:
-            for letter in self.text[len(request.begun) :]:
+            for letter in self.text[len(request.reply_prefix) :]:
                 waits = [
                     asyncio.ensure_future(self.letters.acquire()),
                     asyncio.ensure_future(cancelled.wait()),
@@ -187,7 +187,7 @@ async def test_a_reply_pauses_while_somebody_speaks_and_goes_on_where_it_was() -
         queue.on_event(TurnStarted(turn_id="a", source="voice", preset="home"))
         queue.on_event(TurnEnded(turn_id="a", outcome="answered"))
         assert await reading == typist.text
-    assert [request.begun for request in typist.requests] == ["", "abc"]
+    assert [request.reply_prefix for request in typist.requests] == ["", "abc"]
 
 
 async def test_what_the_room_prepares_behind_its_turn_goes_before_programs() -> None:
@@ -220,7 +220,7 @@ async def test_what_was_interrupted_goes_on_before_another_begins() -> None:
         typist.let(100)
         queue.on_event(SpeechDropped(reason="noise"))
         await asyncio.gather(first, second)
-    assert [request.begun for request in typist.requests] == ["", "abc", ""]
+    assert [request.reply_prefix for request in typist.requests] == ["", "abc", ""]
 
 
 async def test_a_reply_that_nobody_wants_any_more_ends_while_it_is_paused() -> None:

@@ -43,7 +43,7 @@ class Steady:
         async with self._one_at_a_time:
             self.at_work += 1
             try:
-                for _ in range(WORDS - request.begun.count(" ")):
+                for _ in range(WORDS - request.reply_prefix.count(" ")):
                     await asyncio.sleep(self._word_s)
                     if cancel.is_set():
                         return

@@ -43,7 +43,7 @@ def test_a_voice_of_ones_own_that_does_not_say_its_language_speaks_what_the_sett
 
 
 def test_a_voice_that_nobody_has_gets_the_nearest(manifest: Manifest) -> None:
-    with pytest.raises(ModelMissing, match="there is no model") as caught:
+    with pytest.raises(ModelMissing, match="unknown model") as caught:
         choose_tts(TtsSettings(voices={"de": "piper-de_DE-thorsten"}), manifest)
     assert GERMAN in caught.value.hint
 

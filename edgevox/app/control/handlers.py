@@ -197,7 +197,7 @@ async def _ask(session: ServiceSession, request: Ask, connection: ControlConnect
     return {
         "turn_id": turn.id,
         "preset": runtime.preset.name,
-        **result.told(),
+        **result.as_json(),
         "timings_ms": record.timings_ms if record and record.turn_id == turn.id else {},
     }
 

@@ -260,7 +260,7 @@ def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> dict[
     return {
         "turn_id": turn.id,
         "preset": runtime.preset.name,
-        **result.told(),
+        **result.as_json(),
         "error": None,
         "timings_ms": runtime.records.last.timings_ms if runtime.records.last is not None else {},
     }

@@ -1,4 +1,4 @@
-"""Characters and texts as each notation writes them, with the escapes that it has."""
+"""Characters and strings in each notation, with its escapes."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from edgevox.llm.grammar.language import (
 from edgevox.llm.grammar.numbers import same_length
 from edgevox.llm.tool_parsers.notation import Escapes, Quoting
 
-# Every character of a text. NUL is not among them: llama.cpp takes it for the end of a token.
+# All characters of a text. NUL is excluded: llama.cpp takes it for the end of a token.
 EVERY: Ranges = ((0x01, 0xD7FF), (0xE000, 0x10FFFF))
 _CONTROL: Ranges = ((0x00, 0x1F),)
 _HEX = "0123456789abcdef"
 _HEX_DIGIT = chars("0123456789abcdefABCDEF")
 _SHORT = {0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: '\\"', 0x5C: "\\\\"}
 _PYTHON_SHORT = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x5C: "\\\\"}
-# More than these, and the escapes of a class would be longer than they are worth.
+# Beyond this, the escapes of a class would cost more than they are worth.
 _MOST_ESCAPED_RANGES = 16
 
 
 @lru_cache(maxsize=256)
 def character(ranges: Ranges, quoting: Quoting) -> Node:
-    """One character of `ranges` inside a string; NEVER where none can be written there."""
+    """Return one character of `ranges` inside a string; NEVER if none can be written there."""
     if ranges == EVERY:
         return _any_character(quoting)
     match quoting.escapes:
@@ -76,7 +76,7 @@ def _any_character(quoting: Quoting) -> Node:
 
 
 def _json_escapes(ranges: Ranges) -> Node:
-    """`\\u` and four digits, for the control characters and for what is not ASCII."""
+    r"""Return `\u` and four digits, for control characters and non-ASCII."""
     outside = without(ranges, ((0x20, 0x7F), *((code, code) for code in (8, 9, 10, 12, 13))))
     if not outside or len(outside) > _MOST_ESCAPED_RANGES:
         return NEVER
@@ -113,9 +113,9 @@ def _split(code: int) -> tuple[int, int]:
 
 
 def spellings(value: str, escapes: Escapes, *, quote: str = '"', barred: str = "") -> tuple[str, ...]:
-    """How this text is written between quotes. Raises Inexpressible where the notation cannot write it.
+    """Return the spellings of this text between quotes. Raises UnsupportedSchema if the notation cannot write it.
 
-    JSON has two ways to write what is not ASCII, and both are right.
+    JSON has two valid spellings of non-ASCII text.
     """
     match escapes:
         case "json":

@@ -16,7 +16,7 @@ _MAX_PIECE_BYTES = 64
 
 
 def _keep_quiet(level: int, text: bytes, data: object) -> None:
-    """Fifty lines about a vocabulary are of no use to anyone who tries a text."""
+    """Discard fifty lines about the vocabulary."""
 
 
 _QUIET = llama_cpp.llama_log_callback(_keep_quiet)
@@ -24,9 +24,9 @@ _QUIET = llama_cpp.llama_log_callback(_keep_quiet)
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What became of a text: `failed_at` is the first character that cannot stand there.
+    """The result for a text: `failed_at` is the first character that does not match.
 
-    A text that is not refused is `complete` when the grammar lets it end there.
+    A text without a failure is `complete` if the grammar allows it to end there.
     """
 
     failed_at: int | None
@@ -38,7 +38,7 @@ class CheckResult:
 
 
 def compiles(gbnf: str) -> bool:
-    """Whether llama.cpp takes the grammar; what it has against one goes to standard error."""
+    """Whether llama.cpp accepts the grammar; it writes its objections to standard error."""
     sampler = llama_cpp.llama_sampler_init_grammar(None, gbnf.encode(), b"root")
     if not sampler:
         return False
@@ -47,10 +47,10 @@ def compiles(gbnf: str) -> bool:
 
 
 class GrammarChecker:
-    """Tries texts on grammars, byte by byte, with the vocabulary of a GGUF file. Close it after use."""
+    """Checks texts against grammars, byte by byte, with the vocabulary of a GGUF file. Close it after use."""
 
     def __init__(self, model: Path) -> None:
-        """Raises ModelError when the file cannot be read."""
+        """Raises ModelError if the file cannot be read."""
         llama_cpp.llama_log_set(_QUIET, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
         params = llama_cpp.llama_model_default_params()
@@ -81,15 +81,15 @@ class GrammarChecker:
         return all(byte in self._tokens for byte in text.encode())
 
     def check(self, gbnf: str, text: str) -> CheckResult:
-        """Raises ValueError when the grammar does not compile, ModelError for a text it cannot write."""
+        """Raises ValueError if the grammar does not compile, ModelError for a text the vocabulary cannot write."""
         (verdict,) = self.check_all(gbnf, [text])
         return verdict
 
     def check_all(self, gbnf: str, texts: list[str]) -> list[CheckResult]:
-        """The same for several texts: the grammar is compiled once."""
+        """Check several texts; the grammar is compiled once."""
         sampler = llama_cpp.llama_sampler_init_grammar(self._vocab, gbnf.encode(), b"root")
         if not sampler:
-            raise ValueError("llama.cpp does not take this grammar")
+            raise ValueError("llama.cpp rejects this grammar")
         try:
             return [self._try(sampler, text) for text in texts]
         finally:
@@ -100,7 +100,7 @@ class GrammarChecker:
         for at, char in enumerate(text):
             for byte in char.encode():
                 token = self._token(byte)
-                # Accepting a token that does not fit ends the process, so it is asked about first.
+                # Accepting a token that does not match aborts the process, so it is checked first.
                 if not self._fits(sampler, token):
                     return CheckResult(at, complete=False)
                 llama_cpp.llama_sampler_accept(sampler, token)

@@ -38,12 +38,12 @@ _MOST_NESTED = 60
 _MOST_LEVELS = 5
 _MOST_RULES = 20_000
 _MOST_COUNTED = 5000
-# How many values of an enum stand in the rule that uses them.
+# The maximum number of enum values written inline.
 _MOST_IN_PLACE = 8
 
 
 class SchemaCompiler:
-    """Adds the rules of one schema to `rules`. What could not be said is in `problems`."""
+    """Adds the rules of one schema to `rules`, and collects unsupported parts in `problems`."""
 
     def __init__(self, rules: Rules, root: Schema, name: str) -> None:
         self.rules = rules
@@ -51,11 +51,11 @@ class SchemaCompiler:
         self._document = SchemaDocument(root, self.warn)
         self._root = root
         self._name = rule_name(name)
-        # A schema inside itself is another one at each level: what it may contain differs.
+        # A recursive schema is a different rule at each level, since its allowed depth differs.
         self._done: dict[tuple[tuple[int, ...], int, int], Node] = {}
         self._open: collections.Counter[tuple[int, ...]] = collections.Counter()
         self._level = 0
-        # Schemas are told apart by identity, so none may be thrown away meanwhile.
+        # Schemas are compared by identity, so none may be freed meanwhile.
         self._kept: list[Schema] = []
 
     def warn(self, problem: str) -> None:
@@ -63,7 +63,7 @@ class SchemaCompiler:
             self.problems.append(problem)
 
     def arguments(self, notation: Notation) -> Node:
-        """The root's values that are objects: a call's arguments."""
+        """Return the root's object values: a call's arguments."""
         flats = self._document.flat(self._root)
         return alt(
             *(
@@ -74,7 +74,7 @@ class SchemaCompiler:
         )
 
     def value(self, schema: Schema, notation: Notation, name: str) -> Node:
-        """The values that fit `schema`, which may contain itself a few levels deep, so that a call closes."""
+        """Return the values of `schema`. Recursion is limited to a few levels, so that a call closes."""
         own = identity(schema)
         inside_itself = self._open[own] > 0
         level = self._level + inside_itself
@@ -155,7 +155,7 @@ class SchemaCompiler:
         if not texts:
             return alt(*others)
         listed = one_of_texts(texts)
-        # In JSON a few are told from other strings; elsewhere the lexer has to look at them as a whole.
+        # In JSON a few are distinguished from other strings; elsewhere the lexer must read them whole.
         if len(texts) > _MOST_IN_PLACE or notation.strings != JSON.strings:
             listed = self.rules.add(f"{name}-enum", listed, token=True)
         return alt(listed, *others)
@@ -226,7 +226,7 @@ class SchemaCompiler:
             return NEVER
         comma = Text(notation.separator)
         item = self.value(rest, inner, f"{name}-item") if most > len(first) else NEVER
-        # Built from the end: what may follow when `at` items stand there.
+        # Built from the end: what may follow after `at` items.
         beyond = max(0, least - len(first)), most - len(first)
         if first:
             tail = repeat(seq(comma, item), max(0, beyond[0]), max(0, beyond[1]))
@@ -240,7 +240,7 @@ class SchemaCompiler:
         return seq(Text("["), tail, Text("]"))
 
     def _items(self, flat: Flat) -> tuple[Sequence[Schema], Schema]:
-        """The schemas of the first items, and that of the rest. Older drafts list them in `items`."""
+        """Return the schemas of the first items and of the rest. Older drafts list them in `items`."""
         first = flat.get("prefixItems", ())
         rest = flat.get("items", True)
         if isinstance(rest, list | tuple):
@@ -251,7 +251,7 @@ class SchemaCompiler:
         return first, rest
 
     def amount(self, flat: Flat, key: str) -> Decimal | None:
-        """A number of the schema; None where there is none that can be used."""
+        """Return a number of the schema, or None if missing or unusable."""
         value = flat.get(key)
         if value is None:
             return None
@@ -261,7 +261,7 @@ class SchemaCompiler:
         return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
     def count(self, flat: Flat, key: str) -> int | None:
-        """A length or a number of members; None where there is none that can be used."""
+        """Return a length or count of the schema, or None if missing or unusable."""
         value = self.amount(flat, key)
         if value is not None and value > _MOST_COUNTED and key.startswith("min"):
             self.warn(f"{key} {value:.0f} is more than can be counted")
@@ -280,14 +280,14 @@ _ASKING = frozenset(
 
 
 def rule_name(written: str) -> str:
-    """A name that GBNF and Lark both allow."""
+    """Return a name that both GBNF and Lark allow."""
     name = re.sub(r"[^a-z0-9]+", "-", written.lower()).strip("-")[:40].strip("-")
     return name if name[:1].isalpha() else f"x-{name}".strip("-")
 
 
 MAX_PARALLEL_CALLS = 16
 _CALL_ID = repeat(chars((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 9, 9)
-# A schema may be anything at all: whatever it breaks, it breaks for its own tool only.
+# A schema may be arbitrary input: an error must affect only its own tool.
 _BREAKS = (
     UnsupportedSchema,
     ArithmeticError,
@@ -301,18 +301,18 @@ _BREAKS = (
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool's name, and the schema of its arguments as it was written."""
+    """A tool's name, and its argument schema as given."""
 
     name: str
     parameters: Schema
 
 
 def offered(tool: JsonObject) -> OfferedTool | None:
-    """The tool in OpenAI's form, or the bare function object; None when it has no name."""
+    """Parse a tool in OpenAI's form or a bare function object; None if it has no name."""
     function = tool.get("function", tool)
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
         return None
-    # One that says nothing about arguments takes none.
+    # A tool without a parameter schema takes no arguments.
     parameters = function.get("parameters", function.get("input_schema"))
     return OfferedTool(function["name"], {"type": "object", "properties": {}} if parameters is None else parameters)
 
@@ -325,7 +325,7 @@ def add_calls(
     parallel: bool,
     permissive: frozenset[str] = frozenset(),
 ) -> tuple[Node, list[str]]:
-    """One call, or several, of any of the tools; and a warning for each whose schema is not held to.
+    """Return one call, or several, of the tools, and a warning for each schema that is not enforced.
 
     The tools in `permissive` take any arguments.
     """
@@ -341,20 +341,20 @@ def add_calls(
 
 
 def add_value(rules: Rules, schema: Schema) -> tuple[Node, list[str]]:
-    """One JSON value that fits `schema`."""
+    """Return one JSON value that matches `schema`."""
     compiler = SchemaCompiler(rules, schema, "json")
     try:
         node = compiler.value(schema, JSON, "json")
     except _BREAKS as reason:
-        return free_value(rules, JSON), [f"the schema is not held to: {_reason(reason)}"]
+        return free_value(rules, JSON), [f"the schema is not enforced: {_reason(reason)}"]
     if node is NEVER:
-        return free_value(rules, JSON), ["the schema is not held to: no value fits it"]
+        return free_value(rules, JSON), ["the schema is not enforced: no value matches it"]
     return node, [f"the schema: {'; '.join(compiler.problems)}"] if compiler.problems else []
 
 
 def add_reply(rules: Rules, triggers: Sequence[str]) -> Node:
-    """Free text in which none of `triggers` stands."""
-    # The states of a search for all of them at once: how much of a trigger stands at the end of the text.
+    """Return free text without any of `triggers`."""
+    # The states of a search for all triggers at once: the partial trigger at the end of the text.
     states = sorted({trigger[:size] for trigger in triggers for size in range(len(trigger))} | {""})
     names = {state: rules.reserve("text") for state in states}
     letters = sorted({char for trigger in triggers for char in trigger})
@@ -387,14 +387,14 @@ def _call(rules: Rules, tool: OfferedTool, wrapper: Wrapper, is_permissive: bool
 
 def _arguments(rules: Rules, tool: OfferedTool, notation: Notation, is_permissive: bool) -> tuple[Node, list[str]]:
     if is_permissive:
-        return permissive_object(rules, notation), ["its arguments are not held to a schema"]
+        return permissive_object(rules, notation), ["its arguments are not constrained by a schema"]
     compiler = SchemaCompiler(rules, tool.parameters, tool.name)
     try:
         node = compiler.arguments(notation)
     except _BREAKS as reason:
-        return permissive_object(rules, notation), [f"any arguments are taken: {_reason(reason)}"]
+        return permissive_object(rules, notation), [f"any arguments are accepted: {_reason(reason)}"]
     if node is NEVER:
-        return permissive_object(rules, notation), ["any arguments are taken: none fit its schema"]
+        return permissive_object(rules, notation), ["any arguments are accepted: none match its schema"]
     return node, compiler.problems
 
 
@@ -405,5 +405,5 @@ def _reason(error: BaseException) -> str:
 
 
 def optional_calls(reply: Node, calls: Node) -> Node:
-    """Text, and perhaps a call behind it."""
+    """Return text, optionally followed by a call."""
     return seq(reply, optional(calls))

@@ -1,7 +1,7 @@
-"""The grammar's intermediate form: a few kinds of nodes, and the rules that they refer to.
+"""The grammar's intermediate representation: a few node types, and rules that they refer to.
 
-Both engines' grammars are written from the same nodes, so they accept the same texts. The small functions
-simplify while they build: what can never be completed is `NEVER`, and what is always empty is `EMPTY`.
+Both backends' grammars are generated from the same nodes, so they accept the same texts. The constructors simplify:
+what can never be completed is `NEVER`, and what is always empty is `EMPTY`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 
 class UnsupportedSchema(Exception):
-    """A part of a schema that no grammar can hold a text to; it says which. Never leaves this package."""
+    """A part of a schema that no grammar can express, and its name. Never leaves this package."""
 
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
@@ -27,7 +27,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """One character of these ranges of code points, which are in order and do not touch."""
+    """One character of these ranges of code points, which are sorted and do not touch."""
 
     ranges: Ranges
 
@@ -44,7 +44,7 @@ class Alt:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`part`, at least `least` times; `most` is None where there is no bound."""
+    """`part`, at least `least` times; `most` is None if unbounded."""
 
     part: Node
     least: int
@@ -53,7 +53,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """What the rule of that name says."""
+    """A reference to the rule of that name."""
 
     name: str
 
@@ -66,7 +66,7 @@ NEVER = Alt(())
 
 @dataclass(slots=True)
 class Rule:
-    """A named part. A `token` is one piece of the text, without recursion: a string, a number."""
+    """A named part. A `token` is one lexeme without recursion: a string, a number."""
 
     node: Node
     token: bool
@@ -74,14 +74,14 @@ class Rule:
 
 @dataclass(slots=True)
 class Rules:
-    """The rules of one grammar, by name. The same node, said again, is the same rule."""
+    """The rules of one grammar, by name. Equal nodes share a rule."""
 
     by_name: dict[str, Rule] = field(default_factory=dict)
     _names: dict[tuple[Node, bool], str] = field(default_factory=dict)
     _built: dict[Hashable, Node] = field(default_factory=dict)
 
     def add(self, wanted: str, node: Node, *, token: bool = False) -> Node:
-        """A reference to `node` under the wanted name, or one near it."""
+        """Return a reference to `node` under the wanted name, or a similar one."""
         if node is NEVER or (isinstance(node, Text) and not token):
             return node
         if isinstance(node, Ref):
@@ -95,13 +95,13 @@ class Rules:
         return Ref(name)
 
     def once(self, key: Hashable, build: Callable[[], Node]) -> Node:
-        """What `build` gave the first time that it was asked for under this key."""
+        """Return the cached result of `build` for this key."""
         if key not in self._built:
             self._built[key] = build()
         return self._built[key]
 
     def reserve(self, wanted: str) -> str:
-        """A name that no other rule has, for a rule that is defined later."""
+        """Return an unused name for a rule that is defined later."""
         name, number = wanted, 2
         while name in self.by_name:
             name, number = f"{wanted}-{number}", number + 1
@@ -113,7 +113,7 @@ class Rules:
 
 
 def seq(*parts: Node) -> Node:
-    """One after the other; neighbouring texts become one."""
+    """Concatenate; adjacent texts are joined."""
     flat: list[Node] = []
     pending = ""
     for part in parts:
@@ -133,7 +133,7 @@ def seq(*parts: Node) -> Node:
 
 
 def alt(*choices: Node) -> Node:
-    """One of these; the same choice counts once, and neighbouring characters become one class."""
+    """Return an alternative; duplicates are removed, and adjacent characters become one class."""
     flat: dict[Node, None] = {}
     for choice in choices:
         for piece in choice.choices if isinstance(choice, Alt) else (choice,):
@@ -152,7 +152,7 @@ def optional(part: Node) -> Node:
 
 
 def repeat(part: Node, least: int, most: int | None) -> Node:
-    """`part` from `least` to `most` times."""
+    """Repeat `part` from `least` to `most` times."""
     if most is not None and most < least:
         return NEVER
     if part is NEVER or most == 0:
@@ -165,7 +165,7 @@ def repeat(part: Node, least: int, most: int | None) -> Node:
 
 
 def chars(*pairs: tuple[int, int] | str) -> Node:
-    """A class of characters: pairs of code points, or texts whose characters are meant."""
+    """Return a character class from pairs of code points, or from the characters of texts."""
     found: list[tuple[int, int]] = []
     for pair in pairs:
         found += [(ord(char), ord(char)) for char in pair] if isinstance(pair, str) else [pair]
@@ -173,7 +173,7 @@ def chars(*pairs: tuple[int, int] | str) -> Node:
 
 
 def of_ranges(ranges: Ranges) -> Node:
-    """One character of `ranges`."""
+    """Return one character of `ranges`."""
     if not ranges:
         return NEVER
     first, last = ranges[0]
@@ -183,7 +183,7 @@ def of_ranges(ranges: Ranges) -> Node:
 
 
 def joined(pairs: Iterable[tuple[int, int]]) -> Ranges:
-    """The same code points, in order, in as few ranges as possible."""
+    """Sort and join ranges of code points."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(pairs):
         if found and first <= found[-1][1] + 1:
@@ -194,7 +194,7 @@ def joined(pairs: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def without(ranges: Ranges, taken: Ranges) -> Ranges:
-    """The code points of `ranges` that are not in `taken`."""
+    """Return the code points of `ranges` that are not in `taken`."""
     found: list[tuple[int, int]] = []
     for first, last in ranges:
         at = first
@@ -210,19 +210,19 @@ def without(ranges: Ranges, taken: Ranges) -> Ranges:
 
 
 def common(one: Ranges, other: Ranges) -> Ranges:
-    """The code points that are in both."""
+    """Return the code points in both."""
     return joined((max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) <= min(b, d))
 
 
 def one_of_texts(texts: Sequence[str]) -> Node:
-    """One of many texts. What they begin with in common is said once, or every choice would be tried."""
+    """Return one of many texts. Common prefixes are factored out, or every choice would be tried."""
     if len(texts) <= 8:
         return alt(*map(Text, texts))
     return _branches(sorted(set(texts)), 0, len(set(texts)), 0)
 
 
 def _branches(texts: list[str], first: int, last: int, at: int) -> Node:
-    """The texts of a sorted slice, from the character `at` on."""
+    """Return the texts of a sorted slice, from character `at` on."""
     if last - first == 1:
         return Text(texts[first][at:])
     shared = at

@@ -21,8 +21,8 @@ from edgevox.llm.grammar.language import (
     seq,
 )
 
-# What a number without bounds may have: integers of 128 bits have 39 digits, and the shortest form of a float
-# has 17 that count.
+# Limits of an unbounded number: integers of 128 bits have 39 digits, and the shortest form of a float has 17
+# significant ones.
 MAX_INTEGER_DIGITS = 40
 _MAX_FRACTION_DIGITS = 24
 _MAX_BOUND_PLACES = 16
@@ -52,12 +52,12 @@ ANY_NUMBER = seq(
 
 @lru_cache(maxsize=512)
 def integers(least: Decimal | None, most: Decimal | None, *, multiple_of: Decimal | None = None) -> Node:
-    """The whole numbers from `least` to `most`, both included."""
+    """Return the integers from `least` to `most`, both included."""
     low = None if least is None else math.ceil(least)
     high = None if most is None else math.floor(most)
     if multiple_of is None or 1 % multiple_of == 0:
         return _signed(low, high, _integers_from_zero)
-    # A whole number is a multiple of 2.5 when it is one of 5.
+    # An integer is a multiple of 2.5 if it is one of 5.
     step = Decimal(multiple_of).as_integer_ratio()[0]
     return _signed(low, high, _multiples_from_zero(step))
 
@@ -70,7 +70,7 @@ def numbers(
     excludes_most: bool = False,
     multiple_of: Decimal | None = None,
 ) -> Node:
-    """The numbers between the bounds. Raises Inexpressible."""
+    """Return the numbers between the bounds. Raises UnsupportedSchema."""
     if multiple_of is not None:
         return _decimal_multiples(least, most, excludes_least, excludes_most, multiple_of)
     if least is None and most is None:
@@ -102,7 +102,7 @@ def numbers(
 
 
 def _signed(low: int | None, high: int | None, from_zero: Callable[[int, int | None], Node]) -> Node:
-    """The numbers from `low` to `high`, where `from_zero` knows those that are not negative."""
+    """Return the numbers from `low` to `high`; `from_zero` builds the non-negative ones."""
     if low is not None and high is not None and low > high:
         return NEVER
     choices = []
@@ -121,7 +121,7 @@ def _integers_from_zero(low: int, high: int | None) -> Node:
     for size in range(len(first), longest + 1):
         begin = first if size == len(first) else "1" + "0" * (size - 1)
         if size > len(first) and (last is None or size < len(last)):
-            # All longer ones, up to the longest that are free, in one go.
+            # All longer ones, up to the maximum length, at once.
             free = longest if last is None else longest - 1
             choices.append(seq(_NONZERO, repeat(_DIGIT, size - 1, free - 1)))
             if last is not None:
@@ -132,10 +132,10 @@ def _integers_from_zero(low: int, high: int | None) -> Node:
 
 
 def same_length(low: str, high: str, digits: str = "0123456789") -> Node:
-    """The digit strings from `low` to `high`, which are equally long. Letters count in either case.
+    """Return the digit strings from `low` to `high`, which are equally long. Letters match in either case.
 
-    Each choice is a beginning, one digit that differs, and free digits: nothing is nested, as llguidance
-    takes only so much of that.
+    Each choice is a prefix, one digit that differs, and free digits. Nothing is nested, because llguidance limits
+    nesting.
     """
     size = len(low)
     fork = next((at for at in range(size) if low[at] != high[at]), size)
@@ -150,7 +150,7 @@ def same_length(low: str, high: str, digits: str = "0123456789") -> Node:
             free = repeat(_digit_class(digits, 0, top), *[size - len(beginning) - 1] * 2)
             choices.append(seq(_beginning(beginning, digits), _digit_class(digits, lowest, highest), free))
 
-    # Lowest digits at the end of the lower bound are no bound, and neither are highest ones of the upper.
+    # Trailing lowest digits of the lower bound do not restrict, and neither do highest ones of the upper.
     low_end, high_end = len(low.rstrip(digits[0])), len(high.rstrip(digits[-1]))
     for at in range(fork + 1, low_end):
         add(low[:at], digits.index(low[at]) + (at < low_end - 1), top)
@@ -173,7 +173,7 @@ def _digit_class(digits: str, first: int, last: int) -> Node:
 
 
 def _decimals(low: Decimal, high: Decimal | None, excludes_low: bool, excludes_high: bool) -> Node:
-    """Numbers that are not negative, with and without a fraction."""
+    """Return non-negative numbers, with and without a fraction."""
     low = _rounded(low, ROUND_CEILING)
     high = None if high is None else _rounded(high, ROUND_FLOOR)
     if high is not None and (low > high or (low == high and (excludes_low or excludes_high))):
@@ -195,12 +195,12 @@ def _decimals(low: Decimal, high: Decimal | None, excludes_low: bool, excludes_h
 
 
 def _rounded(value: Decimal, rounding: str) -> Decimal:
-    """To as many places as matter: towards the inside of the range."""
+    """Round to the significant places, towards the inside of the range."""
     places = Decimal(1).scaleb(-_MAX_BOUND_PLACES)
     try:
         return value.quantize(places, rounding=rounding)
     except InvalidOperation:
-        # Too large for the context's digits; such a number is whole.
+        # Too large for the context's digits; such a number is an integer.
         return value.to_integral_value(rounding=rounding)
 
 
@@ -210,14 +210,14 @@ def _parts(value: Decimal) -> tuple[int, str]:
 
 
 def _fraction(low: str | None, high: str | None, excludes_low: bool, excludes_high: bool) -> Node:
-    """What may stand behind the whole part: nothing, or a point and digits."""
+    """Return what may follow the integer part: nothing, or a point and digits."""
     empty_fits = not (low or (low == "" and excludes_low)) and not (high == "" and excludes_high)
     digits = _fraction_digits(low, high, excludes_low, excludes_high)
     return alt(EMPTY if empty_fits else NEVER, seq(Text("."), digits))
 
 
 def _fraction_digits(low: str | None, high: str | None, excludes_low: bool, excludes_high: bool) -> Node:
-    """One digit or more, so that the fraction lies between `low` and `high`; None: no bound any more."""
+    """Return one or more digits, so that the fraction lies between `low` and `high`; None means unbounded."""
     if low == "" and not excludes_low:
         low = None
     if high == "":
@@ -245,7 +245,7 @@ def _fraction_digits(low: str | None, high: str | None, excludes_low: bool, excl
 
 
 def _with_exponent(low: Decimal, high: Decimal | None) -> Node:
-    """The numbers that programs write with an exponent, where a whole power of ten lies in the range."""
+    """Return the numbers that programs write with an exponent, where a power of ten lies in the range."""
     choices = []
     if low <= 0 and (high is None or high >= _SMALLEST_PLAIN):
         choices.append(seq(_MANTISSA, Text("e-"), optional(Text("0")), integers(Decimal(5), Decimal(324))))
@@ -265,19 +265,19 @@ def _multiples_from_zero(step: int) -> Callable[[int, int | None], Node]:
 
 
 def _multiples(step: int, low: int, high: int | None) -> Node:
-    """The multiples of `step` from `low` on, which is not negative."""
+    """Return the multiples of `step` from `low` on, which is not negative."""
     if high is not None and (high - low) // step <= _MOST_LISTED:
         return _listed(step, low, high)
     for base in (10, 100, 1000):
         if base % step == 0:
-            # The last digits decide. What stands before them is free, but at the two ends of the range.
+            # The last digits decide. The digits before them are free, except at the two ends of the range.
             first = max(1, -(-low // base))
             last = None if high is None else high // base - 1
             endings = [f"{value:0{len(str(base)) - 1}}" for value in range(0, base, step)]
             at_ends = [_listed(step, low, first * base - 1)]
             at_ends += [] if high is None or last is None else [_listed(step, (last + 1) * base, high)]
             return alt(*at_ends, seq(_integers_from_zero(first, last), one_of_texts(endings)))
-    # No finite set of endings decides: the first thousand are as good as any that a model will mean.
+    # No finite set of endings decides: the first thousand multiples are enough in practice.
     return _listed(step, low, low + step * _MOST_LISTED)
 
 
@@ -305,7 +305,7 @@ def _decimal_multiples(
         return seq(_signed(low, high, _multiples_from_zero(int(step))), optional(Text(".0")))
     if 1 % step != 0 or 1 / step > _MOST_LISTED:
         raise UnsupportedSchema(f"multipleOf {step}")
-    # Every whole number is a multiple, and so is what a few fractions add to it.
+    # Every integer is a multiple, also with a few fractions added.
     steps = int(1 / step)
     endings = sorted({form.partition(".")[2] for number in range(steps) for form in _forms(step * number)})
     fraction = seq(Text("."), one_of_texts([ending for ending in endings if ending]))
@@ -321,7 +321,7 @@ def _decimal_multiples(
 
 
 def _forms(value: Decimal) -> tuple[str, ...]:
-    """A value as programs write it: 2.50 is 2.5, and 2 may be 2.0."""
+    """Return the spellings of a value: 2.50 is 2.5, and 2 may be 2.0."""
     plain = f"{value:f}"
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")

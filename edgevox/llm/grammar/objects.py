@@ -30,12 +30,12 @@ from edgevox.llm.grammar.schema import Flat, Schema, all_of, fits, is_number
 from edgevox.llm.grammar.strings import MAX_KEY_CHARS, encoded
 from edgevox.llm.tool_parsers.notation import Notation, Quoting
 
-# An array without a bound of its own ends here.
+# The limit of an array without its own bound.
 DEFAULT_MAX_ITEMS = 32
 DEFAULT_MAX_MEMBERS = 16
-# How deep a value of no particular schema may be nested.
+# The nesting limit of a value without a schema.
 _FREE_DEPTH = 5
-# Without quotes, a key is what every detector takes for one.
+# An unquoted key must be one that every detector accepts.
 _BARE_KEY = re.compile(r"[A-Za-z_][\w.-]{0,100}")
 _BARE_KEY_NODE = seq(
     chars((0x41, 0x5A), (0x61, 0x7A), "_"),
@@ -44,7 +44,7 @@ _BARE_KEY_NODE = seq(
 
 
 def free_value(rules: Rules, notation: Notation, depth: int = _FREE_DEPTH) -> Node:
-    """Any value at all, nested no deeper than `depth`."""
+    """Return any value, nested no deeper than `depth`."""
     return rules.once(("any", depth, id(notation)), lambda: _free_value(rules, notation, depth))
 
 
@@ -69,7 +69,7 @@ def _free_value(rules: Rules, notation: Notation, depth: int) -> Node:
 
 
 def literal(value: Any, notation: Notation) -> Node:  # noqa: ANN401  (any JSON value)
-    """This value and no other. Raises Inexpressible where the notation cannot write it."""
+    """Return exactly this value. Raises UnsupportedSchema if the notation cannot write it."""
     inner = notation.members or notation
     comma = Text(notation.separator)
     match value:
@@ -99,7 +99,7 @@ def literal(value: Any, notation: Notation) -> Node:  # noqa: ANN401  (any JSON 
 
 
 def free_object(rules: Rules, notation: Notation, depth: int = _FREE_DEPTH) -> Node:
-    """Any object that is not empty."""
+    """Return any non-empty object."""
     inner = notation.members or notation
     member = seq(free_key(rules, notation), free_value(rules, inner, depth - 1))
     tail = repeat(seq(Text(notation.separator), member), 0, DEFAULT_MAX_MEMBERS - 1)
@@ -107,13 +107,13 @@ def free_object(rules: Rules, notation: Notation, depth: int = _FREE_DEPTH) -> N
 
 
 def permissive_object(rules: Rules, notation: Notation) -> Node:
-    """Any object: what is left of a schema that cannot be expressed."""
+    """Return any object: the fallback for a schema that cannot be expressed."""
     empty = Text(notation.object_open + notation.object_close)
     return rules.add("any-object", alt(empty, free_object(rules, notation)))
 
 
 def free_key(rules: Rules, notation: Notation, barred: tuple[str, ...] = ()) -> Node:
-    """A key that is none of `barred`, up to its value."""
+    """Return a key that is none of `barred`, up to its value."""
     if notation.key_escapes == "none":
         content = _BARE_KEY_NODE
         if barred:
@@ -124,12 +124,12 @@ def free_key(rules: Rules, notation: Notation, barred: tuple[str, ...] = ()) -> 
 
 
 def key_quoting(notation: Notation) -> Quoting:
-    """A key's quotes, for what stands between them."""
+    """Return the quoting of keys."""
     return Quoting(notation.key_open, notation.key_close, notation.key_escapes)
 
 
 def key_node(key: str, notation: Notation) -> Node:
-    """This key, up to its value. Raises Inexpressible where the notation cannot write it."""
+    """Return this key, up to its value. Raises UnsupportedSchema if the notation cannot write it."""
     if notation.key_escapes == "none" and _BARE_KEY.fullmatch(key) is None:
         raise UnsupportedSchema(f"the name {key!r:.60} cannot be written in this format")
     written = spellings(key, notation.key_escapes, quote=notation.key_open)
@@ -140,7 +140,7 @@ _MOST_COUNTED = 64
 
 
 class Values(Protocol):
-    """Who knows the values of the members."""
+    """Compiles the values of members."""
 
     rules: Rules
 
@@ -158,7 +158,7 @@ class _Member:
 
 
 def object_of(values: Values, flat: Flat, notation: Notation, name: str) -> Node:
-    """The objects that fit `flat`. Raises Inexpressible where a required member cannot be written."""
+    """Return the objects that match `flat`. Raises UnsupportedSchema if a required member cannot be written."""
     least, most = values.count(flat, "minProperties") or 0, values.count(flat, "maxProperties")
     if most is not None and most < least:
         return NEVER
@@ -175,7 +175,7 @@ def object_of(values: Values, flat: Flat, notation: Notation, name: str) -> Node
 
 
 class _Plan:
-    """The members of one object: those with names, and the kind that may follow."""
+    """The members of one object: the named ones, and the additional ones that may follow."""
 
     def __init__(self, values: Values, flat: Flat, notation: Notation, name: str) -> None:
         self._values = values
@@ -186,7 +186,7 @@ class _Plan:
         self._by_pattern = self._mapping(flat, "patternProperties")
         self._required = self._names(flat)
         self._key_schema = flat.get("propertyNames", True)
-        # Members that nobody named are for schemas that name none, or ask for them.
+        # Additional members are allowed only if the schema names none, or asks for them.
         is_open = "properties" not in flat and "patternProperties" not in flat
         self._others = flat.get("additionalProperties", flat.get("unevaluatedProperties", is_open))
         self._says_others = "additionalProperties" in flat or "unevaluatedProperties" in flat
@@ -217,7 +217,7 @@ class _Plan:
         return seq(key_node(key, self._notation), value)
 
     def further(self) -> Node:
-        """One member that has no name in the schema; NEVER where there may be none."""
+        """Return one additional member; NEVER if there may be none."""
         choices = [self._patterned(pattern, schema) for pattern, schema in self._by_pattern.items()]
         if self._others is not False and not self._by_pattern:
             value = self._values.value(self._others, self._inner, f"{self._name}-other")
@@ -269,7 +269,7 @@ class _Plan:
     def _names(self, flat: Flat) -> Sequence[str]:
         found = flat.get("required", ())
         if isinstance(found, bool):
-            # Draft 3 says it beside each member; it says nothing here.
+            # Draft 3 has a boolean at each member; it has no meaning here.
             return ()
         if not isinstance(found, Sequence) or isinstance(found, str):
             self._values.warn("required is not a list")
@@ -289,10 +289,10 @@ def _content(
     most: int | None,
     name: str,
 ) -> Node:
-    """What stands between the braces.
+    """Return the content of the braces.
 
-    Built from the end: `tails[c]` is what may follow when `c` members stand there already. They are counted
-    as far as it matters: at least to one, since the first has no comma before it.
+    Built from the end: `tails[c]` is what may follow after `c` members. They are counted only as far as it matters: at
+    least to one, since the first has no comma before it.
     """
     counted = max(least, 1 if most is None else most, 1)
     comma = Text(notation.separator)
@@ -323,7 +323,7 @@ def _content(
                 rest = tails[written]
                 before[written] = Alt((seq(there, then), *(rest.choices if isinstance(rest, Alt) else (rest,))))
         if len(before) > 1:
-            # Several ways lead to the same rest: it is said once.
+            # Several paths lead to the same rest: it becomes one rule.
             before = {written: rules.add(f"{name}-rest", node) if written else node for written, node in before.items()}
         tails = before
     return tails[0]

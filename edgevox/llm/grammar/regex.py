@@ -1,7 +1,7 @@
-"""A regular expression of a JSON Schema as a language of plain characters.
+"""Parses a regular expression of a JSON Schema into a language of plain characters.
 
-What ECMA-262 and Python agree on is read; look-around, back references and word boundaries are not regular or
-not local, and raise Inexpressible. A pattern without anchors may stand anywhere in the text.
+Supports what ECMA-262 and Python agree on; look-around, back references and word boundaries are not regular or not
+local, and raise UnsupportedSchema. A pattern without anchors may match anywhere in the text.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from edgevox.llm.grammar.language import (
     without,
 )
 
-# llama.cpp writes repetitions out: one of thousands is not worth its time.
+# llama.cpp expands repetitions: thousands of them take too long.
 _MOST_REPEATS = 1000
 
 _DIGITS: Ranges = ((0x30, 0x39),)
 _WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))
-# Engines differ about what is white space beyond ASCII, and whether a letter of another script is one of a
-# word. What they agree on is taken.
+# Engines differ about white space beyond ASCII, and about word characters of other scripts. Only what they agree on is
+# supported.
 _PERHAPS_SPACE: Ranges = (
     (0x1C, 0x1F),
     (0x85, 0x85),
@@ -67,13 +67,13 @@ _AROUND = Repeat(Chars(EVERY), 0, None)
 
 @lru_cache(maxsize=256)
 def pattern_language(pattern: str) -> Node:
-    """The texts in which `pattern` is found. Raises Inexpressible."""
+    """Return the texts in which `pattern` is found. Raises UnsupportedSchema."""
     node = _Parser(pattern).whole()
     return alt(*(_without_anchors(choice) for choice in _branches(node)))
 
 
 def _branches(node: Node) -> list[Node]:
-    """The choices of a pattern; anchors inside a group that is all of it count as well."""
+    """Return the alternatives of a pattern; anchors inside a group that spans it count as well."""
     if isinstance(node, Alt):
         return [branch for choice in node.choices for branch in _branches(choice)]
     if isinstance(node, Seq):
@@ -122,7 +122,7 @@ def _has_anchor(node: Node) -> bool:
 
 
 class _Parser:
-    """Recursive descent over the pattern's text."""
+    """A recursive descent parser of patterns."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern
@@ -252,7 +252,7 @@ class _Parser:
         return of_ranges(self._cased(self._escaped()))
 
     def _escaped(self) -> Ranges:
-        """The code points of the escape behind a backslash."""
+        """Return the code points of the escape after a backslash."""
         char = self._text[self._at]
         self._at += 1
         if char in _CLASSES:
@@ -331,7 +331,7 @@ class _Parser:
 
 
 def shortest(node: Node) -> int:
-    """How many characters the shortest text has."""
+    """Return the length of the shortest text."""
     match node:
         case Text(value):
             return len(value)
@@ -346,7 +346,7 @@ def shortest(node: Node) -> int:
 
 
 def longest(node: Node) -> float:
-    """How many characters the longest text has; infinity where there is none."""
+    """Return the length of the longest text, or infinity."""
     match node:
         case Text(value):
             return len(value)

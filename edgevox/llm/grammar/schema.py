@@ -1,7 +1,7 @@
-"""A JSON Schema made plain: references followed, combinations multiplied out, conditions on one value merged.
+"""Normalises a JSON Schema: resolves references, expands combinations, merges conditions on one value.
 
-What comes out are flat schemas, any of which a value may fit. They are plain mappings; where two schemas meet
-on one member, its schema is an `Every` of the two, which are not copied: recursion is noticed by identity.
+The result are flat schemas, one of which a value must match. They are plain mappings; where two schemas meet on one
+member, its schema is an `AllOf` of the two, which are not copied: recursion is detected by identity.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Flat: TypeAlias = dict[str, Any]
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _MOST_COMBINATIONS = 64
 _COMBINING = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "const", "nullable"))
-# Conditions that a grammar cannot hold a text to. They are left to the validation behind it.
+# Conditions that a grammar cannot express. They are left to validation.
 _BEYOND = (
     "not",
     "if",
@@ -40,13 +40,13 @@ _LESSER = ("maximum", "maxLength", "maxItems", "maxProperties")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AllOf:
-    """A value that has to fit all of these."""
+    """A value that must match all of these."""
 
     parts: tuple[Schema, ...]
 
 
 def all_of(*schemas: Schema) -> Schema:
-    """All of `schemas` at once."""
+    """Return the conjunction of `schemas`."""
     parts: list[Schema] = []
     for schema in schemas:
         for part in schema.parts if isinstance(schema, AllOf) else (schema,):
@@ -58,19 +58,19 @@ def all_of(*schemas: Schema) -> Schema:
 
 
 def identity(schema: Schema) -> tuple[int, ...]:
-    """The same for the same schemas, wherever they met."""
+    """Return a key that is equal for the same schemas."""
     return tuple(sorted(map(id, schema.parts))) if isinstance(schema, AllOf) else (id(schema),)
 
 
 class SchemaDocument:
-    """One tool's schema: the root that references are looked up in, and where warnings go."""
+    """One tool's schema: the root for references, and the sink for warnings."""
 
     def __init__(self, root: Schema, warn: Callable[[str], None]) -> None:
         self._root = root
         self._warn = warn
 
     def flat(self, schema: Schema, trail: frozenset[str] = frozenset()) -> list[Flat]:
-        """The schemas of which a value has to fit one. Raises Inexpressible when there are too many."""
+        """Return the schemas of which a value must match one. Raises UnsupportedSchema if there are too many."""
         if isinstance(schema, AllOf):
             return self._product([self.flat(part, trail) for part in schema.parts])
         if schema is True or schema is False:
@@ -85,7 +85,7 @@ class SchemaDocument:
     def _factors(self, schema: Mapping[str, Any], trail: frozenset[str]) -> list[list[Flat]]:
         for key in _BEYOND:
             if key in schema:
-                self._warn(f"{key} cannot be held to")
+                self._warn(f"{key} cannot be enforced")
         base = self._base({key: value for key, value in schema.items() if key not in _SPECIAL})
         if "const" in schema:
             base = merged(base, {"enum": [schema["const"]]})
@@ -103,7 +103,7 @@ class SchemaDocument:
         return factors
 
     def _base(self, schema: Mapping[str, Any]) -> Flat:
-        """The schema's own conditions, each in the one form that the others rely on."""
+        """Return the schema's own conditions in normal form."""
         base = dict(schema)
         if "pattern" in base:
             base["pattern"] = (base["pattern"],)
@@ -122,7 +122,7 @@ class SchemaDocument:
             names = [names]
         known = tuple(name for name in names if isinstance(name, str) and name in TYPES)
         if len(known) < len(names):
-            self._warn(f"the type {written!r:.40} is not known")
+            self._warn(f"unknown type {written!r:.40}")
         return known or TYPES
 
     def _list(self, schema: Mapping[str, Any], key: str) -> Sequence[Schema]:
@@ -142,20 +142,20 @@ class SchemaDocument:
 
     def _referred(self, ref: Schema, trail: frozenset[str]) -> list[Flat]:
         if not isinstance(ref, str):
-            self._warn(f"$ref {ref!r:.40} is no text")
+            self._warn(f"$ref {ref!r:.40} is not a string")
             return [{}]
         if ref in trail:
-            # It says that a value fits if it fits: nothing.
+            # A self-reference adds no condition.
             return []
         try:
             target = self._resolve(ref)
         except LookupError:
-            self._warn(f"$ref {ref:.60} cannot be followed")
+            self._warn(f"$ref {ref:.60} cannot be resolved")
             return [{}]
         return self.flat(target, trail | {ref})
 
     def _resolve(self, ref: str) -> Schema:
-        """The schema that `ref` points at in this document. Raises LookupError."""
+        """Return the schema that `ref` points to in this document. Raises LookupError."""
         own_id = self._root.get("$id") if isinstance(self._root, Mapping) else None
         if isinstance(own_id, str) and own_id and ref.startswith(own_id):
             ref = ref[len(own_id) :] or "#"
@@ -189,7 +189,7 @@ class SchemaDocument:
 
 
 def merged(one: Flat, other: Flat) -> Flat:
-    """One schema that asks for what both ask for."""
+    """Return one schema with the conditions of both."""
     if not one or not other:
         return dict(one or other)
     result = {**one, **other}
@@ -278,7 +278,7 @@ def is_number(value: object) -> bool:
 
 
 def value_key(value: object) -> str:
-    """The same text for equal JSON values: 1 is 1.0, but not true."""
+    """Return the same text for equal JSON values: 1 is 1.0, but not true."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return json.dumps(value, sort_keys=True, default=str)
@@ -303,7 +303,7 @@ def type_of(value: object) -> str:
 
 
 def fits(value: object, flat: Flat) -> bool:
-    """Whether a value of an enum fits what else is asked of it (as far as a scalar can be asked)."""
+    """Whether an enum value matches the other conditions (as far as they apply to a scalar)."""
     kind = type_of(value)
     types = flat.get("type", TYPES)
     if kind not in types and not (kind == "integer" and "number" in types):

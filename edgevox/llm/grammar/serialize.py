@@ -10,22 +10,22 @@ from json.encoder import encode_basestring
 
 from edgevox.llm.grammar.language import Alt, Chars, Node, Ranges, Ref, Repeat, Rule, Rules, Seq, Text
 
-# llama.cpp writes every repetition out, takes no more than 2,000, and needs the square of their number.
+# llama.cpp expands every repetition, allows at most 2,000, and takes quadratic time.
 _BLOCK = 256
-# A rule that nothing fits: no character comes behind the last.
+# A rule that never matches: no character follows the last code point.
 _NOTHING = '"\\x01" [^\\x01-\\U0010FFFF]'
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarText:
-    """The same language twice."""
+    """The same language in both syntaxes."""
 
     gbnf: str
     lark: str
 
 
 def serialize(rules: Rules, root: str = "root") -> GrammarText:
-    """The grammars of what can be reached from `root`, which comes first."""
+    """Write the rules reachable from `root`, which comes first."""
     found = _reachable(rules, root)
     return GrammarText(_gbnf(found), _lark(found, root))
 
@@ -40,7 +40,7 @@ def _gbnf(found: dict[str, Rule]) -> str:
 
 
 def _lark(found: dict[str, Rule], root: str) -> str:
-    """Tokens become terminals, which llguidance's lexer reads in one go."""
+    """Tokens become terminals, which llguidance's lexer reads at once."""
     names = {name: (name.upper() if rule.token else name.lower()).replace("-", "_") for name, rule in found.items()}
     in_rules, in_tokens = _LarkWriter(names, cuts_texts=True), _LarkWriter(names, cuts_texts=False)
     lines = [f"start: {names[root]}\n"]
@@ -81,9 +81,9 @@ def _refs(node: Node) -> list[str]:
 
 
 class _GbnfWriter:
-    """Writes one rule, and `parts` of it as rules of their own.
+    """Writes one rule, and `parts` of it as separate rules.
 
-    llama.cpp writes every repetition out and refuses to write out too much, so what is repeated is a rule.
+    llama.cpp expands every repetition up to a limit, so a repeated part becomes a rule.
     """
 
     def __init__(self, name: str) -> None:
@@ -131,7 +131,7 @@ class _GbnfWriter:
         return f"({' '.join(pieces)})"
 
     def _up_to(self, part: str, most: int) -> str:
-        """Full blocks, and at the end one that is not full: a text can be read in one way only."""
+        """Write full blocks and a partial one at the end, so that the grammar is unambiguous."""
         written = f"{part}{{0,{most % _BLOCK}}}" if most % _BLOCK else '""'
         if most >= _BLOCK:
             block = self._block(part)
@@ -188,8 +188,8 @@ def _gbnf_code(code: int) -> str:
 
 # --- Lark
 
-# llguidance's lexer reads the longest piece that may come, and does not go back: `{` must not be one piece
-# where `{"a"` may be another. So texts are cut at the same places everywhere.
+# llguidance's lexer takes the longest match and does not backtrack: `{` must not be one lexeme where `{"a"` may be
+# another. So texts are split at the same places everywhere.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\n|<[^<>"\n]*>?|[{}\[\](),:] ?|[^"{}\[\](),:<\n]+|"')
 
 

@@ -39,7 +39,7 @@ _DATE = (
     rf"(?:{_YEAR}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)"
     rf"|02-(?:0[1-9]|1\d|2[0-8]))|{_LEAP_YEAR}-02-29)"
 )
-# The standard wants an offset; people who are asked for a time mean that of the place where they are.
+# The standard requires an offset; people who name a time mean local time.
 _TIME = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?"
 _LABEL = r"[A-Za-z0-9]+(?:-+[A-Za-z0-9]+)*"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
@@ -84,13 +84,13 @@ FORMATS = {
 
 _MOST_STATES = 400
 _MOST_STEPS = 3000
-# Beyond this length, a text without a bound of its own is not needed.
+# The length limit of a text without its own bound.
 _DEFAULT_MAX_CHARS = 128
 
 
 @dataclass(slots=True)
 class _Nfa:
-    """Edges by state: a range of code points, or None for a step that reads nothing."""
+    """Edges by state: a range of code points, or None for an epsilon edge."""
 
     edges: list[list[tuple[Ranges | None, int]]] = field(default_factory=list)
 
@@ -101,7 +101,7 @@ class _Nfa:
         return len(self.edges) - 1
 
     def add(self, node: Node, start: int) -> int:
-        """Read `node` from `start` on; the state behind it."""
+        """Add `node` from `start` on; return its end state."""
         match node:
             case Text(value):
                 for char in value:
@@ -155,14 +155,14 @@ class _Nfa:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """What may follow each state, the first being 0, and in which a text may end."""
+    """The edges of each state, the first being 0, and the accepting states."""
 
     steps: tuple[tuple[tuple[Ranges, int], ...], ...]
     ends: frozenset[int]
 
 
 def intersect_automata(languages: list[Node]) -> Automaton:
-    """Reads the texts that are in all of `languages`. Raises Inexpressible when that takes too much."""
+    """Return the automaton of the texts in all `languages`. Raises UnsupportedSchema if it is too large."""
     nfas = [_Nfa() for _ in languages]
     finals = []
     for nfa, language in zip(nfas, languages, strict=True):
@@ -194,7 +194,7 @@ def intersect_automata(languages: list[Node]) -> Automaton:
 
 
 def _pieces(nfas: list[_Nfa], here: tuple[frozenset[int], ...]) -> list[tuple[int, int]]:
-    """The ranges within which all characters lead to the same place."""
+    """Return the ranges within which all characters lead to the same state."""
     cuts: set[int] = set()
     for nfa, states in zip(nfas, here, strict=True):
         for state in states:
@@ -226,16 +226,16 @@ def _touching(pairs: list[tuple[int, int]]) -> Ranges:
 
 
 def texts_of_length(automaton: Automaton, least: int, most: int | None) -> list[list[tuple[Ranges | None, int]]]:
-    """The automaton once more for every length, as a list of states without loops, the first being 0.
+    """Unroll the automaton by length into a list of states without loops, the first being 0.
 
-    Each state lists where its characters lead; None, with any number, says that the text may end there. The
-    list is empty when no text fits. Raises Inexpressible when there are too many.
+    Each state lists its edges; None, with any number, means that the text may end there. The list is empty if no text
+    matches. Raises UnsupportedSchema if there are too many.
     """
     room = _MOST_STEPS // len(automaton.steps)
     high = most if most is not None else max(least, min(room, _DEFAULT_MAX_CHARS))
     if high * len(automaton.steps) > _MOST_STEPS * 4:
         raise UnsupportedSchema("conditions on one text that are too large together")
-    # From the end: which states lead to an end within the characters that are left.
+    # From the end: the states that can accept within the remaining characters.
     alive: list[set[int]] = [set() for _ in range(high + 1)]
     for length in range(high, -1, -1):
         ends = automaton.ends if length >= least else frozenset()
@@ -268,11 +268,11 @@ def texts_of_length(automaton: Automaton, least: int, most: int | None) -> list[
     return found
 
 
-# A string without a bound of its own ends here, and no bound is longer than the second: a call has to close.
+# The length of a string without its own bound, and the maximum bound: a call has to close.
 DEFAULT_MAX_CHARS = 512
 MOST_CHARS = 2000
 MAX_KEY_CHARS = 64
-# What `*` may repeat in a pattern.
+# The repetitions of `*` in a pattern.
 _MAX_REPEATS = 256
 
 
@@ -285,7 +285,7 @@ def string(
     patterns: Sequence[str] = (),
     format_name: str | None = None,
 ) -> Node:
-    """A string value. Raises Inexpressible for a pattern that no grammar can hold a text to."""
+    """Return a string value. Raises UnsupportedSchema for a pattern that no grammar can express."""
     if most is not None and most < least:
         return NEVER
     key = "string", id(notation), least, most, tuple(patterns), format_name
@@ -307,10 +307,10 @@ def _string(
         high = max(least, DEFAULT_MAX_CHARS) if most is None else min(most, max(least, MOST_CHARS))
         return alt(*(_free(rules, quoting, least, high) for quoting in notation.strings))
     language = _of_length(wanted[0], least, most) if len(set(wanted)) == 1 else None
-    return alt(*(_held(rules, quoting, wanted, language, least, most) for quoting in notation.strings))
+    return alt(*(_constrained(rules, quoting, wanted, language, least, most) for quoting in notation.strings))
 
 
-def _held(
+def _constrained(
     rules: Rules,
     quoting: Quoting,
     wanted: Sequence[Node],
@@ -318,7 +318,7 @@ def _held(
     least: int,
     most: int | None,
 ) -> Node:
-    """A string that is in `language`, or (where that is not one node) in all that is wanted."""
+    """Return a string in `language`, or (if that is not one node) in all wanted languages."""
     content = _common(rules, quoting, wanted, least, most) if language is None else encoded(language, quoting)
     return rules.add("text", _quoted(content, quoting), token=True)
 
@@ -344,7 +344,7 @@ def _class(rules: Rules, ranges: Ranges, quoting: Quoting) -> Node:
 def _free(rules: Rules, quoting: Quoting, least: int, most: int) -> Node:
     char = character(EVERY, quoting)
     if quoting.barred == "<":
-        # The character is only barred where it would begin the end.
+        # The character is excluded only where it would begin the closing quote.
         char = alt(char, seq(Text("<"), of_ranges(without(EVERY, _CLOSING))))
     content = repeat(rules.add("char", char, token=True), least, most)
     wanted = "string" if (least, most) == (0, DEFAULT_MAX_CHARS) else f"string-{least}-{most}"
@@ -359,11 +359,11 @@ def _quoted(content: Node, quoting: Quoting) -> Node:
 
 
 def _of_length(language: Node, least: int, most: int | None) -> Node | None:
-    """The texts of `language` that are long enough and not too long; None where that takes counting."""
+    """Restrict `language` to the length bounds; None if that requires counting."""
     if least <= shortest(language) and (most is None or longest(language) <= most):
         return language
     if isinstance(language, Repeat) and isinstance(language.part, Chars | Text) and longest(language.part) == 1:
-        # The usual case: a class, repeated.
+        # The common case: a repeated class.
         low = max(least, language.least)
         bounds = [bound for bound in (most, language.most) if bound is not None]
         return repeat(language.part, low, min(bounds) if bounds else None)
@@ -372,7 +372,7 @@ def _of_length(language: Node, least: int, most: int | None) -> Node | None:
 
 @lru_cache(maxsize=256)
 def encoded(language: Node, quoting: Quoting) -> Node:
-    """Plain characters, as they are written inside this quoting."""
+    """Encode plain characters in this quoting."""
     match language:
         case Text(value):
             written = spellings(value, quoting.escapes, quote=quoting.open, barred=quoting.barred)
@@ -398,7 +398,7 @@ def _writable(choices: Iterable[Node], quoting: Quoting) -> Iterable[Node]:
 
 
 def literal(value: str, notation: Notation) -> Node:
-    """This string and no other. Raises Inexpressible where the notation cannot write it."""
+    """Return exactly this string. Raises UnsupportedSchema if the notation cannot write it."""
     choices: list[Node] = []
     for quoting in notation.strings:
         try:
@@ -412,12 +412,12 @@ def literal(value: str, notation: Notation) -> Node:
 
 
 def other_than(names: Sequence[str], quoting: Quoting) -> Node:
-    """Any text (of a key's length) but these, as it stands between the quotes."""
+    """Return any text (of a key's length) except these, without the quotes."""
     return _other_than(sorted(set(names)), 0, quoting)
 
 
 def _other_than(names: list[str], at: int, quoting: Quoting) -> Node:
-    """What may follow `at` characters that all of `names` begin with."""
+    """Return what may follow `at` characters that all of `names` begin with."""
     any_char = character(EVERY, quoting)
     heads = sorted({ord(name[at]) for name in names if len(name) > at})
     choices: list[Node] = [NEVER if any(len(name) == at for name in names) else EMPTY]

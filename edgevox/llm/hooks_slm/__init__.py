@@ -1,7 +1,7 @@
 """Hooks that correct typical mistakes of small language models. They are on by default.
 
-A hook sees a reply when it is complete; a caller that speaks while the model is still writing uses
-`speakable_chars` to find out how much may be spoken.
+A hook sees complete replies; a caller that speaks while the model is still writing uses `speakable_chars` to find how
+much may be spoken.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def default_slm_hooks(is_read: Callable[[str], bool] = reads_by_name) -> tuple[Hook, ...]:
-    """The hooks for a small model. `is_read` says of a tool's name whether calling it changes nothing."""
+    """Return the hooks for a small model. `is_read` tells whether the tool of that name only reads."""
     return (
         CopiedWords(),
         EmptyArguments(),

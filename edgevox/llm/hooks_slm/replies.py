@@ -1,7 +1,7 @@
 """Hooks on replies: empty ones, repetition loops, and tool output or JSON that is read aloud.
 
-A loop is the same words several times with nothing between them. How often is too often depends on how long
-they are: "no no no" and a refrain that comes back between verses are none.
+A loop is a phrase repeated without anything in between. The limit depends on its length: "no no no" and a refrain
+between verses are not loops.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MIN_TAIL_CHARS = 24
 _MIN_NUMBER_REPEATS = 25
 _MIN_NUMBER_CHARS = 200
 
-# The numbers of a list are no words: they differ where the entries are the same.
+# List numbers are not words: they differ where the entries are the same.
 _WORD = re.compile(r"(?!(?<=\n)\d+[.)]\s)\b\w+(?:['’]\w+)*")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s|$)|[。！？\n]")
 _DANGLING = re.compile(r"[\s,](?:and|but|or|so|then)$", re.IGNORECASE)
@@ -38,9 +38,9 @@ _CALM_END = re.compile(r"[.?\n。？]")
 
 
 def without_loop(text: str, *, is_cut: bool) -> str | None:
-    """The text with each loop said once; None when there is none. `is_cut`: it ran into its limit."""
+    """Return the text with each loop said once, or None if there is none. `is_cut`: it hit the token limit."""
     shorter = text.rstrip()
-    while (once := _without_words(shorter) or _without_tail(shorter)) is not None:
+    while (once := _without_repeated_words(shorter) or _without_repeated_tail(shorter)) is not None:
         shorter = once
     if is_cut:
         shorter = _before_second_round(shorter)
@@ -54,8 +54,8 @@ class _Word:
     end: int
 
 
-def _without_words(text: str) -> str | None:
-    """The text without the first words that are repeated; always shorter than before."""
+def _without_repeated_words(text: str) -> str | None:
+    """Remove the first repeated words; the result is always shorter. Returns None if there are none."""
     words = [_Word(m.group().casefold(), m.start(), m.end()) for m in _WORD.finditer(text)][:_MAX_WORDS]
     for size in range(1, min(_MAX_UNIT_WORDS, len(words) // 2) + 1):
         run = 0
@@ -64,14 +64,14 @@ def _without_words(text: str) -> str | None:
                 run += 1
                 continue
             first = at - run
-            if run and 1 + run // size >= _too_often(text, words[first : first + size + 1]):
-                return _said_once(text, words, first, size, run)
+            if run and 1 + run // size >= _loop_threshold(text, words[first : first + size + 1]):
+                return _without_repetition(text, words, first, size, run)
             run = 0
     return None
 
 
-def _too_often(text: str, words: list[_Word]) -> int:
-    """How many times in a row are a loop: `words` are those repeated, and the first that comes again."""
+def _loop_threshold(text: str, words: list[_Word]) -> int:
+    """Return how many repetitions make a loop: `words` are the repeated ones and the first of the next round."""
     *unit, following = words
     if not any(char.isalpha() for word in unit for char in word.text):
         return _MIN_NUMBER_REPEATS
@@ -81,21 +81,21 @@ def _too_often(text: str, words: list[_Word]) -> int:
     return 5 if len(unit) > 1 else 8
 
 
-def _said_once(text: str, words: list[_Word], first: int, size: int, run: int) -> str:
+def _without_repetition(text: str, words: list[_Word], first: int, size: int, run: int) -> str:
     unit_end = words[first + size - 1].end
-    # The loop may have been found in the middle of a sentence: let it end.
+    # The loop may start in the middle of a sentence: complete that sentence.
     sentence_end = _SENTENCE_END.search(text, unit_end, words[first + 2 * size - 1].start)
     kept = text[: sentence_end.end() if sentence_end else unit_end].rstrip()
     rest = text[words[first + size + run - 1].end :].lstrip(" \t.,;:!?…-")
     if _SENTENCE_END.search(rest) is None:
-        rest = ""  # a piece of the next round
+        rest = ""  # a part of the next round
     if not _SENTENCE_END.match(kept[-1]):
         kept = f"{_DANGLING.sub('', kept.rstrip(',;:–- '))}."
     return f"{kept} {rest}".rstrip()
 
 
-def _without_tail(text: str) -> str | None:
-    """The text without a tail of ever the same few characters."""
+def _without_repeated_tail(text: str) -> str | None:
+    """Remove a tail of the same few characters."""
     for size in range(1, min(_MAX_UNIT_CHARS, len(text) // 2) + 1):
         run = 0
         while run + size < len(text) and text[-1 - run] == text[-1 - run - size]:
@@ -109,7 +109,7 @@ def _without_tail(text: str) -> str | None:
 
 
 def _before_second_round(text: str) -> str:
-    """Of a text that says a sentence three times or more, what stands before the second time."""
+    """If a sentence occurs three times or more, return the text before its second occurrence."""
     sentences: list[tuple[str, int]] = []
     start = 0
     for end in _SENTENCE_END.finditer(text):
@@ -126,7 +126,7 @@ def _before_second_round(text: str) -> str:
     return text
 
 
-# An object with a quoted key, or a list of objects or quoted texts: [1] and {name} are nobody's payload.
+# An object with a quoted key, or a list of objects or quoted texts: [1] and {name} are not payloads.
 _BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|(?<!\w)\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])""")
 _MAY_BEGIN = re.compile(
     r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\((?:system|the tools)\b""",
@@ -143,7 +143,7 @@ _DEFINITION_KEYS = ("properties", "parameters", "arguments", "function", "tool_c
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """JSON at text[start:end]; `value` is None where it cannot be read."""
+    """JSON at text[start:end]; `value` is None if it cannot be parsed."""
 
     start: int
     end: int
@@ -151,7 +151,7 @@ class Payload:
 
 
 def payloads(text: str) -> list[Payload]:
-    """The JSON objects and lists in a text, in order. One that is cut off or broken reaches to the end."""
+    """Return the JSON objects and lists in a text, in order. A truncated or invalid one reaches to the end."""
     found: list[Payload] = []
     pos = 0
     while (begin := _BEGINS.search(text, pos)) is not None:
@@ -168,18 +168,18 @@ def payloads(text: str) -> list[Payload]:
 
 
 def holds_machine_words(text: str) -> bool:
-    """Whether a text has the error codes, tags and remarks in it that are between program and model."""
+    """Whether a text contains error codes, tags or remarks exchanged between program and model."""
     return _MACHINE_WORDS.search(text) is not None
 
 
 def speakable_chars(text: str) -> int:
-    """How much of an unfinished reply can be spoken: what may be a payload waits for the end."""
+    """Return how many characters of an unfinished reply may be spoken: a possible payload waits for the end."""
     found = _MAY_BEGIN.search(text)
     return len(text) if found is None else found.start()
 
 
 def is_definition(value: JsonValue) -> bool:
-    """Whether the JSON is a schema or a call: there is nothing in it to tell a person."""
+    """Whether the JSON is a schema or a call, with nothing in it for a person."""
     if isinstance(value, list):
         return any(is_definition(member) for member in value)
     if not isinstance(value, dict):
@@ -202,8 +202,11 @@ class _Hinted:
 
 
 class EchoedPayload(Hook):
-    """Sees a reply that holds JSON, a schema or a tool's error code: asks for a sentence, once; after that
-    the data itself is put in plain words. A person who speaks of JSON gets it."""
+    """Handles a reply with JSON, a schema or a tool's error code.
+
+    Asks the model for a sentence, once; after that the data itself is put in plain words. A person who asks about JSON
+    gets it.
+    """
 
     name = "slm.echoed_payload"
     priority = -120
@@ -219,11 +222,11 @@ class EchoedPayload(Hook):
         if not hinted.yet:
             hinted.yet = True
             return Again(_HINT)
-        return Answer(_in_words(reply.text) or turn_sentence(run))
+        return Answer(_data_as_words(reply.text) or turn_sentence(run))
 
 
-def _in_words(text: str) -> str:
-    """The reply with its data in words; empty when there is nothing in it for a person."""
+def _data_as_words(text: str) -> str:
+    """Return the reply with its data in words, or "" if nothing is left for a person."""
     if holds_machine_words(text):
         return ""
     said = ""
@@ -248,13 +251,13 @@ _REPETITION_REQUESTED = re.compile(
 
 
 class EmptyReply(Hook):
-    """Sees a reply without a word or a call: asks once more; after that the last result is the answer."""
+    """Handles a reply without text and calls: asks once more; after that the last result is the answer."""
 
     name = "slm.empty_reply"
     priority = -110
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Again | Answer | None:
-        # What was meant as a call is tried again by the agent.
+        # The agent retries a malformed call.
         if reply.calls or reply.problems or reply.finish_reason == "cancelled":
             return None
         if any(char.isalnum() for char in reply.text):
@@ -267,8 +270,7 @@ class EmptyReply(Hook):
 
 
 class LoopingReply(Hook):
-    """Sees a reply that says the same over and over: says it once. Songs, poems and whatever the person
-    wants repeated stay as they are."""
+    """Handles a reply that repeats itself: says it once. Songs, poems and requested repetitions stay as they are."""
 
     name = "slm.looping_reply"
     priority = -130

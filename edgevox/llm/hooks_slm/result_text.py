@@ -1,6 +1,6 @@
-"""Turns tool results into spoken sentences, for turns that end without a sentence of the model.
+"""Turns tool results into spoken sentences, for turns in which the model gives none.
 
-Also the notes that a hook keeps for one turn: hooks are shared by turns.
+Also stores the per-turn notes of hooks, which are shared by all turns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NoteT = TypeVar("NoteT")
 
 
 def turn_note(run: Run, hook: Hook, kind: type[NoteT]) -> NoteT:
-    """The hook's own note of this turn, made when it is first asked for."""
+    """Return the hook's note for this turn, created on first use."""
     note = run.notes.setdefault(hook.name, kind())
     assert isinstance(note, kind)
     return note
@@ -29,7 +29,7 @@ _NOT_DONE = "That was not done."
 
 _MAX_PHRASES = 6
 _MAX_CHARS = 240
-# Keys that only wrap the value, or name what the other keys are about.
+# Keys that only wrap the value, or label the other keys.
 _WRAPPERS = {
     *("answer", "content", "data", "message", "name", "output", "reply", "response", "result", "results"),
     *("speech", "text", "value"),
@@ -41,12 +41,12 @@ _SPACE = re.compile(r"\s+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _QUOTES = "\"'"
 _ENDS = (".", "!", "?", "…")
-# Of an object that was cut off: the pairs that are whole.
+# The complete pairs of a truncated object.
 _PAIR = re.compile(r"""["']([\w -]{1,40})["']\s*+:\s*+("[^"]*+"|'[^']*+'|-?\d++(?:\.\d++)?+(?=\s*+[,}])|true|false)""")
 
 
 def turn_sentence(run: Run) -> str:
-    """What came of the turn's calls so far: the last result in words, or an apology."""
+    """Return the last result of the turn in words, or an apology."""
     for outcome in reversed(run.outcomes):
         if outcome.code != "tool_denied":
             return outcome_sentence(outcome)
@@ -54,20 +54,20 @@ def turn_sentence(run: Run) -> str:
 
 
 def outcome_sentence(outcome: ToolOutcome) -> str:
-    """One result as a sentence."""
+    """Return one result as a sentence."""
     if outcome.code == "timeout":
         return _TOO_LONG
     if outcome.code == "tool_denied":
         return _NOT_DONE
     if outcome.is_error:
-        # Of the errors only a tool's own is written for people.
+        # Only a tool's own error is written for people.
         words = f": {outcome.content}" if outcome.code == "tool_error" else ""
         return as_sentence(f"Sorry, that did not work{words}")
     return as_sentence(content_words(outcome.content)) or "Done."
 
 
 def content_words(content: str) -> str:
-    """JSON text, whole or cut off, in plain words."""
+    """Return JSON text, complete or truncated, in plain words."""
     text = content.strip()
     found = read_at(text, 0)
     if found is not None:
@@ -79,12 +79,12 @@ def content_words(content: str) -> str:
 
 
 def value_words(value: JsonValue) -> str:
-    """`{"state": "on", "brightness": 50}` as "state on, brightness 50"."""
+    """Render `{"state": "on", "brightness": 50}` as "state on, brightness 50"."""
     return _joined(_phrases(value, ""))
 
 
 def as_sentence(words: str) -> str:
-    """The words with a capital, a full stop and nothing in them that only a program reads; else empty."""
+    """Return the words as a sentence with a capital and a full stop, or "" if they contain machine text."""
     plain = _SPACE.sub(" ", _BRACKETS.sub("", words)).strip(" ,;:")
     if len(plain) > _MAX_CHARS:
         plain = f"{plain[:_MAX_CHARS].rsplit(' ', 1)[0]}…"
@@ -95,12 +95,12 @@ def as_sentence(words: str) -> str:
 
 
 def _joined(phrases: Iterable[str]) -> str:
-    # Nobody can follow a longer list by ear.
+    # A longer list cannot be followed by ear.
     return ", ".join(islice(filter(None, phrases), _MAX_PHRASES))
 
 
 def _phrases(value: JsonValue, about: str) -> Iterator[str]:
-    """The value's parts, each behind the words that say what it is."""
+    """Yield the parts of the value, each after the words that label it."""
     match value:
         case None:
             return
@@ -120,7 +120,7 @@ def _phrases(value: JsonValue, about: str) -> Iterator[str]:
                 shown = ", ".join(str(member) for member in value[:_MAX_PHRASES])
                 yield f"{about} {shown}".strip() if value else f"{about} none".strip()
         case str():
-            # A text may hold JSON of its own.
+            # A text may contain JSON.
             inner = read_at(value, 0) if value[:1] in ("{", "[") else None
             if inner is not None:
                 yield from _phrases(inner[0], about)

@@ -30,7 +30,7 @@ _KINDS = {
 
 
 def explained(tool: str, schema: Mapping[str, Any]) -> str:
-    """Everything the tool takes."""
+    """Describe all parameters of the tool."""
     properties = _properties(schema)
     if not properties:
         return f"{tool} takes no arguments."
@@ -48,20 +48,20 @@ def explained(tool: str, schema: Mapping[str, Any]) -> str:
 
 
 def needs(tool: str, schema: Mapping[str, Any]) -> str:
-    """What the tool cannot do without; empty when that is nothing."""
+    """Describe the required parameters of the tool, or return ""."""
     properties = _properties(schema)
     missing = [_parameter(name, properties.get(name)) for name in required(schema)]
     return f"{tool} needs {listed(missing)}" if missing else ""
 
 
 def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the parameters that must be given."""
+    """Return the names of the required parameters."""
     names = schema.get("required")
     return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
 
 
 def listed(words: Iterable[str]) -> str:
-    """`a, b and c`."""
+    """Return `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -117,15 +117,17 @@ def _shown(choice: object) -> str:
 
 @dataclass(slots=True)
 class _Explained:
-    """The tools of the last request, and those that the model was told about."""
+    """The tools of the last request, and those already explained to the model."""
 
     offered: OfferedTools = field(default_factory=lambda: OfferedTools(()))
     names: set[str] = field(default_factory=set)
 
 
 class EmptyArguments(Hook):
-    """Sees a call without arguments of a tool that needs some: it is not made, and the model is told what is
-    missing. When it does the same again, the person is."""
+    """Handles a call without arguments of a tool that needs some.
+
+    Denies it and names the missing arguments to the model. The second time, the person is asked.
+    """
 
     name = "slm.empty_arguments"
     priority = -100
@@ -134,23 +136,23 @@ class EmptyArguments(Hook):
         turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
-        told = turn_note(run, self, _Explained)
-        missing = [_missing(told.offered, call) if call.name in told.names else () for call in reply.calls]
+        note = turn_note(run, self, _Explained)
+        missing = [_missing(note.offered, call) if call.name in note.names else () for call in reply.calls]
         if not missing or not all(missing):
             return None
         return Answer(f"For that I need to know the {listed(missing[0]).replace('_', ' ')}.")
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
-        told = turn_note(run, self, _Explained)
-        if not _missing(told.offered, call):
+        note = turn_note(run, self, _Explained)
+        if not _missing(note.offered, call):
             return None
-        told.names.add(call.name)
-        needed = needs(call.name, told.offered.schema(call.name) or {})
+        note.names.add(call.name)
+        needed = needs(call.name, note.offered.schema(call.name) or {})
         return Deny(f"{needed}: call it with that, or ask the user for it.")
 
 
 class SchemaError(Hook):
-    """Sees that a call was refused for its arguments: adds what the tool takes, once for each tool."""
+    """Handles a call rejected for its arguments: adds the parameters of the tool, once per tool."""
 
     name = "slm.schema_error"
     priority = -100
@@ -159,17 +161,17 @@ class SchemaError(Hook):
         turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> ToolOutcome | None:
-        told = turn_note(run, self, _Explained)
-        schema = told.offered.schema(call.name)
+        note = turn_note(run, self, _Explained)
+        schema = note.offered.schema(call.name)
         is_refused = outcome.code == "bad_request" or outcome.content.startswith("invalid_arguments")
-        if schema is None or not outcome.is_error or not is_refused or call.name in told.names:
+        if schema is None or not outcome.is_error or not is_refused or call.name in note.names:
             return None
-        told.names.add(call.name)
+        note.names.add(call.name)
         return replace(outcome, content=f"{outcome.content.rstrip('. ')}. {explained(call.name, schema)}")
 
 
 def _missing(offered: OfferedTools, call: ToolCall) -> tuple[str, ...]:
-    """The parameters that a call without any arguments should have had."""
+    """Return the required parameters of a call that has no arguments."""
     needed = required(offered.schema(call.name) or {})
     return needed if needed and _is_empty(call.arguments) else ()
 
@@ -201,14 +203,14 @@ _TIMES = re.compile(
 
 
 def reads_by_name(name: str) -> bool:
-    """Whether a tool sounds as if it only looked: get_state does, list_add_item does not."""
+    """Whether the name of a tool suggests that it only reads: get_state does, list_add_item does not."""
     words = {word.lower() for word in _WORD.findall(name)}
     return not words.isdisjoint(_READS) and words.isdisjoint(_WRITES)
 
 
 @dataclass(slots=True)
-class _Made:
-    """A call of this turn; `changes` is how many there had been when it was made."""
+class _CallRecord:
+    """A call of this turn; `changes` counts the changes made before it."""
 
     call_id: str
     changes: int
@@ -218,20 +220,20 @@ class _Made:
 
 @dataclass(slots=True)
 class _Calls:
-    made: dict[str, _Made] = field(default_factory=dict)
+    made: dict[str, _CallRecord] = field(default_factory=dict)
     hinted: set[str] = field(default_factory=set)
     changes: int = 0
 
 
 class RepeatedCall(Hook):
-    """Sees a call with the name and the arguments of an earlier one: tells the model what came of it, and
-    ends the turn with that when it is asked for once more.
+    """Handles a call that repeats the name and arguments of an earlier one.
 
-    Not a repetition: looking again after something was changed, and what the person wants several times.
+    Returns the earlier result to the model, and ends the turn with it if the call comes again. Exempt are reading again
+    after a change, and requested repetitions.
     """
 
     name = "slm.repeated_call"
-    # The last to be asked: a call that another hook denies was not made.
+    # Runs last: a call that another hook denies was not made.
     priority = -150
 
     def __init__(self, is_read: Callable[[str], bool] = reads_by_name) -> None:
@@ -239,7 +241,7 @@ class RepeatedCall(Hook):
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
         calls = turn_note(run, self, _Calls)
-        repeated: _Made | None = None
+        repeated: _CallRecord | None = None
         for call in reply.calls:
             key = _key(call)
             repeated = calls.made.get(key)
@@ -257,26 +259,26 @@ class RepeatedCall(Hook):
             calls.hinted.add(key)
             return Deny(_hint(call, made.outcome))
         calls.hinted.discard(key)
-        calls.made[key] = _Made(call.id, calls.changes, times=made.times + 1 if made else 1)
+        calls.made[key] = _CallRecord(call.id, calls.changes, times=made.times + 1 if made else 1)
         return None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> None:
         calls = turn_note(run, self, _Calls)
         made = calls.made.get(_key(call))
         if made is None or made.call_id != call.id:
-            return  # the call was denied here: what came of the first one stands
+            return  # denied here: the first outcome stands
         made.outcome = outcome
-        # A tool that was left behind at its work may have changed something.
+        # A tool that timed out may have changed something.
         if not self._is_read(call.name) and (not outcome.is_error or outcome.code == "timeout"):
             calls.changes += 1
 
-    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, made: _Made) -> bool:
+    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, made: _CallRecord) -> bool:
         has_changed = calls.changes > made.changes
-        return (has_changed and self._is_read(call.name)) or made.times < _times_asked(run.text)
+        return (has_changed and self._is_read(call.name)) or made.times < _requested_times(run.text)
 
 
 def _key(call: ToolCall) -> str:
-    """The call in one spelling: order of keys, white space, 1.0 and nulls do not matter."""
+    """Normalise a call: order of keys, white space, 1.0 and nulls do not matter."""
     try:
         arguments = json.loads(call.arguments or "{}", parse_float=_number)
     except (ValueError, RecursionError):
@@ -291,7 +293,7 @@ def _number(text: str) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-def _times_asked(text: str) -> int:
+def _requested_times(text: str) -> int:
     found = _TIMES.search(text)
     if found is None:
         return 1
@@ -313,15 +315,15 @@ def _hint(call: ToolCall, outcome: ToolOutcome | None) -> str:
     return f"The result of {call.name} is known already: {shown} Do not call it again; answer the user with it."
 
 
-# Other models put names right on purpose, and the form of calls tells who was trained to copy.
+# Other models correct names on purpose; the call format shows which models were trained to copy.
 COPYING_FORMAT = "python_list"
 _COPIED_WORD = re.compile(r"[\w'’&.+-]*\w")
-# Below it, words differ by more than a slip.
+# Below this, words differ by more than a typo.
 _NEAR = 0.7
 _SHORTEST_CHARS = 3
-# "What is the boiler's pressure" asks the boiler.
+# "What is the boiler's pressure" asks about the boiler.
 _POSSESSIVE = re.compile(r"['’]s\b")
-# "Did anybody unlock it" asks whether it is unlocked: a form of the word, and no slip.
+# "Did anybody unlock it" asks whether it is unlocked: an inflected form, not a typo.
 _ENDINGS = ("ed", "d", "ing")
 
 
@@ -332,7 +334,7 @@ class _Offer:
 
 
 class CopiedWords(Hook):
-    """Puts the words of the request in the place of texts that differ from them by a letter or two."""
+    """Replaces texts that differ by a letter or two from the words of the request by those words."""
 
     name = "slm.copied_words"
     priority = -50
@@ -344,7 +346,7 @@ class CopiedWords(Hook):
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
         offer = turn_note(run, self, _Offer)
-        if not offer.copies or call.name == RESPOND_NAME:  # that one is the model's own words
+        if not offer.copies or call.name == RESPOND_NAME:  # its text is the model's own
             return None
         schema = offer.offered.schema(call.name) or {}
         arguments = json.loads(call.arguments)
@@ -355,7 +357,7 @@ class CopiedWords(Hook):
 
 
 def correct_copied_words(text: str, said: str) -> str:
-    """`text`, or the words of `said` that it is a slip of."""
+    """Return the words of `said` that `text` misspells, or `text`."""
     wanted, heard = (" ".join(_COPIED_WORD.findall(words)).casefold() for words in (text, said))
     if len(wanted) < _SHORTEST_CHARS or any(
         f" {wanted} " in f" {words} " for words in (heard, _POSSESSIVE.sub("", heard))

@@ -1,8 +1,7 @@
-"""Control tokens in what people, tools and results say: they stay text.
+"""Keeps control tokens in messages, tools and results as plain text.
 
-A tokenizer that looks for control tokens cannot tell the template's `<|im_end|>` from one in a web page. So
-in all content the first character of each is replaced by a character that occurs nowhere else, and where that
-comes out of the template is known.
+A tokenizer that parses control tokens cannot tell the template's `<|im_end|>` from one in a web page. So the first
+character of each one in the content is replaced by a character that occurs nowhere else, and restored after rendering.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from typing import Any
 
 from edgevox.core.types import JsonObject, Message, ToolCall
 
-# Two planes of characters that mean nothing. Those that the conversation holds are passed over.
+# Private-use planes. Characters that occur in the conversation are skipped.
 _STAND_INS = range(0xF0000, 0x10FFFE)
 _NOTHING = "(?!)"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptPiece:
-    """A part of a prompt; control tokens are looked for in it only if it is `special`."""
+    """A part of a prompt; it is searched for control tokens only if `special`."""
 
     text: str
     special: bool
 
 
 class ControlTokenMask:
-    """One conversation with its control tokens masked; `pieces` takes the masks off again."""
+    """One conversation with its control tokens masked; `pieces` removes the masks."""
 
     def __init__(
         self,
@@ -49,7 +48,7 @@ class ControlTokenMask:
         self.tools = tuple(map(self._masked, tools))
 
     def pieces(self, rendered: str) -> tuple[PromptPiece, ...]:
-        """The rendered prompt with its own characters again, cut where content held a control token."""
+        """Restore the masked characters, splitting the prompt where content contained a control token."""
         if not self._stand_ins:
             return (PromptPiece(rendered, True),)
         originals = {stand_in: character for character, stand_in in self._stand_ins.items()}
@@ -76,7 +75,7 @@ class ControlTokenMask:
         masked = self._text(written)
         if "\\" not in written:
             return masked
-        # An escape may hide a control token, and the template sees what it stands for.
+        # An escape may hide a control token, and the template sees it decoded.
         try:
             hidden = self._masked(json.loads(written))
             return masked if hidden == json.loads(masked) else json.dumps(hidden, ensure_ascii=False)
@@ -103,7 +102,7 @@ class ControlTokenMask:
 
 
 class _TokenSet:
-    """The texts of the control tokens, for looking them up quickly: a vocabulary may hold thousands."""
+    """The texts of the control tokens with fast lookup: a vocabulary may have thousands."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self._sorted = sorted(set(filter(None, tokens)))
@@ -113,7 +112,7 @@ class _TokenSet:
         self._first = re.compile("|".join(map(re.escape, self.first_characters)) or _NOTHING)
 
     def starts(self, text: str) -> Iterator[int]:
-        """Where a control token begins, or may begin: the text may end inside one that the next completes."""
+        """Yield where a control token begins or may begin: the text may end inside one that the next text completes."""
         end = len(text.rstrip())  # templates trim
         for found in self._first.finditer(text):
             start = found.start()
@@ -121,7 +120,7 @@ class _TokenSet:
                 yield start
 
     def length_at(self, text: str, start: int) -> int:
-        """How long the control token at `start` is; 1 when it is none (any more)."""
+        """Return the length of the control token at `start`, or 1 if there is none."""
         return self._match_length(text, start) or 1
 
     def _match_length(self, text: str, start: int) -> int:
@@ -140,7 +139,7 @@ def _token_set(tokens: tuple[str, ...]) -> _TokenSet:
 
 
 def _pick_stand_ins(characters: Iterable[str], texts: list[str]) -> dict[str, str]:
-    """A character for each, such that neither it nor its JSON escape stands in any of the texts."""
+    """Choose a character for each, such that neither it nor its JSON escape occurs in the texts."""
     everything = "\0".join(texts)
     taken = set(everything)
     free = (
@@ -169,7 +168,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _cut(text: str, spans: list[tuple[int, int]]) -> Iterator[PromptPiece]:
-    """The text in pieces; `spans`, in order, are not special. Spans that touch are one."""
+    """Split the text; `spans`, in order, are not special. Adjacent spans are joined."""
     position = 0
     while spans:
         start, end = spans.pop(0)

@@ -1,7 +1,7 @@
 """Renders a conversation into a prompt, adapted to what the chat template supports.
 
-Tools that a template cannot render go into the system prompt, and results that it cannot render come back as
-a message of the user. Control tokens in messages, tools and results stay plain text.
+Tools that a template cannot render go into the system prompt, and results that it cannot render become a user message.
+Control tokens in messages, tools and results stay plain text.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from edgevox.llm.tool_parsers import DETECTORS, BaseFormatDetector
 from edgevox.llm.tool_parsers.detectors.python_formats import PythonListDetector
 
 GENERIC_FORMAT = "generic_xml"
-"""The form of calls for models that were trained on none."""
+"""The call format for models that were not trained on one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedChat:
-    """A conversation that the template can render, and the tools that it is to render itself."""
+    """A conversation that the template can render, and the tools it renders itself."""
 
     messages: tuple[Message, ...]
     tools: tuple[JsonObject, ...]
@@ -34,7 +34,7 @@ class FittedChat:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt in pieces, in order; control tokens are looked for in the special ones only."""
+    """A prompt in ordered pieces; only special ones are searched for control tokens."""
 
     pieces: tuple[PromptPiece, ...]
 
@@ -54,16 +54,16 @@ def render_prompt(
     tools_as: ToolsAs = "template",
     control_tokens: tuple[str, ...] = (),
 ) -> Prompt:
-    """The prompt for the next reply. Raises ModelError when the template refuses the conversation."""
+    """Render the prompt for the next reply. Raises ModelError if the template rejects the conversation."""
     mask = ControlTokenMask(control_tokens, messages, tools, template.source)
-    # Masked first: what is added from here on (an example of a call) may hold control tokens, and means them.
+    # Mask first: text added from here on (an example of a call) may contain control tokens on purpose.
     fitted = fit_messages(mask.messages, mask.tools, abilities, wire_format, tools_as)
     try:
         rendered = template.render(fitted.messages, tools=fitted.tools, thinking=thinking)
     except ModelError:
         if not fitted.tools:
             raise
-        # Some templates stumble over a schema: a parameter without a description, say.
+        # Some templates fail on a schema, for example on a parameter without a description.
         in_words = dataclasses.replace(abilities, renders_tools=False)
         fitted = fit_messages(mask.messages, mask.tools, in_words, wire_format)
         rendered = template.render(fitted.messages, thinking=thinking)
@@ -80,7 +80,7 @@ def stable_prefix(
     wire_format: str | None = None,
     tools_as: ToolsAs = "template",
 ) -> str:
-    """The part of the prompt that no question changes: the first system message and the tools."""
+    """Return the part of the prompt that no question changes: the first system message and the tools."""
     system = tuple(message for message in messages[:1] if message.role == "system")
     prompts = [
         render_prompt(
@@ -105,14 +105,14 @@ def fit_messages(
     wire_format: str | None = None,
     tools_as: ToolsAs = "template",
 ) -> FittedChat:
-    """Say in words what the template has no form for. Raises ConfigError for an unknown wire format.
+    """Rewrite as plain text what the template does not support. Raises ConfigError for an unknown wire format.
 
-    Calls are written in `wire_format`; no template teaches the generic one, so with it, and with tools in
-    lines, all is said in words.
+    Calls are written in `wire_format`. No template knows the generic format, so with it, and with tools in lines,
+    everything is plain text.
     """
     detector = _detector(wire_format or GENERIC_FORMAT)
     own_form = wire_format != GENERIC_FORMAT and tools_as == "template"
-    # ChatML writes any role. Without its tools or its calls, a template's `tool` messages mean nothing.
+    # ChatML writes any role, but without its tools or calls a template's `tool` messages mean nothing.
     knows_tools = abilities.renders_tools or abilities.renders_tool_calls
     own_results = own_form and abilities.renders_tool_results and knows_tools
     own_calls = own_results and abilities.renders_tool_calls
@@ -133,7 +133,7 @@ def _detector(wire_format: str) -> BaseFormatDetector:
         return DETECTORS[wire_format]()
     except KeyError:
         raise ConfigError(
-            f"there is no wire format {wire_format}", hint=f"the formats are {', '.join(sorted(DETECTORS))}"
+            f"unknown wire format {wire_format}", hint=f"the formats are {', '.join(sorted(DETECTORS))}"
         ) from None
 
 
@@ -143,7 +143,7 @@ _EXAMPLE = ToolCall("000000000", "tool_name", '{"argument": "value"}')
 
 
 def _with_system(about_tools: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    # The tools go first: a system prompt may end in what changes, and all behind a change is evaluated again.
+    # The tools go first: the end of a system prompt may change, and everything after a change is evaluated again.
     match messages:
         case (Message("system", content), *rest):
             return (Message("system", f"{about_tools}\n\n{content}"), *rest)
@@ -153,7 +153,7 @@ def _with_system(about_tools: str, messages: tuple[Message, ...]) -> tuple[Messa
 
 def _about_tools(tools: Sequence[JsonObject], detector: BaseFormatDetector, tools_as: ToolsAs) -> str:
     if isinstance(detector, PythonListDetector):
-        return tools_text(tools)  # who writes this form was trained on it, and on these words
+        return tools_text(tools)  # models with this format were trained on exactly these words
     listed = tools_text(tools) if tools_as == "lines" else _tools_in_words(tools)
     return "\n".join(
         (
@@ -180,7 +180,7 @@ def _about_tool(tool: JsonObject) -> str:
 
 
 def _one_call_at_a_time(messages: Sequence[Message]) -> Iterator[Message]:
-    """The same exchanges with each call in a message of its own, followed by its result."""
+    """Put each call into a message of its own, followed by its result."""
     position = 0
     while position < len(messages):
         message = messages[position]
@@ -198,7 +198,7 @@ def _one_call_at_a_time(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _results_in_words(messages: Sequence[Message]) -> Iterator[Message]:
-    """The results of one round are one message of the user."""
+    """Join the results of one round into a user message."""
     names: dict[str | None, str] = {}
     position = 0
     while position < len(messages):
@@ -208,7 +208,7 @@ def _results_in_words(messages: Sequence[Message]) -> Iterator[Message]:
             given = "; ".join(
                 f"{names.get(result.tool_call_id, 'the tool')} gave {_quoted(result.content)}" for result in results
             )
-            # The same words wherever it stands: what has been evaluated must not change a turn later.
+            # The same words in every position: evaluated text must not change a turn later.
             yield Message("user", f"(The tools have run: {given}. Now answer my last request in one sentence.)")
         else:
             names |= {call.id: call.name for call in messages[position].tool_calls}
@@ -231,7 +231,7 @@ def _results_at(messages: Sequence[Message], position: int) -> list[Message]:
 
 
 def _quoted(result: str) -> str:
-    """JSON stands as it is; other text becomes a JSON string, so that its end can be seen."""
+    """Return JSON unchanged and other text as a JSON string, so that its end is visible."""
     try:
         json.loads(result)
     except ValueError:
@@ -240,7 +240,7 @@ def _quoted(result: str) -> str:
 
 
 def drop_oldest_turn(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The messages without the first question and all that followed it, up to the next question."""
+    """Remove the first user message and everything up to the next one."""
     questions = [index for index, message in enumerate(messages) if message.role == "user"]
     if len(questions) < 2:
         return messages

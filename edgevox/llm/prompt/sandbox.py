@@ -1,7 +1,7 @@
-"""The Jinja of chat templates: Hugging Face's dialect, for text from a stranger.
+"""A sandboxed Jinja environment for chat templates in Hugging Face's dialect.
 
-Jinja's sandbox keeps a template away from Python. This one also bounds what it can use up: processor time,
-and the size of every value that it builds and of all that it writes.
+Templates are untrusted. Jinja's sandbox keeps them away from Python; this one also bounds CPU time, the size of every
+value and of the output.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
-# What a template may raise besides TemplateError: Python's own complaints about the expressions in it.
+# What a template may raise besides TemplateError: Python errors in its expressions.
 TEMPLATE_FAULTS = (
     TemplateError,
     ArithmeticError,
@@ -39,16 +39,16 @@ TEMPLATE_FAULTS = (
 # Of 70 vendors' templates the slowest took 0.8 s for 400 messages and 40 tools, most a hundredth of that.
 _CPU_S = 0.5
 _CPU_S_PER_ITEM = 0.02
-_STEPS_PER_LOOK = 64  # looking at the clock is dearer than most steps,
-_BIG_CHARS = 50_000  # but not than those with big values
-_MAX_CHARS = 8_000_000  # of one value, and of all that is written: a context of 500,000 tokens fits
+_STEPS_PER_CHECK = 64  # reading the clock costs more than most steps,
+_BIG_CHARS = 50_000  # but less than those with big values
+_MAX_CHARS = 8_000_000  # of one value, and of the output: a context of 500,000 tokens fits
 _MAX_ALLOCATED = 256_000_000  # of all values together, kept or not
 _MAX_SOURCE_CHARS = 200_000
 _MAX_INT_BITS = 4096
 _MAX_INDENT = 16
-_ITEM_CHARS = 32  # what an element of a list is counted as
+_ITEM_CHARS = 32  # the cost of a list element
 
-# Padding to a width is how a short template builds a long text. No chat template is known to use these.
+# A short template can build a long text by padding. No known chat template uses these.
 _WITHOUT_FILTERS = (
     *("batch", "center", "filesizeformat", "format", "pprint", "random", "slice", "sum", "truncate"),
     *("urlize", "wordwrap", "xmlattr"),
@@ -60,7 +60,7 @@ _BRACES_WIDTH = re.compile(r"\d{4}|\{")
 
 
 class TemplateEnvironment(ImmutableSandboxedEnvironment):
-    """Compiles templates. One render at a time: `begin` it, so that it gets its own allowance."""
+    """Compiles templates. Renders one at a time: call `begin` first, which resets the limits."""
 
     intercepted_binops = frozenset({"+", "*", "**", "%"})
 
@@ -84,7 +84,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         self.begin()
 
     def begin(self, items: int = 0) -> None:
-        """`items` is how many messages and tools there are to write."""
+        """Start a render of `items` messages and tools."""
         self._allowed_s = _CPU_S + items * _CPU_S_PER_ITEM
         self._ends_s = time.thread_time() + self._allowed_s
         self._steps = 0
@@ -108,8 +108,8 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         return self._value(super().call_binop(context, operator, left, right))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401, N805
-        # Jinja's own names: a template may pass `self=` or `context=` on to a macro.
-        # str.format comes wrapped by the sandbox.
+        # Jinja's own names: a template may pass `self=` or `context=` on to a macro. The sandbox wraps str.format
+        # itself.
         owner = getattr(getattr(__obj, "__wrapped__", __obj), "__self__", None)
         match getattr(__obj, "__name__", ""), owner:
             case "replace", str(text) if len(args) > 1:
@@ -143,9 +143,9 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         if chars > _MAX_CHARS:
             raise TemplateError(f"it builds a text of more than {_MAX_CHARS:,} characters")
         if chars > _BIG_CHARS:
-            self._look_at_clock()
+            self._check_clock()
 
-    def _look_at_clock(self) -> None:
+    def _check_clock(self) -> None:
         if time.thread_time() > self._ends_s:
             raise TemplateError(f"it takes more than {self._allowed_s:.1f} seconds")
 
@@ -159,10 +159,10 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         self._check(len(pattern) + fields * (1000 + text_size(values)))
 
     def _value(self, value: Any) -> Any:  # noqa: ANN401
-        """Count a value that has been made; it is given back."""
+        """Count a new value and return it."""
         self._steps += 1
-        if self._steps % _STEPS_PER_LOOK == 0:
-            self._look_at_clock()
+        if self._steps % _STEPS_PER_CHECK == 0:
+            self._check_clock()
         size = _size(value)
         self._check(size)
         self._allocated += size
@@ -186,7 +186,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         return value
 
     def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)  # takes Jinja's marks (pass_context…) along
+        @functools.wraps(function)  # copies Jinja's markers (pass_context…)
         def counted(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             return self._value(function(*args, **kwargs))
 
@@ -205,7 +205,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         # Jinja's own filter escapes <, > and & for HTML, and sorts; models were trained on plain JSON.
         if indent is not None and not 0 <= indent <= _MAX_INDENT:
             raise TemplateError(f"it indents by {indent}")
-        if isinstance(value, Generator):  # what `map` and `select` give
+        if isinstance(value, Generator):  # the result of `map` and `select`
             value = list(value)
         self._check(text_size(value, indent or 0))
         return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
@@ -236,14 +236,16 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
 
 
 def check_source(source: str) -> None:
-    """Raises TemplateError when the template itself is too long to be one."""
+    """Raises TemplateError if the template source is too long."""
     if len(source) > _MAX_SOURCE_CHARS:
         raise TemplateError(f"it is longer than {_MAX_SOURCE_CHARS:,} characters")
 
 
 def text_size(value: object, indent: int = 0) -> int:
-    """About how long `value` is as text. Counting stops where it is too long: what holds the same list twice,
-    and that another, is a small value and a long text."""
+    """Estimate the length of `value` as text, up to the limit.
+
+    Nested lists that hold the same list twice are small values but long texts.
+    """
     size = margin = 0
     level = [value]
     while level:
@@ -265,10 +267,7 @@ def text_size(value: object, indent: int = 0) -> int:
 
 
 def strftime_today(pattern: str) -> str:
-    """The date; the time of day is midnight, as the date in a prompt must not change with every turn.
-
-    It stands near the start, and whatever follows a change has to be evaluated again.
-    """
+    """Format the date, with midnight as the time: a prompt that changes must be evaluated again."""
     today = dt.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     return today.strftime(pattern)
 
@@ -287,7 +286,7 @@ def _size(value: object) -> int:
 
 
 class _Counting(NodeTransformer):
-    """Leads loops, plain text, `~` and the making of lists through the functions that count."""
+    """Routes loops, plain text, `~` and list construction through the counting functions."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja's names
         self.generic_visit(node)
@@ -312,7 +311,7 @@ class _Counting(NodeTransformer):
 
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802
         self.generic_visit(node)
-        return _filter(node, _MADE) if node.ctx == "load" else node  # `for key, value in …` makes nothing
+        return _filter(node, _MADE) if node.ctx == "load" else node  # `for key, value in …` creates nothing
 
 
 def _filter(node: nodes.Node, name: str) -> nodes.Expr:
@@ -324,7 +323,7 @@ def _raise_exception(message: str) -> NoReturn:
 
 
 class _GenerationTag(Extension):
-    """`{% generation %}` marks what the assistant says, for training: here it is just its contents."""
+    """`{% generation %}` marks the assistant's text for training; it renders its contents."""
 
     tags = {"generation"}  # noqa: RUF012 - the base class declares it so
 

@@ -1,7 +1,7 @@
 """Chat templates: renders messages as the model was trained on them, and detects what a template supports.
 
-The template is the GGUF's own (untrusted Jinja: it runs in a sandbox), or a preset's, or ChatML. Dialect and
-capabilities are detected by rendering: words in its source prove nothing.
+The template comes from the GGUF file (untrusted Jinja, so it runs in a sandbox) or a preset, or is ChatML. Dialect and
+capabilities are detected by rendering, since words in the source prove nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +35,11 @@ _HINT = "set chat_template in the preset, or choose another preset"
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a template wants its messages.
+    """The form in which a template expects messages.
 
-    `system_role`: it writes a system message at the start; `late_system`: and later ones, in their place.
-    `text_arguments`: a call's arguments are JSON text, not an object. `null_content`: calls are written only
-    where the content is none. `typed_content`: content is a list of parts. `listed_tools`: that there are no
-    tools is an empty list, not none.
+    `system_role`: it writes a system message at the start; `late_system`: also later ones, in place. `text_arguments`:
+    a call's arguments are JSON text, not an object. `null_content`: calls are written only if the content is none.
+    `typed_content`: content is a list of parts. `listed_tools`: no tools means an empty list, not none.
     """
 
     system_role: bool = True
@@ -52,9 +51,9 @@ class Dialect:
 
 
 class ChatTemplate:
-    """One compiled template with the special tokens it may name. Raises ModelError when it is not Jinja.
+    """A compiled template with its special tokens. Renders one conversation at a time.
 
-    It renders one conversation at a time.
+    Raises ModelError for invalid Jinja.
     """
 
     def __init__(self, source: str, *, bos: str = "", eos: str = "") -> None:
@@ -75,10 +74,10 @@ class ChatTemplate:
         thinking: bool = False,
         add_generation_prompt: bool = True,
     ) -> str:
-        """The prompt, up to where the assistant begins to speak. Raises ModelError.
+        """Return the prompt up to the start of the assistant's reply. Raises ModelError.
 
-        A system message that the template has no place for becomes part of the next question. Where the
-        template insists on question and answer in turn, messages are joined.
+        A system message without a place in the template becomes part of the next question. If the template requires
+        alternating roles, messages are joined.
         """
         folded = _fold_system(messages, self.dialect)
         render = functools.partial(
@@ -101,7 +100,7 @@ class ChatTemplate:
         thinking: bool = False,
         generate: bool = True,
     ) -> str:
-        """The same in a given dialect, with the messages as they are. Raises ModelError."""
+        """Render in a given dialect, with the messages unchanged. Raises ModelError."""
         today = strftime_today("%d %b %Y")
         offered = [dict(tool) for tool in tools]
         self._environment.begin(len(messages) + len(tools))
@@ -120,7 +119,7 @@ class ChatTemplate:
                 **self._special,
             )
         except TEMPLATE_FAULTS as error:
-            raise ModelError(f"the model's chat template refused the conversation: {error}", hint=_HINT) from error
+            raise ModelError(f"the model's chat template rejected the conversation: {error}", hint=_HINT) from error
 
 
 def _compile(environment: TemplateEnvironment, source: str) -> Template:
@@ -128,12 +127,10 @@ def _compile(environment: TemplateEnvironment, source: str) -> Template:
         check_source(source)
         return environment.from_string(source)
     except TEMPLATE_FAULTS as error:
-        raise ModelError(
-            f"the chat template cannot be read: {error}", hint="set chat_template in the preset"
-        ) from error
+        raise ModelError(f"invalid chat template: {error}", hint="set chat_template in the preset") from error
 
 
-# --- messages as a template gets them
+# --- messages in the template's form
 
 _REASONING = re.compile(r"\s*(?:<think>(.*?)</think>|\[THINK\](.*?)\[/THINK\])\s*", re.DOTALL)
 
@@ -153,7 +150,7 @@ def _template_messages(messages: Iterable[Message], dialect: Dialect) -> list[di
             fields["tool_call_id"] = message.tool_call_id
             fields["name"] = tool_names.get(message.tool_call_id, "")
         if message.tool_calls and dialect.null_content:
-            fields["content"] = None  # words before the call are lost: the call matters more
+            fields["content"] = None  # text before the call is lost; the call matters more
         elif dialect.typed_content:
             fields["content"] = [{"type": "text", "text": fields["content"]}]
         rendered.append(fields)
@@ -170,12 +167,12 @@ def _as_object(arguments: str) -> dict[str, Any]:
         parsed = json.loads(arguments)
     except ValueError:
         return {}
-    # A call that was refused for its arguments is in the history too, with the complaint as its result.
+    # The history also contains calls rejected for their arguments, with the error as their result.
     return parsed if isinstance(parsed, dict) else {}
 
 
 def _fold_system(messages: tuple[Message, ...], dialect: Dialect) -> tuple[Message, ...]:
-    """Put system messages that have no place of their own in front of the next question."""
+    """Move unsupported system messages in front of the next question."""
     folded: list[Message] = []
     waiting: list[str] = []
     for index, message in enumerate(messages):
@@ -192,7 +189,7 @@ def _fold_system(messages: tuple[Message, ...], dialect: Dialect) -> tuple[Messa
 
 
 def _alternate(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Question and answer in turn, beginning with a question; nothing that was said is left out."""
+    """Make user and assistant messages alternate, starting with the user; no text is lost."""
     turns: list[Message] = []
     for message in messages:
         last = turns[-1] if turns else None
@@ -200,7 +197,7 @@ def _alternate(messages: tuple[Message, ...]) -> tuple[Message, ...]:
             case (Message("user"), Message("user")) | (Message("assistant", _, ()), Message("assistant")):
                 said = "\n\n".join(filter(None, (last.content, message.content)))
                 turns[-1] = dataclasses.replace(message, content=said)
-            case Message("tool"), Message("user"):  # the answer was cut off before it began
+            case Message("tool"), Message("user"):  # the answer was cancelled before it began
                 turns += [Message("assistant", "…"), message]
             case ((None | Message("system")), Message("assistant")):
                 turns += [Message("user", "(The assistant speaks first.)"), message]
@@ -209,7 +206,7 @@ def _alternate(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(turns)
 
 
-# --- finding out the dialect
+# --- dialect detection
 
 _SYSTEM = Message("system", "Zsystem")
 _QUESTION = Message("user", "Zquestion")
@@ -231,7 +228,7 @@ _TOOL: JsonObject = {
 
 
 def shows(prompt: str, *words: str) -> bool:
-    """Whether `words` stand in the prompt, in that order."""
+    """Whether `words` occur in the prompt in that order."""
     position = 0
     for word in words:
         position = prompt.find(word, position)
@@ -247,7 +244,7 @@ def _find_dialect(template: ChatTemplate) -> Dialect:
             prompt = template.render_as(dialect, messages, tools=(_TOOL,) if _CALL in messages else ())
         except ModelError:
             return False
-        # Python's way to write a dict, and JSON in JSON, say that the arguments were not wanted like this.
+        # A Python dict, or JSON inside JSON, shows that arguments were passed in the wrong form.
         return shows(prompt, *words) and "'zkey':" not in prompt and '\\"zkey' not in prompt
 
     for listed, typed in itertools.product((False, True), (False, True)):
@@ -272,7 +269,7 @@ def _find_dialect(template: ChatTemplate) -> Dialect:
 
 @dataclass(frozen=True, slots=True)
 class TemplateCapabilities:
-    """`opened_tags` is what the prompt's end opens: without thinking, and with it."""
+    """`opened_tags` are the reasoning tags at the end of the prompt, without and with thinking."""
 
     system_role: bool
     renders_tools: bool
@@ -284,16 +281,16 @@ class TemplateCapabilities:
 
     @property
     def round_trip(self) -> bool:
-        """Whether calls and their results can go back to the model as it was trained on them."""
+        """Whether the template renders calls and results in the model's own format."""
         return self.renders_tool_calls and self.renders_tool_results
 
     def opens_reasoning(self, thinking: bool) -> str:
-        """The tag with which the template has begun the reply already, "" when it has not."""
+        """Return the reasoning tag at the end of the template's prompt, or ""."""
         return self.opened_tags[thinking]
 
 
 def template_capabilities(template: ChatTemplate) -> TemplateCapabilities:
-    """Found out once per template."""
+    """Detect the capabilities, once per template."""
     known = _KNOWN.get(template)
     if known is None:
         known = _KNOWN[template] = _detect(template)
@@ -301,7 +298,7 @@ def template_capabilities(template: ChatTemplate) -> TemplateCapabilities:
 
 
 def opened_reasoning(prompt: str) -> str:
-    """The reasoning tag that the prompt ends with, "" when there is none."""
+    """Return the reasoning tag at the end of the prompt, or ""."""
     end = prompt[-_TAIL_CHARS:].rstrip()
     return next((tag for tag in _TAGS if end.endswith(tag)), "")
 
@@ -342,7 +339,7 @@ def _detect(template: ChatTemplate) -> TemplateCapabilities:
     offered = prompt(_SYSTEM, _QUESTION, tools=_TOOLS)
     one = _SYSTEM, _QUESTION, Message("assistant", "", _CALLS[:1]), _RESULTS[0]
     two = _SYSTEM, _QUESTION, Message("assistant", "", _CALLS), *_RESULTS
-    # At once, and one turn later: some templates forget what lies before the last question.
+    # Directly, and one turn later: some templates drop what comes before the last question.
     after_one = [prompt(*one, tools=_TOOLS), prompt(*one, *_LATER, tools=_TOOLS)]
     after_two = prompt(*two, tools=_TOOLS)
     silent, thoughtful = prompt(_QUESTION), prompt(_QUESTION, thinking=True)

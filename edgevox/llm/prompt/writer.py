@@ -17,9 +17,9 @@ _PREFIXES_KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class WrittenPrompt:
-    """`fixed_tokens` at the beginning are the tools and the usual system prompt: no question changes them.
+    """`fixed_tokens` at the beginning are the tools and the default system prompt, the same for every question.
 
-    `reasoning` is the tag in which the prompt ends, "" where the model is not to think first.
+    `reasoning` is the tag at the end of the prompt, "" if the model does not think first.
     """
 
     tokens: list[int]
@@ -29,7 +29,7 @@ class WrittenPrompt:
 
 @dataclass(frozen=True, slots=True)
 class _FixedPart:
-    """What the fixed part of a prompt depends on, and its tokens. Tools are the same while they are equal."""
+    """The inputs of the fixed part of a prompt, and its tokens. Tools are compared by equality."""
 
     system: tuple[Message, ...]
     tools: tuple[JsonObject, ...]
@@ -46,19 +46,19 @@ class PromptWriter:
         self._control_tokens = tuple(vocabulary.control_tokens.values())
         self._fixed: OrderedDict[tuple[bool, str | None, ToolsAs], _FixedPart] = OrderedDict()
 
-    def beside(self) -> PromptWriter:
-        """Another for the same model, which knows other beginnings."""
+    def fork(self) -> PromptWriter:
+        """Return another one for the same model with its own cache."""
         other = copy.copy(self)
         other._fixed = OrderedDict()
         return other
 
     @property
     def supports_thinking(self) -> bool:
-        """Whether the template can be told to let the model think."""
+        """Whether the template can enable reasoning."""
         return self._abilities.takes_thinking
 
     def write(self, messages: tuple[Message, ...], request: ChatRequest) -> WrittenPrompt:
-        """The prompt for `messages`, the rest as the request says. Raises ModelError."""
+        """Write the prompt for `messages`, with the other options of the request. Raises ModelError."""
         prompt = render_prompt(
             self._template,
             self._abilities,
@@ -77,17 +77,17 @@ class PromptWriter:
         return WrittenPrompt(tokens, fixed_tokens, opened_reasoning(prompt.text))
 
     def write_prefix(self, request: ChatRequest) -> WrittenPrompt:
-        """The beginning of every prompt that asks something more in this conversation. Raises ModelError."""
+        """Write the common beginning of all next prompts of this conversation. Raises ModelError."""
         one, other = (self.write((*request.messages, Message("user", question)), request) for question in ("a", "b"))
         shared = shared_tokens(one.tokens, other.tokens)
         return WrittenPrompt(one.tokens[:shared], min(one.fixed_tokens, shared), "")
 
     def _fixed_part(self, messages: tuple[Message, ...], request: ChatRequest) -> list[int]:
-        """The tokens of the part that no question changes, up to where the next piece may join its last."""
+        """Return the tokens of the fixed part, up to where the next text may merge with its last token."""
         system = tuple(message for message in messages[:1] if message.role == "system")
-        if request.usual_system is not None:
-            system = (Message("system", request.usual_system),)
-        tools = request.tools if request.usual_tools is None else request.usual_tools
+        if request.default_system is not None:
+            system = (Message("system", request.default_system),)
+        tools = request.tools if request.default_tools is None else request.default_tools
         key = (request.thinking, request.wire_format, request.tools_as)
         known = self._fixed.get(key)
         if known is None or known.system != system or known.tools != tools:

@@ -23,7 +23,7 @@ _FINISHES: dict[str, FinishReason] = {
 
 
 class AnthropicWire:
-    """A Wire. Its address may end in /v1, and need not."""
+    """The Wire of Anthropic. Its URL may end in /v1."""
 
     no_tools: object = {"type": "none"}
 
@@ -42,7 +42,7 @@ class AnthropicWire:
             "model": model,
             "messages": _messages(request.messages),
             "max_tokens": request.sampling.max_tokens,
-            "temperature": min(request.sampling.temperature, 1.0),  # newer models refuse top_p beside it
+            "temperature": min(request.sampling.temperature, 1.0),  # newer models reject top_p with it
             "stream": True,
         }
         system = "\n\n".join(message.content for message in request.messages if message.role == "system")
@@ -51,7 +51,7 @@ class AnthropicWire:
         if stop := [text for text in request.stop if text.strip()]:
             body["stop_sequences"] = stop
         if request.json_schema is not None:
-            # There is no answer that is held to a schema, but a call that must be made is.
+            # The API has no response schema, but a forced call follows one.
             body["tools"] = [{"name": _ANSWER, "input_schema": request.json_schema}]
             body["tool_choice"] = {"type": "tool", "name": _ANSWER}
         elif request.tools:
@@ -87,7 +87,7 @@ def _choice(request: ChatRequest) -> dict[str, Any]:
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Calls and results are blocks; results are the user's; neighbours of one role are one message."""
+    """Convert messages: calls and results become blocks, and adjacent messages of one role are merged."""
     written: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "system":
@@ -105,7 +105,7 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         yield {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": message.content}
         return
-    if message.content.strip():  # a block of nothing is refused
+    if message.content.strip():  # an empty block is rejected
         yield {"type": "text", "text": message.content}
     for call in message.tool_calls:
         yield {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call)}
@@ -121,7 +121,7 @@ def _input(call: ToolCall) -> dict[str, Any]:
     return {}
 
 
-# --- what comes back
+# --- responses
 
 
 class _Usage(BaseModel):
@@ -131,7 +131,7 @@ class _Usage(BaseModel):
 
 
 class _Block(BaseModel):
-    """A block, whole or its beginning, or what is added to it."""
+    """A block, its start, or its delta."""
 
     type: str
     text: str = ""
@@ -158,7 +158,7 @@ class _Error(BaseModel):
 
 
 class _Event(BaseModel):
-    """One event of a stream. Kinds that are not known are passed over, as Anthropic asks of its clients."""
+    """One event of a stream. Unknown types are ignored, as Anthropic requires."""
 
     type: str
     index: int = 0
@@ -170,7 +170,7 @@ class _Event(BaseModel):
 
 
 class AnthropicReader:
-    """An AnswerReader."""
+    """The AnswerReader of Anthropic."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._answer = Answer(request)
@@ -230,11 +230,11 @@ class AnthropicReader:
 
     def _add(self, index: int, block: _Block) -> Iterator[Piece]:
         if block.thinking:
-            yield from self._answer.thought(block.thinking)
+            yield from self._answer.add_reasoning(block.thinking)
         yield from self._answer.said(block.text)
         if block.partial_json:
             if index not in self._answer.calls:
-                raise BadResponse(f"there is no block {index}")
+                raise BadResponse(f"unknown block {index}")
             self._answer.calls[index].arguments += block.partial_json
             yield Busy()
 

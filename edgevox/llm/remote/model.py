@@ -1,4 +1,4 @@
-"""A language model on a remote server, behind the same protocol as the local one, and its API key."""
+"""A language model on a remote server, with the protocol of the local one, and its API key."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ from edgevox.llm.tool_parsers import parse_reply
 
 
 def read_key(llm: LlmSettings, environ: Mapping[str, str]) -> Secret | None:
-    """None where none is set: many servers at home want none. Raises ConfigError, which does not tell it."""
+    """Return the API key, or None if none is set. Raises ConfigError, which never contains the key."""
     if llm.remote_key_file is not None:
         key = read_secret(llm.remote_key_file)
         if key is None:
-            raise ConfigError(f"there is no key in {llm.remote_key_file} (llm.remote_key_file)", hint="write it there")
+            raise ConfigError(
+                f"no key in {llm.remote_key_file} (llm.remote_key_file)", hint="write the key into that file"
+            )
     elif text := environ.get(llm.remote_key_variable, "").strip():
         key = Secret(text)
     else:
         return None
     if not key.reveal().isascii() or not key.reveal().isprintable():
-        raise ConfigError("the key for the remote model is no key: it has signs that none has", hint=_HINT)
+        raise ConfigError("invalid key for the remote model: it contains characters that no key has", hint=_HINT)
     return key
 
 
-_HINT = "llm.remote_key_file must hold the key in one line, and nothing else"
+_HINT = "llm.remote_key_file must contain the key in one line and nothing else"
 
 
 _log = logging.getLogger(__name__)
@@ -61,9 +63,9 @@ _LIST_S = 15.0
 _ATTEMPTS = 3
 _MAX_REFUSAL_BYTES = 65_536
 _EVENTS = "text/event-stream"
-NOT_FORCED = "the server does not hold the model to a call where one is required"
+NOT_FORCED = "the server does not enforce a required call"
 
-# The server's template is its own affair: what it cannot write, it says itself.
+# The server handles what its own template does not support.
 _ABILITIES = TemplateCapabilities(
     system_role=True,
     renders_tools=True,
@@ -78,8 +80,8 @@ _ABILITIES = TemplateCapabilities(
 class RemoteModel:
     """A ChatModel. Use it with `async with`, or between `start` and `close`.
 
-    `model` may be left out where the server has one only; `extra` are more fields of each request. Raises
-    ConfigError for an address that is none.
+    `model` may be omitted if the server has only one; `extra` adds fields to each request. Raises ConfigError for an
+    invalid URL.
     """
 
     def __init__(
@@ -95,12 +97,12 @@ class RemoteModel:
         try:
             self.url = checked_url(url)
         except ValueError as error:
-            raise ConfigError(str(error), hint="such as http://localhost:8080/v1") from None
+            raise ConfigError(str(error), hint="for example http://localhost:8080/v1") from None
         self.model = model or ""
         self.is_up = True
-        """Whether the server answered when it was last asked."""
+        """Whether the server answered the last request."""
         self.forces_calls = True
-        """False once a call was required and none was made."""
+        """False once a required call was not made."""
         self._wire = _wire(kind)
         self._headers = self._wire.headers(key)
         self._extra = dict(extra or {})
@@ -117,7 +119,7 @@ class RemoteModel:
         await self.close()
 
     async def start(self) -> None:
-        """Find the server and its models. Raises EngineFailed, and ConfigError for a wrong key or address."""
+        """Connect and list the models. Raises EngineFailed, and ConfigError for a wrong key or URL."""
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
             self._session = aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
@@ -134,18 +136,20 @@ class RemoteModel:
             self._session = None
 
     async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
-        """One generation. Raises EngineFailed, ModelError and ConfigError.
+        """Run one generation. Raises EngineFailed, ModelError and ConfigError.
 
-        A reply that was interrupted cannot be taken up again.
+        An interrupted reply cannot be continued.
         """
-        if request.begun:
-            raise ModelError("a remote model cannot go on with a reply that was interrupted", hint="ask for it anew")
-        if request.prompt_only:  # what is evaluated ahead is the server's affair
+        if request.reply_prefix:
+            raise ModelError(
+                "a remote model cannot continue an interrupted reply", hint="send the request again from the start"
+            )
+        if request.prompt_only:  # the server manages its own cache
             yield ChatDone("stop", 0, 0, 0)
             return
         is_done = False
         given: AsyncGenerator[ChatReply, None] = limited_replies(
-            self._answers(request), cancel, self._limits, who=self.url
+            self._stream_answer(request), cancel, self._limits, name=self.url
         )
         async with aclosing(given):
             async for reply in given:
@@ -154,10 +158,10 @@ class RemoteModel:
         if not is_done:
             yield ChatDone("cancelled", 0, 0, 0)
 
-    # --- one answer
+    # --- one response
 
-    async def _answers(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
-        """The answer, to as much of the conversation as the model has room for."""
+    async def _stream_answer(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
+        """Yield the answer, dropping old turns until the conversation fits."""
         dropped = 0
         while True:
             try:
@@ -187,16 +191,16 @@ class RemoteModel:
         except BadResponse as error:
             raise self._failures.not_readable(error) from None
         except ServerRefusal as error:
-            raise self._failures.refused_midway(error) from None
+            raise self._failures.refused_mid_stream(error) from None
         if rest:
             yield ChatDelta(rest)
         if not rest and _lacks_call(request, text):
-            self._warn_not_forced()
+            self._warn_not_enforced()
             done = dataclasses.replace(done, warnings=(NOT_FORCED,))
         yield done
 
     async def _read(self, request: ChatRequest, reader: AnswerReader) -> AsyncGenerator[ChatDelta | Busy, None]:
-        async with await self._posted(request) as response:
+        async with await self._post(request) as response:
             try:
                 if response.content_type != _EVENTS:
                     for piece in reader.feed_whole(await _body(response, MAX_BYTES)):
@@ -212,12 +216,12 @@ class RemoteModel:
                         if reader.is_over:
                             return
             except (aiohttp.ClientError, OSError):
-                raise self._failures.broke_off() from None
+                raise self._failures.disconnected() from None
             if not reader.is_complete:
-                raise self._failures.broke_off()
+                raise self._failures.disconnected()
 
-    async def _posted(self, request: ChatRequest) -> aiohttp.ClientResponse:
-        """The response, once its status says that there is an answer in it."""
+    async def _post(self, request: ChatRequest) -> aiohttp.ClientResponse:
+        """Return the response if its status is a success."""
         assert self._session is not None, "start() first"
         body = self._body(request)
         last: Exception = aiohttp.ServerDisconnectedError()
@@ -227,7 +231,7 @@ class RemoteModel:
                     self._wire.chat_url(self.url), json=body, headers=self._headers, allow_redirects=False
                 )
             except aiohttp.ServerDisconnectedError as error:
-                # A connection that was kept open may have been closed by the server in the meantime.
+                # The server may have closed a kept-alive connection.
                 last = error
                 continue
             except (aiohttp.ClientError, OSError) as error:
@@ -238,7 +242,7 @@ class RemoteModel:
                 return response
             refused = await _refused(response)
             if refused.is_about_choice and _is_required(request):
-                self._warn_not_forced()
+                self._warn_not_enforced()
                 request = dataclasses.replace(request, tool_choice="auto")
                 body = self._body(request)
                 continue
@@ -254,7 +258,7 @@ class RemoteModel:
             body["tool_choice"] = self._wire.no_tools  # or it would use its own tools
         return body | self._extra
 
-    def _warn_not_forced(self) -> None:
+    def _warn_not_enforced(self) -> None:
         if self.forces_calls:
             _log.warning("%s: %s", self.url, NOT_FORCED)
         self.forces_calls = False
@@ -268,7 +272,7 @@ class RemoteModel:
                 timeout=aiohttp.ClientTimeout(total=_LIST_S, sock_connect=_CONNECT_S),
             ) as response:
                 self.is_up = True
-                if response.status in (404, 405, 501):  # not every server tells
+                if response.status in (404, 405, 501):  # not every server lists its models
                     return ModelList()
                 if response.status != 200:
                     raise self._failures.refused(await _refused(response), self.model, ())
@@ -295,7 +299,7 @@ def _is_required(request: ChatRequest) -> bool:
 
 
 def _lacks_call(request: ChatRequest, text: str) -> bool:
-    """Whether a call was required, and there is none in the text either."""
+    """Whether a required call is missing, also in the text."""
     if not _is_required(request):
         return False
     parsers = (request.wire_format,) if request.wire_format else ()
@@ -303,7 +307,7 @@ def _lacks_call(request: ChatRequest, text: str) -> bool:
 
 
 async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """Raises BadResponse where it is longer."""
+    """Raises BadResponse if the body is longer."""
     body = b""
     async for piece in response.content.iter_any():
         body += piece

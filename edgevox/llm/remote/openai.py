@@ -22,7 +22,7 @@ _FINISHES: dict[str, FinishReason] = {
 
 
 class OpenAIWire:
-    """A Wire. Its address ends in /v1."""
+    """The Wire of OpenAI. Its URL ends in /v1."""
 
     no_tools: object = "none"
 
@@ -74,7 +74,7 @@ def _choice(request: ChatRequest) -> object:
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Neighbours of the user's are one message: some templates insist on turns."""
+    """Merge adjacent user messages: some templates require alternating roles."""
     written: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "user" and written and written[-1]["role"] == "user":
@@ -96,7 +96,7 @@ def _message(message: Message) -> dict[str, Any]:
     return written
 
 
-# --- what comes back
+# --- responses
 
 
 class _Function(BaseModel):
@@ -112,7 +112,7 @@ class _Call(BaseModel):
 
 class _Delta(BaseModel):
     content: str | None = None
-    # Servers have two names for it, and OpenAI none.
+    # Servers use two names for reasoning; OpenAI sends none.
     reasoning: str | None = Field(None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
     tool_calls: list[_Call] | None = None
 
@@ -140,7 +140,7 @@ class _Error(BaseModel):
 
 
 class _Chunk(BaseModel):
-    """A piece of an answer, or all of it; an error may come in its place."""
+    """A chunk, a complete response, or an error in its place."""
 
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
@@ -148,7 +148,7 @@ class _Chunk(BaseModel):
 
 
 class OpenAIReader:
-    """An AnswerReader."""
+    """The AnswerReader of OpenAI."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._answer = Answer(request)
@@ -186,12 +186,12 @@ class OpenAIReader:
             case str(message):
                 raise ServerRefusal(message)
         if chunk.choices is None:
-            raise BadResponse("there are no choices")
+            raise BadResponse("no choices")
         if chunk.usage is not None:
             self._count(chunk.usage)
         for choice in chunk.choices[:1]:
             delta = choice.delta
-            yield from self._answer.thought(delta.reasoning or "")
+            yield from self._answer.add_reasoning(delta.reasoning or "")
             yield from self._answer.said(delta.content or "")
             for call in delta.tool_calls or ():
                 self._grow(call)
@@ -199,7 +199,7 @@ class OpenAIReader:
                 self._answer.finish_reason = _FINISHES.get(choice.finish_reason, "stop")
 
     def _grow(self, call: _Call) -> None:
-        """Some servers number the calls, some only give each its id; a whole one brings everything."""
+        """Add to a call. Some servers number the calls, others give only ids; a complete call has everything."""
         calls = self._answer.calls
         index = call.index
         if index is None:

@@ -1,4 +1,4 @@
-"""What the remote APIs share: the reader protocol, server-sent events, the list of models, and errors.
+"""Shared by the remote APIs: the reader protocol, server-sent events, the list of models, and errors.
 
 No API key appears in any error.
 """
@@ -18,7 +18,7 @@ from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatRequest, FinishRea
 from edgevox.llm.tool_parsers import DETECTORS
 
 WIRE_FORMAT = "hermes"
-"""The form in which calls are handed on where the request names none."""
+"""The format of calls if the request names none."""
 
 Piece: TypeAlias = ChatDelta | Busy
 
@@ -26,7 +26,7 @@ _THINK, _END_THINK = "<think>", "</think>\n"
 
 
 class BadResponse(Exception):
-    """What came is not of this wire format."""
+    """The response is not valid in this API."""
 
     @classmethod
     def at(cls, error: ValidationError) -> BadResponse:
@@ -35,7 +35,7 @@ class BadResponse(Exception):
 
 
 class ServerRefusal(Exception):
-    """The server says, in the middle of an answer, that something is wrong. `kind` is its word for it."""
+    """The server reported an error within an answer. `kind` is its error type."""
 
     def __init__(self, message: str, kind: str = "") -> None:
         super().__init__(message)
@@ -43,32 +43,32 @@ class ServerRefusal(Exception):
 
 
 class AnswerReader(Protocol):
-    """Reads one answer, event by event or whole. Raises BadResponse, and Refused for what the server says."""
+    """Reads one answer, by events or whole. Raises BadResponse, and ServerRefusal for an error from the server."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the server has said that it is done: what comes now is nothing of it."""
+        """Whether the server has sent its end marker; later events are ignored."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of it was read, even if the server has not said so."""
+        """Whether the whole answer was read, even without an end marker."""
 
     def feed(self, event: str) -> Iterator[Piece]:
-        """One event of a stream."""
+        """Read one event of a stream."""
 
     def feed_whole(self, body: bytes) -> Iterator[Piece]:
-        """The whole answer, from a server that does not stream."""
+        """Read the answer of a server that does not stream."""
 
     def finish(self) -> tuple[str, ChatDone]:
-        """What is left to be said, calls included, and the end."""
+        """Return the remaining text, calls included, and the end."""
 
 
 class Wire(Protocol):
-    """One way to speak to a server."""
+    """The request and response formats of one API."""
 
     @property
     def no_tools(self) -> object:
-        """The choice that keeps a server that has tools of its own from using them."""
+        """Return the tool choice that stops a server from using its own tools."""
 
     def chat_url(self, url: str) -> str: ...
 
@@ -83,14 +83,14 @@ class Wire(Protocol):
 
 @dataclass
 class PartialToolCall:
-    """A call whose arguments are still being written."""
+    """A call whose arguments are still arriving."""
 
     name: str = ""
     arguments: str = ""
 
 
 class Answer:
-    """What was read of an answer so far; the end of a text, thoughts and calls are written as models do."""
+    """The answer so far; reasoning and calls are written in the model's raw format."""
 
     def __init__(self, request: ChatRequest) -> None:
         self.calls: dict[int, PartialToolCall] = {}
@@ -104,10 +104,10 @@ class Answer:
 
     def said(self, text: str) -> Iterator[Piece]:
         if text:
-            yield ChatDelta(self._end_of_thoughts() + text)
+            yield ChatDelta(self._end_of_reasoning() + text)
 
-    def thought(self, text: str) -> Iterator[Piece]:
-        """Thoughts go on only where somebody wanted them: nobody else takes them out again."""
+    def add_reasoning(self, text: str) -> Iterator[Piece]:
+        """Yield reasoning only if the request enabled it: otherwise no parser would remove it."""
         if not self._request.thinking or not text:
             yield Busy()
             return
@@ -116,7 +116,7 @@ class Answer:
         yield ChatDelta(begin + text)
 
     def finish(self) -> tuple[str, ChatDone]:
-        text = self._end_of_thoughts() + render_calls(self._request, tuple(self.calls.values()))
+        text = self._end_of_reasoning() + render_calls(self._request, tuple(self.calls.values()))
         reason = self.finish_reason or "stop"
         if self.calls and reason == "stop":
             reason = "tool_calls"
@@ -129,20 +129,20 @@ class Answer:
         )
         return text, done
 
-    def _end_of_thoughts(self) -> str:
+    def _end_of_reasoning(self) -> str:
         end = _END_THINK if self._is_thinking else ""
         self._is_thinking = False
         return end
 
 
 def render_calls(request: ChatRequest, calls: Sequence[PartialToolCall]) -> str:
-    """Calls that a server has read, as the model would have written them: the parser chain reads them.
+    """Write structured calls in the model's raw format, for the parser chain.
 
-    Raises BadResponse for arguments that cannot be written so; in JSON, the chain may yet repair them.
+    Raises BadResponse for arguments that cannot be written; JSON arguments may still be repaired by the chain.
     """
     if not calls:
         return ""
-    if request.json_schema is not None:  # the call was only the way to hold the answer to its schema
+    if request.json_schema is not None:  # the call only enforced the response schema
         return calls[0].arguments
     wire_format = request.wire_format or WIRE_FORMAT
     for call in calls:
@@ -160,17 +160,17 @@ def _is_object(text: str) -> bool:
 
 
 def function_of(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The function of a tool, with what every server knows: others refuse more."""
+    """Return the function of a tool with the fields that every server accepts; some reject more."""
     function = tool.get("function", tool)
     return {key: function[key] for key in ("name", "description", "parameters") if key in function}
 
 
 MAX_BYTES = 8_000_000
-"""The longest answer, with all that stands around its words."""
+"""The maximum size of a response."""
 
 
 async def server_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[str | Busy, None]:
-    """The data of each event; Busy for what only says that the server is there. Raises BadResponse."""
+    """Yield the data of each event, and Busy for keep-alives. Raises BadResponse."""
     rest, data, total = b"", [], 0
     async for piece in pieces:
         total += len(piece)
@@ -186,7 +186,7 @@ async def server_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[str | Bu
                 data = []
             else:
                 yield Busy()
-    if rest.startswith(b"data:"):  # the last line may have no end
+    if rest.startswith(b"data:"):  # the last line may lack a line break
         data.append(rest.removeprefix(b"data:").strip())
     if data:
         yield _text(data)
@@ -196,7 +196,7 @@ def _text(data: list[bytes]) -> str:
     try:
         return b"\n".join(data).decode()
     except UnicodeDecodeError:
-        raise BadResponse("it is no UTF-8") from None
+        raise BadResponse("it is not UTF-8") from None
 
 
 _EDGEVOX = "edgevox"
@@ -213,7 +213,7 @@ class _Models(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
-    """Their names, as far as the server tells. Another EdgeVox has one that chats, whatever its name."""
+    """The model names that the server lists. Another EdgeVox has one chat model, whatever its name."""
 
     names: tuple[str, ...] = ()
     is_edgevox: bool = False
@@ -228,13 +228,13 @@ class ModelList:
         return cls(tuple(model.id for model in models), any(model.owned_by == _EDGEVOX for model in models))
 
     def only_one(self, url: str) -> str:
-        """The model where there is no choice. Raises ConfigError where there is."""
+        """Return the only model. Raises ConfigError if there are several."""
         if self.is_edgevox:
             return self.names[0]
         if len(self.names) == 1:
             return self.names[0]
         if not self.names:
-            raise ConfigError(f"{url} does not say which models it has", hint="set llm.remote_model")
+            raise ConfigError(f"{url} does not list its models", hint="set llm.remote_model")
         raise ConfigError(
             f"{url} has several models",
             hint=f"set llm.remote_model to one of {', '.join(self.names[:12])}",
@@ -242,14 +242,14 @@ class ModelList:
 
 
 _MAX_QUOTED_CHARS = 300
-# How servers say that a conversation is too long: OpenAI and EdgeVox, llama.cpp, vLLM, Anthropic.
+# How servers report an overlong conversation: OpenAI and EdgeVox, llama.cpp, vLLM, Anthropic.
 _TOO_LONG = ("context_length", "exceed_context", "context length", "context size", "prompt is too long")
 _BUSY = (503, 529)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRefusal:
-    """The answer of a server that is no answer: its status and what it says."""
+    """An error response: its status and message."""
 
     status: int
     kind: str
@@ -258,7 +258,7 @@ class HttpRefusal:
 
     @classmethod
     def read(cls, status: int, body: bytes, retry_after: str) -> HttpRefusal:
-        """Servers have several forms for it; where it is none of them, the text stands for itself."""
+        """Parse an error body; one in an unknown format is used as text."""
         text = body.decode(errors="replace")
         try:
             content = json.loads(text)
@@ -274,7 +274,7 @@ class HttpRefusal:
 
     @property
     def is_about_choice(self) -> bool:
-        """Whether the server cannot be told that a call must be made."""
+        """Whether the server does not support a required call."""
         return self.status in (400, 422, 500, 501) and "tool_choice" in f"{self.kind} {self.said}"
 
     @property
@@ -296,18 +296,18 @@ class RemoteErrors:
             hint="is it running, and is llm.remote_url right?",
         )
 
-    def broke_off(self) -> EngineFailed:
-        return EngineFailed(f"{self._url} broke off in the middle of its answer", hint="see its log")
+    def disconnected(self) -> EngineFailed:
+        return EngineFailed(f"{self._url} closed the connection before its answer was complete", hint="see its log")
 
     def not_readable(self, error: BadResponse) -> EngineFailed:
         return EngineFailed(
-            f"{self._url} gave no chat completion: {self._quoted(str(error))}",
-            hint="llm.remote_url should end in /v1, and llm.remote_kind say what speaks there",
+            f"{self._url} sent an invalid chat completion: {self._quoted(str(error))}",
+            hint="llm.remote_url should end in /v1, and llm.remote_kind name the server's API",
         )
 
-    def refused_midway(self, error: ServerRefusal) -> EngineFailed:
+    def refused_mid_stream(self, error: ServerRefusal) -> EngineFailed:
         said = self._quoted(f"{error} {f'({error.kind})' if error.kind else ''}".strip())
-        return EngineFailed(f"{self._url} gave up on its answer: {said}", hint="try again, or see its log")
+        return EngineFailed(f"{self._url} failed during its answer: {said}", hint="try again, or see its log")
 
     def refused(self, request: HttpRefusal, model: str, known: Sequence[str]) -> EdgevoxError:
         said = self._quoted(request.said)
@@ -318,44 +318,44 @@ class RemoteErrors:
             case 404 if "model" in words:
                 return ModelMissing(f"{self._url} has no model {model}: {said}", hint=_models_hint(known))
             case 404 | 405:
-                return ConfigError(f"nobody chats at {self._url}: {said}", hint=_ADDRESS_HINT)
+                return ConfigError(f"{self._url} has no chat API: {said}", hint=_ADDRESS_HINT)
             case 429:
                 later = f"in {request.retry_after} s" if request.retry_after.isdigit() else "later"
                 return EngineFailed(
-                    f"{self._url} has too much to do: {said}", hint=f"try again {later}; or raise its limits"
+                    f"{self._url} is overloaded: {said}", hint=f"try again {later}, or raise its limits"
                 )
             case status if status in _BUSY:
                 return EngineFailed(
-                    f"{self._url} answered {status}, it is not ready: {said}", hint="try again in a moment"
+                    f"{self._url} answered {status} and is not ready: {said}", hint="try again in a moment"
                 )
             case status if 300 <= status < 400:
-                return ConfigError(f"{self._url} sends elsewhere ({status})", hint=_ADDRESS_HINT)
+                return ConfigError(f"{self._url} redirects ({status})", hint=_ADDRESS_HINT)
         if request.is_too_long:
-            return ContextOverflow(f"the conversation is too long for {model}: {said}", hint="ask for less at once")
+            return ContextOverflow(f"the conversation is too long for {model}: {said}", hint="send a shorter question")
         return EngineFailed(
             f"{self._url} answered {request.status}: {said}",
-            hint="see its log; tools need a server that knows them (llama.cpp's: --jinja)",
+            hint="see its log; tools need server support (llama.cpp: --jinja)",
         )
 
     def _wrong_key(self, said: str) -> ConfigError:
         if self._key is None:
             return ConfigError(
-                f"{self._url} wants a key: {said}",
-                hint="name a file that holds it in llm.remote_key_file (chmod 600)",
+                f"{self._url} requires a key: {said}",
+                hint="write it to a file (chmod 600) and name that in llm.remote_key_file",
             )
         return ConfigError(
-            f"{self._url} does not accept the key: {said}",
-            hint="llm.remote_key_file, or the variable of llm.remote_key_variable, must hold the right one",
+            f"{self._url} rejected the key: {said}",
+            hint="llm.remote_key_file, or the variable named in llm.remote_key_variable, must contain a valid key",
         )
 
     def _quoted(self, text: str) -> str:
-        """What somebody said, without the key: a server may repeat what it was sent."""
+        """Quote a message without the key: a server may repeat what it received."""
         if self._key is not None:
             text = text.replace(self._key.reveal(), "…")
         return " ".join(text.split())[:_MAX_QUOTED_CHARS]
 
 
-_ADDRESS_HINT = "llm.remote_url should end in /v1, and llm.remote_kind say what speaks there"
+_ADDRESS_HINT = "llm.remote_url should end in /v1, and llm.remote_kind name the server's API"
 
 
 def _models_hint(known: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 """The types of the tool-call parsers: results, detectors and bodies, the allow-list, reasoning markers.
 
-A detector names the markers that begin its calls. When the chain meets one it asks the detector for a
-`Body`, and feeds it until it has a verdict: MORE (it needs more text), DONE (the region ends at `pos`) or NO
-(this was not a call after all, and the text is text).
+A detector names the markers that begin its calls. At a marker, the chain opens the detector's `Body` and feeds it until
+it returns a verdict: MORE (it needs more text), DONE (the region ends at `pos`) or NO (not a call; the text stays
+text).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAMESPACES = ("functions.", "function.", "tools.", "default_api.")
 
 
 class OfferedTools:
-    """The tools of one request, in OpenAI's form. Made of None, it allows every name and knows no schema."""
+    """The tools of one request, in OpenAI's form. Built from None, it allows every name and has no schemas."""
 
     __slots__ = ("_schemas", "names", "unlimited")
 
@@ -41,7 +41,7 @@ class OfferedTools:
         return name in self._schemas
 
     def resolve(self, written: str) -> str | None:
-        """The offered name that `written` stands for, or None."""
+        """Return the offered name that `written` stands for, or None."""
         if written in self._schemas:
             return written
         if self.unlimited:
@@ -52,7 +52,7 @@ class OfferedTools:
         return None
 
     def schema(self, name: str) -> Mapping[str, Any] | None:
-        """The JSON Schema of a tool's arguments; None when nothing is known of it."""
+        """Return the JSON Schema of a tool's arguments, or None if unknown."""
         return self._schemas.get(name)
 
 
@@ -73,17 +73,17 @@ GEMMA = ReasoningStyle(("<|channel>", "<|channel>thought", "<|channel>thought\n"
 HARMONY = ReasoningStyle((), ("<|end|>", "<|return|>", "<|call|>"))
 
 STYLES = (THINK, THINKING, MISTRAL, GEMMA)
-# Opened by the chat template: which style it is shows only at its end.
+# Opened by the chat template: its style is known only at its end.
 TEMPLATE_OPENED = ReasoningStyle((), tuple(end for style in STYLES for end in style.ends))
 
 
-# How much white space and stray punctuation may stand between the parts of a call.
+# The limit for white space and stray punctuation between the parts of a call.
 MAX_GAP = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallItem:
-    """A call for an offered tool. `arguments` is JSON text; with an `error` it must not be dispatched."""
+    """A call of an offered tool. `arguments` is JSON text; with an `error` it must not be dispatched."""
 
     id: str
     name: str
@@ -93,7 +93,7 @@ class ToolCallItem:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsDelta:
-    """A further piece of a call's JSON text. The pieces of one id make up the call's `arguments`."""
+    """The next piece of a call's JSON text. The pieces of one id add up to the call's `arguments`."""
 
     id: str
     name: str
@@ -102,7 +102,7 @@ class ArgumentsDelta:
 
 @dataclass(frozen=True, slots=True)
 class RejectedCall:
-    """Something written as a call that will not be one: not dispatched, and not spoken either."""
+    """Text written as a call that is not a valid one: neither dispatched nor spoken."""
 
     name: str
     raw: str
@@ -111,8 +111,11 @@ class RejectedCall:
 
 @dataclass(frozen=True, slots=True)
 class ParseDelta:
-    """What one `feed` found. `retracts` says that all text before this delta was reasoning after all:
-    only an end tag came, as when the chat template opens the block and nobody told the parser."""
+    """The result of one `feed`.
+
+    `retracts` marks all earlier text as reasoning: an end tag came without a start tag, as happens if the chat template
+    opens the block and the parser does not know.
+    """
 
     text: str = ""
     reasoning: str = ""
@@ -124,7 +127,7 @@ class ParseDelta:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A whole reply: `text` is for speech, and `fallback` says that calls were recovered from content."""
+    """A complete reply: `text` is for speech; `fallback` tells that calls were recovered from content."""
 
     calls: tuple[ToolCallItem, ...]
     text: str
@@ -135,7 +138,7 @@ class ParsedReply:
 
 @dataclass(slots=True)
 class RawCall:
-    """A call as it stands in the text, before the allow-list and the schema are applied."""
+    """A call as written, before the allow-list and the schema are applied."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -154,7 +157,7 @@ class Verdict(enum.Enum):
 
 @dataclass(slots=True)
 class Opening:
-    """Where a marker stands: what was spoken just before it, and what the body may rely on."""
+    """The position of a marker: the text spoken before it, and the context for the body."""
 
     marker: str
     before: str
@@ -170,11 +173,11 @@ State: TypeAlias = Callable[[bool], Verdict | None]
 
 
 class Body(ABC):
-    """Reads one region, from behind its marker to its end, in pieces of any size.
+    """Reads one region, from its marker to its end, in pieces of any size.
 
-    `calls` fills as calls are complete. `committed` says that the region is a call's whatever follows, so
-    its text is never spoken. After DONE, the text that follows is `text[pos:]`, and `enters` says whether it
-    is reasoning, where the region settles that. After NO, no bare call begins in the next `spent` characters.
+    `calls` receives complete calls. `committed` means that the region belongs to a call in any case, so its text is
+    never spoken. After DONE, the remaining text is `text[pos:]`, and `enters` says whether it is reasoning, if the
+    region decides that. After NO, no bare call begins in the next `spent` characters.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -188,7 +191,7 @@ class Body(ABC):
         self._state: State = self._start
 
     def feed(self, text: str, pos: int, at_end: bool) -> Verdict:
-        """Read on. What cannot be judged yet (a marker cut in two) is kept for the next piece."""
+        """Read on. Text that cannot be decided yet (a split marker) is kept for the next piece."""
         if self.pos < len(self.text):
             text, pos = self.text[self.pos :] + text[pos:], 0
         self.text, self.pos = text, pos
@@ -203,23 +206,22 @@ class Body(ABC):
 
     @abstractmethod
     def _start(self, at_end: bool) -> Verdict | None:
-        """The first state: is this a call?"""
+        """The initial state: decides whether this is a call."""
 
     def progress(self) -> RawCall | None:
-        """The call that is being written, with those of its arguments that are complete."""
+        """Return the call being written, with its complete arguments."""
         return None
 
     def _skip_space(self) -> bool:
-        """Move over white space; whether there is a character left to look at."""
+        """Skip white space; return whether a character is left."""
         text, pos, end = self.text, self.pos, len(self.text)
         while pos < end and text[pos] in " \t\r\n":
             pos += 1
         self.pos = pos
         return pos < end
 
-    def _look_past_space(self) -> bool:
-        """The same for a state that goes back to where it was: it looks no further than `MAX_GAP`, since it
-        will look again with the next piece."""
+    def _peek_past_space(self) -> bool:
+        """Like `_skip_space`, for a state that rewinds: looks no further than `MAX_GAP`, as it will look again."""
         text, pos, end = self.text, self.pos, min(len(self.text), self.pos + MAX_GAP)
         while pos < end and text[pos] in " \t\r\n":
             pos += 1
@@ -227,26 +229,25 @@ class Body(ABC):
         return pos < len(text)
 
     def _looking_at(self, token: str) -> bool | None:
-        """Whether `token` comes next; None when the text ends inside it."""
+        """Whether `token` comes next; None if the text ends inside it."""
         if self.text.startswith(token, self.pos):
             return True
         rest = self.text[self.pos : self.pos + len(token)]
         return None if len(rest) < len(token) and token.startswith(rest) else False
 
     def _looking_at_any(self, tokens: tuple[str, ...]) -> bool | None:
-        """Whether one of `tokens` comes next; None when the text ends inside one."""
+        """Whether one of `tokens` comes next; None if the text ends inside one."""
         if self.text.startswith(tokens, self.pos):
             return True
         return None if any(self._looking_at(token) is None for token in tokens) else False
 
 
 class BaseFormatDetector(ABC):
-    """One wire format. Stateless: a body holds what is read.
+    """One wire format. Stateless: a body holds the parse state.
 
-    `markers` begin a call wherever they stand. `bare_markers` begin one only where tools are offered, outside
-    reasoning and code. `trailers` are swallowed behind a call. `uses_fences` says that models of this family
-    write their calls in code blocks. `wrapper` says how `render` writes calls, for the grammar; without one
-    the format cannot be forced.
+    `markers` begin a call anywhere. `bare_markers` begin one only if tools are offered, outside reasoning and code.
+    `trailers` are dropped after a call. `uses_fences`: models of this family write calls in code blocks. `wrapper`
+    describes for the grammar how `render` writes calls; without one the format cannot be constrained.
     """
 
     markers: ClassVar[tuple[str, ...]] = ()
@@ -257,21 +258,21 @@ class BaseFormatDetector(ABC):
 
     @abstractmethod
     def open(self, opening: Opening) -> Body:
-        """The body behind `opening.marker`."""
+        """Return the body for `opening.marker`."""
 
     @abstractmethod
     def render(self, calls: Sequence[ToolCall]) -> str:
-        """Write `calls` as a model of this family is trained to write them."""
+        """Write `calls` as models of this family are trained to write them."""
 
     def name_markers(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Markers made of the offered names, for formats that write a plain `name(…)`."""
+        """Return markers made of the offered names, for formats that write a plain `name(…)`."""
         return ()
 
 
 class FirstOf(Body):
-    """Several shapes that may stand behind one marker: the first that recognises its own reads on.
+    """Several forms after one marker: the first that recognises the text reads on.
 
-    `bodies` is asked for the next one only as long as none before it has recognised the text.
+    `bodies` is advanced only while no earlier one has recognised it.
     """
 
     def __init__(self, opening: Opening, bodies: Iterable[Body]) -> None:

@@ -1,7 +1,7 @@
 """Incremental readers of bracketed values.
 
-They find where a value ends, deal with brackets that never close, and give each argument of an incomplete
-call as soon as it is complete.
+They find the end of a value, handle brackets that never close, and return each argument of an incomplete call as soon
+as it is complete.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _QUOTES = "\"'"
 
 
 class Brackets:
-    """The extent of one value that begins with an opening bracket.
+    """Finds the end of one value that begins with an opening bracket.
 
-    Brackets inside strings do not count. A quote opens a string only behind one of `{[(,:=`, so an apostrophe
-    or an unescaped quote inside a value does no harm. `ends` are markers that end the value outside strings
-    even though brackets are open; `raw_quotes` are further string delimiters that know no escapes. `marks`
-    are where the commas `marked_depth` deep stand in the text of the last scan, and the brackets around them.
+    Brackets inside strings do not count. A quote opens a string only after one of `{[(,:=`, so an apostrophe or an
+    unescaped quote inside a value does no harm. `ends` are markers that end the value outside strings despite open
+    brackets; `raw_quotes` are further string delimiters without escapes. `marks` are the positions, in the text of the
+    last scan, of the commas at depth `marked_depth` and of the brackets around them.
     """
 
     __slots__ = (
@@ -78,9 +78,9 @@ class Brackets:
         self.marks: list[int] = []
 
     def scan(self, text: str, pos: int, at_end: bool) -> int:
-        """Where the value ends in `text`, or -1 when it goes on behind `consumed`.
+        """Return where the value ends in `text`, or -1 if it continues after `consumed`.
 
-        `cut` is set when one of `ends` was met there and not the last bracket.
+        `cut` is set if one of `ends` was found there instead of the last bracket.
         """
         start, size, stack, search = pos, len(text), self._stack, self._stops.search
         marked = self.marked_depth
@@ -204,7 +204,7 @@ class Brackets:
         return previous == "" or previous in _BEFORE_A_STRING
 
     def _marker(self, text: str, at: int, markers: tuple[str, ...], at_end: bool) -> str | None:
-        """Which of `markers` stands at `at`: "" for none, None when the text ends too early to say."""
+        """Return which of `markers` is at `at`: "" for none, None if the text ends too early to tell."""
         undecided = False
         for marker in markers:
             if text.startswith(marker, at):
@@ -219,16 +219,15 @@ def _stops(further: str, beginnings: str) -> re.Pattern[str]:
     return re.compile(f"[{re.escape(_QUOTES + '{}[]' + further + beginnings)}]")
 
 
-# A call with more arguments is shown when it is complete: to look at them all each time would take too long.
+# A call with more arguments is shown when complete: re-reading all of them each time would take too long.
 MAX_PREVIEWED = 64
 
 
 class ArgumentsPreview:
-    """Cuts the brackets that hold the arguments at their commas, and reads each part once.
+    """Splits the arguments at their commas, and reads each part once.
 
-    `read` turns one part into its argument; `begins` looks at what stands before the brackets and says
-    whether they are the arguments at all. Where a part cannot be read the preview stops: the whole call,
-    which may be repaired, is what counts.
+    `read` parses one part into its argument; `begins` checks the text before the brackets and tells whether they are
+    the arguments. The preview stops at an unreadable part, because the complete call may be repaired.
     """
 
     def __init__(
@@ -242,7 +241,7 @@ class ArgumentsPreview:
         self._over = False
 
     def follow(self, text: str, start: int, end: int, marks: Sequence[int]) -> None:
-        """Go on with `text[start:end]`, in which brackets open and close and commas stand at `marks`."""
+        """Continue with `text[start:end]`, whose brackets and commas are at `marks`."""
         if self._over:
             return
         for mark in marks:
@@ -273,11 +272,10 @@ _NONE_YET = Brackets()
 
 
 class BracketBody(Body):
-    """Collects one bracketed value after the other.
+    """Collects consecutive bracketed values.
 
-    An end marker inside a string is part of it. Only when the value makes no sense, or never ends, was the
-    marker meant: the value then ends there, and so does every later one (`ends_inside_strings`), so that no
-    text is looked at more than twice.
+    An end marker inside a string is part of it, unless the value is invalid or never ends. The value then ends at the
+    marker, and so does every later one (`ends_inside_strings`), so that no text is read more than twice.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -297,7 +295,7 @@ class BracketBody(Body):
         preview: ArgumentsPreview | None = None,
         arguments_depth: int = 1,
     ) -> None:
-        """A value begins at `pos`; its first bracket `opened` may have been part of the marker.
+        """Start a value at `pos`; its first bracket `opened` may have been part of the marker.
 
         `preview` follows the arguments, which are `arguments_depth` brackets deep.
         """
@@ -313,7 +311,7 @@ class BracketBody(Body):
                 preview.follow(opened, 0, 1, self._brackets.marks)
 
     def _sound_json(self) -> dict[str, JsonValue] | None:
-        """The JSON object at `pos`, if all of it is there and sound, as it mostly is in batch."""
+        """Return the JSON object at `pos` if it is complete and valid, as it mostly is in batch."""
         if self.opening.ends_inside_strings:
             return None
         whole = read_at(self.text, self.pos)
@@ -326,16 +324,16 @@ class BracketBody(Body):
         return value
 
     def _value(self, at_end: bool) -> str | None:
-        """The whole value as it is written, once it is there; `pos` then stands behind it."""
+        """Return the text of the complete value, or None; `pos` is then after it."""
         brackets, text, start, limit, limited = self._brackets, self.text, self.pos, len(self.text), False
         if self.opening.ends_inside_strings and self._stops:
             stop = any_of(self._stops).search(text, start)
             if stop is not None:
                 limit, limited = stop.start(), True
             elif not at_end:
-                # A marker may be cut in two here.
+                # A marker may be split here.
                 limit = max(start, len(text) - max(map(len, self._stops)) + 1)
-            # Only this part: copying from the beginning of the reply each time would take too long.
+            # Only this part: copying from the start of the reply each time would take too long.
             text, start, limit = text[start:limit], 0, limit - start
         offset = self.pos - start
         end = brackets.scan(text, start, at_end or limited)
@@ -355,7 +353,7 @@ class BracketBody(Body):
         return written
 
     def _shortened(self, written: str) -> str | None:
-        """The part of `written` before an end marker in it; what is behind the marker is read again."""
+        """Return the part of `written` before an end marker; the text after the marker is read again."""
         stop = any_of(self._stops).search(written) if self._stops else None
         if stop is None:
             return None
@@ -366,5 +364,5 @@ class BracketBody(Body):
 
 @lru_cache(maxsize=64)
 def any_of(markers: tuple[str, ...]) -> re.Pattern[str]:
-    """Finds the first of some markers in one pass."""
+    """Return a pattern that finds the first of some markers in one pass."""
     return re.compile("|".join(map(re.escape, markers)))

@@ -1,6 +1,6 @@
-"""Coerces arguments to the tool's JSON Schema: values are converted where their spelling leaves no doubt.
+"""Coerces arguments to the tool's JSON Schema: converts a value if its spelling is unambiguous.
 
-Nothing is dropped. What cannot be made to fit stays as it is and is named in the list of problems.
+Nothing is dropped. A value that does not fit is left unchanged and listed as a problem.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from edgevox.llm.tool_parsers.json_repair import (
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
 _NULL = {"null", "none", "nil"}
-# Longer ones are not numbers that anybody meant.
+# Longer ones are not meant as numbers.
 _MAX_NUMBER_CHARS = 400
 
 
 class NotConverted:
-    """What `_convert` gives for a value that is not of that kind in any spelling."""
+    """The result of `convert` for a value that is not of that type in any spelling."""
 
 
 NOT_CONVERTED = NotConverted()
 
 
 def convert(value: JsonValue, kind: str) -> JsonValue | NotConverted:
-    """`value` as a `kind`, where its spelling leaves no doubt."""
+    """Convert `value` to the JSON type `kind` if its spelling is unambiguous."""
     match kind:
         case "string":
             return _to_string(value)
@@ -103,7 +103,7 @@ def _to_array(value: JsonValue) -> JsonValue | NotConverted:
 
 
 def parsed(value: JsonValue) -> JsonValue:
-    """What a string that holds a list or an object holds; anything else is itself."""
+    """Parse a string that contains a list or an object; return anything else unchanged."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[", "(")):
         return value
     try:
@@ -133,7 +133,7 @@ def _guess(text: Unquoted) -> JsonValue:
 
 
 def is_kind(value: JsonValue, kind: str) -> bool:
-    """Whether a value is of a JSON type already."""
+    """Whether a value is of a JSON type."""
     match kind:
         case "string":
             return isinstance(value, str)
@@ -154,7 +154,7 @@ def is_kind(value: JsonValue, kind: str) -> bool:
 
 
 def settle(value: JsonValue, depth: int = 0) -> JsonValue:
-    """A value without a schema: what was written without quotes takes the type that it looks like."""
+    """Convert a value without a schema: an unquoted value takes the type it looks like."""
     if isinstance(value, Unquoted):
         return _guess(value)
     if depth > MAX_DEPTH:
@@ -169,9 +169,9 @@ def settle(value: JsonValue, depth: int = 0) -> JsonValue:
 _MAX_REFERENCES = 16
 _MAX_UNIONS = 8
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-# What needs no fitting: a value of exactly this class, where the schema says no more than the type.
+# Values that need no conversion: exactly this class, if the schema restricts only the type.
 _EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
-# Which type is tried first where several are allowed; last a string, which anything can be.
+# The order in which allowed types are tried; string last, since anything can be one.
 _ORDER = {"null": 0, "integer": 1, "number": 2, "boolean": 3, "array": 4, "object": 5, "string": 6}
 _SPELLED_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
 _RESTRICTING = frozenset(("const", "anyOf", "oneOf", "allOf", "$ref"))
@@ -180,21 +180,21 @@ _RESTRICTING = frozenset(("const", "anyOf", "oneOf", "allOf", "$ref"))
 def fit_arguments(
     arguments: Mapping[str, JsonValue], positional: Sequence[JsonValue], schema: Mapping[str, Any] | None
 ) -> tuple[dict[str, JsonValue], list[str]]:
-    """The arguments as the schema wants them, and what is wrong with them still."""
+    """Return the arguments converted to the schema, and the remaining problems."""
     if schema is None:
         problems = ["positional arguments, and no schema to name them"] if positional else []
         return {name: settle(value) for name, value in arguments.items()}, problems
-    return _Fitting(schema).fit(arguments, positional)
+    return _Coercion(schema).fit(arguments, positional)
 
 
 def dumps(arguments: Mapping[str, JsonValue]) -> str:
-    """JSON text that every reader takes. Raises ValueError for infinite numbers."""
+    """Return standard JSON text. Raises ValueError for infinite numbers."""
     text = _ENCODER.encode(arguments)
     return text if text.isascii() else join_surrogates(text)
 
 
-class _Fitting:
-    """One schema, and the problems found while fitting values to it."""
+class _Coercion:
+    """One schema, and the problems found while converting values to it."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -210,7 +210,7 @@ class _Fitting:
         given = dict(arguments)
         only = positional[0] if len(positional) == 1 and not given else None
         if isinstance(only, dict) and all(key in properties for key in only):
-            # f({"a": 1}) passes the arguments, unless the first of them is meant to be an object.
+            # f({"a": 1}) passes the arguments, unless the first parameter is an object.
             given, positional = dict(only), ()
         free = [name for name in properties if name not in given]
         for value in positional:
@@ -227,7 +227,7 @@ class _Fitting:
         extra = schema.get("additionalProperties")
         fitted: dict[str, JsonValue] = {}
         for written, value in given.items():
-            name = written if written in properties else _meant(written, properties, given)
+            name = written if written in properties else _matching_property(written, properties, given)
             if name in properties:
                 fitted[name] = self._fitted(value, properties[name], f"{path}{name}")
             elif isinstance(extra, Mapping):
@@ -244,7 +244,7 @@ class _Fitting:
         return fitted
 
     def _fitted(self, value: JsonValue, schema: object, path: str) -> JsonValue:
-        quick = _quick(value, schema)
+        quick = _convert_simple(value, schema)
         return self._value(value, schema, path) if isinstance(quick, NotConverted) else quick
 
     def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
@@ -285,11 +285,11 @@ class _Fitting:
 
     def _any_of(self, value: JsonValue, options: Sequence[Any], path: str) -> JsonValue:
         if self._unions >= _MAX_UNIONS:
-            # A union that leads back to itself.
+            # A union that refers to itself.
             return settle(value)
         self._unions += 1
         before, best = self._problems, None
-        # What was written without quotes is a string only if nothing else fits: everything can be one.
+        # An unquoted value is a string only if no other type fits.
         bare = isinstance(value, Unquoted)
         for option in sorted(options, key=lambda option: bare and self._only_strings(option)):
             self._problems = []
@@ -350,12 +350,12 @@ class _Fitting:
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
-    # Asking an abstract class takes many times as long as asking for a dict.
+    # isinstance on an abstract class takes many times as long as on a dict.
     return type(value) is dict or isinstance(value, Mapping)
 
 
-def _quick(value: JsonValue, schema: object) -> JsonValue | NotConverted:
-    """The answer for the common case: a plain type, and a value that is of it or plainly spells one."""
+def _convert_simple(value: JsonValue, schema: object) -> JsonValue | NotConverted:
+    """Fast path: a plain type, and a value that is of it or unambiguously spells one."""
     if type(schema) is not dict or not _RESTRICTING.isdisjoint(schema):
         return NOT_CONVERTED
     kind = schema.get("type")
@@ -387,8 +387,8 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
     return sorted(types, key=lambda kind: _ORDER.get(kind, 0)) if len(types) > 1 else types
 
 
-def _meant(written: str, properties: Mapping[str, Any], given: Mapping[str, JsonValue]) -> str:
-    """The property that differs from `written` in letter case, hyphens or spaces only."""
+def _matching_property(written: str, properties: Mapping[str, Any], given: Mapping[str, JsonValue]) -> str:
+    """Return the property that differs from `written` only in letter case, hyphens or spaces."""
     key = _spelled_key(written)
     meant = [name for name in properties if _spelled_key(name) == key and name not in given]
     return meant[0] if len(meant) == 1 else written
@@ -403,7 +403,7 @@ def _spelled(value: JsonValue) -> str:
 
 
 def _unwrap(given: dict[str, JsonValue], properties: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Some models put all arguments into one that is called `arguments`."""
+    """Unwrap arguments that a model put into a single one called `arguments`."""
     if len(given) == 1:
         name, value = next(iter(given.items()))
         if name in ("arguments", "parameters", "kwargs") and name not in properties:

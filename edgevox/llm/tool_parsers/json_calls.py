@@ -1,4 +1,4 @@
-"""Calls written as JSON objects: between a format's markers, on their own in the text, or in a code block."""
+"""Calls written as JSON objects: between a format's markers, bare in the text, or in a code block."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadabl
 NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "kwargs")
 _ID_KEYS = ("id", "call_id", "tool_call_id")
-# Beside a name, these say that the object describes a tool and does not call it.
+# Next to a name, these keys show that the object describes a tool instead of calling it.
 _DESCRIBING_KEYS = ("description", "inputSchema", "input_schema")
 _ARGUMENTS_BEGIN = re.compile(rf"""["']?(?:{"|".join(ARGUMENT_KEYS)})["']?\s*:\s*$""")
 _WRITTEN_NAME = re.compile(rf"""["']?(?:{"|".join(NAME_KEYS)})["']?\s{{0,8}}:\s{{0,8}}["']([^"'\n]{{1,128}})["']""")
 
 
 def calls_of(value: JsonValue, raw: str, offered: OfferedTools) -> list[RawCall] | None:
-    """The calls that a JSON value stands for; None when it is not the shape of a call."""
+    """Return the calls in a JSON value, or None if it does not have the form of a call."""
     if isinstance(value, list):
         found: list[RawCall] = []
         for member in value:
@@ -79,21 +79,21 @@ def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | No
 
 
 def damaged_call(raw: str, reason: str) -> RawCall:
-    """A call that was begun and cannot be read: its name, if that much is there, and why."""
+    """Return an unreadable call with its name, if that can be read, and the reason."""
     written = _WRITTEN_NAME.search(raw, 0, 2000)
     return RawCall(written.group(1) if written else "", {}, raw, problem=reason)
 
 
 def objects(calls: Sequence[ToolCall], *, arguments_key: str = "arguments") -> list[str]:
-    """Each call as a JSON object."""
+    """Return each call as a JSON object."""
     return [f'{{"name": {json.dumps(call.name)}, "{arguments_key}": {call.arguments or "{}"}}}' for call in calls]
 
 
 class JsonCalls(BracketBody):
-    """Behind a marker: an object, several, or a list of them, up to one of `ends`.
+    """After a marker: one object, several, or a list of them, up to one of `ends`.
 
-    `bounds` are markers that begin something else, and so end a damaged object as well. With `ids` objects
-    carry ids of the model's own; as one may stand behind the arguments, these are not shown in advance.
+    `bounds` are markers that begin something else, so they also end a damaged object. With `ids`, objects carry the
+    model's own ids; an id may follow the arguments, so these are not shown in advance.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class JsonCalls(BracketBody):
         if char == "[" and not self._in_list:
             mark = self.pos
             self.pos += 1
-            if not self._look_past_space():
+            if not self._peek_past_space():
                 self.pos = mark
                 return Verdict.MORE
             if self.text[self.pos] not in "{]":
@@ -146,7 +146,7 @@ class JsonCalls(BracketBody):
     def _begin_object(self, opened: str = "") -> Verdict | None:
         start = self.pos - len(opened)
         if start >= 0 and not self.opening.ends_inside_strings and self.text[start] == "{":
-            # The whole object is here and sound, as it mostly is in batch: the C decoder reads it.
+            # Fast path: the object is complete and valid, as it mostly is in batch, so the C decoder reads it.
             whole = read_at(self.text, start)
             if whole is not None:
                 value, self.pos = whole
@@ -181,7 +181,7 @@ class JsonCalls(BracketBody):
         return None
 
     def _read(self, raw: str, value: JsonValue = None) -> list[RawCall]:
-        """The calls of one object, damaged or not."""
+        """Return the calls of one object, damaged or not."""
         if value is None:
             try:
                 value = loads(raw, depth=self._brackets.depth)
@@ -204,7 +204,7 @@ class JsonCalls(BracketBody):
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
         while True:
-            if not self._look_past_space():
+            if not self._peek_past_space():
                 return self._end_of_text(mark, at_end)
             if self.pos - mark > MAX_GAP:
                 self.pos = mark
@@ -224,7 +224,7 @@ class JsonCalls(BracketBody):
                 self.pos += 1
                 if self._in_list or self._ends:
                     continue
-                if not self._look_past_space():
+                if not self._peek_past_space():
                     return self._end_of_text(mark, at_end)
                 if self.text[self.pos] == "{":
                     return self._begin_object()
@@ -244,13 +244,13 @@ class JsonCalls(BracketBody):
             return Verdict.DONE
 
     def _end_of_text(self, mark: int, at_end: bool) -> Verdict:
-        # White space is given back: without an end marker it may belong to what is said next.
+        # White space is given back: without an end marker it may belong to the following text.
         self.pos = mark
         return Verdict.DONE if at_end else Verdict.MORE
 
 
 def read_member(part: str) -> Mapping[str, JsonValue]:
-    """One `"key": value` of an object. Raises Unreadable."""
+    """Parse one `"key": value` of an object. Raises Unreadable."""
     value = loads(f"{{{part}}}")
     return value if isinstance(value, dict) else {}
 
@@ -263,7 +263,7 @@ _INFO_LIMIT = 24
 
 
 class BareJsonCalls(JsonCalls):
-    """An object, or a list of objects, with nothing around it: a call only if it has the shape of one."""
+    """A bare object or list of objects: a call only if it has the form of one."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening, ids=True)
@@ -302,18 +302,18 @@ class BareJsonCalls(JsonCalls):
     def _between(self, at_end: bool) -> Verdict | None:
         if not self.committed:
             return Verdict.NO
-        # Outside a list the next object has to show for itself that it is a call.
+        # Outside a list, the next object must itself have the form of a call.
         return super()._between(at_end) if self._in_list else Verdict.DONE
 
     def _is_call(self, call: RawCall) -> bool:
         if call.name in self.opening.offered:
-            # Cut off in the middle, it is a call still: saying so is better than speaking JSON.
+            # A truncated call is still reported as a call, since the alternative is to speak JSON.
             return call.problem is None or self._cut_off
         return call.problem is None and call.has_arguments
 
 
 class FencedCalls(JsonCalls):
-    """A code block that is nothing but calls of offered tools; any other block is a quotation."""
+    """A code block that contains only calls of offered tools; any other block is a quotation."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening, ends=("```",), ids=True)

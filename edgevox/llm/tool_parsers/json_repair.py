@@ -1,8 +1,8 @@
-"""Reading values that are nearly JSON: what small models write when they mean JSON, or Python, or neither.
+"""Reads almost-JSON: what small models write for JSON, Python or a mix.
 
-Single quotes, bare words, trailing commas, Python literals, tuples, unescaped quotes inside strings and
-missing closing brackets are read. What was written without quotes comes back as `Unquoted`, because only the
-tool's schema can say whether `07` is a number.
+Accepts single quotes, bare words, trailing commas, Python literals, tuples, unescaped quotes inside strings and missing
+closing brackets. An unquoted value is returned as `Unquoted`, because only the tool's schema can tell whether `07` is a
+number.
 """
 
 from __future__ import annotations
@@ -56,29 +56,29 @@ _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
 class Unquoted(str):
-    """A value written without quotes, or between tags: its type is the schema's business."""
+    """A value written without quotes, or between tags: the schema decides its type."""
 
     __slots__ = ()
 
 
 class Unreadable(ValueError):
-    """This cannot be read as a value, whatever is assumed. The message says where it went wrong."""
+    """The text cannot be read as a value. The message says where it failed."""
 
 
 class Truncated(Unreadable):
-    """The text ends inside a value, so part of it is missing."""
+    """The text ends inside a value."""
 
 
 def _no_constant(name: str) -> JsonValue:
     raise ValueError(name)
 
 
-# NaN and Infinity are not JSON, and raw newlines in strings are what models write.
+# NaN and Infinity are not JSON; models do write raw newlines in strings.
 _DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
 
 
 def read_at(text: str, pos: int) -> tuple[JsonValue, int] | None:
-    """The flawless JSON value that begins at `pos`, and where it ends; None when there is none."""
+    """Return the valid JSON value at `pos` and its end, or None."""
     try:
         value, end = _DECODER.raw_decode(text, pos)
     except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ def read_at(text: str, pos: int) -> tuple[JsonValue, int] | None:
 
 
 def loads(text: str, *, depth: int = 0) -> JsonValue:
-    """Read `text` as JSON, or as nearly JSON. Raises Unreadable, and Truncated when a value is cut off."""
+    """Parse `text` as JSON or almost-JSON. Raises Unreadable, and Truncated if a value is cut off."""
     if depth <= MAX_DEPTH:
         try:
             value: JsonValue = _DECODER.decode(text)
@@ -103,7 +103,7 @@ def loads(text: str, *, depth: int = 0) -> JsonValue:
 
 
 class Reader:
-    """A cursor over one text. `raw_quotes` are string delimiters besides quotes that know no escapes."""
+    """A cursor over one text. `raw_quotes` are additional string delimiters without escapes."""
 
     def __init__(self, text: str, *, raw_quotes: tuple[str, ...] = ()) -> None:
         self.text = text
@@ -113,7 +113,7 @@ class Reader:
         self._never_closed = ""
 
     def whole(self) -> JsonValue:
-        """The value that the text holds. Stray closing brackets behind it are forgiven."""
+        """Return the only value of the text. Stray closing brackets after it are ignored."""
         value = self.value()
         rest = self.text[self.pos :].strip(" \t\r\n}]);,`")
         if rest:
@@ -121,7 +121,7 @@ class Reader:
         return value
 
     def peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
+        """Return the next character that is not white space, or ""."""
         char = self.text[self.pos : self.pos + 1]
         if char and char in " \t\r\n":
             space = _SPACE.match(self.text, self.pos)
@@ -131,7 +131,7 @@ class Reader:
         return char
 
     def value(self) -> JsonValue:
-        """One value of any kind."""
+        """Read one value of any type."""
         char = self.peek()
         if char == "":
             raise Truncated("the text ends where a value should stand")
@@ -152,7 +152,7 @@ class Reader:
             raise Unreadable(f"unexpected {self.text[self.pos : self.pos + 20]!r} behind a value")
 
     def string(self) -> str:
-        """A quoted string. A quote that nothing follows which could follow a string is part of the text."""
+        """Read a quoted string. A quote is part of the text unless what follows it could follow a string."""
         text, quote = self.text, self.text[self.pos]
         if text.startswith(quote * 3, self.pos):
             end = text.find(quote * 3, self.pos + 3)
@@ -178,7 +178,7 @@ class Reader:
             pos = end + 1
 
     def key(self) -> str:
-        """A key, quoted or not, up to its colon or equals sign."""
+        """Read a key, quoted or not, up to its colon or equals sign."""
         char = self.peek()
         if char and char in "\"'":
             return self.string()
@@ -206,7 +206,7 @@ class Reader:
         while True:
             char = self.peek()
             if char in "}])":
-                # At the end of the text the closing bracket is missing; a wrong one closes as well.
+                # The end of the text, or a wrong closing bracket, closes as well.
                 self.pos += 1 if char == "}" else 0
                 return members if members and not found else found
             if char == ",":
@@ -241,7 +241,7 @@ class Reader:
             found.append(self.member())
 
     def member(self) -> JsonValue:
-        """One value inside a list, a mapping or a call."""
+        """Read one value inside a list, a mapping or a call."""
         value = self.value()
         if isinstance(value, str) and not isinstance(value, Unquoted):
             # "one" "two": Python joins them.
@@ -287,7 +287,7 @@ class Reader:
                     return _integer(number.group())
         pos = start
         while True:
-            # A bare value may hold brackets of its own: f(x), {name}, [1].
+            # A bare value may contain brackets: f(x), {name}, [1].
             word = _BARE.match(text, pos)
             assert word is not None
             pos = word.end()
@@ -333,13 +333,13 @@ def _integer(text: str) -> int | float:
 def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
-    # Without the escaped backslashes, each backslash that is left begins an escape.
+    # With escaped backslashes removed, each remaining backslash begins an escape.
     parts = text.split("\\\\")
     return join_surrogates("\\".join(_ESCAPE.sub(_escaped, part) if "\\" in part else part for part in parts))
 
 
 def join_surrogates(text: str) -> str:
-    """Pairs written as two escapes become one character, and a half that stands alone becomes U+FFFD."""
+    """Join surrogate pairs written as two escapes; replace a lone half by U+FFFD."""
     if _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -350,5 +350,5 @@ def _escaped(match: re.Match[str]) -> str:
     if digits:
         return chr(int(digits, 16))
     char = match.group(3)
-    # An escape that does not exist (\d) keeps its backslash, as in Python.
+    # An unknown escape (\d) keeps its backslash, as in Python.
     return _SIMPLE_ESCAPES.get(char, match.group())

@@ -1,4 +1,4 @@
-"""The markers that a chain searches for, compiled once for a set of parsers and tool names."""
+"""The markers of a parser chain, compiled once per set of parsers and tool names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from edgevox.llm.tool_parsers.detectors import DETECTORS
 from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 
 FENCE = "```"
-# What a model's chat format puts behind a reply, should the engine let it through.
+# End tokens of chat formats, in case the engine lets them through.
 STOP_TOKENS = frozenset(
     (
         *HARMONY.ends,
@@ -27,12 +27,12 @@ STOP_TOKENS = frozenset(
         "<|observation|>",
     )
 )
-# These are markup as well, so they are dropped behind a call only.
+# These are also markup, so they are dropped only after a call.
 _STOP_TAGS = ("</s>", "<eos>")
 
 
 class Scan:
-    """Finds the next of some markers, and the end of a text that might be the beginning of one."""
+    """Finds the next marker, and a partial marker at the end of a text."""
 
     def __init__(self, markers: Sequence[str], names: Sequence[str] = ()) -> None:
         known = sorted({*markers, *names}, key=len, reverse=True)
@@ -46,7 +46,7 @@ class Scan:
         return len(text) - at < self._longest and text[at:] in self._prefixes
 
     def held_from(self, text: str, pos: int, before: str) -> int:
-        """Where what may be the beginning of a marker stands at the end of `text`, said behind `before`."""
+        """Return where a possible partial marker starts at the end of `text`, which follows `before`."""
         size = len(text)
         for at in range(max(pos, size - self._longest + 1), size):
             tail = text[at:]
@@ -58,13 +58,13 @@ class Scan:
 
 
 def continues_word(before: str) -> bool:
-    """Whether a name behind `before` is the rest of something else, or quoted."""
+    """Whether a name after `before` continues a word or a quotation."""
     return before[-1:].isalnum() or before[-1:] in ("_", ".", "`", '"', "'")
 
 
 @dataclass(slots=True)
 class ChainMarkers:
-    """The scans of one chain, and what each marker means."""
+    """The scans of one chain, and the meaning of each marker."""
 
     text: Scan
     fence: Scan
@@ -80,7 +80,7 @@ class ChainMarkers:
 
 
 def compile_markers(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[str] | None) -> ChainMarkers:
-    """Compile what `chain` looks for; with `names`, bare calls too."""
+    """Compile the markers of `chain`; with `names`, also those of bare calls."""
     openers = _by_marker((marker, name, detector) for name, detector in chain for marker in detector.markers)
     bare = _by_marker(
         (marker, name, detector)
@@ -124,12 +124,12 @@ def _by_marker(
 
 @lru_cache(maxsize=64)
 def markers_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> ChainMarkers:
-    """The compiled chain; the detectors are looked up once for each set of parsers and tool names."""
+    """Return the compiled chain, cached per set of parsers and tool names."""
     unknown = [name for name in parsers if name not in DETECTORS]
     if unknown:
         raise ConfigError(
-            f"no tool-call parser is called {', '.join(unknown)}",
-            hint=f"there are: {', '.join(sorted(DETECTORS))}",
+            f"unknown tool-call parser {', '.join(unknown)}",
+            hint=f"the parsers are {', '.join(sorted(DETECTORS))}",
         )
     chain = [(name, DETECTORS[name]()) for name in (parsers or DETECTORS)]
     if not any(isinstance(detector, HarmonyDetector) for _, detector in chain):

@@ -1,7 +1,7 @@
-"""How a call is written: the text around it, and the notation of its arguments.
+"""How a format writes calls: the text around them, and the notation of the arguments.
 
-Each format's file holds its `Wrapper` beside its detector, and its grammar is made from that: what the
-grammar forces is what the detector reads.
+Each detector's module holds its `Wrapper`, from which the grammar is generated: what the grammar forces is what the
+detector reads.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Literal, TypeAlias
 from edgevox.core.types import ToolCall
 from edgevox.llm.tool_parsers.json_repair import JsonValue
 
-# How characters that cannot stand for themselves are written; "none": they cannot be written at all.
+# How special characters are written in strings; "none": they cannot be written.
 Escapes: TypeAlias = Literal["json", "python", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class Quoting:
-    """A string: `open`, its characters, `close`. Without escapes it cannot hold those of `barred`."""
+    """A string: `open`, its characters, `close`. Without escapes it cannot contain `barred` strings."""
 
     open: str = '"'
     close: str = '"'
@@ -29,10 +29,10 @@ class Quoting:
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How values are written: JSON, where nothing else is said.
+    """How values are written; JSON by default.
 
-    `value_close` stands behind every value that is not a string (those have it in their quoting). `members`
-    is the notation of an object's values and an array's items, where it is another.
+    `value_close` follows every value that is not a string (strings have it in their quoting). `members` is the notation
+    inside objects and arrays, if it differs.
     """
 
     strings: tuple[Quoting, ...] = (Quoting(),)
@@ -51,10 +51,10 @@ class Notation:
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """One reply of calls: one of `before`, then calls with `between` among them, then `after`.
+    """One reply of calls: one of `before`, then calls separated by `between`, then `after`.
 
-    A call is `head`, its name, `middle`, its arguments, `tail`; with `id_head`, that and an id of nine
-    characters stand before the tail. `triggers` are the texts that show that a call begins.
+    A call is `head`, its name, `middle`, its arguments, `tail`; with `id_head`, that and an id of nine characters come
+    before the tail. `triggers` are the strings that start a call.
     """
 
     head: str
@@ -84,7 +84,7 @@ def json_wrapper(
     id_head: str | None = None,
     end_id: str = "",
 ) -> Wrapper:
-    """The wrapper of calls that are `{"name": …, "arguments": {…}}`, each between `begin` and `end`."""
+    """Return the wrapper of calls `{"name": …, "arguments": {…}}`, each between `begin` and `end`."""
     return Wrapper(
         head=f'{begin}{{"name": "',
         middle=f'", "{arguments_key}": ',
@@ -118,7 +118,7 @@ PYTHON_ARGUMENTS = Notation(
 
 
 def brace_notation(quote: str) -> Notation:
-    """Gemma's notation: keys without quotes, strings between `quote`, no blanks."""
+    """Return Gemma's notation: unquoted keys, strings between `quote`, no blanks."""
     return Notation(
         strings=(Quoting(quote, quote, "none", barred="<"),),
         separator=",",
@@ -129,7 +129,7 @@ def brace_notation(quote: str) -> Notation:
 
 
 def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()) -> Notation:
-    """Arguments between tags: strings as they are, everything else as JSON."""
+    """Return the notation of arguments in tags: strings unquoted, everything else as JSON."""
     value = Notation(
         strings=strings or (Quoting("", value_close, "none", barred="<"),),
         value_close=value_close,
@@ -147,13 +147,13 @@ def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings:
 
 
 def arguments_of(call: ToolCall) -> dict[str, JsonValue]:
-    """The arguments of a call as a mapping."""
+    """Return the arguments of a call as a dict."""
     found: dict[str, JsonValue] = json.loads(call.arguments or "{}")
     return found
 
 
 def tagged_arguments(call: ToolCall) -> list[tuple[str, str]]:
-    """Key and value as text: strings as they are, everything else as JSON."""
+    """Return keys and values as text: strings unquoted, everything else as JSON."""
     return [
         (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for key, value in arguments_of(call).items()
@@ -161,12 +161,12 @@ def tagged_arguments(call: ToolCall) -> list[tuple[str, str]]:
 
 
 def python_call(call: ToolCall) -> str:
-    """`name(key=value)` in Python's notation."""
+    """Write `name(key=value)` in Python's notation."""
     return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments_of(call).items())})"
 
 
 def gemma_value(value: JsonValue, quote: str) -> str:
-    """A value in Gemma's notation: strings between `quote`, keys without quotes."""
+    """Write a value in Gemma's notation: strings between `quote`, unquoted keys."""
     match value:
         case str():
             return f"{quote}{value}{quote}"

@@ -1,4 +1,4 @@
-"""Calls written in Python: `[f(a=1), g(b="x")]`, `f(a=1)`, between markers or with nothing around them."""
+"""Calls written in Python: `[f(a=1), g(b="x")]`, `f(a=1)`, between markers or bare."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, U
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*+")
 _MAX_NAME_CHARS = 128
-# The common argument in one step: a name, a value that needs no care, and what ends it.
+# The common argument in one step: a name, a simple value, and what ends it.
 _SIMPLE = re.compile(
     r"[ \t\r\n]*+([A-Za-z_]\w*+)="
     r"""(?:"([^"\\]*+)"|'([^'\\]*+)'|(-?(?:0|[1-9]\d{0,17}+)|[Tt]rue|[Ff]alse|None|null))([,)])"""
@@ -21,7 +21,7 @@ _KEYWORD = re.compile(r"([A-Za-z_][\w.-]*+)[ \t\r\n]*+=(?!=)")
 
 
 def read_simple(text: str, pos: int) -> tuple[dict[str, JsonValue], int] | None:
-    """The arguments in the parentheses at `pos` and where they end, if all are simple and there."""
+    """Return the arguments in the parentheses at `pos` and their end, if all are simple and complete."""
     arguments: dict[str, JsonValue] = {}
     pos += 1
     if text.startswith(")", pos):
@@ -39,7 +39,7 @@ def read_simple(text: str, pos: int) -> tuple[dict[str, JsonValue], int] | None:
 
 
 def read_call(name: str, written: str) -> RawCall:
-    """The call `name` with its arguments in parentheses, damaged or not."""
+    """Return the call `name` with its arguments in parentheses, damaged or not."""
     raw = name + written
     simple = read_simple(written, 0)
     if simple is not None and simple[1] == len(written):
@@ -93,7 +93,7 @@ _NO_CALL = RawCall("", {}, "")
 
 
 class PythonCalls(BracketBody):
-    """Behind a marker: a call, several, or a list of them, up to one of `ends`."""
+    """After a marker: one call, several, or a list of them, up to one of `ends`."""
 
     def __init__(self, opening: Opening, *, ends: tuple[str, ...] = ()) -> None:
         super().__init__(opening)
@@ -190,7 +190,7 @@ class PythonCalls(BracketBody):
     def _between(self, at_end: bool) -> Verdict | None:
         mark = self.pos
         while True:
-            if not self._look_past_space():
+            if not self._peek_past_space():
                 self.pos = mark
                 return Verdict.DONE if at_end else Verdict.MORE
             if self.pos - mark > MAX_GAP:
@@ -225,7 +225,7 @@ class PythonCalls(BracketBody):
 
 
 class BareListCalls(PythonCalls):
-    """`[f(a=1)]` with nothing around it: the opening bracket is the marker."""
+    """A bare `[f(a=1)]`: the opening bracket is the marker."""
 
     def _start(self, at_end: bool) -> Verdict | None:
         if self.opening.before[-1:].isalnum() or self.opening.before[-1:] in ("`", '"', "'", "_", ")", "]"):
@@ -262,7 +262,7 @@ class BareListCalls(PythonCalls):
 
 
 class PlainCall(PythonCalls):
-    """`name(a=1)` for an offered name, the marker being `name(`: a call when nothing is said behind it."""
+    """`name(a=1)` for an offered name; the marker is `name(`. It is a call only if no text follows it."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
@@ -285,7 +285,7 @@ class PlainCall(PythonCalls):
         return None
 
     def _end_of_line(self, at_end: bool) -> Verdict | None:
-        """Inside a sentence a call is an example; without named arguments it must have its own line."""
+        """Inside a sentence a call is an example; without named arguments it must be on its own line."""
         text, at = self.text, self.pos
         while at < len(text) and text[at] in " \t;" and at - self.pos < MAX_GAP:
             at += 1

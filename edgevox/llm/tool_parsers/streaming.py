@@ -1,7 +1,7 @@
-"""Splits a reply into text, reasoning and validated tool calls in one pass, while it is being written.
+"""Splits a streamed reply into text, reasoning and validated tool calls in one pass.
 
-Batch is a stream of one piece, so there is no second implementation that could disagree with streaming. The
-allow-list and the schema are checked only here.
+A complete reply is a stream of one piece, so no second implementation can disagree. The allow-list and the schema are
+checked only here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from edgevox.llm.tool_parsers.markers import FENCE, STOP_TOKENS, Scan, continues
 
 
 class CallValidator:
-    """The calls and rejections of one reply, and the deltas that have not been given out yet."""
+    """Collects the calls and rejections of one reply, and the pending deltas."""
 
     def __init__(self, offered: OfferedTools, explain: Callable[[str], None] | None) -> None:
         self.calls: list[ToolCallItem] = []
@@ -48,7 +48,7 @@ class CallValidator:
         self._shown_keys = 0
 
     def accept(self, raw: RawCall) -> bool:
-        """Take a complete call; whether its tool is offered."""
+        """Add a complete call; return whether its tool is offered."""
         shown, self._shown, self._shown_keys = self._shown, None, 0
         name = self._offered.resolve(raw.name)
         if name is None:
@@ -62,7 +62,7 @@ class CallValidator:
         except ValueError:
             arguments, problems = "{}", ["a number is out of range"]
         error = f"invalid_arguments: {'; '.join(problems)}" if problems else None
-        call = ToolCallItem(raw.id or self._made_up_id(name), name, arguments, error)
+        call = ToolCallItem(raw.id or self._new_call_id(name), name, arguments, error)
         if self._explain is not None:
             self._explain(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
         self.calls.append(call)
@@ -73,7 +73,7 @@ class CallValidator:
         return True
 
     def show(self, unfinished: RawCall) -> None:
-        """Show those arguments of a call that are complete, in the words of the finished call."""
+        """Emit the complete arguments of an unfinished call, exactly as in the finished call."""
         name = self._offered.resolve(unfinished.name)
         if name is None or len(unfinished.arguments) > MAX_PREVIEWED:
             return
@@ -83,14 +83,14 @@ class CallValidator:
         before = self._shown or ""
         piece = "".join((", " if before or at else "{") + pair for at, pair in enumerate(pieces))
         self._shown = before + piece
-        self.deltas.append(ArgumentsDelta(unfinished.id or self._made_up_id(name), name, piece))
+        self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
 
     def _fitted_pairs(self, unfinished: RawCall, name: str) -> list[str]:
         schema = self._offered.schema(name)
         pairs: list[str] = []
         for key in list(unfinished.arguments)[self._shown_keys :]:
             if schema is not None and key not in (schema.get("properties") or ()):
-                # What it is called in the end depends on the other arguments.
+                # Its final name depends on the other arguments.
                 break
             fitted, _ = fit_arguments({key: unfinished.arguments[key]}, (), schema)
             try:
@@ -106,23 +106,22 @@ class CallValidator:
             self._explain(f"rejected, {reason}")
         self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
 
-    def _made_up_id(self, name: str) -> str:
+    def _new_call_id(self, name: str) -> str:
         return f"{name}_{len(self.calls)}"
 
 
 _BEFORE_CHARS = 80
-# A reply that begins calls and never writes one is noise: after so much of it nothing is opened any more.
+# A reply that begins calls and never writes one is noise: after this much of it no region is opened.
 _PATIENCE = 1024
 _PARSED_REFUSAL = 8
 
 
 class StreamingToolParser:
-    """Reads one reply in pieces of any size.
+    """Parses one reply in pieces of any size.
 
-    `parsers` are names of DETECTORS, first wins; none means every format that has markers. `tools` are the
-    offered tools in OpenAI's form: None allows every name, but then plain and bare calls are not looked for.
-    `opened_reasoning` says that the chat template has opened the reasoning already. Raises ConfigError for a
-    parser that is not registered.
+    `parsers` are keys of DETECTORS, the first match wins; empty means every format with markers. `tools` are the
+    offered tools in OpenAI's form; None allows every name, but then plain and bare calls are not searched for.
+    `opened_reasoning`: the chat template has already opened the reasoning. Raises ConfigError for an unknown parser.
     """
 
     def __init__(
@@ -158,16 +157,16 @@ class StreamingToolParser:
         self._finished = False
 
     def feed(self, piece: str) -> ParseDelta:
-        """Read a piece, and give back what is certain now."""
+        """Parse a piece and return what is certain now."""
         if self._finished:
             raise ValueError("the reply is finished; a new one needs a new parser")
         self._run(piece, at_end=False)
         return self._delta()
 
     def finish(self, piece: str = "") -> ParseDelta:
-        """The reply is over, with a last piece or without: settle what was held back.
+        """End the reply, optionally with a last piece, and decide what was held back.
 
-        Calling it again gives an empty delta.
+        A second call returns an empty delta.
         """
         if not self._finished:
             self._finished = True
@@ -175,7 +174,7 @@ class StreamingToolParser:
         return self._delta()
 
     def reply(self) -> ParsedReply:
-        """Everything so far, the same for every way of cutting the reply into pieces."""
+        """Return everything so far, independent of how the reply was split."""
         return ParsedReply(
             calls=tuple(self._intake.calls),
             text="".join(self._text),
@@ -184,7 +183,7 @@ class StreamingToolParser:
             fallback=bool(self._intake.calls),
         )
 
-    # --- the pass over the text
+    # --- scanning
 
     def _run(self, text: str, *, at_end: bool) -> None:
         if self._body is None and self._carry:
@@ -221,7 +220,7 @@ class StreamingToolParser:
             else:
                 self._say(text[pos : found.start()])
                 pos = found.end()
-                self._meet(found.group())
+                self._handle_marker(found.group())
                 continue
             self._say(text[pos:held])
             self._carry = text[held:]
@@ -233,8 +232,8 @@ class StreamingToolParser:
             return plan.fence if self._in_fence else plan.text
         return (plan.fence_in_reasoning if self._in_fence else plan.reasoning)[self._style]
 
-    def _meet(self, marker: str) -> None:
-        """Do what a marker asks for."""
+    def _handle_marker(self, marker: str) -> None:
+        """Handle a marker."""
         plan, style = self._plan, self._style
         if style is not None and marker in style.ends:
             if self._explain is not None:
@@ -242,7 +241,7 @@ class StreamingToolParser:
             self._style, self._in_fence = None, False
             self._start_gap()
         elif marker == FENCE:
-            self._meet_fence()
+            self._handle_fence()
         elif self._before.endswith("`"):
             self._say(marker)
         elif marker in plan.openers and self._patience > 0:
@@ -257,7 +256,7 @@ class StreamingToolParser:
                 self._explain(f"{marker!r} begins reasoning")
             self._style, self._saw_reasoning = plan.begins[marker], True
         elif marker in plan.ends:
-            self._meet_lone_end(marker)
+            self._handle_lone_end(marker)
         elif marker in plan.names and continues_word(self._before):
             self._say(marker)
         elif marker in plan.bare and not self._no_bare and self._patience > 0:
@@ -265,7 +264,7 @@ class StreamingToolParser:
         else:
             self._say(marker)
 
-    def _meet_fence(self) -> None:
+    def _handle_fence(self) -> None:
         reads = self._plan.reads_fences and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
             if self._explain is not None:
@@ -276,7 +275,7 @@ class StreamingToolParser:
         self._in_fence = not self._in_fence
         self._say(FENCE)
 
-    def _meet_lone_end(self, marker: str) -> None:
+    def _handle_lone_end(self, marker: str) -> None:
         if not self._saw_reasoning:
             if self._explain is not None:
                 self._explain(f"{marker!r} and no beginning: the text before it was reasoning")
@@ -322,7 +321,7 @@ class StreamingToolParser:
         self._gap, self._before = True, ""
         self._drops_space = not self._text or self._text[-1][-1:].isspace()
 
-    # --- what was found
+    # --- results
 
     def _say(self, piece: str) -> None:
         if not piece:
@@ -373,7 +372,7 @@ def parse_reply(
     tools: Iterable[Mapping[str, Any]] | None = None,
     opened_reasoning: bool = False,
 ) -> ParsedReply:
-    """Split a whole reply. Raises ConfigError for a parser that is not registered."""
+    """Parse a complete reply. Raises ConfigError for an unknown parser."""
     parser = StreamingToolParser(preset_parsers, tools, opened_reasoning=opened_reasoning)
     parser._run(content, at_end=True)
     return parser.reply()
@@ -382,16 +381,16 @@ def parse_reply(
 def parse_tool_calls_from_content(
     content: str, *, preset_parsers: Sequence[str] = (), tools: Iterable[Mapping[str, Any]] | None = None
 ) -> tuple[list[dict[str, Any]], str, bool]:
-    """The calls in OpenAI's form, the text left for speech, and whether there are calls.
+    """Return the calls in OpenAI's form, the text for speech, and whether there are calls.
 
-    A call whose arguments stay invalid carries an `error`: tell the model, do not dispatch it.
+    A call with invalid arguments carries an `error`: report it to the model, do not dispatch it.
     """
     reply = parse_reply(content, preset_parsers=preset_parsers, tools=tools)
     return [openai_call(call) for call in reply.calls], reply.text, reply.fallback
 
 
 def openai_call(call: ToolCallItem) -> dict[str, Any]:
-    """A call as the chat completions interface writes it."""
+    """Return a call in the form of the chat completions API."""
     written: dict[str, Any] = {
         "id": call.id,
         "type": "function",
@@ -403,7 +402,7 @@ def openai_call(call: ToolCallItem) -> dict[str, Any]:
 
 
 def register_detector(name: str, cls: object) -> None:
-    """Make a format known under `name`. Raises ConfigError if it is no detector, or the name is taken."""
+    """Register a format under `name`. Raises ConfigError if it is not a detector or the name is taken."""
     if not isinstance(cls, type) or not issubclass(cls, BaseFormatDetector):
         raise ConfigError(f"{cls!r} is not a detector", hint="subclass edgevox.llm.tool_parsers.BaseFormatDetector")
     if name in DETECTORS:

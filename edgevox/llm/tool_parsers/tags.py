@@ -1,4 +1,4 @@
-"""Regions made of tags, read in pieces: the part that the tagged formats share."""
+"""Incremental reader of tagged regions, shared by the tagged formats."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LONGEST_TAG = 200
 
 
 class TagBody(BracketBody):
-    """A region made of tags: subclasses say what each tag means, and get the text that stood before it.
+    """A region made of tags. Subclasses handle each tag, with the text before it.
 
-    `pattern` finds a whole tag; a text that ends with one of `beginnings` is kept for the next piece. `pair`
-    is a whole argument whose value holds no tag: its key and its value.
+    `pattern` matches a complete tag; a text that ends with one of `beginnings` is kept for the next piece. `pair`
+    matches a complete argument whose value contains no tag: its key and value.
     """
 
     def __init__(
@@ -36,15 +36,15 @@ class TagBody(BracketBody):
 
     @abstractmethod
     def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
-        """Act on one tag; `self.pos` stands behind it."""
+        """Handle one tag; `self.pos` is after it."""
 
     @abstractmethod
     def _add(self, key: str, written: str) -> None:
-        """One argument is complete."""
+        """Add a complete argument."""
 
     @abstractmethod
     def _end_of_output(self, before: str) -> Verdict:
-        """The reply ends, and `before` stood behind the last tag."""
+        """Handle the end of the reply; `before` is the text after the last tag."""
 
     def _tags(self, at_end: bool) -> Verdict | None:
         text, start = self.text, self.pos

@@ -1,4 +1,4 @@
-"""The vocabulary that grammars are tried with, read once."""
+"""The vocabulary for grammar tests, loaded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both engines as the tests ask them: llama.cpp on GBNF, llguidance on Lark, each byte by byte."""
+"""Both grammar backends for tests: llama.cpp on GBNF, llguidance on Lark, each byte by byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances for a schema: valid ones in the order in which a grammar wants them, and broken ones."""
+"""Instances of a schema: valid ones in the order of the grammar, and invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers between bounds: at the bounds, just beside them, and anywhere."""
+"""Numbers between bounds: at the bounds, next to them, and anywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas as grammars: both engines take them, accept what is valid, refuse what is not, and agree."""
+"""Schemas as grammars: both backends accept valid instances, reject others, and agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every wire format: its grammar accepts what its detector writes, and that reads what it accepts."""
+"""Each wire format's grammar and detector accept each other's output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server on loopback, over real HTTP, that answers as a script says: well, wrongly, half, or not at all."""
+"""A scripted HTTP server on loopback that answers correctly, wrongly, partially or not at all."""
 
 from __future__ import annotations
 

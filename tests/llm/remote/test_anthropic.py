@@ -1,4 +1,4 @@
-"""A model behind Anthropic's API, over real HTTP: its events, its blocks, and its errors."""
+"""The Anthropic API over real HTTP: events, blocks and errors."""
 
 from __future__ import annotations
 
@@ -133,13 +133,13 @@ async def test_calls_and_results_are_blocks_and_neighbours_one_message() -> None
         (NamedTool("switch_lamp"), {"type": "tool", "name": "switch_lamp"}),
     ],
 )
-async def test_the_choice_of_tools_is_handed_on(choice: Any, written: object) -> None:
+async def test_tool_choice_is_passed_on(choice: Any, written: object) -> None:
     async with scripted(CALL) as server, RemoteModel(server.url, kind="anthropic") as model:
         await told(model, offering(tool_choice=choice, parallel_calls=True))
     assert server.bodies[0]["tool_choice"] == written
 
 
-async def test_an_answer_is_held_to_a_schema_by_a_call() -> None:
+async def test_a_forced_call_enforces_a_schema() -> None:
     answer = events(
         START,
         block(0, "tool_use", name="answer", input={}),
@@ -154,7 +154,7 @@ async def test_an_answer_is_held_to_a_schema_by_a_call() -> None:
     assert server.bodies[0]["tools"] == [{"name": "answer", "input_schema": schema}]
 
 
-async def test_the_word_that_ended_the_text_is_told() -> None:
+async def test_the_stop_string_is_reported() -> None:
     answer = events(START, added(0, "text_delta", text="a"), ended("stop_sequence", "END"), STOP)
     async with scripted(answer) as server, RemoteModel(server.url, kind="anthropic") as model:
         _text, done = await told(model, ASKED)
@@ -168,18 +168,18 @@ def problem(kind: str, message: str = "no") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
-        (whole(problem("authentication_error"), 401), ConfigError, "does not accept the key"),
+        (whole(problem("authentication_error"), 401), ConfigError, "rejected the key"),
         (whole(problem("not_found_error", "model: claude-0"), 404), ModelMissing, "has no model"),
         (whole(problem("overloaded_error"), 529), EngineFailed, "not ready"),
-        (whole(problem("rate_limit_error"), 429), EngineFailed, "too much to do"),
+        (whole(problem("rate_limit_error"), 429), EngineFailed, "is overloaded"),
         (events(START, problem("overloaded_error", "busy")), EngineFailed, "busy (overloaded_error)"),
-        (events(START, added(0, "text_delta", text="Half"), ended("end_turn")), EngineFailed, "broke off"),
-        (events(START, added(3, "input_json_delta", partial_json="{")), EngineFailed, "no chat completion"),
-        (events({"type": "content_block_delta"}), EngineFailed, "no chat completion"),
-        (raw(b"<html>"), EngineFailed, "no chat completion"),
+        (events(START, added(0, "text_delta", text="Half"), ended("end_turn")), EngineFailed, "closed the connection"),
+        (events(START, added(3, "input_json_delta", partial_json="{")), EngineFailed, "invalid chat completion"),
+        (events({"type": "content_block_delta"}), EngineFailed, "invalid chat completion"),
+        (raw(b"<html>"), EngineFailed, "invalid chat completion"),
     ],
 )
-async def test_what_a_server_does_wrong_is_told(answer: Answer, kind: type[EdgevoxError], message: str) -> None:
+async def test_server_errors_are_reported(answer: Answer, kind: type[EdgevoxError], message: str) -> None:
     async with (
         scripted(answer) as server,
         RemoteModel(server.url, kind="anthropic", key=Secret(KEY)) as model,

@@ -1,4 +1,4 @@
-"""The key for a server: out of a closed file or the environment, and never told."""
+"""The API key of a remote model: read from a private file or the environment, and never shown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_key_is_read_from_the_variable_that_is_set() -> None:
         assert key.reveal() == KEY
 
 
-def test_no_key_is_no_mistake() -> None:
+def test_a_missing_key_is_not_an_error() -> None:
     assert read_key(LlmSettings(), {}) is None
 
 
@@ -46,7 +46,7 @@ def test_no_key_is_no_mistake() -> None:
         ("sk-ä", 0o600, "no key"),
     ],
 )
-def test_a_file_that_is_no_key_is_named_and_not_told(
+def test_an_invalid_key_file_is_named_without_its_content(
     tmp_path: Path, content: str | None, mode: int, problem: str
 ) -> None:
     file = tmp_path / "key"

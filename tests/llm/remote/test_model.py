@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible server: answers, calls, cancellation, and all that goes wrong."""
+"""A model on an OpenAI-compatible server: answers, calls, cancellation and failures."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ async def test_a_schema_becomes_a_response_format() -> None:
 
 
 @pytest.mark.parametrize(("thinking", "text"), [(True, "<think>Hm.</think>\nYes."), (False, "Yes.")])
-async def test_thoughts_are_marked_where_they_are_wanted_and_left_out_where_not(thinking: bool, text: str) -> None:
+async def test_reasoning_is_yielded_only_if_enabled(thinking: bool, text: str) -> None:
     thought = {"choices": [{"delta": {"reasoning_content": "Hm."}}]}
     got, _done, _server = await answered(
         events(thought, said("Yes."), ended(), DONE), request=ChatRequest(ASKED.messages, thinking=thinking)
@@ -140,14 +140,14 @@ async def test_comments_and_line_ends_of_every_kind_are_understood() -> None:
     assert text == "Hi"
 
 
-async def test_what_is_only_prepared_is_not_asked_for() -> None:
+async def test_prompt_only_sends_no_request() -> None:
     _text, done, server = await answered(talk("x"), request=ChatRequest(ASKED.messages, prompt_only=True))
     assert (done.finish_reason, server.bodies) == ("stop", [])
 
 
-async def test_a_reply_that_was_interrupted_is_not_begun_anew() -> None:
+async def test_an_interrupted_reply_is_not_continued() -> None:
     with pytest.raises(ModelError, match="interrupted"):
-        await answered(talk("x"), request=ChatRequest(ASKED.messages, begun="Good"))
+        await answered(talk("x"), request=ChatRequest(ASKED.messages, reply_prefix="Good"))
 
 
 # --- calls
@@ -209,7 +209,7 @@ async def test_a_call_without_arguments_has_none() -> None:
         (NamedTool("switch_lamp"), {"type": "function", "function": {"name": "switch_lamp"}}),
     ],
 )
-async def test_the_choice_of_tools_is_handed_on(choice: Any, written: object) -> None:
+async def test_tool_choice_is_passed_on(choice: Any, written: object) -> None:
     _text, _done, server = await answered(call("switch_lamp", on=True), request=offering(tool_choice=choice))
     assert server.bodies[0]["tool_choice"] == written
 
@@ -233,7 +233,7 @@ async def test_calls_and_results_of_before_go_back_in_the_servers_form() -> None
     assert result == {"role": "tool", "content": "done", "tool_call_id": "call00001"}
 
 
-async def test_tools_can_be_told_in_words_where_a_server_knows_none() -> None:
+async def test_tools_can_be_written_as_text_for_a_server_without_tools() -> None:
     request = offering(tools_as="lines", wire_format="hermes")
     text, _done, server = await answered(
         talk('<tool_call>{"name": "switch_lamp", "arguments": {"on": true}}</tool_call>'), request=request
@@ -299,7 +299,7 @@ async def test_a_server_that_refuses_every_choice_is_not_asked_for_ever() -> Non
     assert "tool_choice is not supported" in error.message
 
 
-async def test_neighbours_of_the_users_are_one_message() -> None:
+async def test_adjacent_user_messages_are_merged() -> None:
     request = ChatRequest((Message("user", "Hello."), Message("user", "(Be brief.)")))
     _text, _done, server = await answered(talk("x"), request=request)
     assert server.bodies[0]["messages"] == [{"role": "user", "content": "Hello.\n\n(Be brief.)"}]
@@ -314,7 +314,7 @@ async def test_a_call_in_the_text_is_a_call_too() -> None:
 # --- cancellation
 
 
-async def test_a_reply_that_is_no_longer_wanted_ends_at_once_and_its_connection_with_it() -> None:
+async def test_a_cancel_ends_the_reply_and_closes_the_connection() -> None:
     cancel = CancelFlag()
     async with scripted(events(said("Once"), then="silence")) as server, RemoteModel(server.url) as model:
         async with asyncio.timeout(BOUND_S):
@@ -334,7 +334,7 @@ async def test_closing_the_replies_closes_the_connection() -> None:
             await server.gone.wait()
 
 
-async def test_what_is_cancelled_before_it_begins_says_nothing() -> None:
+async def test_a_request_cancelled_before_it_starts_yields_nothing() -> None:
     cancel = CancelFlag()
     cancel.set()
     async with scripted(talk("Hello.")) as server, RemoteModel(server.url) as model:
@@ -344,7 +344,7 @@ async def test_what_is_cancelled_before_it_begins_says_nothing() -> None:
 # --- what goes wrong
 
 
-async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
+async def test_an_unreachable_server_is_reported_with_a_hint() -> None:
     async with scripted(talk("x")) as server:
         url = server.url
     with pytest.raises(EngineFailed, match="does not answer") as caught:
@@ -352,7 +352,7 @@ async def test_a_server_that_is_not_there_is_named_with_what_to_do() -> None:
     assert "running" in caught.value.hint
 
 
-async def test_a_server_that_goes_away_later_is_seen_to_be_gone() -> None:
+async def test_a_server_that_goes_away_is_marked_as_down() -> None:
     async with scripted(talk("x")) as server:
         model = RemoteModel(server.url)
         await model.start()
@@ -365,52 +365,50 @@ async def test_a_server_that_goes_away_later_is_seen_to_be_gone() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
-        (whole({"error": {"message": f"wrong key {KEY}"}}, 401), ConfigError, "does not accept the key"),
-        (whole({"error": {"message": "no"}}, 403), ConfigError, "does not accept the key"),
+        (whole({"error": {"message": f"wrong key {KEY}"}}, 401), ConfigError, "rejected the key"),
+        (whole({"error": {"message": "no"}}, 403), ConfigError, "rejected the key"),
         (
             whole({"error": {"message": 'model "big" not found, try pulling it first'}}, 404),
             ModelMissing,
             "has no model big",
         ),
-        (raw(b"404 page not found", status=404), ConfigError, "nobody chats"),
-        (whole({"error": "slow down"}, 429, **{"Retry-After": "7"}), EngineFailed, "too much to do"),
+        (raw(b"404 page not found", status=404), ConfigError, "has no chat API"),
+        (whole({"error": "slow down"}, 429, **{"Retry-After": "7"}), EngineFailed, "is overloaded"),
         (whole({"error": {"message": "Loading model"}}, 503), EngineFailed, "Loading model"),
         (raw(b"oh", status=500), EngineFailed, "answered 500: oh"),
-        (raw(b"", status=308), ConfigError, "sends elsewhere"),
-        (raw(b"<html>hello</html>"), EngineFailed, "no chat completion"),
-        (whole({"hello": 1}), EngineFailed, "no chat completion"),
-        (events("data: {nonsense\n\n"), EngineFailed, "no chat completion"),
-        (events(said("Half"), then="cut"), EngineFailed, "broke off"),
-        (events(said("Half")), EngineFailed, "broke off"),
+        (raw(b"", status=308), ConfigError, "redirects"),
+        (raw(b"<html>hello</html>"), EngineFailed, "invalid chat completion"),
+        (whole({"hello": 1}), EngineFailed, "invalid chat completion"),
+        (events("data: {nonsense\n\n"), EngineFailed, "invalid chat completion"),
+        (events(said("Half"), then="cut"), EngineFailed, "closed the connection"),
+        (events(said("Half")), EngineFailed, "closed the connection"),
         (events(said("Half"), {"error": {"message": "GPU on fire"}}), EngineFailed, "GPU on fire"),
         (raw(b"data: \xff\xfe\n\n", "text/event-stream"), EngineFailed, "UTF-8"),
     ],
 )
-async def test_what_a_server_does_wrong_is_told_with_a_hint(
-    answer: Answer, kind: type[EdgevoxError], message: str
-) -> None:
+async def test_server_errors_are_reported_with_a_hint(answer: Answer, kind: type[EdgevoxError], message: str) -> None:
     error = await refusal(answer, key=Secret(KEY))
     assert isinstance(error, kind)
     assert message in error.message
 
 
-async def test_a_server_that_says_when_is_believed() -> None:
+async def test_retry_after_is_in_the_hint() -> None:
     error = await refusal(whole({"error": "slow down"}, 429, **{"Retry-After": "7"}))
     assert "in 7 s" in error.hint
 
 
 async def test_a_key_that_is_missing_is_asked_for() -> None:
     error = await refusal(whole({"error": {"message": "unauthorized"}}, 401))
-    assert "wants a key" in error.message
+    assert "requires a key" in error.message
     assert "remote_key_file" in error.hint
 
 
-async def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
+async def test_an_unknown_model_is_reported_with_the_known_ones() -> None:
     error = await refusal(whole({"error": {"code": "model_not_found", "message": "The model?"}}, 404))
     assert "big" in error.hint
 
 
-async def test_a_server_that_falls_silent_is_given_up() -> None:
+async def test_a_silent_server_times_out() -> None:
     limits = EngineLimits(first_reply_s=BOUND_S, next_reply_s=0.05)
     error = await refusal(events(said("Once"), then="silence"), limits=limits)
     assert isinstance(error, EngineFailed)
@@ -430,7 +428,7 @@ async def test_a_conversation_that_is_too_long_loses_its_oldest_turns() -> None:
     assert isinstance(error, ContextOverflow)
 
 
-async def test_a_connection_that_the_server_closed_meanwhile_is_made_anew() -> None:
+async def test_a_stale_connection_is_reopened() -> None:
     async def hang_up(request: Any, _server: ScriptedServer) -> Any:
         request.transport.abort()
         await asyncio.sleep(0)
@@ -463,7 +461,7 @@ async def test_the_only_model_need_not_be_named(models: Answer, name: str) -> No
 
 
 @pytest.mark.parametrize("models", [listed("one", "two"), listed(), raw(b"", status=404)])
-async def test_where_there_is_a_choice_of_models_one_must_be_named(models: Answer) -> None:
+async def test_with_several_models_one_must_be_named(models: Answer) -> None:
     async with scripted(talk("x"), models=models) as server:
         with pytest.raises(ConfigError) as caught:
             await RemoteModel(server.url).start()
@@ -481,12 +479,12 @@ async def test_another_edgevox_is_kept_from_using_its_own_tools() -> None:
 
 
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/v1", "http://", "http://h:x/v1", "http://h/v1?key=1"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_url_is_rejected(url: str) -> None:
     with pytest.raises(ConfigError):
         RemoteModel(url)
 
 
-def test_a_key_in_an_address_is_refused_and_not_repeated() -> None:
+def test_a_key_in_a_url_is_rejected_and_not_repeated() -> None:
     with pytest.raises(ConfigError) as caught:
         RemoteModel(f"http://me:{KEY}@host/v1")
     assert KEY not in caught.value.message

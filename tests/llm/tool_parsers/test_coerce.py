@@ -1,4 +1,4 @@
-"""Arguments are made to fit the schema where their meaning is plain, and the rest is said."""
+"""Arguments are coerced to the schema if unambiguous; other problems are reported."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def test_the_meaning_is_kept_and_the_type_fits(value: Any, schema: dict[str, Any
         ("soon", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, 'x should be integer, not "soon"'),
     ],
 )
-def test_what_cannot_fit_stays_and_is_said(value: Any, schema: dict[str, Any], problem: str) -> None:
+def test_a_value_that_does_not_fit_is_kept_and_reported(value: Any, schema: dict[str, Any], problem: str) -> None:
     result, problems = fit(value, schema)
     assert result == value
     assert problems == [problem]
 
 
-def test_a_required_argument_that_is_missing_is_said() -> None:
+def test_a_missing_required_argument_is_reported() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "required": ["a"]}
     assert fit_arguments({}, (), schema) == ({}, ["a is missing"])
 

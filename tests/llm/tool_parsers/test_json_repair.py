@@ -1,4 +1,4 @@
-"""Nearly JSON is read as what it means; what has no meaning is refused, and a cut is known for what it is."""
+"""Almost-JSON is parsed; unreadable text is rejected, and truncation is detected."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_it_is_read_as_what_it_means(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a": "b', '{"a": ', '{"a"', '{"a": tru', '{"a": [1, 2', '{"a": {"b'])
-def test_a_text_that_ends_inside_a_value_is_known_for_it(text: str) -> None:
+def test_a_truncated_value_is_detected(text: str) -> None:
     with pytest.raises(Truncated):
         loads(text)
 
 
 @pytest.mark.parametrize("text", ['{"a" 1}', "{,:}", '{"a": 1} and more', "[" * 200 + "]" * 200, "{'a': }"])
-def test_what_has_no_meaning_is_refused(text: str) -> None:
+def test_unreadable_text_is_rejected(text: str) -> None:
     with pytest.raises(Unreadable):
         loads(text, depth=text.count("["))
 

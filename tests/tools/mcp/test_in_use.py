@@ -97,9 +97,9 @@ async def test_only_relevant_tools_are_in_the_prompt_and_the_usual_prompt_is_kno
     assert tools_of(talk) == home
     assert "beta_look" in tools_of(look)
     assert len(tools_of(look)) <= len(home) + 4
-    assert look.usual_tools is not None
-    assert [tool["function"]["name"] for tool in look.usual_tools] == home
-    assert (talk.usual_tools, talk.client == look.client) == (None, False)
+    assert look.default_tools is not None
+    assert [tool["function"]["name"] for tool in look.default_tools] == home
+    assert (talk.default_tools, talk.client == look.client) == (None, False)
 
 
 async def test_a_follow_up_finds_the_tool_of_the_previous_turn(folders: Folders) -> None:

@@ -50,7 +50,7 @@ class FunctionGemmaDetector(BaseFormatDetector):
 
 
 class BraceCalls(BracketBody):
-    """`call:NAME{key:value}` up to `end`; `quotes` delimit strings that know no escapes."""
+    """`call:NAME{key:value}` up to `end`; `quotes` delimit strings without escapes."""
 
     def __init__(self, opening: Opening, *, end: str, quotes: tuple[str, ...]) -> None:
         super().__init__(opening)
@@ -61,7 +61,7 @@ class BraceCalls(BracketBody):
     def _start(self, at_end: bool) -> Verdict | None:
         marker = self.opening.marker
         if marker.startswith("call:"):
-            # Without a wrapper: the marker holds the name and the brace.
+            # Without a wrapper: the marker contains the name and the brace.
             self._name = marker[len("call:") : -1]
             self._begin_arguments(opened="{")
             self.committed = True
@@ -84,7 +84,7 @@ class BraceCalls(BracketBody):
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return Verdict.NO
         self.pos = name.end()
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         closing = self._looking_at(self._end)
@@ -92,11 +92,11 @@ class BraceCalls(BracketBody):
             self.pos = mark
             return Verdict.MORE if closing is None and not at_end else Verdict.NO
         self.committed = True
-        # call:f:f{} names the function twice.
+        # call:f:f{} repeats the function name.
         self._name = name.group().rsplit(":", 1)[-1]
         if closing:
             self.calls.append(RawCall(self._name, {}, name.group()))
-            self._state = self._behind
+            self._state = self._after_call
         elif not self._take_plain():
             self._begin_arguments()
         return None
@@ -116,7 +116,7 @@ class BraceCalls(BracketBody):
         return RawCall(self._name, self._preview.arguments, "")
 
     def _take_plain(self) -> bool:
-        """Flawless arguments with their end marker, as they mostly are in batch: no brackets to follow."""
+        """Fast path: valid arguments with their end marker, as they mostly are in batch."""
         end = self.text.find(self._end, self.pos, self.pos + _PLAIN_CHARS)
         if end < 0 or self.opening.ends_inside_strings:
             return False
@@ -126,7 +126,7 @@ class BraceCalls(BracketBody):
             return False
         self.calls.append(RawCall(self._name, value, f"call:{self._name}{written}"))
         self.pos = end
-        self._state = self._behind
+        self._state = self._after_call
         return True
 
     def _arguments(self, at_end: bool) -> Verdict | None:
@@ -134,7 +134,7 @@ class BraceCalls(BracketBody):
         if written is None:
             return Verdict.MORE
         self._take(written)
-        self._state = self._behind
+        self._state = self._after_call
         return None
 
     def _take(self, written: str) -> None:
@@ -151,9 +151,9 @@ class BraceCalls(BracketBody):
             call.problem = str(err)
         self.calls.append(call)
 
-    def _behind(self, at_end: bool) -> Verdict | None:
+    def _after_call(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        while self._look_past_space():
+        while self._peek_past_space():
             looking = self._looking_at(self._end)
             if looking:
                 self.pos += len(self._end)
@@ -169,7 +169,7 @@ class BraceCalls(BracketBody):
 
 
 def _read_plain(written: str, quote: str) -> JsonValue:
-    """Flawless notation, turned into JSON for the C decoder; None when it is not flawless."""
+    """Convert valid notation to JSON for the C decoder; return None if it is not valid."""
     pieces = written.split(quote)
     if len(pieces) % 2 == 0:
         return None

@@ -39,14 +39,14 @@ class GlmDetector(BaseFormatDetector):
 
 
 def render_pairs(call: ToolCall) -> str:
-    """The arguments of one call, a pair of tags for each."""
+    """Return the arguments of one call as pairs of tags."""
     return "".join(
         f"<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n" for key, value in tagged_arguments(call)
     )
 
 
 class ArgTagCalls(TagBody):
-    """`NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`, perhaps with `<tool_sep>`."""
+    """`NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`, optionally with `<tool_sep>`."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening, _TAG, _BEGINNINGS, _PAIR)
@@ -59,7 +59,7 @@ class ArgTagCalls(TagBody):
         if name is None or name.end() - self.pos > MAX_NAME_CHARS:
             return Verdict.NO
         mark, self.pos = self.pos, name.end()
-        if not self._look_past_space():
+        if not self._peek_past_space():
             if at_end and name.group() in self.opening.offered:
                 self._name = name.group()
                 self._take()
@@ -87,7 +87,7 @@ class ArgTagCalls(TagBody):
                 self._mode = "key"
             case "</arg_key>":
                 self._key = before
-                self._mode = "behind key"
+                self._mode = "after key"
             case "<arg_value>":
                 self._mode = "value"
             case "</arg_value>":
@@ -104,8 +104,8 @@ class ArgTagCalls(TagBody):
         return None
 
     def _finish_value(self, written: str) -> None:
-        if self._key is not None and self._mode in ("value", "behind key"):
-            # Without its opening tag a value stands between line breaks that are not part of it.
+        if self._key is not None and self._mode in ("value", "after key"):
+            # Without its opening tag, a value stands between line breaks that are not part of it.
             self._add(self._key, written if self._mode == "value" else written.strip())
         self._key, self._mode = None, ""
 
@@ -156,7 +156,7 @@ class HunyuanDetector(BaseFormatDetector):
 
 
 class _WrappedCalls(ArgTagCalls):
-    """The outer tag and the first call in it; further calls begin with tags of their own."""
+    """The outer tag and its first call; further calls begin with their own tags."""
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():

@@ -1,6 +1,6 @@
 """Harmony (gpt-oss): messages with a header, `<|channel|>commentary to=functions.NAME<|message|>{…}<|call|>`.
 
-The header also says what is reasoning (`analysis`) and what is text (`final`), so every chain reads it.
+The header also separates reasoning (`analysis`) from text (`final`), so every chain reads it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HarmonyDetector(BaseFormatDetector):
 
 
 class HarmonyMessage(BracketBody):
-    """A header, and the call behind it; behind other headers the text is the chain's."""
+    """A header and its call; after other headers, the chain reads the text."""
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
@@ -122,7 +122,7 @@ class HarmonyMessage(BracketBody):
         return RawCall(self._name, self._preview.arguments, "")
 
     def _other(self, at_end: bool) -> Verdict | None:
-        """A message to something else, code for instance: it is nobody's to read aloud."""
+        """Skip a message to another recipient, such as code: it is not spoken."""
         found = any_of(_ENDS).search(self.text, self.pos)
         end = -1 if found is None else found.start()
         if end < 0 and not at_end:

@@ -68,7 +68,7 @@ class Qwen3CoderDetector(BaseFormatDetector):
 
 
 def render_function(call: ToolCall) -> str:
-    """One `<function=…>` block."""
+    """Return one `<function=…>` block."""
     parameters = (f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in tagged_arguments(call))
     return f"<function={call.name}>\n{''.join(parameters)}</function>"
 
@@ -76,7 +76,7 @@ def render_function(call: ToolCall) -> str:
 class FunctionTagCalls(TagBody):
     """`<function=NAME><parameter=KEY>value</parameter></function>`, or `<function=NAME>{json}</function>`.
 
-    The wrapper `<tool_call>` may be there or not: `opening.marker` tells.
+    `opening.marker` shows whether the wrapper `<tool_call>` is present.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -146,12 +146,12 @@ class FunctionTagCalls(TagBody):
             problem = str(err)
         self._take(problem)
         self._preview = None
-        self._state = self._behind_json
+        self._state = self._after_json
         return None
 
-    def _behind_json(self, at_end: bool) -> Verdict | None:
+    def _after_json(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         looking = self._looking_at("</function>")
@@ -160,7 +160,7 @@ class FunctionTagCalls(TagBody):
             return Verdict.MORE
         if looking:
             self.pos += len("</function>")
-            self._state = self._behind_function
+            self._state = self._after_function
             return None
         if self.text[self.pos] in "}]":
             self.pos += 1
@@ -181,7 +181,7 @@ class FunctionTagCalls(TagBody):
             if self.opening.ends_inside_strings:
                 self._finish_value(before)
                 return self._end_function(written)
-            # The value may hold this text; it ends here only if the whole region does.
+            # The value may contain this text; it ends here only if the whole region does.
             self._pending = before, written
             self._state = self._value_may_end
             return None
@@ -193,7 +193,7 @@ class FunctionTagCalls(TagBody):
     def _value_may_end(self, at_end: bool) -> Verdict | None:
         before, written = self._pending
         mark = self.pos
-        more = self._look_past_space()
+        more = self._peek_past_space()
         follows = self._looking_at_any(_BEHIND_FUNCTION if written == "</function>" else _BEHIND_CALL)
         over = follows if more else None
         self.pos = mark
@@ -209,23 +209,23 @@ class FunctionTagCalls(TagBody):
     def _end_function(self, written: str) -> Verdict | None:
         self._take()
         if written == "</function>":
-            self._state = self._behind_function
+            self._state = self._after_function
             return None
         if written == "</tool_call>":
             return Verdict.DONE
-        # What begins the next call is not this one's.
+        # The start of the next call is not part of this one.
         if self.pos >= len(written) and self.text.startswith(written, self.pos - len(written)):
             self.pos -= len(written)
         else:
             self.text, self.pos = written + self.text[self.pos :], 0
         if written == "<tool_call>":
             return Verdict.DONE
-        self._state = self._behind_function
+        self._state = self._after_function
         return None
 
-    def _behind_function(self, at_end: bool) -> Verdict | None:
+    def _after_function(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         closing, another = self._looking_at("</tool_call>"), self._looking_at("<function=")

@@ -98,7 +98,7 @@ class Llama32Detector(BaseFormatDetector):
 
 
 class _BuiltinCall(PythonCalls):
-    """`brave_search.call(query="…")`, as Llama 3.1 writes calls of its built-in tools."""
+    """`brave_search.call(query="…")`, Llama 3.1's format for calls of its built-in tools."""
 
     def progress(self) -> RawCall | None:
         call = super().progress()
@@ -148,7 +148,7 @@ class PhiFunctoolsDetector(BaseFormatDetector):
 
 
 class _FunctoolsCalls(JsonCalls):
-    """The bracket is part of the marker, so the list is open already; now and then it is missing."""
+    """The bracket is part of the marker, so the list is already open; sometimes it is missing."""
 
     def _start(self, at_end: bool) -> Verdict | None:
         self._in_list = True

@@ -1,6 +1,6 @@
 """Mistral: `[TOOL_CALLS] [{…}]`, `[TOOL_CALLS]name{…}`, `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`.
 
-The nine-character id is the model's own, and has to come back in the `tool` message.
+The model writes the nine-character id itself, and expects it in the `tool` message.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class NamedCalls(BracketBody):
 
     def _start(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         name = _NAME.match(self.text, self.pos)
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return self._over(mark)
         self.pos = name.end()
-        if not self._look_past_space():
+        if not self._peek_past_space():
             self.pos = mark
             return Verdict.MORE
         if self.text[self.pos] == "{" and not self.committed:

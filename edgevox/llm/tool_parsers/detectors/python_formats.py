@@ -77,7 +77,7 @@ class Olmo3Detector(BaseFormatDetector):
         return OLMO3_BEGIN + "\n".join(map(python_call, calls)) + OLMO3_END
 
 
-# Strings are JSON's, so that a text has one spelling; only the three words are Python's.
+# Strings are JSON, so that a text has one spelling; only True, False and None are Python's.
 _VALUES = Notation(true="True", false="False", null="None")
 
 

@@ -18,7 +18,7 @@ from edgevox.llm.tool_parsers.json_repair import JsonValue, Unquoted, Unreadable
 from edgevox.llm.tool_parsers.notation import Quoting, Wrapper, tagged_arguments, tagged_notation
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
 
-# Byte-level tokenizers now and then leave Ġ for the blank, or nothing.
+# Byte-level tokenizers sometimes leave Ġ for the blank, or nothing.
 MARKERS = ("<function name=", "<function\u0120name=", "<functionname=")
 _CDATA = "<![CDATA["
 _CDATA_END = "]]>"
@@ -66,7 +66,7 @@ def _render_parameter(pair: tuple[str, str]) -> str:
 
 
 class AttributeTagCalls(TagBody):
-    """Function and parameter tags that carry their names in an attribute. The marker ends behind `name=`."""
+    """Function and parameter tags with their names in an attribute. The marker ends after `name=`."""
 
     def __init__(self, opening: Opening, *, function: str, parameter: str) -> None:
         pattern, pair = _patterns(function, parameter)
@@ -111,7 +111,7 @@ class AttributeTagCalls(TagBody):
         return None
 
     def _read_json(self, written: str) -> str | None:
-        """Arguments as one JSON object instead of tags; what is wrong with it, if anything."""
+        """Read arguments written as one JSON object instead of tags; return the problem, if any."""
         if not written.strip().startswith("{"):
             return None
         try:
