@@ -108,7 +108,7 @@ def test_a_server_that_fails_says_why(capsys: pytest.CaptureFixture[str], log: P
         (["mcp", "add", "x y", "--", "z"], "is not a valid server name"),
         (["mcp", "add", "--env", "A", "x", "--", "z"], "invalid NAME=VALUE"),
         (["mcp", "add", "x", "--env", "A=b", "--", "z"], "comes after the name"),
-        (["mcp", "remove", "x"], "unknown MCP server x"),
+        (["mcp", "remove", "x"], "has no server x"),
         (["mcp", "test", "x"], "unknown MCP server x"),
         (["mcp", "list", "--mcp-config", "/no/such.json"], "there is no file"),
     ],

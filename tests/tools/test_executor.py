@@ -526,7 +526,7 @@ async def test_a_confirmation_is_for_one_call_once() -> None:
     ):
         assert (refused.code, refused.is_error) == ("tool_denied", True)
     assert (await runner.dispatch_confirmed(call("open_door", "{"), await token())).code == "tool_denied"
-    assert (await runner.dispatch_confirmed(call("nothing"), await token())).code == "bad_request"
+    assert (await runner.dispatch_confirmed(call("nothing"), await token())).code == "tool_denied"
     assert opened == ["front"]
 
 
