@@ -35,16 +35,7 @@ from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import ServerSettings, load_settings
 from edgevox.core.files import Folders, user_folders
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import (
-    API_CLIENT,
-    ChatDelta,
-    ChatDone,
-    ChatModel,
-    ChatReply,
-    ChatRequest,
-    Message,
-    Sampling,
-)
+from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatReply, ChatRequest, Message, Sampling
 from edgevox.models import open_store
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant

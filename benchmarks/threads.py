@@ -19,16 +19,7 @@ from pathlib import Path
 from benchmarks.hardware import describe
 from edgevox.core.files import user_folders
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import (
-    Audio,
-    ChatDelta,
-    ChatDone,
-    ChatReply,
-    ChatRequest,
-    Message,
-    Sampling,
-    SynthesisRequest,
-)
+from edgevox.core.types import Audio, ChatDelta, ChatDone, ChatReply, ChatRequest, Message, Sampling, SynthesisRequest
 from edgevox.engines import SupervisedEngine
 from edgevox.llm.engine import LlamaEngine
 from edgevox.models import ModelStore, open_store

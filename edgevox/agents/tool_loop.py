@@ -17,14 +17,7 @@ from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.policy import (
-    LOCAL,
-    USER_SAID_NO,
-    Caller,
-    Channel,
-    PendingConfirmation,
-    low_confidence_question,
-)
+from edgevox.tools.policy import LOCAL, USER_SAID_NO, Caller, Channel, PendingConfirmation, low_confidence_question
 from edgevox.tools.results import ToolResult, sentence
 
 

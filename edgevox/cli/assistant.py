@@ -14,12 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from edgevox.app.control.server import single_instance
-from edgevox.app.local_sessions import (
-    LocalSessionFactory,
-    SessionView,
-    run_sessions,
-    voice_engines,
-)
+from edgevox.app.local_sessions import LocalSessionFactory, SessionView, run_sessions, voice_engines
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.service import ServiceSession
 from edgevox.audio.io.device_manager import AudioDeviceManager

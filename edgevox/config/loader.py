@@ -15,15 +15,7 @@ from typing import Any
 
 from edgevox.config.schema import PLUGINS, catalogue, sections, suggestions, unknown
 from edgevox.config.sections import AUTO
-from edgevox.config.settings import (
-    DEFAULT_PRESET,
-    GENERIC_PRESET,
-    LAYERS,
-    REMOTE_PRESET,
-    Settings,
-    Source,
-    SttSettings,
-)
+from edgevox.config.settings import DEFAULT_PRESET, GENERIC_PRESET, LAYERS, REMOTE_PRESET, Settings, Source, SttSettings
 from edgevox.config.toml_file import TomlFile, read_toml
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders, data_path

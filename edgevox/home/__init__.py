@@ -7,28 +7,11 @@ from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.schedule import AlarmSchedule
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.backends.demo import DemoHome
-from edgevox.home.entities import (
-    Action,
-    Area,
-    ConnectedHome,
-    Entity,
-    Floor,
-    Home,
-    HomeError,
-    House,
-    ListItem,
-    Verb,
-)
+from edgevox.home.entities import Action, Area, ConnectedHome, Entity, Floor, Home, HomeError, House, ListItem, Verb
 from edgevox.home.intents.catalogue import CATALOGUE, HOME_TOOLS_VERSION, HomeTool
 from edgevox.home.intents.tools import home_tools
 from edgevox.home.prompt import HomePrompt
-from edgevox.home.prompt_text import (
-    HOME_INSTRUCTIONS,
-    HOME_PROMPT_VERSION,
-    home_instructions,
-    home_names,
-    home_prompt,
-)
+from edgevox.home.prompt_text import HOME_INSTRUCTIONS, HOME_PROMPT_VERSION, home_instructions, home_names, home_prompt
 from edgevox.home.resolve.target_resolver import resolved_targets
 
 __all__ = [

@@ -16,14 +16,7 @@ from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
 from edgevox.llm.grammars import GrammarCache
-from edgevox.llm.prefix_cache import (
-    SEQUENCES,
-    DigestCache,
-    PrefixCache,
-    ReadOnlySnapshots,
-    SnapshotKey,
-    SnapshotStore,
-)
+from edgevox.llm.prefix_cache import SEQUENCES, DigestCache, PrefixCache, ReadOnlySnapshots, SnapshotKey, SnapshotStore
 from edgevox.llm.prompt.render import drop_oldest_turn
 from edgevox.llm.prompt.templates import CHATML, ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt

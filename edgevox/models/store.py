@@ -35,14 +35,7 @@ from edgevox.models.download import (
     no_progress,
     sha256_of,
 )
-from edgevox.models.lockfile import (
-    FileRecord,
-    LockFile,
-    OptimisedCopies,
-    OptimisedCopy,
-    ProcessorRecord,
-    Recipe,
-)
+from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopies, OptimisedCopy, ProcessorRecord, Recipe
 from edgevox.models.manifest import (
     HubSource,
     Manifest,

@@ -18,8 +18,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject
 from edgevox.server.anthropic import MessagesBody
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio.routes import AudioRoutes, SpeechBody, TextFormat
-from edgevox.server.audio.streams import MEDIA_TYPES
+from edgevox.server.audio import MEDIA_TYPES, AudioRoutes, SpeechBody, TextFormat
 from edgevox.server.chat.routes import ChatRoutes, model_list, one_model
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access, Tokens
@@ -34,13 +33,7 @@ from edgevox.server.http.middleware import (
     exposition,
 )
 from edgevox.server.openai import ChatCompletionBody
-from edgevox.server.tool_routes import (
-    ConfirmationBody,
-    ConfirmationRoutes,
-    Confirmations,
-    ToolCallBody,
-    ToolRoutes,
-)
+from edgevox.server.tool_routes import ConfirmationBody, ConfirmationRoutes, Confirmations, ToolCallBody, ToolRoutes
 from edgevox.server.web.dashboard import DashboardRoutes, SettingsBody, SettingsRoutes
 from edgevox.server.web.static_files import page_routes
 from edgevox.server.websocket.endpoint import VoiceSocket

@@ -52,7 +52,7 @@ from edgevox.engines.wyoming import (
     write_event,
 )
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio.streams import synthesize_in_turns, transcribe_in_turns
+from edgevox.server.audio import synthesize_in_turns, transcribe_in_turns
 from edgevox.server.chat.input import ChatInput, ReplyText
 from edgevox.server.chat.service import ChatService
 from edgevox.server.engine_queues import EngineQueues

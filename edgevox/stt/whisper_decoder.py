@@ -29,14 +29,7 @@ from tokenizers import Tokenizer as Tokens
 
 from edgevox.core.errors import ConfigError, ModelError, ModelMissing
 from edgevox.core.types import SAMPLE_RATE_HZ
-from edgevox.stt.decoding import (
-    DEFAULT_DECODE_OPTIONS,
-    FULL_WINDOW_S,
-    DecodeOptions,
-    Decoding,
-    Hypothesis,
-    Window,
-)
+from edgevox.stt.decoding import DEFAULT_DECODE_OPTIONS, FULL_WINDOW_S, DecodeOptions, Decoding, Hypothesis, Window
 from edgevox.stt.whisper_adapter import adapted_folder, decode_options_of, read_tokens
 
 FRAMES_PER_S = 100

@@ -14,18 +14,7 @@ import pytest
 
 from edgevox.agents.memory_file import MemoryFile
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import (
-    Ask,
-    Mute,
-    Reload,
-    Request,
-    Say,
-    Status,
-    Stop,
-    Talk,
-    Unmute,
-    audio_from_note,
-)
+from edgevox.app.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute, audio_from_note
 from edgevox.core.errors import ConfigError, EngineFailed, OtherSettings
 from edgevox.core.events import (
     EngineChanged,

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgevox.audio.endpointing import (
-    Endpointer,
-    EndpointEvent,
-    FalseStart,
-    PossibleEnd,
-    SpeechResumed,
-    SpeechStarted,
-)
+from edgevox.audio.endpointing import Endpointer, EndpointEvent, FalseStart, PossibleEnd, SpeechResumed, SpeechStarted
 from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.audio.wake_gate import WakeGatedEndpointer, WakeState
 from edgevox.config import AudioSettings

@@ -5,17 +5,7 @@ import logging
 
 import pytest
 
-from edgevox.core.hooks import (
-    Again,
-    Answer,
-    Deny,
-    Hook,
-    Hooks,
-    ModelReply,
-    Run,
-    SafetyHookFailed,
-    ToolOutcome,
-)
+from edgevox.core.hooks import Again, Answer, Deny, Hook, Hooks, ModelReply, Run, SafetyHookFailed, ToolOutcome
 from edgevox.core.types import ChatRequest, Message, ToolCall
 
 CALL = ToolCall("call-1", "turn_on", '{"name": "lamp"}')

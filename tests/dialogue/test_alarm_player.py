@@ -11,15 +11,7 @@ import numpy as np
 
 from edgevox.agents import LLMAgent
 from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
-from edgevox.core.events import (
-    Event,
-    InstantWordHeard,
-    RingEnded,
-    RingStarted,
-    RingTrouble,
-    TurnEnded,
-    TurnStarted,
-)
+from edgevox.core.events import Event, InstantWordHeard, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer

@@ -14,13 +14,7 @@ import pytest
 from benchmarks.barge_in import barge_in
 from benchmarks.speech_test_set import Utterance
 from edgevox.audio.files import write_wav
-from edgevox.core.events import (
-    PlaybackStarted,
-    SpeechStarted,
-    TranscriptionStarted,
-    TranscriptReady,
-    TurnEnded,
-)
+from edgevox.core.events import PlaybackStarted, SpeechStarted, TranscriptionStarted, TranscriptReady, TurnEnded
 from edgevox.core.turn import Turn
 from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest, Transcript
 from edgevox.engines import SupervisedEngine

@@ -30,14 +30,7 @@ from edgevox.core.events import (
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, ChatReply, ChatRequest, SynthesisRequest
 from edgevox.dialogue import BuiltinCommands, ConfirmationDialog, Earcons, Pipeline, Synthesizer, Transcriber
-from edgevox.dialogue.earcons import (
-    AFTER_CALL_S,
-    AT_ONCE_S,
-    FILLER_PHRASES,
-    accepted_tone,
-    error_tone,
-    wake_tone,
-)
+from edgevox.dialogue.earcons import AFTER_CALL_S, AT_ONCE_S, FILLER_PHRASES, accepted_tone, error_tone, wake_tone
 from edgevox.dialogue.earcons import ERROR_PHRASES as APOLOGIES
 from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speculative import SpeculativeTranscript

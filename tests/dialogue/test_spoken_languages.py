@@ -13,14 +13,7 @@ from edgevox.agents.conversation import Conversation
 from edgevox.core.events import Event
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, SynthesisRequest
-from edgevox.dialogue import (
-    BuiltinCommands,
-    ConfirmationDialog,
-    Pipeline,
-    ReplyLanguages,
-    Synthesizer,
-    Transcriber,
-)
+from edgevox.dialogue import BuiltinCommands, ConfirmationDialog, Pipeline, ReplyLanguages, Synthesizer, Transcriber
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import Speech, tool
 from tests.dialogue.fake_stt import FakeStt

@@ -34,14 +34,7 @@ from edgevox.core.events import (
 )
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest, TranscribeRequest, Transcript
-from edgevox.dialogue import (
-    BuiltinCommands,
-    ConfirmationDialog,
-    Pipeline,
-    Synthesizer,
-    Transcriber,
-    VoiceLoop,
-)
+from edgevox.dialogue import BuiltinCommands, ConfirmationDialog, Pipeline, Synthesizer, Transcriber, VoiceLoop
 from edgevox.engines import SupervisedEngine
 from edgevox.home import Alarms, DemoHome, Timers, home_names, home_tools
 from edgevox.testing import NullSinks, ScriptedModel

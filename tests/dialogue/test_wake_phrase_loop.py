@@ -16,15 +16,7 @@ from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.config import AudioSettings
 from edgevox.core.events import Event, SpeechDropped, SpeechStarted, TranscriptReady, TurnEnded, TurnStarted
 from edgevox.core.types import Audio
-from edgevox.dialogue import (
-    Pipeline,
-    Synthesizer,
-    Transcriber,
-    VoiceLoop,
-    WakePhrase,
-    WakePhraseFilter,
-    WakeState,
-)
+from edgevox.dialogue import Pipeline, Synthesizer, Transcriber, VoiceLoop, WakePhrase, WakePhraseFilter, WakeState
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from tests.audio.sounds import espeak, noise
 from tests.audio.test_wake_state import FakeSpotter

@@ -5,14 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from edgevox.home import (
-    HOME_INSTRUCTIONS,
-    HOME_PROMPT_VERSION,
-    DemoHome,
-    home_instructions,
-    home_names,
-    home_prompt,
-)
+from edgevox.home import HOME_INSTRUCTIONS, HOME_PROMPT_VERSION, DemoHome, home_instructions, home_names, home_prompt
 from edgevox.home.backends.demo import FIRST_DAY
 from edgevox.llm.prompt.tool_lines import tools_text
 from tests.home.conftest import Bench

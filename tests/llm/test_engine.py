@@ -12,16 +12,7 @@ import pytest
 from edgevox.core.errors import ContextOverflow, ModelError, ModelMissing
 from edgevox.core.platform import anonymous_bytes
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import (
-    API_CLIENT,
-    Busy,
-    ChatDelta,
-    ChatDone,
-    ChatReply,
-    ChatRequest,
-    Message,
-    Sampling,
-)
+from edgevox.core.types import API_CLIENT, Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, Message, Sampling
 from edgevox.llm.engine import LlamaEngine
 from tests.models.lora_files import write_adapter
 

@@ -26,7 +26,7 @@ from edgevox.core.types import Audio, TranscribeRequest, Transcript, TtsService
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio.streams import MEDIA_TYPES, AudioFormat, split_at_pauses
+from edgevox.server.audio import MEDIA_TYPES, AudioFormat, split_at_pauses
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.testing import ToneSynthesizer
 from tests.server.harness import TALKER, model, served, talking

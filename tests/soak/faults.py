@@ -28,14 +28,7 @@ from edgevox.app.control.protocol import (
 )
 from edgevox.app.service import AssistantService
 from edgevox.core.errors import ControlError, EngineFailed
-from edgevox.core.events import (
-    EndpointReached,
-    EngineName,
-    Event,
-    PlaybackStarted,
-    SynthesisStarted,
-    TurnStarted,
-)
+from edgevox.core.events import EndpointReached, EngineName, Event, PlaybackStarted, SynthesisStarted, TurnStarted
 from edgevox.core.types import JsonObject
 from tests.soak.ledger import Ledger
 from tests.soak.room import SoakTrade

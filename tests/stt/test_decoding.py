@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from edgevox.stt.decoding import (
-    Decoding,
-    Hypothesis,
-    best_decoding,
-    choose,
-    is_repetition_loop,
-    says_it_twice,
-)
+from edgevox.stt.decoding import Decoding, Hypothesis, best_decoding, choose, is_repetition_loop, says_it_twice
 
 
 def attempt(

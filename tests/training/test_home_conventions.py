@@ -10,16 +10,7 @@ import pytest
 from edgevox.home.entities import Area, Entity, House
 from edgevox.home.intents.catalogue import CATALOGUE
 from training.home import sensor_questions, state_questions
-from training.home.commands import (
-    alarms,
-    ambiguous_names,
-    chores,
-    lists,
-    media,
-    set_values,
-    switching,
-    timers,
-)
+from training.home.commands import alarms, ambiguous_names, chores, lists, media, set_values, switching, timers
 from training.home.houses import DEMO, KnownHome, random_house
 from training.home.lexicon.devices import LIGHT
 from training.home.lexicon.values import Numbers, duration

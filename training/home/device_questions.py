@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from training.home.lexicon.devices import (  # fmt: skip
+from training.home.lexicon.devices import (
     CLIMATE,
     COVERS,
     FAN,

@@ -21,16 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from edgevox.stt.whisper_adapter import ModelBin
-from training.stt.whisper import (
-    END,
-    RATE_HZ,
-    START,
-    Clips,
-    Whisper,
-    as_tensors,
-    log_mel,
-    skip_cudnn_attention,
-)
+from training.stt.whisper import END, RATE_HZ, START, Clips, Whisper, as_tensors, log_mel, skip_cudnn_attention
 
 FULL_S = 30
 LIKELIEST = 32

@@ -15,17 +15,7 @@ from typing import TypeAlias
 from rich.text import Text
 
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import (
-    Mute,
-    Reload,
-    Request,
-    Status,
-    Stop,
-    Talk,
-    Unmute,
-    Watch,
-    event_from_note,
-)
+from edgevox.app.control.protocol import Mute, Reload, Request, Status, Stop, Talk, Unmute, Watch, event_from_note
 from edgevox.cli.command import Command
 from edgevox.cli.context import Context, run_until_done
 from edgevox.cli.ui.top_view import TopView

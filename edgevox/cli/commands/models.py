@@ -16,15 +16,7 @@ from edgevox.cli.ui.progress import pull_progress
 from edgevox.core.errors import ConfigError, ModelError, ModelMissing
 from edgevox.core.platform import processor_name
 from edgevox.engines.threads import plan_threads
-from edgevox.models import (
-    DEFAULT_MODELS,
-    ModelEntry,
-    ModelStore,
-    OptimisedCopy,
-    WeightSpeed,
-    open_store,
-    size_text,
-)
+from edgevox.models import DEFAULT_MODELS, ModelEntry, ModelStore, OptimisedCopy, WeightSpeed, open_store, size_text
 from edgevox.models.gguf_file import TARGET_TYPES, TargetType, read_header
 from edgevox.models.optimise import (
     AdapterFile,

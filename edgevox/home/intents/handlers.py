@@ -10,17 +10,7 @@ from edgevox.core.languages import counted, listed
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Action, Attributes, Entity, Home, HomeError, House, Verb
 from edgevox.home.intents.resolution import ResolvedIntent
-from edgevox.home.phrasing import (
-    brief,
-    is_are,
-    is_in_state,
-    knows_state,
-    number,
-    place_of,
-    sentence,
-    state_phrase,
-    the,
-)
+from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, place_of, sentence, state_phrase, the
 from edgevox.home.resolve.fuzzy import are_same, closest_names, fuzzy_readings
 from edgevox.home.resolve.target_resolver import ClarificationNeeded
 

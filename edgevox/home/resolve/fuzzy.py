@@ -13,13 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from edgevox.core.words import (
-    Words,
-    normalized_words,
-    singular,
-    word_set,
-    words_with_plurals,
-)
+from edgevox.core.words import Words, normalized_words, singular, word_set, words_with_plurals
 
 HOUSE_WORDS = word_set(
     """

@@ -14,13 +14,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from edgevox.core.words import normalized_words, word_set
-from edgevox.home.resolve.fuzzy import (
-    HOUSE_WORDS,
-    consonant_skeleton,
-    phonetic_code,
-    phonetic_distance,
-    same_onset,
-)
+from edgevox.home.resolve.fuzzy import HOUSE_WORDS, consonant_skeleton, phonetic_code, phonetic_distance, same_onset
 from edgevox.home.resolve.labels import ALL_WORDS, every_kind_word
 
 COLOURS = word_set(

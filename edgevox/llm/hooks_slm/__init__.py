@@ -10,13 +10,7 @@ from collections.abc import Callable
 
 from edgevox.core.hooks import Hook
 from edgevox.llm.hooks_slm.replies import EchoedPayload, EmptyReply, LoopingReply, speakable_chars
-from edgevox.llm.hooks_slm.tool_calls import (
-    CopiedWords,
-    EmptyArguments,
-    RepeatedCall,
-    SchemaError,
-    reads_by_name,
-)
+from edgevox.llm.hooks_slm.tool_calls import CopiedWords, EmptyArguments, RepeatedCall, SchemaError, reads_by_name
 
 __all__ = [
     "CopiedWords",

@@ -11,13 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from edgevox.core.hooks import Again, Answer, Hook, ModelReply, Run
-from edgevox.llm.hooks_slm.result_text import (
-    as_sentence,
-    content_words,
-    turn_note,
-    turn_sentence,
-    value_words,
-)
+from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, turn_note, turn_sentence, value_words
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable
 
 # A reply is a few hundred words; the search is linear in the text for every length of the repeated part.

@@ -10,14 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from edgevox.llm.tool_parsers.json_repair import (
-    MAX_DEPTH,
-    JsonValue,
-    Unquoted,
-    Unreadable,
-    join_surrogates,
-    loads,
-)
+from edgevox.llm.tool_parsers.json_repair import MAX_DEPTH, JsonValue, Unquoted, Unreadable, join_surrogates, loads
 
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}

@@ -8,16 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from edgevox.agents.chat_request import fence_results
-from edgevox.core.types import (
-    ChatDone,
-    FinishReason,
-    JsonObject,
-    Message,
-    NamedTool,
-    Sampling,
-    ToolCall,
-    ToolChoice,
-)
+from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.tools.schema import schema_fault
 

@@ -31,10 +31,7 @@ from edgevox import __version__
 from edgevox.core.errors import ToolError
 from edgevox.tools.mcp.config import ServerSpec
 from edgevox.tools.mcp.tools import Definition
-from edgevox.tools.mcp.transports import (
-    Process,
-    open_transport,
-)
+from edgevox.tools.mcp.transports import Process, open_transport
 
 MAX_TOOLS = 500
 _MAX_PAGES = 50

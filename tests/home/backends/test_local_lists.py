@@ -8,18 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.core.types import ToolCall
-from edgevox.home import (
-    Action,
-    Alarms,
-    ConnectedHome,
-    DemoHome,
-    Entity,
-    HomeError,
-    House,
-    ListItem,
-    Timers,
-    home_tools,
-)
+from edgevox.home import Action, Alarms, ConnectedHome, DemoHome, Entity, HomeError, House, ListItem, Timers, home_tools
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists, LocalLists
 from edgevox.tools import ToolExecutor, ToolRegistry
 from tests.home.conftest import NOW, Clock

@@ -11,13 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edgevox.home import DemoHome, HomeError, House
-from edgevox.home.resolve.target_resolver import (
-    ClarificationNeeded,
-    Slots,
-    TargetNotFound,
-    find_area,
-    find_entities,
-)
+from edgevox.home.resolve.target_resolver import ClarificationNeeded, Slots, TargetNotFound, find_area, find_entities
 from tests.home.houses import house, large_house, thing
 
 DEMO = DemoHome().house()

@@ -13,14 +13,7 @@ import pytest
 from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.config.secrets import Secret
-from edgevox.core.errors import (
-    ConfigError,
-    ContextOverflow,
-    EdgevoxError,
-    EngineFailed,
-    ModelError,
-    ModelMissing,
-)
+from edgevox.core.errors import ConfigError, ContextOverflow, EdgevoxError, EngineFailed, ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDelta, ChatDone, ChatRequest, Message, NamedTool, Sampling, ToolCall
 from edgevox.engines.base import EngineLimits

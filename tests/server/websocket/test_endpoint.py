@@ -13,17 +13,7 @@ import pytest
 
 from edgevox.core.files import Folders
 from tests.dialogue.sounds import voiced
-from tests.server.websocket.harness import (
-    GUEST,
-    OWNER,
-    TALKER,
-    Client,
-    Lobby,
-    connected,
-    lobby,
-    unknown,
-    until,
-)
+from tests.server.websocket.harness import GUEST, OWNER, TALKER, Client, Lobby, connected, lobby, unknown, until
 
 HELLO = {"type": "hello", "version": 1, "token": OWNER}
 

@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from edgevox.core.errors import StateError
 from edgevox.core.types import ToolCall
 from edgevox.tools import ToolExecutor, ToolRegistry, ToolResult
-from edgevox.tools.builtin.documents import (
-    MAX_FILE_BYTES,
-    DocumentIndex,
-    corpus_tools,
-    find_documents,
-    html_text,
-)
+from edgevox.tools.builtin.documents import MAX_FILE_BYTES, DocumentIndex, corpus_tools, find_documents, html_text
 
 
 @pytest.fixture

@@ -8,15 +8,7 @@ from collections.abc import Callable
 from training.home.houses import spoken_name
 from training.home.lexicon import vocabulary
 from training.home.lexicon.devices import MOWER, NAMES, VACUUM
-from training.home.lexicon.vocabulary import (
-    CITIES,
-    MESSAGES,
-    PEOPLE,
-    ROBOT_PEOPLE,
-    in_area,
-    on_floor,
-    with_article,
-)
+from training.home.lexicon.vocabulary import CITIES, MESSAGES, PEOPLE, ROBOT_PEOPLE, in_area, on_floor, with_article
 from training.home.speaker import Phrase, Request, Speaker, make_request
 from training.home.templates import Grammar, home_call, wordings
 

@@ -8,12 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from edgevox.core.languages import counted, listed
-from edgevox.home.backends.home_assistant.connection import (
-    CANNOT_REACH,
-    CommandFailed,
-    Connection,
-    Unreachable,
-)
+from edgevox.home.backends.home_assistant.connection import CANNOT_REACH, CommandFailed, Connection, Unreachable
 from edgevox.home.backends.home_assistant.services import (
     Service,
     in_state,

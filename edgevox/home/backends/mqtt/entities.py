@@ -11,23 +11,9 @@ from dataclasses import dataclass
 from edgevox.home.backends.mqtt.climate import Climate, Fan
 from edgevox.home.backends.mqtt.component import BinarySensor, Component, Sensor, Values
 from edgevox.home.backends.mqtt.covers import Cover, Valve
-from edgevox.home.backends.mqtt.discovery import (
-    DiscoveredEntity,
-    DiscoveryConfig,
-    InvalidDiscovery,
-    parse_discovery,
-)
+from edgevox.home.backends.mqtt.discovery import DiscoveredEntity, DiscoveryConfig, InvalidDiscovery, parse_discovery
 from edgevox.home.backends.mqtt.lights import JsonLight, TopicLight
-from edgevox.home.backends.mqtt.switches import (
-    AlarmPanel,
-    Button,
-    Humidifier,
-    LawnMower,
-    Lock,
-    Siren,
-    Switch,
-    Vacuum,
-)
+from edgevox.home.backends.mqtt.switches import AlarmPanel, Button, Humidifier, LawnMower, Lock, Siren, Switch, Vacuum
 from edgevox.home.backends.mqtt.templates import Template
 from edgevox.home.entities import Area, Entity, House
 

@@ -1,3 +1,0 @@
-"""OpenAI-compatible transcription and speech routes."""
-
-from __future__ import annotations
