@@ -1,4 +1,4 @@
-from edgevox.app.library import open_assistant
+from edgevox import open_assistant
 
 with open_assistant() as ask:
     print(ask("Turn on the kitchen light."))

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from edgevox.app.library import open_assistant
+from edgevox import open_assistant
 
 os.environ["EDGEVOX_CONFIG_DIR"] = str(Path(__file__).parent)
 
