@@ -1,10 +1,15 @@
-"""Language codes as Whisper uses them, with their English names."""
+"""Language codes as Whisper uses them, the phrases of each reply language, and English word forms."""
 
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 ENGLISH = "en"
 """The language of built-in sentences."""
@@ -28,6 +33,44 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
     {code: " ".join(name) for code, *name in (entry.split() for entry in _NAMES.split(","))}
 )
 """The English name of every language, by its code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What is said and understood in one language without a model: edgevox/core/phrases/CODE.toml.
+
+    What is understood is case-folded and without apostrophes: "d'accord" is "daccord", "weiß" is "weiss".
+    """
+
+    filler: tuple[str, ...]
+    """Said while a reply takes long. Short: the reply may be ready as one begins."""
+    error: str
+    """Said after an engine failed."""
+    yes: tuple[str, ...]
+    no: tuple[str, ...]
+    polite: tuple[str, ...]
+    """Allowed beside a yes, but not a yes alone: "merci" is often a no."""
+    idioms: tuple[str, ...]
+    """Phrases that contain a no or a yes, but are neither."""
+    stop: tuple[str, ...] = ()
+    """Whole utterances that stop a reply or an alarm; only unambiguous ones. English ones are built-in commands."""
+    cancel: tuple[str, ...] = ()
+    command_polite: tuple[str, ...] = ()
+    """Ignored in a built-in command."""
+
+
+@cache
+def all_phrases() -> Mapping[str, Phrases]:
+    """The phrases of every language that has a file, by language code."""
+    folder = files(__package__) / "phrases"
+    tables = {
+        file.name.removesuffix(".toml"): tomllib.loads(file.read_text(encoding="utf-8")) for file in folder.iterdir()
+    }
+    return MappingProxyType({code: Phrases(**_frozen(tables[code])) for code in sorted(tables)})
+
+
+def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
 def checked_language(code: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from edgevox.core.languages import ENGLISH
+from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.dialogue.speech_output import Volume
 
 BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repeat", "help"]
@@ -53,21 +53,11 @@ _PHRASES: Mapping[BuiltinCommand, tuple[str, ...]] = {
     ),
     "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
 }
-# Other languages: only unambiguous phrases.
-STOP_ELSEWHERE: tuple[str, ...] = (
-    *("stopp", "halt", "hör auf", "aufhören", "sei still", "sei ruhig", "ruhe", "es reicht"),
-    *("arrête", "arrête toi", "arrêtez", "tais toi", "taisez vous", "ça suffit"),
-    *("para", "para ya", "detente", "basta", "basta ya", "cállate", "silencio"),
-    *("fermo", "ferma", "fermati", "smettila", "zitto", "zitta", "silenzio"),
-    *("hou op", "ophouden", "stil", "wees stil", "genoeg"),
-)
-_CANCEL_ELSEWHERE = (
-    *("abbrechen", "brich ab", "annule", "annuler", "annulez", "cancela", "cancelar"),
-    *("annulla", "annulleer", "annuleren"),
-)
+STOP_ELSEWHERE = tuple(phrase for own in all_phrases().values() for phrase in own.stop)
+_CANCEL_ELSEWHERE = tuple(phrase for own in all_phrases().values() for phrase in own.cancel)
 # Commands only during a turn; otherwise they go to the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
-POLITE_ELSEWHERE = frozenset({"bitte", "jetzt", "alsjeblieft"})
+POLITE_ELSEWHERE = frozenset(word for own in all_phrases().values() for word in own.command_polite)
 _POLITE = frozenset({"please", "thanks", "now"}) | POLITE_ELSEWHERE
 _WORDS: Mapping[str, BuiltinCommand] = {
     **{phrase: word for word, phrases in _PHRASES.items() for phrase in phrases},

@@ -23,6 +23,7 @@ from edgevox.core.events import (
     TranscriptReady,
     TurnEnded,
 )
+from edgevox.core.languages import all_phrases
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 from edgevox.dialogue.pipeline import Pipeline
@@ -129,28 +130,6 @@ def _tone(tone_hz: float, seconds: float) -> NDArray[np.float64]:
     return np.asarray(sound * (0.5 - 0.5 * np.cos(np.pi * np.minimum(1.0, from_end_s / _EDGE_S))))
 
 
-# Short: the reply may be ready as one begins. Other languages have none.
-FILLER_PHRASES: Mapping[str, tuple[str, ...]] = {
-    "en": ("One moment.", "Just a second.", "Let me check."),
-    "de": ("Einen Moment.", "Kleinen Augenblick.", "Moment, bitte."),
-    "fr": ("Un instant.", "Une seconde.", "Un petit moment."),
-    "es": ("Un momento.", "Un segundo.", "Déjame ver."),
-    "it": ("Un momento.", "Un attimo.", "Un secondo."),
-    "nl": ("Een moment.", "Momentje.", "Even kijken."),
-}
-
-
-# Other languages have a tone.
-ERROR_PHRASES: Mapping[str, str] = {
-    "en": "Sorry, something went wrong. Please say that again.",
-    "de": "Entschuldigung, da ist etwas schiefgegangen. Bitte sag das noch einmal.",
-    "fr": "Désolé, quelque chose n'a pas marché. Peux-tu répéter, s'il te plaît ?",
-    "es": "Perdona, algo ha fallado. Repítelo, por favor.",
-    "it": "Scusa, qualcosa non ha funzionato. Ripeti, per favore.",
-    "nl": "Sorry, er ging iets mis. Zeg dat nog eens, alsjeblieft.",
-}
-
-
 class PreparedPhrases:
     """Phrases by language, each synthesized once between turns and used in rotation."""
 
@@ -230,8 +209,10 @@ class Earcons:
         self._hears_over_itself = hears_over_itself
         self._clock = clock
         self._sleep = sleep
-        self._filler_phrases = PreparedPhrases(speech_output, FILLER_PHRASES)
-        error_replies = {language: (phrase,) for language, phrase in ERROR_PHRASES.items()}
+        # A language without phrases has only tones.
+        phrases = all_phrases()
+        self._filler_phrases = PreparedPhrases(speech_output, {code: own.filler for code, own in phrases.items()})
+        error_replies = {code: (own.error,) for code, own in phrases.items()}
         self._error_replies = PreparedPhrases(speech_output, error_replies)
         self._wait: _Wait | None = None
         self._tasks: set[asyncio.Task[None]] = set()

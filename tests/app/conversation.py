@@ -20,8 +20,8 @@ from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.config import Settings, load_settings
 from edgevox.core.events import EngineName, Event
 from edgevox.core.files import Folders
+from edgevox.core.languages import all_phrases
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Engine
-from edgevox.dialogue.earcons import ERROR_PHRASES
 from edgevox.engines import EngineLimits, SupervisedEngine
 from edgevox.models import ModelStore, load_manifest
 from tests.app.child_engines import RuleModel, RuleRecogniser, RuleVoice, seconds_of
@@ -29,7 +29,7 @@ from tests.app.harness import QuietRoom, ScriptedTrade
 
 E = TypeVar("E", bound=Event)
 
-APOLOGY = ERROR_PHRASES["en"]
+APOLOGY = all_phrases()["en"].error
 _BLOCK_S = BLOCK_SAMPLES / SAMPLE_RATE_HZ
 _LIMITS = EngineLimits(start_s=60, first_reply_s=60, next_reply_s=60)
 

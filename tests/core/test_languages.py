@@ -1,11 +1,12 @@
-"""Language codes: all of Whisper's, and suggestions for unknown ones."""
+"""Language codes: all of Whisper's, and suggestions for unknown ones; the phrases of each reply language."""
 
 from __future__ import annotations
 
 import pytest
 from faster_whisper.tokenizer import _LANGUAGE_CODES
 
-from edgevox.core.languages import LANGUAGES, checked_language
+from edgevox.core.languages import LANGUAGES, all_phrases, checked_language
+from edgevox.dialogue.builtin_commands import plain_words
 
 
 def test_the_languages_are_those_of_whisper() -> None:
@@ -29,3 +30,13 @@ def test_the_nearest_language_is_suggested(written: str, meant: str) -> None:
 def test_a_distant_name_gets_no_suggestion(written: str) -> None:
     with pytest.raises(ValueError, match="use a code such as"):
         checked_language(written)
+
+
+def test_phrases_are_written_as_they_are_compared() -> None:
+    assert all_phrases().keys() <= LANGUAGES.keys()
+    for code, own in all_phrases().items():
+        understood = (*own.yes, *own.no, *own.polite, *own.idioms, *own.stop, *own.cancel, *own.command_polite)
+        assert [phrase for phrase in understood if phrase != " ".join(plain_words(phrase))] == [], code
+        assert own.filler, code
+        assert own.yes, code
+        assert not {*own.yes} & {*own.no}, code
