@@ -55,7 +55,7 @@ def test_both_are_tried_and_the_chime_is_heard(room: NullSinks, tmp_path: Path) 
         result = edgevox("setup", env=environment(tmp_path, **room.environment))
     assert result.returncode == 0
     assert "microphone 'default' works" in result.stdout
-    assert "loudspeaker 'default' plays" in result.stdout
+    assert "loudspeaker 'default' works" in result.stdout
     assert "nothing to save" in result.stderr
     assert not (tmp_path / "config").exists()
     recording = read_audio(tmp_path / "heard.wav", chime().rate_hz)
@@ -92,7 +92,7 @@ def test_a_device_that_is_not_there_is_told_and_the_other_is_tried(room: NullSin
     result = edgevox("setup", "--mic", "Yeti", env=env)
     assert result.returncode == 4
     assert "no microphone 'Yeti'" in result.stderr
-    assert "loudspeaker 'default' plays" in result.stdout
+    assert "loudspeaker 'default' works" in result.stdout
 
 
 @pytest.mark.audio_device
