@@ -78,7 +78,7 @@ async def test_a_language_model_that_fails_in_mid_turn_costs_that_turn_only(
             pytest.raises(EngineFailed) as caught,
         ):
             await talk.answer(STORY, Turn())
-        assert "restarted" in caught.value.hint
+        assert "restarting" in caught.value.hint
         assert [event.outcome for event in events if isinstance(event, TurnEnded)] == ["failed"]
         assert runtime.records.last is not None
         assert runtime.records.last.error_code == "engine_failed"
