@@ -92,7 +92,7 @@ def test_optimize_shows_each_type_and_what_the_copy_gained(env: dict[str, str]) 
     (copy,) = copies(env)
     kind = copy["type"]
     assert {"Q4_1", "Q5_0", "Q5_1", "Q8_0", "F16"} <= {line[0] for line in lines if line}
-    assert [kind, "(for", "copies)"] in [line[:3] for line in lines]
+    assert [kind, "(used", "for", "copies)"] in [line[:4] for line in lines]
     before, after = (next(line for line in lines if line[:1] == [word]) for word in ("before", "after"))
     assert before[:4] == ["before", "Q4_1", "98", "MB"]
     assert after[1] == kind
