@@ -42,9 +42,18 @@ def copies(env: dict[str, str]) -> list[dict[str, str]]:
     return found
 
 
+def ask_until_measured(env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """The measurement is bounded: on a busy machine it is given up, and the next start tries again."""
+    for _ in range(3):
+        answer = edgevox("ask", QUESTION, env=env)
+        if copies(env):
+            break
+    return answer
+
+
 @pytest.mark.long
 def test_the_first_question_measures_and_makes_a_faster_copy_once(env: dict[str, str]) -> None:
-    first = edgevox("ask", QUESTION, env=env)
+    first = ask_until_measured(env)
     assert (first.returncode, bool(first.stdout.strip())) == (0, True)
     assert "measuring once which weight type is fastest on this processor" in first.stderr
     assert "making a faster copy, once" in first.stderr
