@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,10 @@ from edgevox.stt.decoding import (
     best_decoding,
     choose,
 )
-from edgevox.stt.engines import SttContext
 from edgevox.stt.rescoring import Rescorer, TextScorer
+
+if TYPE_CHECKING:  # the child process does without the settings: 20 MB
+    from edgevox.stt.engines import SttContext
 
 _NO_LANGUAGE = "en"
 

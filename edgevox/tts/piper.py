@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
-from edgevox.tts.engines import TtsContext
+
+if TYPE_CHECKING:  # the child process does without the settings: 20 MB
+    from edgevox.tts.engines import TtsContext
 
 # The memory of a run grows with its audio: this much is about 12 s and 250 MB at normal speed.
 MAX_PIECE_PHONEMES = 240
