@@ -238,7 +238,7 @@ class LLMAgent:
         if is_last:
             state.hints.append(NO_MORE_TOOLS)
         request = self._request(
-            state.told,
+            state.system_prompt,
             state.offered,
             (*state.messages, *(Message("user", hint) for hint in (*state.hints, *state.reminders))),
             # A regenerated call follows the rules of a first hop.

@@ -46,26 +46,27 @@ _ANSWER_IN = "(system: answer in {}.)"
 
 
 class TurnState:
-    """Filled step by step. `messages` are kept in the conversation; what was `told` is not.
+    """The state of one turn, filled step by step.
 
-    Nor are `hints`, which are for the next generation, and `reminders`, which are for every one.
+    `messages` are stored in the conversation; `system_prompt`, `hints` (for the next generation) and `reminders` (for
+    every one) are not.
     """
 
-    def __init__(self, run: Run, messages: list[Message], told: SystemPrompt) -> None:
+    def __init__(self, run: Run, messages: list[Message], system_prompt: SystemPrompt) -> None:
         self.run = run
         self.messages = messages
-        self.told = told
+        self.system_prompt = system_prompt
         self.offered: Sequence[str] | None = None
-        """The names of the tools that the model is told of in this turn; None for all."""
+        """The names of the tools in this turn's prompt; None for all."""
         self.hints: list[str] = []
         self.low_confidence_text = ""
         """The person's words, where they may have been misheard."""
         self.words_agreed: Agreement | None = None
         """What the person said when asked whether these were their words."""
         self.answer_in: str | None = None
-        """The code of the language that the model is told to answer in."""
+        """The code of the language that the prompt asks for."""
         self.preview: OnPreview = lambda _text: None
-        """Told what will probably be said."""
+        """Called with the probable text of the reply."""
         self.results: list[ToolResult] = []
         self.said = ""
         self.reply = ""

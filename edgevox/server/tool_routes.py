@@ -172,5 +172,5 @@ class ToolRoutes:
             turn.cancel.set()
         executor.refuse(pending, agreement.why)
         raise ApiError(
-            409, "requires_confirmation", f"somebody else has to agree: {pending.question} ({agreement.why})"
+            409, "requires_confirmation", f"another client must confirm: {pending.question} ({agreement.why})"
         )

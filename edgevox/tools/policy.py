@@ -166,7 +166,7 @@ class PendingConfirmations:
         if pending is None:
             raise ToolDenied("nothing is waiting for this confirmation, or it was used already")
         if channel == "api" and by.name == pending.origin.name:
-            raise ToolDenied("whoever made a call cannot confirm it")
+            raise ToolDenied("a caller cannot confirm its own call")
         if not by.may(CONFIRM):
             raise ToolDenied(f"{by.name} may not confirm calls")
         if pending.level == "screen" and channel == "voice":

@@ -210,7 +210,7 @@ def test_who_may_not_confirm_does_not_use_it_up() -> None:
     phone = Caller("api:phone", frozenset({"*"}))
     token = waiting.ask(level="screen", origin=phone)
     for by, channel, words in (
-        (phone, "api", "whoever made a call"),
+        (phone, "api", "cannot confirm its own call"),
         (Caller("api:guest"), "api", "may not confirm"),
         (LOCAL, "voice", "more than a spoken yes"),
     ):
