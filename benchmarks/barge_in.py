@@ -152,12 +152,7 @@ def _people(speech: Path | None) -> list[Utterance]:
 
 
 async def barge_in(
-    room: NullSinks,
-    stt: SttService,
-    synthesizer: TtsService,
-    person: Utterance,
-    moment_s: float,
-    wav: Path,
+    room: NullSinks, stt: SttService, synthesizer: TtsService, person: Utterance, moment_s: float, wav: Path
 ) -> BargeIn:
     """Let a person speak over the story."""
     sound = trimmed(person.audio)
@@ -188,11 +183,7 @@ async def barge_in(
 
 
 def _told(
-    talk: EchoConversation,
-    person: Utterance,
-    moment_s: float,
-    noticed_s: float | None,
-    silent_s: float | None,
+    talk: EchoConversation, person: Utterance, moment_s: float, noticed_s: float | None, silent_s: float | None
 ) -> BargeIn:
     ends = [event for event in talk.events if isinstance(event, TurnEnded)]
     heard = [event.text for event in talk.events if isinstance(event, TranscriptReady)][1:]

@@ -65,10 +65,7 @@ async def measure(folders: Folders) -> dict[str, object]:
             with busy_processes(load):
                 took_s = await turns(runtime, COMMANDS, fresh=False)
             medians_s[load] = statistics.median(took_s)
-            print(
-                f"{load} busy processes: median {medians_s[load]:.3f} s, longest {max(took_s):.3f} s",
-                flush=True,
-            )
+            print(f"{load} busy processes: median {medians_s[load]:.3f} s, longest {max(took_s):.3f} s", flush=True)
     return {
         "median_s": {str(load): round(median_s, 3) for load, median_s in medians_s.items()},
         "ratio": {str(load): round(median_s / medians_s[0], 2) for load, median_s in medians_s.items()},

@@ -57,12 +57,7 @@ def main() -> None:
         print(f"  RssAnon {name:<8} {mb:7.1f} MB")
     print(f"  RssAnon total    {total_mb:7.1f} MB  (bar: {BAR_MB} MB)")
     if args.json:
-        result = {
-            "hardware": describe(),
-            "ready_s": round(ready_s, 2),
-            "memory_mb": memory_mb,
-            "total_mb": total_mb,
-        }
+        result = {"hardware": describe(), "ready_s": round(ready_s, 2), "memory_mb": memory_mb, "total_mb": total_mb}
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 
 

@@ -60,17 +60,10 @@ def tool_sets() -> list[tuple[JsonObject, ...]]:
     message = tool("send", {"to": TEXT, "text": TEXT, "urgent": {"type": "boolean"}}, "to", "text")
     climate = tool(
         "set_climate",
-        {
-            "temperature": {"type": "number", "minimum": 5, "maximum": 30.5},
-            "mode": {"enum": ["heat", "cool", None]},
-        },
+        {"temperature": {"type": "number", "minimum": 5, "maximum": 30.5}, "mode": {"enum": ["heat", "cool", None]}},
         "temperature",
     )
-    shopping = tool(
-        "add_items",
-        {"items": {"type": "array", "items": TEXT, "minItems": 1, "maxItems": 5}},
-        "items",
-    )
+    shopping = tool("add_items", {"items": {"type": "array", "items": TEXT, "minItems": 1, "maxItems": 5}}, "items")
     nested = tool(
         "plan",
         {
@@ -97,9 +90,7 @@ def tool_sets() -> list[tuple[JsonObject, ...]]:
     dated = tool("remind", {"when": {"type": "string", "format": "date-time"}, "what": TEXT}, "when", "what")
     code = tool("unlock", {"code": {"type": "string", "pattern": "^[0-9]{4}$"}}, "code")
     union = tool(
-        "find",
-        {"what": {"anyOf": [{"type": "integer"}, {"enum": ["keys", "phone"]}, {"type": "null"}]}},
-        "what",
+        "find", {"what": {"anyOf": [{"type": "integer"}, {"enum": ["keys", "phone"]}, {"type": "null"}]}}, "what"
     )
     tree = tool("build", {"tree": {"$ref": "#/$defs/node"}}, "tree")
     tree["function"]["parameters"]["$defs"] = {
@@ -156,11 +147,7 @@ def main() -> None:
     model = args.model or default_model()
     plan = plan_threads()
     engine = LlamaEngine(
-        model,
-        context_tokens=8192,
-        threads=plan.llm,
-        prompt_threads=plan.llm_prompt,
-        constraint_engine=args.engine,
+        model, context_tokens=8192, threads=plan.llm, prompt_threads=plan.llm_prompt, constraint_engine=args.engine
     )
     engine.load()
     sets = tool_sets()

@@ -199,8 +199,7 @@ def main() -> None:
     homes = {name: home.model_dump(mode="json") for name, home in converted.homes.items()}
     header = {"suite": {"homes": homes}}
     arguments.suite.write_text(
-        "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (header, *converted.rows)),
-        encoding="utf-8",
+        "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in (header, *converted.rows)), encoding="utf-8"
     )
     print(f"{len(converted.rows)} rows in {arguments.suite}")
     for why, count in converted.left_out.most_common():

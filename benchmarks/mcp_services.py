@@ -308,12 +308,7 @@ def tools_of(service: Service) -> Iterator[dict[str, Any]]:
                 "type": "object",
                 "properties": {
                     "query": {"type": "string", "description": f"what is asked of {service.about}"},
-                    "limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": 50,
-                        "description": "at most so many",
-                    },
+                    "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "at most so many"},
                     "when": {"type": "string", "description": "a day or a time, as it was said"},
                 },
             },

@@ -90,12 +90,7 @@ def _split(text: str, random: np.random.Generator) -> tuple[str, str]:
 
 
 def _with_pause(
-    voice: str,
-    text: str,
-    parts: Sequence[NDArray[np.float32]],
-    random: np.random.Generator,
-    *,
-    room: float = 0.0,
+    voice: str, text: str, parts: Sequence[NDArray[np.float32]], random: np.random.Generator, *, room: float = 0.0
 ) -> Said:
     pause_s = float(random.uniform(*PAUSES_S))
     first, second = parts

@@ -69,10 +69,7 @@ class Bench:
         engine = self.engine(None)
         first = Asked(engine, *self.question)
         second = Asked(
-            engine,
-            *self.question,
-            Message("assistant", first.text),
-            Message("user", "And which one has a heater?"),
+            engine, *self.question, Message("assistant", first.text), Message("user", "And which one has a heater?")
         )
         print(f"first turn: {first.prompt_tokens} tokens, {first.evaluated_tokens} evaluated")
         print(f"second turn: {second.prompt_tokens} tokens, {second.evaluated_tokens} evaluated")

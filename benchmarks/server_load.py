@@ -152,10 +152,7 @@ async def _asked_once(url: str) -> None:
     """Programs have a memory of their own in the model, made for the first of them."""
     messages = [{"role": "user", "content": "Hello."}]
     body = {"model": "default", "messages": messages, "tool_choice": "none", "max_tokens": 4}
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(f"{url}/v1/chat/completions", json=body) as answer,
-    ):
+    async with aiohttp.ClientSession() as session, session.post(f"{url}/v1/chat/completions", json=body) as answer:
         answer.raise_for_status()
 
 

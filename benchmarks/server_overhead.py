@@ -88,10 +88,7 @@ async def asked(url: str, **more: object) -> Told:
     }
     pieces_s, tokens = list[float](), 0
     begun_s = time.perf_counter()
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(f"{url}/v1/chat/completions", json=body) as got,
-    ):
+    async with aiohttp.ClientSession() as session, session.post(f"{url}/v1/chat/completions", json=body) as got:
         got.raise_for_status()
         async for line in got.content:
             if line.startswith(b"data: {"):
@@ -145,11 +142,7 @@ async def decoding(runtime: AssistantRuntime, rounds: int, llama_server: Path | 
     """The same answer from the engine, through our server and through the other one, round by round."""
     told: dict[str, list[Told]] = {"engine": [], "served": [], "llama_cpp_server": []}
     app = create_app(runtime.assistant(), runtime.settings.server, Tokens({}))
-    async with (
-        runtime,
-        http_listener(app, "127.0.0.1", 0) as url,
-        other_server(runtime, llama_server) as other,
-    ):
+    async with runtime, http_listener(app, "127.0.0.1", 0) as url, other_server(runtime, llama_server) as other:
         await asked_directly(runtime.engines.llm, 0)
         await asked(url)
         for number in range(rounds):

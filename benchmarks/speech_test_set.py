@@ -92,9 +92,7 @@ def recorded(folder: Path) -> Iterator[Utterance]:
     for path in sorted((folder / "home-commands").glob("*.wav")):
         out_of_domain = path.stem.startswith(_OUT_OF_DOMAIN)
         yield Utterance(
-            "out of domain" if out_of_domain else "recorded",
-            None if out_of_domain else path.stem,
-            read_audio(path),
+            "out of domain" if out_of_domain else "recorded", None if out_of_domain else path.stem, read_audio(path)
         )
 
 

@@ -205,11 +205,7 @@ def main() -> None:
     adapter_id = ADAPTER if args.model == ADAPTED_MODEL and not args.plain else None
     adapter = store.pull(adapter_id) if adapter_id else None
     engine = WhisperEngine(
-        model_dir,
-        threads=args.threads,
-        adapter=adapter,
-        rescoring=True,
-        text_scorer=text_scorer(store, args.threads),
+        model_dir, threads=args.threads, adapter=adapter, rescoring=True, text_scorer=text_scorer(store, args.threads)
     )
     engine.load()
     model = faster_whisper(model_dir, args.threads)

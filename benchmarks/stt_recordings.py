@@ -45,11 +45,7 @@ READ, ORDERS = "read sentences", "orders"
 BABBLE = {f"{READ}, babble {snr_db:.0f} dB": snr_db for snr_db in (10.0, 5.0)}
 _FIELDS = {"near": "commands, close", "far": "commands, far", None: "commands, laptop"}
 # Noise is not held against the full window: the engine's gate hears it first.
-GATED = {
-    "read": (READ, "accents", "words"),
-    "commands": tuple(_FIELDS.values()),
-    "orders": (ORDERS,),
-}
+GATED = {"read": (READ, "accents", "words"), "commands": tuple(_FIELDS.values()), "orders": (ORDERS,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +160,7 @@ def recognisers(adapters: Sequence[Path], threads: int, scratch: Path) -> dict[s
             if path.is_file():
                 (folder / path.name).symlink_to(path)
         loaded = WhisperEngine(
-            folder,
-            threads=threads,
-            adapter=adapter,
-            rescoring=True,
-            text_scorer=text_scorer(store, threads),
+            folder, threads=threads, adapter=adapter, rescoring=True, text_scorer=text_scorer(store, threads)
         )
         loaded.load()
         return ours(loaded, HOME_NAMES)

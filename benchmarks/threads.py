@@ -101,10 +101,7 @@ async def measure(runs: int) -> list[dict[str, object]]:
                     "reply_tokens_s": round(reply, 1),
                 }
             )
-            print(
-                f"beside {beside:<8} {threads} threads: prompt {prompt:6.1f}/s  reply {reply:6.1f}/s",
-                flush=True,
-            )
+            print(f"beside {beside:<8} {threads} threads: prompt {prompt:6.1f}/s  reply {reply:6.1f}/s", flush=True)
     return rows
 
 

@@ -44,9 +44,7 @@ def set_light(
 
 
 async def set_light_async(
-    room: Literal["kitchen", "hall", "bath"],
-    on: bool,
-    brightness: Annotated[int, Field(ge=0, le=100)] = 100,
+    room: Literal["kitchen", "hall", "bath"], on: bool, brightness: Annotated[int, Field(ge=0, le=100)] = 100
 ) -> str:
     """Switch a light."""
     return f"{room} light on"

@@ -62,10 +62,7 @@ TOOLS: list[dict[str, Any]] = [
             },
         },
     },
-    {
-        "type": "function",
-        "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}},
-    },
+    {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}},
 ]
 CALL = ToolCall("a1b2c3d4e", "set_light", '{"room": "kitchen", "on": true, "brightness": 40}')
 
@@ -156,10 +153,7 @@ def run_speed(report: dict[str, Any]) -> None:
             assert [call.arguments for call in calls] == [arguments], (name, calls)
         batch = measure_us(lambda raw=raw, name=name: parse(raw, (name,), TOOLS, 0))  # type: ignore[misc]
         streamed = measure_us(lambda raw=raw, name=name: parse(raw, (name,), TOOLS, 4), ROUNDS // 4)  # type: ignore[misc]
-        report.setdefault("formats", {})[name] = {
-            "batch_us": round(batch, 1),
-            "streamed_us": round(streamed, 1),
-        }
+        report.setdefault("formats", {})[name] = {"batch_us": round(batch, 1), "streamed_us": round(streamed, 1)}
         print(f"{name:16}{batch:10.1f}{streamed:12.1f}")
 
 

@@ -186,10 +186,7 @@ def first_sounds(voice: Path, rounds: int) -> list[Row]:
         {"what": "whole reply synthesised before it is played (ms)", "value": round(whole_ms)},
         {"what": f"first piece, {first!r} (ms)", "value": round(first_ms)},
         {"what": "ratio", "value": round(whole_ms / first_ms, 1)},
-        {
-            "what": "from the cancel flag to the end of a run, worst (ms)",
-            "value": round(1000 * max(stops_s), 1),
-        },
+        {"what": "from the cancel flag to the end of a run, worst (ms)", "value": round(1000 * max(stops_s), 1)},
     ]
 
 
@@ -231,14 +228,8 @@ def loads(voice: Path, rounds: int) -> list[Row]:
         {"what": "session with onnxruntime's own settings (s)", "value": round(plain, 2)},
         {"what": "our session of the whole graph (s)", "value": round(ours, 2)},
         {"what": "ratio", "value": round(plain / ours, 1)},
-        {
-            "what": "engine: import, cut, three sessions, two words (s)",
-            "value": round(load, 2),
-        },
-        {
-            "what": "anonymous memory of the process after speaking (MB)",
-            "value": round(max(measured["memory_mb"])),
-        },
+        {"what": "engine: import, cut, three sessions, two words (s)", "value": round(load, 2)},
+        {"what": "anonymous memory of the process after speaking (MB)", "value": round(max(measured["memory_mb"]))},
     ]
 
 

@@ -216,10 +216,7 @@ def phrases(piper: PiperEngine, word: WakeWordName, after: str, recordings: Path
     """Yield the wake word in every voice and at every speed, with `after` in the same breath."""
     cache, text = SpeechCache(), f"{WAKE_WORDS[word].spoken}{after}"
     for speed in PIPER_SPEEDS:
-        yield (
-            f"piper {speed}",
-            _loud(cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))),
-        )
+        yield (f"piper {speed}", _loud(cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))))
     for voice in ESPEAK_VOICES if espeak_is_here() else ():
         for rate in ESPEAK_WORDS_PER_MINUTE:
             name = f"espeak {voice} {rate}"

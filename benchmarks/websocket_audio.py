@@ -136,11 +136,7 @@ async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> 
     runtime.models.prepare(print)
     here: list[Answered] = []
     there: list[Answered] = []
-    async with (
-        runtime,
-        Conversing.with_(runtime, live=True) as locally,
-        OverSocket.with_(runtime) as remotely,
-    ):
+    async with runtime, Conversing.with_(runtime, live=True) as locally, OverSocket.with_(runtime) as remotely:
         for said, sound in await spoken(runtime, [WARM_UP]):  # everything is loaded and read once
             await locally.ask(said, sound)
             await remotely.ask(said, sound)

@@ -78,11 +78,7 @@ def test_an_unknown_parser_is_named_with_those_that_exist() -> None:
 def test_calls_come_in_openai_s_form() -> None:
     calls, cleaned, fallback = parse_tool_calls_from_content(f"Sure. {TIMER}", tools=tools())
     assert calls == [
-        {
-            "id": "set_timer_0",
-            "type": "function",
-            "function": {"name": "set_timer", "arguments": '{"minutes": 3}'},
-        }
+        {"id": "set_timer_0", "type": "function", "function": {"name": "set_timer", "arguments": '{"minutes": 3}'}}
     ]
     assert (cleaned, fallback) == ("Sure. ", True)
 

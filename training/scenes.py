@@ -84,17 +84,7 @@ _OTHER_MIX = {
 
 # Themes that nobody could take for the home's business: refused where the home's tools are offered.
 _WORLDLY = frozenset(
-    {
-        "calendar",
-        "finance",
-        "learning",
-        "life_admin",
-        "navigation",
-        "restaurants",
-        "rides_events",
-        "sports",
-        "travel",
-    }
+    {"calendar", "finance", "learning", "life_admin", "navigation", "restaurants", "rides_events", "sports", "travel"}
 )
 
 

@@ -22,12 +22,7 @@ def from_crewai(tool: BaseTool, *, only_reads: bool = False) -> Tool:
     # CrewAI prepends name and arguments to the description; the author's text follows this label.
     description = tool.description.rpartition("Tool Description:")[2].strip()
     return foreign_tool(
-        tool.name,
-        description,
-        tool.args_schema.model_json_schema(),
-        call,
-        only_reads=only_reads,
-        framework="CrewAI",
+        tool.name, description, tool.args_schema.model_json_schema(), call, only_reads=only_reads, framework="CrewAI"
     )
 
 
@@ -42,7 +37,5 @@ def _to_crewai(tool: Tool, bridge: Bridge) -> BaseTool:
             return bridge.call(tool.name, arguments)
 
     return EdgevoxTool(
-        name=tool.name,
-        description=tool.openai_schema["function"]["description"],
-        args_schema=arguments_model(tool),
+        name=tool.name, description=tool.openai_schema["function"]["description"], args_schema=arguments_model(tool)
     )

@@ -156,10 +156,7 @@ class ChatBody(BaseModel):
         if not last or last[0].role != "user" or last[-1].role == "assistant":
             raise ValueError("the last message must be a user message or a tool result")
         # `complete_turn` adds missing results and a final reply; the added reply is not wanted here.
-        return [
-            *(complete_turn(turn) if turn[0].role == "user" else turn for turn in past),
-            complete_turn(last)[:-1],
-        ]
+        return [*(complete_turn(turn) if turn[0].role == "user" else turn for turn in past), complete_turn(last)[:-1]]
 
 
 def _message(said: _Said, names: Sequence[str]) -> Message:

@@ -172,12 +172,7 @@ class Conversation:
         return (*note, *itertools.chain.from_iterable(turn.messages for turn in self._turns))
 
     def keep(
-        self,
-        turn: Sequence[Message],
-        *,
-        turn_id: str | None = None,
-        source: str = "text",
-        finish_reason: str = "stop",
+        self, turn: Sequence[Message], *, turn_id: str | None = None, source: str = "text", finish_reason: str = "stop"
     ) -> None:
         """Store a turn: the user message and everything after it, repaired if it was interrupted.
 

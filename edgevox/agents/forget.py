@@ -133,11 +133,7 @@ def _log(folder: Path) -> TurnLog:
 
 
 def _forget_words(
-    folder: Path,
-    stores: Sequence[WordStore],
-    is_forgotten: Callable[[str], bool],
-    done: Forgotten,
-    failures: _Failures,
+    folder: Path, stores: Sequence[WordStore], is_forgotten: Callable[[str], bool], done: Forgotten, failures: _Failures
 ) -> None:
     for store in stores:
         if (path := folder / store.file_name).exists():

@@ -113,12 +113,7 @@ class LLMAgent:
         self._prepared: ChatRequest | None = None
         self._publish = publish
         self._tool_loop = ToolLoop(
-            self._executor,
-            self._hooks,
-            names=self._names,
-            confirm=confirm,
-            caller=caller,
-            publish=publish,
+            self._executor, self._hooks, names=self._names, confirm=confirm, caller=caller, publish=publish
         )
 
     async def run(
@@ -330,10 +325,7 @@ class LLMAgent:
             return  # `respond` is plain text written as a call
         self._publish_event(
             ToolCallWritten(
-                turn_id=turn.id,
-                call_id=written.id,
-                name=written.name,
-                arguments_delta=written.arguments_delta,
+                turn_id=turn.id, call_id=written.id, name=written.name, arguments_delta=written.arguments_delta
             ),
             turn,
         )

@@ -38,11 +38,7 @@ class ConversationStore:
     """
 
     def __init__(
-        self,
-        settings: MemorySettings,
-        *,
-        clock: Clock = time.time,
-        on_change: OnChange = lambda _problem: None,
+        self, settings: MemorySettings, *, clock: Clock = time.time, on_change: OnChange = lambda _problem: None
     ) -> None:
         """A store without a file; use `open` for a persistent one."""
         self.problem: StateError | None = None
@@ -88,12 +84,7 @@ class ConversationStore:
                 settings = settings.model_copy(update={"max_turns": max_turns})
             turns, summary = self._recent(name, settings.max_turns)
             self._conversations[name] = Conversation(
-                name,
-                settings=settings,
-                clock=self._clock,
-                journal=self._journal,
-                turns=turns,
-                summary=summary,
+                name, settings=settings, clock=self._clock, journal=self._journal, turns=turns, summary=summary
             )
         return self._conversations[name]
 

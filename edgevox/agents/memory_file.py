@@ -213,8 +213,7 @@ class MemoryFile:
         """Return the ids of those turns that have not been deleted."""
         with self._errors_explained():
             rows = self._connection.execute(
-                "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(turn_ids)),),
+                "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(turn_ids)),)
             ).fetchall()
         return frozenset(row[0] for row in rows)
 
@@ -267,8 +266,7 @@ class MemoryFile:
     def _check_version(self) -> None:
         if self._connection.execute("PRAGMA user_version").fetchone()[0] > _VERSION:
             raise StateError(
-                f"{self.path} was written by a newer version of EdgeVox",
-                hint="use that version, or move the file away",
+                f"{self.path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
             )
 
     @contextmanager

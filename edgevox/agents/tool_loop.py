@@ -227,11 +227,7 @@ class ToolLoop:
     async def _asked(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
         self._publish(
             ConfirmationRequired(
-                turn_id=turn.id,
-                token=pending.token,
-                name=name,
-                question=pending.question,
-                level=pending.level,
+                turn_id=turn.id, token=pending.token, name=name, question=pending.question, level=pending.level
             )
         )
         agreement = await self._confirm(pending, turn)

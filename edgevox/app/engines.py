@@ -206,10 +206,7 @@ class Engines:
         )
 
     def _host(
-        self,
-        name: EngineName,
-        engine: Engine[RequestT, ReplyT] | HostedEngine[RequestT, ReplyT],
-        limits: EngineLimits,
+        self, name: EngineName, engine: Engine[RequestT, ReplyT] | HostedEngine[RequestT, ReplyT], limits: EngineLimits
     ) -> HostedEngine[RequestT, ReplyT]:
         if isinstance(engine, HostedEngine):
             return engine

@@ -32,9 +32,7 @@ class HomeContext:
         self._told: HomePrompt | None = None
         if toolbox is not None:
             self._told = HomePrompt(
-                toolbox.home.house,
-                max_things=settings.home.max_things,
-                before=settings.llm.instructions,
+                toolbox.home.house, max_things=settings.home.max_things, before=settings.llm.instructions
             )
 
     @classmethod

@@ -6,11 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-)
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TypeAlias
 
@@ -137,10 +133,7 @@ def _log_event(event: Event) -> None:
 
 
 async def serve_if_enabled(
-    runtime: AssistantRuntime,
-    console: Console,
-    running: AsyncExitStack,
-    reload: Callable[[], None] | None = None,
+    runtime: AssistantRuntime, console: Console, running: AsyncExitStack, reload: Callable[[], None] | None = None
 ) -> None:
     """Start the HTTP server if the settings enable it; `reload` reloads the settings."""
     if runtime.settings.server.enabled:

@@ -273,10 +273,7 @@ class AssistantRuntime:
             # Not on the bus, whose subscribers expect events of the local room only.
             record=TurnMetricsRecorder(self.records.log),
             keep=self.records.log,
-            confirmation=lambda: [
-                *(pipeline.confirmation for pipeline in self._pipelines),
-                *self.lines.confirmation(),
-            ],
+            confirmation=lambda: [*(pipeline.confirmation for pipeline in self._pipelines), *self.lines.confirmation()],
             session_factory=self.lines.session_factory(self.bus),
             dashboard=DashboardData(
                 self.settings,

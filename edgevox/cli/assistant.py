@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import (
-    AsyncExitStack,
-    ExitStack,
-    asynccontextmanager,
-    contextmanager,
-)
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 

@@ -88,10 +88,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--model", dest="llm.model", type=Path, metavar="FILE", help="GGUF file to use as the language model"
     )
     parser.add_argument(
-        "--remote",
-        dest="llm.remote_url",
-        metavar="URL",
-        help="use a model server instead, such as http://host:8080/v1",
+        "--remote", dest="llm.remote_url", metavar="URL", help="use a model server instead, such as http://host:8080/v1"
     )
     parser.add_argument(
         "--remote-model", dest="llm.remote_model", metavar="NAME", help="name of the model on that server"

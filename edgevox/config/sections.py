@@ -105,9 +105,7 @@ class HomeSettings(Section):
         default="demo", description="the home backend; edgevox home setup finds yours"
     )
     url: Text | None = Field(
-        default=None,
-        description="the URL of Home Assistant",
-        examples=["http://homeassistant.local:8123"],
+        default=None, description="the URL of Home Assistant", examples=["http://homeassistant.local:8123"]
     )
     timeout_s: Seconds = Field(default=5.0, description="how long the home may take to answer")
     max_things: int = Field(
@@ -123,11 +121,7 @@ class MqttSettings(Section):
 
     host: Text = Field(default="localhost", description="the host name of the broker")
     port: int | None = Field(
-        default=None,
-        ge=1,
-        le=65535,
-        description="the port; default 1883, or 8883 with TLS",
-        examples=[1883],
+        default=None, ge=1, le=65535, description="the port; default 1883, or 8883 with TLS", examples=[1883]
     )
     username: Text | None = Field(default=None, description="the user name at the broker", examples=["edgevox"])
     tls: bool = Field(default=False, description="connect to the broker over TLS")
@@ -156,9 +150,7 @@ class McpSettings(Section):
         examples=["~/mcp.json"],
     )
     command: Text | None = Field(
-        default=None,
-        description="the command of one more server, without a file",
-        examples=["mcp-server-time"],
+        default=None, description="the command of one more server, without a file", examples=["mcp-server-time"]
     )
     args: tuple[str, ...] = Field(default=(), description="the arguments of that command")
     tool_refresh_s: Seconds = Field(
@@ -210,8 +202,7 @@ class ServerSettings(Section):
     wyoming_host: Text = Field(default="127.0.0.1", description='its address; "0.0.0.0" for other machines')
     wyoming_port: int = Field(default=10300, ge=0, le=65_535, description="its port; 0: any free one")
     wyoming_peers: tuple[Network, ...] = Field(
-        default=(),
-        description="other machines that may use it, since Wyoming has no tokens: 192.168.1.5, 10.0.0.0/8",
+        default=(), description="other machines that may use it, since Wyoming has no tokens: 192.168.1.5, 10.0.0.0/8"
     )
     wyoming_scopes: tuple[str, ...] = Field(
         default=(), description='tool scopes granted to them: "read", "act"; empty: no conversation'
@@ -246,8 +237,7 @@ class WakeSettings(Section):
     """The wake word or phrase."""
 
     mode: WakeMode = Field(
-        default="off",
-        description="off: always listen; word: after a trained wake word; phrase: any phrase first",
+        default="off", description="off: always listen; word: after a trained wake word; phrase: any phrase first"
     )
     word: WakeWordName = Field(default="okay_nabu", description="the trained wake word")
     model: UserPath | None = Field(

@@ -76,9 +76,7 @@ class LlmSettings(Section):
     )
     remote_kind: RemoteKind = Field(default="openai", description="the API of that server")
     remote_model: Text | None = Field(
-        default=None,
-        description="the model's name there; not needed if there is only one",
-        examples=["qwen3:8b"],
+        default=None, description="the model's name there; not needed if there is only one", examples=["qwen3:8b"]
     )
     remote_key_file: UserPath | None = Field(
         default=None,
@@ -108,8 +106,7 @@ class LlmSettings(Section):
     )
     thinking: bool = Field(default=False, description="let a reasoning model think before it answers (slower)")
     optimize: bool = Field(
-        default=True,
-        description="make and use a copy of the model in the fastest format for this CPU",
+        default=True, description="make and use a copy of the model in the fastest format for this CPU"
     )
     kv_type: Literal["f16", "q8_0"] = Field(
         default="f16", description="the type of the KV cache; q8_0 takes half the memory"
@@ -118,8 +115,7 @@ class LlmSettings(Section):
         default="llguidance", description="the grammar engine for tool calls"
     )
     keep_prompts: bool = Field(
-        default=True,
-        description="cache the evaluated system prompt on disk, for a faster start",
+        default=True, description="cache the evaluated system prompt on disk, for a faster start"
     )
     instructions: str = Field(default=_INSTRUCTIONS, description="the system prompt")
 
@@ -198,14 +194,10 @@ class AudioSettings(Section):
     """Microphone and loudspeaker."""
 
     microphone: Text | None = Field(
-        default=None,
-        description="name of the microphone, or part of it; default: the system's",
-        examples=["USB"],
+        default=None, description="name of the microphone, or part of it; default: the system's", examples=["USB"]
     )
     speaker: Text | None = Field(
-        default=None,
-        description="name of the loudspeaker, or part of it; default: the system's",
-        examples=["HDMI"],
+        default=None, description="name of the loudspeaker, or part of it; default: the system's", examples=["HDMI"]
     )
     lead_in_ms: int = Field(
         default=200,
@@ -238,8 +230,7 @@ class EngineSettings(Section):
     token_timeout_s: Seconds = Field(default=15.0, description="each further token")
     tts_timeout_s: Seconds = Field(default=30.0, description="synthesising a sentence")
     in_process: bool = Field(
-        default=False,
-        description="run the engines inside this process, where a crash ends everything (for debugging)",
+        default=False, description="run the engines inside this process, where a crash ends everything (for debugging)"
     )
 
 
@@ -273,8 +264,7 @@ class ToolSettings(Section):
         default={}, description='the confirmation that a tool needs, overriding all others: broadcast = "voice"'
     )
     confirm_domains: Mapping[str, _ConfirmLevel] = Field(
-        default={},
-        description='the same by domain or entity: lock = "screen" (not by voice), "cover.garage" = "never"',
+        default={}, description='the same by domain or entity: lock = "screen" (not by voice), "cover.garage" = "never"'
     )
     confirm_otherwise: _ConfirmLevel = Field(
         default="never", description="the same for every other call with side effects"

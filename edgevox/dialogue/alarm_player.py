@@ -297,13 +297,7 @@ class AlarmPlayer:
         del self._rings[ring.due.id]
         if ring.is_told:
             self._publish(
-                RingEnded(
-                    ring_id=ring.due.id,
-                    kind=ring.due.kind,
-                    how=how,
-                    snoozed_minutes=minutes,
-                    error=ring.error,
-                )
+                RingEnded(ring_id=ring.due.id, kind=ring.due.kind, how=how, snoozed_minutes=minutes, error=ring.error)
             )
 
     async def _run_command(self, command: str) -> None:

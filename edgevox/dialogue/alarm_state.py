@@ -54,11 +54,7 @@ _POLITE = frozenset(("please", "now", "hey")) | POLITE_ELSEWHERE
 _AGREEING = frozenset(("okay", "ok", "thanks"))
 
 _UP_TO_TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_TEENS = (
-    "eleven",
-    "twelve",
-    *(f"{stem}teen" for stem in ("thir", "four", "fif", "six", "seven", "eigh", "nine")),
-)
+_TEENS = ("eleven", "twelve", *(f"{stem}teen" for stem in ("thir", "four", "fif", "six", "seven", "eigh", "nine")))
 _NUMBERS = {
     **{word: number for number, word in enumerate((*_UP_TO_TEN, *_TEENS), start=1)},
     **dict(zip(("twenty", "thirty", "forty", "fifty", "sixty"), range(20, 70, 10), strict=True)),
@@ -75,11 +71,7 @@ def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None
     meant = [word for word in words if word not in _AGREEING] or words[:1]
     # Repeated by the speaker or by STT: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
-    objects = (
-        "it",
-        "that",
-        *(f"{which}{thing}" for thing in things for which in ("", "the ", "my ", "this ")),
-    )
+    objects = ("it", "that", *(f"{which}{thing}" for thing in things for which in ("", "the ", "my ", "this ")))
     if plain in _STOP or _is_done_to(plain, _STOPPING, objects):
         return StopAlarm()
     if plain in _SNOOZE or plain in _SNOOZING or _is_done_to(plain, _SNOOZING, objects):

@@ -14,16 +14,7 @@ BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repe
 # Whole utterances only: "stop the music" and "louder in the kitchen" are for the home.
 _PHRASES: Mapping[BuiltinCommand, tuple[str, ...]] = {
     "stop": (
-        *(
-            "stop",
-            "stop it",
-            "stop that",
-            "stop talking",
-            "stop speaking",
-            "stop stop",
-            "no stop",
-            "okay stop",
-        ),
+        *("stop", "stop it", "stop that", "stop talking", "stop speaking", "stop stop", "no stop", "okay stop"),
         *("quiet", "be quiet", "silence", "shut up", "hush", "enough", "thats enough", "that is enough"),
     ),
     "cancel": ("cancel", "cancel it", "cancel that", "abort", "abort that"),
@@ -44,12 +35,7 @@ _PHRASES: Mapping[BuiltinCommand, tuple[str, ...]] = {
     "repeat": (
         *("repeat", "repeat that", "repeat it", "say that again", "say it again"),
         *("come again", "pardon", "what did you say", "what did you just say", "what was that"),
-        *(
-            "can you repeat that",
-            "could you repeat that",
-            "can you say that again",
-            "could you say that again",
-        ),
+        *("can you repeat that", "could you repeat that", "can you say that again", "could you say that again"),
     ),
     "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
 }

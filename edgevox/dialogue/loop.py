@@ -225,9 +225,7 @@ class VoiceLoop:
             self.pipeline.reply_speculatively(speculative)
         self._endpointer.end_after(
             hangovers(
-                finished,
-                is_transcribing=speculative.is_working,
-                is_ready=self.pipeline.is_ready_for(speculative.turn),
+                finished, is_transcribing=speculative.is_working, is_ready=self.pipeline.is_ready_for(speculative.turn)
             )
         )
 

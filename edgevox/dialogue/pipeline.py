@@ -273,11 +273,7 @@ class Pipeline:
         except EdgevoxError as error:
             self._publish(
                 TurnEnded(
-                    turn_id=turn.id,
-                    outcome="failed",
-                    error_code=error.code,
-                    error=error.message,
-                    hint=error.hint,
+                    turn_id=turn.id, outcome="failed", error_code=error.code, error=error.message, hint=error.hint
                 )
             )
             raise

@@ -39,11 +39,7 @@ class ReplyLanguages:
     """
 
     def __init__(
-        self,
-        *,
-        model: Collection[str] | None = None,
-        voices: Sequence[str] = (ENGLISH,),
-        expected: str | None = None,
+        self, *, model: Collection[str] | None = None, voices: Sequence[str] = (ENGLISH,), expected: str | None = None
     ) -> None:
         self._model = model
         self._voices = voices
@@ -339,12 +335,7 @@ class ReplyRunner:
             turn,
             lambda write, preview: self._write(
                 self._agent.stream(
-                    text,
-                    turn,
-                    source=source,
-                    answer_in=answer_in,
-                    preview=preview,
-                    is_doubted=is_doubted,
+                    text, turn, source=source, answer_in=answer_in, preview=preview, is_doubted=is_doubted
                 ),
                 write,
             ),
@@ -369,12 +360,7 @@ class ReplyRunner:
         return _heard(speech, said) if turn.cancel.is_set() else None
 
     async def _aloud(
-        self,
-        turn: Turn,
-        write: Callable[[Write, Write], Awaitable[T]],
-        *,
-        language: str,
-        spoken: str = ENGLISH,
+        self, turn: Turn, write: Callable[[Write, Write], Awaitable[T]], *, language: str, spoken: str = ENGLISH
     ) -> tuple[T, SpokenReply | None]:
         """Run `write` and speak its text meanwhile in `language`; answers to questions are in `spoken`."""
         if self._speech_output is None:

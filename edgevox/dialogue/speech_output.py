@@ -207,10 +207,7 @@ class SpeechOutput:
     # --- playback
 
     async def _play(
-        self,
-        sounds: AsyncGenerator[Audio, None],
-        cancel: CancelFlag,
-        on_start: Callable[[], None] = lambda: None,
+        self, sounds: AsyncGenerator[Audio, None], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
         def started() -> None:
             self._sounds_until_s = self._clock() + self._unheard_s

@@ -45,11 +45,7 @@ class TurnQueue:
     """
 
     def __init__(
-        self,
-        pipeline: Pipeline,
-        publish: Publish,
-        is_speaking: Callable[[], bool],
-        wake_state: WakeState | None = None,
+        self, pipeline: Pipeline, publish: Publish, is_speaking: Callable[[], bool], wake_state: WakeState | None = None
     ) -> None:
         self._pipeline = pipeline
         self._publish = publish

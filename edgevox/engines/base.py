@@ -121,8 +121,7 @@ async def limited_replies(
                     reply = await given.get()
             except TimeoutError:
                 raise EngineFailed(
-                    f"{name} was silent for {limit_s:.0f} s",
-                    hint="see its log; [engines] sets how long to wait",
+                    f"{name} was silent for {limit_s:.0f} s", hint="see its log; [engines] sets how long to wait"
                 ) from None
             match reply:
                 case _StreamEnd():

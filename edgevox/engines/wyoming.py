@@ -146,8 +146,7 @@ class WyomingClient:
             self.is_up = False
             said = error.strerror or str(error) or "no answer"
             raise EngineFailed(
-                f"{self.address} cannot be reached: {said}",
-                hint=f"is the server running, and is {self.setting} right?",
+                f"{self.address} cannot be reached: {said}", hint=f"is the server running, and is {self.setting} right?"
             ) from None
         self.is_up = True
         try:

@@ -99,13 +99,7 @@ class Noise:
         self._seed = seed
 
     def mix(
-        self,
-        sound: Audio,
-        snr_db: float | None,
-        key: str,
-        *,
-        before_s: float = _BEFORE_S,
-        after_s: float = _AFTER_S,
+        self, sound: Audio, snr_db: float | None, key: str, *, before_s: float = _BEFORE_S, after_s: float = _AFTER_S
     ) -> Audio:
         """Pad the sound and add noise (none if `snr_db` is None); equal keys give equal noise."""
         around = [np.zeros(round(seconds * sound.rate_hz), np.float32) for seconds in (before_s, after_s)]

@@ -285,8 +285,7 @@ class LlamaContext:
         self._context = llama_cpp.llama_init_from_model(self._model, self._parameters)
         if not self._context:
             raise ModelError(
-                f"not enough memory for {self.context_tokens} tokens of this model",
-                hint="lower llm.context_tokens",
+                f"not enough memory for {self.context_tokens} tokens of this model", hint="lower llm.context_tokens"
             )
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = _Batch(self._parameters.n_batch, self._parameters.n_seq_max)

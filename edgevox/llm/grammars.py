@@ -147,10 +147,7 @@ def _plain(value: object) -> object:
 
 
 def _built(
-    tools: Sequence[JsonObject],
-    wire_format: str,
-    parallel: bool,
-    root_of: Callable[[Rules, Node], Node],
+    tools: Sequence[JsonObject], wire_format: str, parallel: bool, root_of: Callable[[Rules, Node], Node]
 ) -> CallGrammar:
     wrapper = _wrapper(wire_format)
     found = [offered(tool) for tool in tools]

@@ -39,10 +39,7 @@ class Candidates:
         )
 
     def apply(
-        self,
-        sampler: llama_cpp.llama_sampler_p,
-        logits: NDArray[np.float32],
-        among: NDArray[np.intp] | None = None,
+        self, sampler: llama_cpp.llama_sampler_p, logits: NDArray[np.float32], among: NDArray[np.intp] | None = None
     ) -> int:
         """Run a sampler over the logits of `among`, or of all; return the index in `data` it selected."""
         size = len(logits if among is None else among)

@@ -73,10 +73,7 @@ class Hub:
     def _receive(self, wanted: FetchRequest, source: HubSource, metadata: HfFileMetadata, partial: PartialFile) -> None:
         # The commit, not the branch: every attempt must continue the same file.
         url = hf_hub_url(
-            source.repo,
-            source.file,
-            revision=metadata.commit_hash or source.revision,
-            endpoint=self._endpoint,
+            source.repo, source.file, revision=metadata.commit_hash or source.revision, endpoint=self._endpoint
         )
         meter = ProgressMeter(wanted.model, wanted.file.name, wanted.progress)
         if metadata.size is not None and partial.size_bytes > metadata.size:

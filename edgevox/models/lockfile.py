@@ -234,13 +234,7 @@ class OptimisedCopies:
         )
 
     def keep(
-        self,
-        model_id: str,
-        recipe: Recipe,
-        make: Callable[[Path, Path], None],
-        *,
-        source: Path,
-        source_sha256: str,
+        self, model_id: str, recipe: Recipe, make: Callable[[Path, Path], None], *, source: Path, source_sha256: str
     ) -> OptimisedCopy:
         """Let `make` write a copy, and rename it when complete. An incomplete one is deleted."""
         final = self._folder / model_id / recipe.file_name(source.name)

@@ -204,10 +204,7 @@ def _speed(llama: Any, path: Path) -> dict[str, float]:  # noqa: ANN401  (the bi
         return round(batch_tokens * times / best_s, 1)
 
     tokens_s(_BATCH_TOKENS, 1)  # reads the file
-    found = {
-        "batch_tokens_s": tokens_s(_BATCH_TOKENS, 1),
-        "single_tokens_s": tokens_s(1, _SINGLE_TOKENS),
-    }
+    found = {"batch_tokens_s": tokens_s(_BATCH_TOKENS, 1), "single_tokens_s": tokens_s(1, _SINGLE_TOKENS)}
     llama.llama_free(context)
     llama.llama_model_free(model)
     return found
@@ -392,8 +389,7 @@ def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress
     path = Path(name).expanduser()
     if not path.is_file():
         raise ModelMissing(
-            f"{name} is neither a file nor an adapter in the manifest",
-            hint="edgevox models list shows the adapters",
+            f"{name} is neither a file nor an adapter in the manifest", hint="edgevox models list shows the adapters"
         )
     return AdapterFile(None, path.stem, path, sha256_of(path))
 

@@ -64,15 +64,7 @@ _SHOWN = (*_ALWAYS, 404)
 
 def document() -> JsonObject:
     """Return the OpenAPI document."""
-    bodies = (
-        ChatCompletionBody,
-        ConfirmationBody,
-        MessagesBody,
-        SettingsBody,
-        SpeechBody,
-        ToolCallBody,
-        VoiceTurnBody,
-    )
+    bodies = (ChatCompletionBody, ConfirmationBody, MessagesBody, SettingsBody, SpeechBody, ToolCallBody, VoiceTurnBody)
     _keys, definitions = models_json_schema([(body, "validation") for body in bodies], ref_template=_REF)
     sounds = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES.values()}
     transcripts = {**_OBJECT, "text/plain": {"schema": {"type": "string"}}}
@@ -266,11 +258,7 @@ def create_app(
     return Starlette(
         routes=routes,
         lifespan=(lambda _app: mcp.running()) if mcp is not None else None,
-        middleware=[
-            Middleware(ShutdownMiddleware),
-            Middleware(CountingMiddleware, requests),
-            *_middleware(settings),
-        ],
+        middleware=[Middleware(ShutdownMiddleware), Middleware(CountingMiddleware, requests), *_middleware(settings)],
         exception_handlers=dict(HANDLERS),
     )
 
@@ -293,9 +281,6 @@ def _middleware(settings: ServerSettings) -> list[Middleware]:
     if not settings.allowed_origins:
         return [guard]
     pages = Middleware(
-        CORSMiddleware,
-        allow_origins=settings.allowed_origins,
-        allow_methods=["GET", "POST"],
-        allow_headers=["*"],
+        CORSMiddleware, allow_origins=settings.allowed_origins, allow_methods=["GET", "POST"], allow_headers=["*"]
     )
     return [guard, pages]

@@ -95,12 +95,7 @@ _OPUS_HZ = 48_000
 _INT16_MAX = 32_767
 _UNKNOWN_SIZE = 0xFFFF_FFFF
 # FFmpeg's names of container and codec.
-_ENCODERS = {
-    "mp3": ("mp3", "libmp3lame"),
-    "opus": ("ogg", "libopus"),
-    "aac": ("adts", "aac"),
-    "flac": ("flac", "flac"),
-}
+_ENCODERS = {"mp3": ("mp3", "libmp3lame"), "opus": ("ogg", "libopus"), "aac": ("adts", "aac"), "flac": ("flac", "flac")}
 
 
 class AudioEncoder:
@@ -268,8 +263,7 @@ class AudioRoutes:
             audio = await asyncio.to_thread(decode_audio, body.content, max_s=self._settings.max_audio_s)
             transcriber = self._assistant.transcriber(body.language)
             heard = await cancel_on_disconnect(
-                request.receive,
-                transcribe_in_turns(audio, transcriber, self._queues.transcriber, caller.name),
+                request.receive, transcribe_in_turns(audio, transcriber, self._queues.transcriber, caller.name)
             )
         text = " ".join(filter(None, (one.text.strip() for one in heard)))
         match body.response_format:

@@ -138,12 +138,7 @@ class ModelQueue(EngineQueue):
     """
 
     def __init__(
-        self,
-        model: ChatModel,
-        *,
-        max_waiting: int,
-        resumes: bool = True,
-        clock: Callable[[], float] = time.monotonic,
+        self, model: ChatModel, *, max_waiting: int, resumes: bool = True, clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(max_waiting=max_waiting, clock=clock)
         self._model = model

@@ -78,10 +78,7 @@ class ServedTools:
         if not agreement.granted:
             return executor.refuse(result.confirmation, agreement.why)
         return await executor.dispatch_confirmed(
-            result.confirmation.call,
-            result.confirmation.token,
-            by=agreement.by,
-            channel=agreement.channel,
+            result.confirmation.call, result.confirmation.token, by=agreement.by, channel=agreement.channel
         )
 
     def _executor(self, name: str) -> ToolExecutor | None:

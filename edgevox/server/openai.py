@@ -241,12 +241,7 @@ class Completion:
             message["function_call"] = _function(calls[0])
         elif calls:
             message["tool_calls"] = [_call(call) for call in calls]
-        choice = {
-            "index": 0,
-            "message": message,
-            "logprobs": None,
-            "finish_reason": self._reason(ended),
-        }
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self._reason(ended)}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(ended.usage)}
 
     async def chunks(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
@@ -269,11 +264,7 @@ class Completion:
                     yield self._chunk({"function_call": _function(call)})
                 case ReplyToolCall(call):
                     # The name comes first, as in OpenAI's stream; clients append the arguments.
-                    opening = {
-                        **_call(call),
-                        "function": {"name": call.name, "arguments": ""},
-                        "index": calls,
-                    }
+                    opening = {**_call(call), "function": {"name": call.name, "arguments": ""}, "index": calls}
                     yield self._chunk({"tool_calls": [opening]})
                     rest = {"index": calls, "function": {"arguments": call.arguments}}
                     yield self._chunk({"tool_calls": [rest]})

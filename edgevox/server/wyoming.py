@@ -288,11 +288,7 @@ class WyomingConnection:
         return is_begun
 
     async def _sounds(self, sentences: tuple[str, ...]) -> AsyncGenerator[tuple[int, bytes], None]:
-        assistant, queue, who = (
-            self._service.assistant,
-            self._service.queues.speaking,
-            self._service.caller.name,
-        )
+        assistant, queue, who = (self._service.assistant, self._service.queues.speaking, self._service.caller.name)
         if assistant.voice is None:
             raise ApiError(404, "audio_not_served", "this server has no TTS")
         voice, cancel = assistant.voice(1.0), CancelFlag()

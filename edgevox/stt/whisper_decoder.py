@@ -153,13 +153,7 @@ class WhisperDecoder:
     """Whisper through CTranslate2, with the short windows of edgevox.stt.whisper_decoder."""
 
     def __init__(
-        self,
-        model: Whisper,
-        tokens: Tokens,
-        encoder: WindowEncoder,
-        *,
-        adapter_options: DecodeOptions,
-        beam_size: int,
+        self, model: Whisper, tokens: Tokens, encoder: WindowEncoder, *, adapter_options: DecodeOptions, beam_size: int
     ) -> None:
         self._model = model
         self._tokens = tokens

@@ -40,13 +40,7 @@ _WAIT_S = 10.0
 _POLL_S = 0.02
 _RECORD_HZ = 44_100
 # Would otherwise point to the socket, state and cookie of the user's own server.
-_PULSE_PATH_VARIABLES = (
-    "HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_CONFIG_HOME",
-    "PULSE_RUNTIME_PATH",
-    "PULSE_STATE_PATH",
-)
+_PULSE_PATH_VARIABLES = ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "PULSE_RUNTIME_PATH", "PULSE_STATE_PATH")
 
 # Limits PortAudio to the devices of this server.
 _ALSA = """\
@@ -320,18 +314,10 @@ async def echo_conversation(
 
     speaker.tap = tap
     barge_in = BargeInDetector(
-        lambda: canceller.level,
-        warmup_replay=lambda: canceller.warmup_replay,
-        is_own_echo=canceller.is_own_echo,
+        lambda: canceller.level, warmup_replay=lambda: canceller.warmup_replay, is_own_echo=canceller.is_own_echo
     )
     async with microphone:
-        loop = VoiceLoop(
-            microphone,
-            Endpointer(AudioSettings()),
-            pipeline,
-            publish,
-            barge_in=lambda: barge_in,
-        )
+        loop = VoiceLoop(microphone, Endpointer(AudioSettings()), pipeline, publish, barge_in=lambda: barge_in)
         running = asyncio.create_task(loop.run())
         try:
             yield talk

@@ -84,12 +84,7 @@ class _CallRejected(Exception):
     """Ends a call without running its tool."""
 
     def __init__(
-        self,
-        code: ErrorCode,
-        text: str,
-        *,
-        confirmation: PendingConfirmation | None = None,
-        speech: str | None = None,
+        self, code: ErrorCode, text: str, *, confirmation: PendingConfirmation | None = None, speech: str | None = None
     ) -> None:
         super().__init__(text)
         self.code = code
@@ -168,11 +163,7 @@ class ToolExecutor:
         async def one(call: ToolCall | ResolvedCall) -> ToolResult:
             async with places:
                 return await self.dispatch(
-                    call,
-                    caller=caller,
-                    cancel=cancel,
-                    turn_id=turn_id,
-                    low_confidence_text=low_confidence_text,
+                    call, caller=caller, cancel=cancel, turn_id=turn_id, low_confidence_text=low_confidence_text
                 )
 
         async with asyncio.TaskGroup() as group:
@@ -325,11 +316,7 @@ class ToolExecutor:
         token = _context.set(context)
         try:
             return await self._runner.run(
-                tool.name,
-                job,
-                is_async=tool.is_async,
-                timeout_s=self._timeout_of(tool),
-                cancel=context.cancel,
+                tool.name, job, is_async=tool.is_async, timeout_s=self._timeout_of(tool), cancel=context.cancel
             )
         finally:
             _context.reset(token)

@@ -111,13 +111,7 @@ class Runner:
             return self._abandoned[name]
 
     async def run(
-        self,
-        name: str,
-        work: Callable[[], Any],
-        *,
-        is_async: bool,
-        timeout_s: float,
-        cancel: CancelFlag | None,
+        self, name: str, work: Callable[[], Any], *, is_async: bool, timeout_s: float, cancel: CancelFlag | None
     ) -> Outcome:
         """Run `work` until it ends, times out or `cancel` is set. Raises only CancelledError."""
         loop = asyncio.get_running_loop()

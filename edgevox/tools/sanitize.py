@@ -18,16 +18,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 _NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name", "recipient_name", "action")
-_ARGUMENT_KEYS = (
-    "arguments",
-    "parameters",
-    "args",
-    "params",
-    "input",
-    "tool_input",
-    "kwargs",
-    "action_input",
-)
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_input", "kwargs", "action_input")
 _CALL_KEYS = (*_NAME_KEYS, *_ARGUMENT_KEYS, "type", "id", "call_id", "tool_calls", "tool_uses")
 _ROLES = "system|developer|user|human|assistant|model|tool|tool[ _]results?|instructions?|response"
 _MAX_DEPTH = 20
@@ -53,8 +44,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     # {"name": "unlock", "arguments": {…}}, also escaped or without quotes
     (
         re.compile(
-            rf"""\{{(?=\s*+\\*+(?:["']|&quot;)?+(?:{"|".join(_CALL_KEYS)})\\*+(?:["']|&quot;)?+\s*+:)""",
-            re.IGNORECASE,
+            rf"""\{{(?=\s*+\\*+(?:["']|&quot;)?+(?:{"|".join(_CALL_KEYS)})\\*+(?:["']|&quot;)?+\s*+:)""", re.IGNORECASE
         ),
         "(",
     ),
@@ -62,8 +52,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     # longer run counts as a start: so the time stays linear.
     (
         re.compile(
-            rf"((?:^|[(\[{{#*>|\"'])[ \t#*]{{0,8}}+|(?<=[ \t#*]{{9}}))({_ROLES})[ \t*]*+:",
-            re.IGNORECASE | re.MULTILINE,
+            rf"((?:^|[(\[{{#*>|\"'])[ \t#*]{{0,8}}+|(?<=[ \t#*]{{9}}))({_ROLES})[ \t*]*+:", re.IGNORECASE | re.MULTILINE
         ),
         r"\1\2 -",
     ),

@@ -141,8 +141,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 def _annotation(function: Callable[..., Any], parameter: inspect.Parameter, hints: dict[str, Any]) -> Any:  # noqa: ANN401 - a type
     if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
         raise ConfigError(
-            f"{_name(function)} takes {parameter.name} by position only",
-            hint="models pass every argument by name",
+            f"{_name(function)} takes {parameter.name} by position only", hint="models pass every argument by name"
         )
     if parameter.name not in hints:
         raise ConfigError(

@@ -130,7 +130,6 @@ def _voice(setting: str, model_id: str, manifest: Manifest) -> ModelEntry:
     entry = manifest.entry(model_id)
     if entry.kind != "tts":
         raise ConfigError(
-            f"{setting}: {model_id} is no voice",
-            hint="edgevox models list shows the voices: their kind is tts",
+            f"{setting}: {model_id} is no voice", hint="edgevox models list shows the voices: their kind is tts"
         )
     return entry

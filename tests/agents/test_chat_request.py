@@ -74,22 +74,8 @@ async def test_the_history_keeps_its_order() -> None:
     ]
     await answered(model, *history, {"role": "user", "content": "And now?"})
     messages = model.requests[0].messages
-    assert [message.role for message in messages] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-        "user",
-    ]
-    assert [message.content for message in messages] == [
-        "Be brief.",
-        "Time?",
-        "",
-        '"noon"',
-        "Noon.",
-        "And now?",
-    ]
+    assert [message.role for message in messages] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert [message.content for message in messages] == ["Be brief.", "Time?", "", '"noon"', "Noon.", "And now?"]
 
 
 async def test_a_body_that_ends_in_a_result_is_continued() -> None:

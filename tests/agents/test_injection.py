@@ -250,11 +250,7 @@ async def test_no_text_is_a_call_or_a_marker_once_it_is_fenced(injection: Inject
     replies = await both_turns(scene)
     assert model.parsed == []
     spoken = [result.reply for result in replies]
-    for text in {
-        *spoken,
-        *scene.asked,
-        *(text for request in model.requests for text in texts_read(request)),
-    }:
+    for text in {*spoken, *scene.asked, *(text for request in model.requests for text in texts_read(request))}:
         assert [token for token in CONTROL_TOKENS if token in text] == []
     for text in (*spoken, *scene.asked):
         assert calls_in(text, scene.executor.native_definitions) == []

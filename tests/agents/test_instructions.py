@@ -103,8 +103,7 @@ async def test_a_rest_that_was_disturbed_is_taken_up_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence",
-    ["Turn on the pool pump.", "What's the humidity in the sauna?", "is the attic window open"],
+    "sentence", ["Turn on the pool pump.", "What's the humidity in the sauna?", "is the attic window open"]
 )
 def test_a_complete_command_is_self_contained(sentence: str) -> None:
     assert is_self_contained(sentence)

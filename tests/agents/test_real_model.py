@@ -153,12 +153,7 @@ def _light_call(room: str) -> JsonObject:
 
 
 def _closed(properties: JsonObject) -> JsonObject:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 # --- the scene

@@ -70,10 +70,7 @@ async def test_the_results_of_several_calls_are_in_the_order_of_the_calls() -> N
     first, second = (await chat.talk.send_message("Well?")).tool_calls
     await chat.talk.submit_tool_results({second.id: "rain", first.id: "noon"})
     given = chat.model.requests[-1].messages[-2:]
-    assert [(result.tool_call_id, result.content) for result in given] == [
-        (first.id, '"noon"'),
-        (second.id, '"rain"'),
-    ]
+    assert [(result.tool_call_id, result.content) for result in given] == [(first.id, '"noon"'), (second.id, '"rain"')]
 
 
 async def test_every_open_call_needs_its_result_and_no_other_has_one() -> None:

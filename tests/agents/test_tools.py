@@ -75,9 +75,7 @@ def unlock_door() -> str:
 
 
 dim_light = dataclasses.replace(
-    set_light,
-    name="dim_light",
-    resolve=lambda given: Resolution({**given, "room": given["room"].removesuffix("'s")}),
+    set_light, name="dim_light", resolve=lambda given: Resolution({**given, "room": given["room"].removesuffix("'s")})
 )
 
 TOOLS: tuple[Tool, ...] = (get_time, set_light, dim_light, fails, hangs, tell_me, unlock_door)
@@ -92,11 +90,7 @@ class Scene:
     """An agent with a scripted model, and everything it did."""
 
     def __init__(
-        self,
-        *lines: str,
-        agrees: Agreement | None = None,
-        hooks: Sequence[Hook] | None = None,
-        caller: Caller = LOCAL,
+        self, *lines: str, agrees: Agreement | None = None, hooks: Sequence[Hook] | None = None, caller: Caller = LOCAL
     ) -> None:
         self.model = ScriptedModel(lines)
         self.events: list[Event] = []
@@ -203,9 +197,7 @@ async def test_a_tool_that_hangs_ends_in_time() -> None:
 
 async def test_wrong_arguments_are_corrected_at_the_second_try() -> None:
     scene = Scene(
-        written("set_light", room="hall", level=900),
-        written("set_light", room="hall", level=9),
-        "The hall is at nine.",
+        written("set_light", room="hall", level=900), written("set_light", room="hall", level=9), "The hall is at nine."
     )
     result = await scene.ask()
     assert [result.code for result in result.results] == ["bad_request", None]

@@ -43,13 +43,7 @@ def test_results_stand_in_the_order_of_their_calls(results: tuple[Message, ...])
 
 def test_an_interrupted_call_gets_a_placeholder_result() -> None:
     missing = Message("tool", NO_RESULT, tool_call_id="b")
-    assert complete_turn((ASKED, CALLED, LIT)) == (
-        ASKED,
-        CALLED,
-        LIT,
-        missing,
-        Message("assistant", INTERRUPTED),
-    )
+    assert complete_turn((ASKED, CALLED, LIT)) == (ASKED, CALLED, LIT, missing, Message("assistant", INTERRUPTED))
 
 
 def test_a_result_without_a_call_is_removed() -> None:

@@ -34,11 +34,7 @@ BOUND_S = 120.0
 QUESTION = np.concatenate([voiced(0.6), silent(1.5)])
 
 # In the middle of its work in a turn that has begun.
-MOMENTS: dict[EngineName, type[TurnEvent]] = {
-    "stt": EndpointReached,
-    "llm": SynthesisStarted,
-    "tts": PlaybackStarted,
-}
+MOMENTS: dict[EngineName, type[TurnEvent]] = {"stt": EndpointReached, "llm": SynthesisStarted, "tts": PlaybackStarted}
 
 
 @pytest.fixture

@@ -55,10 +55,7 @@ async def test_a_whole_turn_with_every_engine_elsewhere(folders: Folders, store:
     assert next(event.prompt_tokens for event in events if isinstance(event, ModelFinished)) == 30
     assert speaker.heard_s > 0.1
     assert {tool["function"]["name"] for tool in llm.bodies[0]["tools"]} >= {"turn_on", "get_state"}
-    assert (assistant.resumes, dict(assistant.states())) == (
-        False,
-        {"llm": "ready", "tts": "ready", "stt": "ready"},
-    )
+    assert (assistant.resumes, dict(assistant.states())) == (False, {"llm": "ready", "tts": "ready", "stt": "ready"})
 
 
 async def test_a_server_that_is_down_or_refuses_the_key_is_told_at_the_start(

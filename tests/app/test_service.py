@@ -105,10 +105,7 @@ async def test_say_speaks_on_its_loudspeaker(factory: ScriptedTrade) -> None:
 
 
 async def test_say_sends_the_sound_where_it_is_wanted(factory: ScriptedTrade) -> None:
-    async with (
-        living(factory),
-        request(factory.folders.runtime, Say(text="Dinner is ready.", where="here")) as asking,
-    ):
+    async with living(factory), request(factory.folders.runtime, Say(text="Dinner is ready.", where="here")) as asking:
         sounds = [audio_from_note(note) async for note in asking.notes() if note["kind"] == "sound"]
     assert sum(sound.duration_s for sound in sounds) == pytest.approx(0.16, abs=0.05)
     assert not factory.room.played
@@ -276,9 +273,7 @@ async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
     assert kept(state) == ["1"]
 
 
-async def test_on_a_full_disk_it_answers_and_says_what_is_wrong(
-    elsewhere: ScriptedTrade,
-) -> None:
+async def test_on_a_full_disk_it_answers_and_says_what_is_wrong(elsewhere: ScriptedTrade) -> None:
     async with living(elsewhere):
         with full_disk():
             await assert_answers_and_complains(elsewhere)

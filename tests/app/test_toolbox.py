@@ -91,9 +91,7 @@ async def test_a_file_in_the_plugins_folder_is_part_of_it(folders: Folders) -> N
 
 def test_a_tool_that_is_switched_off_is_not_offered_whoever_brings_it(folders: Folders) -> None:
     toolbox = Toolbox(
-        settings_of(tools={"disabled": ["broadcast", "ring_bell", "brodcast"]}),
-        folders,
-        sources=[source("bell", bell)],
+        settings_of(tools={"disabled": ["broadcast", "ring_bell", "brodcast"]}), folders, sources=[source("bell", bell)]
     )
     assert "broadcast" not in toolbox.registry
     assert "ring_bell" not in toolbox.registry

@@ -170,9 +170,7 @@ async def test_a_microphone_comes_back_without_a_server_that_tells() -> None:
     assert room.told("microphone") == [(False, "no microphone"), (True, "desk")]
 
 
-async def test_a_microphone_that_gives_nothing_any_more_is_opened_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_microphone_that_gives_nothing_any_more_is_opened_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edgevox.audio.io.device_manager._GONE_AFTER_S", 0.05)
     room = Room()
 
@@ -268,9 +266,7 @@ async def test_a_reply_that_was_begun_is_lost_with_its_loudspeaker_and_the_next_
         assert room.speaker.played == 3
 
 
-async def test_without_a_loudspeaker_a_reply_fails_and_listening_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_without_a_loudspeaker_a_reply_fails_and_listening_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edgevox.audio.io.device_manager._SPEAKER_WITHIN_S", 0.05)
     room = Room()
     room.speaker = None
@@ -307,9 +303,7 @@ async def test_portaudio_is_not_read_anew_under_a_reply() -> None:
             await anext(frames)
 
 
-async def test_a_microphone_that_cannot_be_closed_is_told_as_what_it_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_microphone_that_cannot_be_closed_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edgevox.audio.io.device_manager._CLOSES_WITHIN_S", 0.05)
     room = Room()
 

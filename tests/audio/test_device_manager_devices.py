@@ -53,11 +53,7 @@ def room() -> Iterator[NullSinks]:
 def listener(room: NullSinks) -> Iterator[Listener]:
     env = dict(os.environ) | room.environment | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [sys.executable, str(PROGRAM)],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+        [sys.executable, str(PROGRAM)], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         listener = Listener(process)
         try:

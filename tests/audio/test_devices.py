@@ -30,8 +30,7 @@ MACHINE = (HDMI, USB_CAMERA, USB_HEADSET, DEFAULT)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "meant"),
-    [(None, DEFAULT), ("camera", USB_CAMERA), ("2", USB_HEADSET), ("DEFAULT", DEFAULT)],
+    ("wanted", "meant"), [(None, DEFAULT), ("camera", USB_CAMERA), ("2", USB_HEADSET), ("DEFAULT", DEFAULT)]
 )
 def test_a_microphone_by_part_of_its_name_or_by_its_number(wanted: str | None, meant: Device) -> None:
     assert choose_device(MACHINE, wanted, "input") == meant

@@ -210,13 +210,7 @@ def test_before_an_utterance_ends_it_is_offered_with_less_of_the_silence_behind_
 
 def test_a_voice_that_goes_on_takes_the_offer_back(command: Samples) -> None:
     found = all_events(in_a_room(command, silence(0.1), command))
-    assert [type(event) for event in found] == [
-        SpeechStarted,
-        PossibleEnd,
-        SpeechResumed,
-        PossibleEnd,
-        SpeechSegment,
-    ]
+    assert [type(event) for event in found] == [SpeechStarted, PossibleEnd, SpeechResumed, PossibleEnd, SpeechSegment]
 
 
 def test_every_offer_but_the_last_is_taken_back_and_there_are_few_of_them(command: Samples) -> None:

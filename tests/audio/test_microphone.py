@@ -172,9 +172,7 @@ async def test_a_microphone_that_is_unplugged_says_so(fragile_room: NullSinks, m
             await listen(microphone, BOUND_S)
 
 
-async def test_a_sound_server_that_has_gone_is_an_error_with_a_hint(
-    fragile_room: NullSinks,
-) -> None:
+async def test_a_sound_server_that_has_gone_is_an_error_with_a_hint(fragile_room: NullSinks) -> None:
     microphone = Microphone()
     fragile_room.control("exit")
     with pytest.raises(DeviceUnavailable, match="cannot be used") as caught:

@@ -111,9 +111,7 @@ async def test_a_canceller_gets_every_block_with_its_moment(monkeypatch: pytest.
     assert match.likeness > 0.999
 
 
-async def test_a_canceller_begins_anew_when_the_microphone_lost_sound(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_canceller_begins_anew_when_the_microphone_lost_sound(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = plug_in(monkeypatch, (1,))
     microphone = Microphone()
     microphone.canceller = canceller = NotingCanceller()
@@ -139,9 +137,7 @@ async def test_a_device_that_takes_no_number_of_channels_is_an_error(monkeypatch
             pass
 
 
-async def test_a_device_that_another_program_holds_is_an_error_and_is_left(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_device_that_another_program_holds_is_an_error_and_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = plug_in(monkeypatch, (1,))
     fake.refuses_to_start = True
     for use in (Microphone().__aenter__(), Speaker().play(chunks(sweep(0.1, RATE_HZ)), CancelFlag())):

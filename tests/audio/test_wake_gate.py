@@ -40,10 +40,7 @@ def test_asleep_nobody_is_in_speech() -> None:
 def test_muted_in_the_middle_of_a_sentence_it_gives_up_what_it_heard() -> None:
     wake_state = WakeState()
     listener = Listener(wake_state)
-    assert kinds(listener.hear(np.concatenate([silent(0.5), voiced(1), silent(0.3)]))) == [
-        SpeechStarted,
-        PossibleEnd,
-    ]
+    assert kinds(listener.hear(np.concatenate([silent(0.5), voiced(1), silent(0.3)]))) == [SpeechStarted, PossibleEnd]
     wake_state.mute()
     assert kinds(listener.hear(voiced(1))) == [SpeechResumed]
     wake_state.unmute()

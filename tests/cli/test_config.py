@@ -88,8 +88,7 @@ def test_init_a_second_time_is_refused(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
-    [("[llm]\nthread = 2", "did you mean llm.threads?"), ("[llm", "is not valid TOML")],
+    ("text", "complaint"), [("[llm]\nthread = 2", "did you mean llm.threads?"), ("[llm", "is not valid TOML")]
 )
 def test_a_broken_file_is_reported_with_what_to_do_and_without_a_traceback(
     config_file: Path, capsys: pytest.CaptureFixture[str], text: str, complaint: str

@@ -17,11 +17,7 @@ TOOLS = [
         "type": "function",
         "function": {
             "name": "set_light",
-            "parameters": {
-                "type": "object",
-                "properties": {"room": {"enum": ["hall", "attic"]}},
-                "required": ["room"],
-            },
+            "parameters": {"type": "object", "properties": {"room": {"enum": ["hall", "attic"]}}, "required": ["room"]},
         },
     },
     {"type": "function", "function": {"name": "get_time"}},

@@ -34,13 +34,7 @@ def line_of(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_the_list_shows_every_room_and_writes_nothing(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["home", "list"]) == 0
     shown = capsys.readouterr().out
-    for part in (
-        "Kitchen",
-        "Thermostat",
-        "set to 21.0°, 20.5° now",
-        "Shopping List: milk, bread",
-        "demo home",
-    ):
+    for part in ("Kitchen", "Thermostat", "set to 21.0°, 20.5° now", "Shopping List: milk, bread", "demo home"):
         assert part in shown
     assert not state_folder.exists()
 

@@ -66,10 +66,7 @@ class Typist:
     """Types the same command in this process: a new one takes longer than most of these tests."""
 
     def __init__(
-        self,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
-        caplog: pytest.LogCaptureFixture,
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
     ) -> None:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
@@ -92,9 +89,7 @@ class Typist:
 
 @pytest.fixture
 def typist(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> Typist:
     return Typist(monkeypatch, capsys, caplog)
 
@@ -272,8 +267,7 @@ def test_a_broker_with_a_certificate_of_its_own_makes_way_for_one_without(
         monkeypatch.chdir(tmp_path / "tls")
         at = f"localhost:{first.port}"
         typist.does(
-            *("home", "setup", "--mqtt", at, "--tls", "--ca-file", "ca.pem", "--username", USER),
-            stdin=PASSWORD,
+            *("home", "setup", "--mqtt", at, "--tls", "--ca-file", "ca.pem", "--username", USER), stdin=PASSWORD
         )
         monkeypatch.chdir(tmp_path)
         typist.does("home", "list")

@@ -129,14 +129,7 @@ def test_list_marks_what_is_here(edgevox: Edgevox) -> None:
 def test_progress_on_a_terminal_is_a_bar(edgevox: Edgevox) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import sys; from edgevox.cli.main import main; main()",
-            "models",
-            "pull",
-            "tiny",
-        ],
+        [sys.executable, "-c", "import sys; from edgevox.cli.main import main; main()", "models", "pull", "tiny"],
         env={**edgevox.environment, "TERM": "xterm", "COLUMNS": "120"},
         stdin=subprocess.DEVNULL,
         stderr=theirs,

@@ -97,12 +97,7 @@ async def test_a_phone_cannot_reach_a_server_of_this_machine(home: Path, port: s
 
 async def test_a_phone_gets_a_code_and_is_told_about_its_microphone(home: Path, port: str) -> None:
     result = await opened(
-        home,
-        "--port",
-        port,
-        "--phone",
-        EDGEVOX_SERVER__HOST="0.0.0.0",
-        EDGEVOX_SERVER__ALLOWED_HOSTS="house.lan",
+        home, "--port", port, "--phone", EDGEVOX_SERVER__HOST="0.0.0.0", EDGEVOX_SERVER__ALLOWED_HOSTS="house.lan"
     )
     *code, address = result.stdout.splitlines()
     assert address == f"http://house.lan:{port}/#token={TOKEN}"

@@ -73,11 +73,7 @@ def test_lines_of_cases_give_lines_of_facts(
 ) -> None:
     cases = [
         {"raw": RAW, "tools": TOOLS, "parsers": ["hermes"]},
-        {
-            "raw": '<think>Hm.</think>{"name": "get_time", "arguments": {}}',
-            "tools": TOOLS,
-            "parsers": ["json_bare"],
-        },
+        {"raw": '<think>Hm.</think>{"name": "get_time", "arguments": {}}', "tools": TOOLS, "parsers": ["json_bare"]},
         {"raw": '<tool_call>{"name": "launch"}</tool_call>\u2028', "tools": TOOLS, "parsers": ["hermes"]},
         {"raw": "Hello."},
     ]
@@ -85,13 +81,7 @@ def test_lines_of_cases_give_lines_of_facts(
     assert main(["parse", "--jsonl", *more]) == 0
     facts = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     time_call = {"id": "get_time_0", "type": "function", "function": {"name": "get_time", "arguments": "{}"}}
-    assert facts[0] == {
-        "calls": [time_call],
-        "content": "Sure. ",
-        "reasoning": "",
-        "rejected": [],
-        "fallback": True,
-    }
+    assert facts[0] == {"calls": [time_call], "content": "Sure. ", "reasoning": "", "rejected": [], "fallback": True}
     assert (facts[1]["calls"], facts[1]["reasoning"]) == ([time_call], "Hm.")
     assert facts[2]["rejected"] == [
         {"name": "launch", "raw": '{"name": "launch"}', "reason": "unknown_tool: launch is not offered"}
@@ -117,11 +107,7 @@ def test_broken_encoding_is_read(capsys: pytest.CaptureFixture[str], monkeypatch
     ],
 )
 def test_a_wrong_command_line_is_explained(
-    words: list[str],
-    stdin: str,
-    message: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], stdin: str, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(stdin, monkeypatch)
     assert main(["parse", *words]) == 2

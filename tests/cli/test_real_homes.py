@@ -134,9 +134,7 @@ def assert_only_in(file: Path, secret: str, folder: Path) -> None:
 
 
 @pytest.mark.long
-async def test_of_five_hundred_things_the_named_one_is_switched_and_the_prompt_has_its_bounds(
-    tmp_path: Path,
-) -> None:
+async def test_of_five_hundred_things_the_named_one_is_switched_and_the_prompt_has_its_bounds(tmp_path: Path) -> None:
     folder = tmp_path / "broker"
     folder.mkdir()
     mosquitto = Mosquitto(folder)

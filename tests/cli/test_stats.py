@@ -66,10 +66,6 @@ def test_commands_that_need_no_tools_do_not_import_them(tmp_path: Path, command:
         "sys.exit(any(name.startswith('edgevox.tools') for name in sys.modules))"
     )
     result = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment(tmp_path),
-        capture_output=True,
-        timeout=BOUND_S,
-        check=False,
+        [sys.executable, "-c", program], env=environment(tmp_path), capture_output=True, timeout=BOUND_S, check=False
     )
     assert result.returncode == 0, result.stderr

@@ -51,10 +51,7 @@ _PURE = 0.6
 
 @pytest.fixture(scope="module")
 def user(
-    tmp_path_factory: pytest.TempPathFactory,
-    smollm2_path: Path,
-    piper_voice_path: Path,
-    whisper_base_dir: Path,
+    tmp_path_factory: pytest.TempPathFactory, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
 ) -> Path:
     """A user's folder, with what is said: the evaluated prompt of one run serves the next."""
     folder = tmp_path_factory.mktemp("user")

@@ -43,9 +43,7 @@ def write_plugin(config: Path, name: str, text: str) -> None:
 # --- list and show
 
 
-def test_the_list_has_every_tool_and_says_why_others_are_not_offered(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_list_has_every_tool_and_says_why_others_are_not_offered(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "list"]) == 0
     shown = capsys.readouterr().out
     assert "light_set" in shown
@@ -183,12 +181,7 @@ def test_without_a_terminal_what_needs_a_yes_is_refused(state_folder: Path, tmp_
 
 @pytest.mark.parametrize(
     ("answer", "state", "code"),
-    [
-        (b"yes\n", "unlocked", 0),
-        (b"no\n", "locked", 1),
-        (b"yes but later\n", "locked", 1),
-        (b"\x04", "locked", 1),
-    ],
+    [(b"yes\n", "unlocked", 0), (b"no\n", "locked", 1), (b"yes but later\n", "locked", 1), (b"\x04", "locked", 1)],
 )
 def test_on_a_terminal_the_person_at_it_decides(
     state_folder: Path, tmp_path: Path, answer: bytes, state: str, code: int

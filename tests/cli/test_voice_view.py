@@ -50,12 +50,7 @@ def test_a_question_and_its_answer_are_shown() -> None:
         ConfirmationDecided(turn_id="t", token="x", granted=False, why="the answer was not a clear yes"),
         TurnEnded(turn_id="t", outcome="answered", reply="It stays locked."),
     )
-    assert lines == [
-        "you › unlock it",
-        "edgevox › Unlock it? (yes or no)",
-        "you › Well.",
-        "edgevox › It stays locked.",
-    ]
+    assert lines == ["you › unlock it", "edgevox › Unlock it? (yes or no)", "you › Well.", "edgevox › It stays locked."]
     assert remarks == ["(not done: the answer was not a clear yes)"]
 
 

@@ -149,12 +149,7 @@ def test_environment_variables_are_read_as_the_type_of_their_setting(folders: Fo
 def test_variables_without_a_section_are_ignored(folders: Folders) -> None:
     load_settings(
         folders,
-        environ={
-            "EDGEVOX_CONFIG_DIR": "/x",
-            "EDGEVOX_TEST_MODELS": "/x",
-            "EDGEVOX_WHATEVER": "1",
-            "LLM__THREADS": "x",
-        },
+        environ={"EDGEVOX_CONFIG_DIR": "/x", "EDGEVOX_TEST_MODELS": "/x", "EDGEVOX_WHATEVER": "1", "LLM__THREADS": "x"},
     )
 
 
@@ -165,13 +160,7 @@ def test_a_home_folder_in_a_path_is_expanded(folders: Folders, monkeypatch: pyte
 
 
 def test_sampling_follows_the_settings(folders: Folders) -> None:
-    flags = {
-        "preset": "smollm2-135m",
-        "llm.temperature": 0.5,
-        "llm.seed": 7,
-        "llm.top_k": 9,
-        "llm.max_tokens": 10,
-    }
+    flags = {"preset": "smollm2-135m", "llm.temperature": 0.5, "llm.seed": 7, "llm.top_k": 9, "llm.max_tokens": 10}
     sampling = load_settings(folders, environ={}, flags=flags).llm.sampling
     assert sampling == Sampling(
         temperature=0.5, top_p=0.9, top_k=9, min_p=0.0, repeat_penalty=1.0, max_tokens=10, seed=7
@@ -192,11 +181,7 @@ def test_settings_are_immutable(folders: Folders) -> None:
     [
         ("[llm]\nthread = 2", 2, "unknown setting llm.thread: did you mean llm.threads?"),
         ("llm.thread = 2", 1, "unknown setting llm.thread: did you mean llm.threads?"),
-        (
-            "\nthreads = 2",
-            2,
-            "unknown setting threads: did you mean llm.threads or stt.threads or tts.threads?",
-        ),
+        ("\nthreads = 2", 2, "unknown setting threads: did you mean llm.threads or stt.threads or tts.threads?"),
         ('[audio]\nlanguage = "de"', 2, "unknown setting audio.language: did you mean stt.language?"),
         ("[records]\nzzz = 1", 2, "unknown setting records.zzz: [records] has max_bytes, keep_text"),
         (
@@ -253,16 +238,8 @@ def test_a_mistake_in_the_file_is_reported_with_its_line(
             "x",
             'EDGEVOX_LLM__THREADS: llm.threads must be a whole number from 1 to 256 or "auto"',
         ),
-        (
-            "EDGEVOX_LLM__THREAD",
-            "2",
-            "unknown variable EDGEVOX_LLM__THREAD: did you mean EDGEVOX_LLM__THREADS?",
-        ),
-        (
-            "EDGEVOX_LLM_THREADS",
-            "2",
-            "unknown variable EDGEVOX_LLM_THREADS: did you mean EDGEVOX_LLM__THREADS?",
-        ),
+        ("EDGEVOX_LLM__THREAD", "2", "unknown variable EDGEVOX_LLM__THREAD: did you mean EDGEVOX_LLM__THREADS?"),
+        ("EDGEVOX_LLM_THREADS", "2", "unknown variable EDGEVOX_LLM_THREADS: did you mean EDGEVOX_LLM__THREADS?"),
         ("EDGEVOX_AUDIO__ZZZ", "2", "EDGEVOX_AUDIO__ZZZ: unknown setting audio.zzz"),
         ("EDGEVOX_PRESET", "qwen4", "EDGEVOX_PRESET: there is no preset qwen4: did you mean qwen3"),
     ],
@@ -424,10 +401,7 @@ def test_a_plugin_is_enabled_by_default(folders: Folders) -> None:
     ("config", "problem"),
     [
         ("[plugins]\nweather = 3", "line 2: plugins.weather belongs to a plugin: set it in the settings file"),
-        (
-            '[plugins.weather]\nenabled = "no"',
-            "line 1: plugins.weather.enabled must be true or false, not 'no'",
-        ),
+        ('[plugins.weather]\nenabled = "no"', "line 1: plugins.weather.enabled must be true or false, not 'no'"),
     ],
 )
 def test_a_mistake_in_a_plugin_table_is_reported(folders: Folders, config: str, problem: str) -> None:

@@ -16,9 +16,7 @@ _STARTS_WITHIN_S = 120
 
 
 @pytest.fixture
-async def whisper(
-    whisper_base_dir: Path,
-) -> AsyncIterator[SupervisedEngine[TranscribeRequest, Transcript]]:
+async def whisper(whisper_base_dir: Path) -> AsyncIterator[SupervisedEngine[TranscribeRequest, Transcript]]:
     engine = SupervisedEngine("stt", WhisperEngine(whisper_base_dir, language="en"))
     async with asyncio.timeout(_STARTS_WITHIN_S):
         await engine.start()

@@ -98,19 +98,11 @@ class Stage:
         await self._moments[kind].wait()
 
     async def play(
-        self,
-        pipeline: Pipeline,
-        barge_in: BargeInDetector | None = None,
-        wake_state: WakeState | None = None,
+        self, pipeline: Pipeline, barge_in: BargeInDetector | None = None, wake_state: WakeState | None = None
     ) -> None:
         async with asyncio.timeout(BOUND_S):
             loop = VoiceLoop(
-                self,
-                Endpointer(AudioSettings()),
-                pipeline,
-                self.note,
-                barge_in=lambda: barge_in,
-                wake_state=wake_state,
+                self, Endpointer(AudioSettings()), pipeline, self.note, barge_in=lambda: barge_in, wake_state=wake_state
             )
             await loop.run()
 

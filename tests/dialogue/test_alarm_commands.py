@@ -36,16 +36,7 @@ def test_what_snoozes_it(text: str, minutes: int | None) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "",
-            "...",
-            "Please.",
-            "Yes.",
-            "No.",
-            "Stop the music.",
-            "Turn off the light.",
-            "Stop the egg timer.",
-        ),
+        *("", "...", "Please.", "Yes.", "No.", "Stop the music.", "Turn off the light.", "Stop the egg timer."),
         *("What time is it?", "Set a timer for five minutes.", "Remind me in five minutes to call mum."),
         *("Snooze for two hours.", "Add five more minutes to the egg timer.", "Snooze for zero minutes."),
     ],

@@ -136,8 +136,7 @@ async def test_a_word_for_the_ring_is_no_answer_and_the_question_is_asked_again(
     play = Play(["unlock it", word, "Yes."])
     asked = play.confirmation.until_listening
     await play.run(
-        *(None, asked, play.ring, None, play.until(AnswerHeard)),
-        *(play.a_moment, asked, None, play.until(TurnEnded)),
+        *(None, asked, play.ring, None, play.until(AnswerHeard)), *(play.a_moment, asked, None, play.until(TurnEnded))
     )
     assert [event.how for event in play.events if isinstance(event, RingEnded)] == ["stopped"]
     assert [event.answer for event in play.events if isinstance(event, AnswerHeard)] == ["unclear", "yes"]

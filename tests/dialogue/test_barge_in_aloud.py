@@ -90,10 +90,7 @@ async def test_a_person_who_speaks_over_it_is_heard_and_it_falls_silent(
     said = "I would like to know what the weather will be like in the mountains tomorrow."
     person = espeak(said, tmp_path)
     write_wav(tmp_path / "person.wav", [Audio((0.12 * person / np.std(person)).astype(np.float32), 16_000)])
-    async with (
-        asyncio.timeout(BOUND_S),
-        echo_conversation(whisper, piper, [VERSE, "All right."]) as talk,
-    ):
+    async with asyncio.timeout(BOUND_S), echo_conversation(whisper, piper, [VERSE, "All right."]) as talk:
         telling = asyncio.create_task(talk.pipeline.answer("Tell me a story.", Turn()))
         await talk.until(PlaybackStarted)
         await asyncio.sleep(2.5)  # the person lets it speak for a while

@@ -84,10 +84,7 @@ async def test_a_turn_that_fails_does_not_end_the_loop() -> None:
     sound = np.concatenate([voiced(1.0), silent(1.5), voiced(1.0), silent(1.0)])
     events: list[Event] = []
     talk, _ = loop(
-        sound,
-        ScriptedTranscriber(["one", "two"]),
-        ScriptedModel([EngineFailed("gone", hint="wait"), "Back."]),
-        events,
+        sound, ScriptedTranscriber(["one", "two"]), ScriptedModel([EngineFailed("gone", hint="wait"), "Back."]), events
     )
     await talk.run()
     assert [event.outcome for event in events if isinstance(event, TurnEnded)] == ["failed", "answered"]

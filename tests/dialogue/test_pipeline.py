@@ -18,10 +18,7 @@ STORY = "This is the first sentence of it. Here is the second one. And this is t
 
 
 def pipeline(
-    model: ScriptedModel,
-    events: list[Event],
-    voice: Synthesizer | None = None,
-    speaker: Loudspeaker | None = None,
+    model: ScriptedModel, events: list[Event], voice: Synthesizer | None = None, speaker: Loudspeaker | None = None
 ) -> Pipeline:
     agent = LLMAgent("test", model=model, publish=events.append)
     return Pipeline(agent, preset="p", publish=events.append, voice=voice, loudspeaker=speaker)

@@ -94,12 +94,7 @@ class Scene:
             return Speech("Done.")
 
         agent = LLMAgent(
-            "test",
-            tools=[turn_on],
-            model=model,
-            parsers=("hermes",),
-            conversation=self.conversation,
-            publish=room.note,
+            "test", tools=[turn_on], model=model, parsers=("hermes",), conversation=self.conversation, publish=room.note
         )
         self.pipeline = Pipeline(
             agent,
@@ -202,10 +197,7 @@ async def test_an_abandoned_speculative_reply_leaves_no_trace() -> None:
     assert said.flags[0].is_set()
     assert [r.heard for r in scene.room.records] == ["Turn on the lamp in the kitchen."]
     assert len({event.turn_id for event in scene.room.events if isinstance(event, TurnEvent)}) == 1
-    assert [m.content for m in scene.conversation.messages()] == [
-        "Turn on the lamp in the kitchen.",
-        "At last.",
-    ]
+    assert [m.content for m in scene.conversation.messages()] == ["Turn on the lamp in the kitchen.", "At last."]
 
 
 async def test_a_call_that_waits_at_the_gate_is_never_made_when_the_person_goes_on() -> None:

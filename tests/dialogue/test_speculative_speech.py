@@ -28,9 +28,7 @@ class Scene:
         self.speaker = MemorySpeaker()
         self.turn = Turn(gate=Gate(is_open=False))
         self.speech = SpokenReply(
-            SpeechOutput(Synthesizer(self.synthesizer), self.speaker, Volume()),
-            self.turn,
-            lambda _event: None,
+            SpeechOutput(Synthesizer(self.synthesizer), self.speaker, Volume()), self.turn, lambda _event: None
         )
 
     @property

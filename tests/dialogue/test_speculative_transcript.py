@@ -177,10 +177,7 @@ async def test_every_turn_has_a_transcription_of_its_own() -> None:
     said = sentence(voiced(WORD_S))
     room, recogniser = Room(said, said), FakeStt(["first", "second"])
     await talk(room, recogniser, ScriptedModel(["One.", "Two."]))
-    assert [(record.heard, record.reply) for record in room.records] == [
-        ("first", "One."),
-        ("second", "Two."),
-    ]
+    assert [(record.heard, record.reply) for record in room.records] == [("first", "One."), ("second", "Two.")]
 
 
 async def test_what_was_heard_early_in_one_turn_is_not_heard_again_in_the_next() -> None:

@@ -250,11 +250,7 @@ async def test_a_loop_that_ends_while_it_asks_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize(
     ("pause_s", "answers", "is_unlocked"),
-    [
-        (1.0, ["Yes."], True),
-        (1.0, ["No."], False),
-        (ANSWER_WITHIN_S + 2.0, ["Another question."], False),
-    ],
+    [(1.0, ["Yes."], True), (1.0, ["No."], False), (ANSWER_WITHIN_S + 2.0, ["Another question."], False)],
 )
 async def test_in_a_file_the_answer_is_what_follows(pause_s: float, answers: list[str], is_unlocked: bool) -> None:
     events: list[Event] = []

@@ -34,8 +34,7 @@ def test_a_fully_played_reply_is_its_own_prefix() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heard", "words"),
-    [(0.0, ""), (0.05, ""), (0.2, "It"), (0.3, "It is"), (0.6, "It is five"), (0.97, "It is five")],
+    ("heard", "words"), [(0.0, ""), (0.05, ""), (0.2, "It"), (0.3, "It is"), (0.6, "It is five"), (0.97, "It is five")]
 )
 def test_a_cut_sentence_keeps_its_whole_words(heard: float, words: str) -> None:
     assert spoken_prefix(f"{ONE} {TWO}", [made(ONE, heard), made(TWO, 0)]) == words

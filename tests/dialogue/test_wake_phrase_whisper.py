@@ -45,10 +45,7 @@ def in_room(piper: PiperEngine, text: str, folder: Path) -> Samples:
 
 @pytest.mark.parametrize("mode", ["word", "phrase"])
 async def test_the_command_is_heard_without_the_word(
-    mode: str,
-    whisper: SupervisedEngine[TranscribeRequest, Transcript],
-    piper: PiperEngine,
-    tmp_path: Path,
+    mode: str, whisper: SupervisedEngine[TranscribeRequest, Transcript], piper: PiperEngine, tmp_path: Path
 ) -> None:
     if mode == "word":
         wake_state = WakeState("word", WakeWordDetector("okay_nabu"))

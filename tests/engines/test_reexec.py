@@ -23,10 +23,7 @@ def daemons(folders: Folders) -> tuple[AssistantRuntime, AssistantRuntime]:
     """Two, each with an engine that echoes where the language model is, and nothing else."""
     settings = load_settings(folders, flags={"tools.enabled": False}, environ={})
     store = ModelStore(folders.models, load_manifest())
-    both = (
-        AssistantRuntime(settings, folders, store, ["llm"]),
-        AssistantRuntime(settings, folders, store, ["llm"]),
-    )
+    both = (AssistantRuntime(settings, folders, store, ["llm"]), AssistantRuntime(settings, folders, store, ["llm"]))
     for runtime in both:
         vars(runtime.engines)["llm"] = echo(runtime)
     return both
@@ -43,9 +40,7 @@ def test_engines_with_equal_settings_are_equivalent() -> None:
     assert not engine.is_equivalent_to(SupervisedEngine("a", Echo(), limits=EngineLimits(start_s=1)))
 
 
-async def test_an_equivalent_engine_keeps_running(
-    daemons: tuple[AssistantRuntime, AssistantRuntime],
-) -> None:
+async def test_an_equivalent_engine_keeps_running(daemons: tuple[AssistantRuntime, AssistantRuntime]) -> None:
     before, after = daemons
     events: list[Event] = []
     async with asyncio.timeout(BOUND_S):
@@ -61,9 +56,7 @@ async def test_an_equivalent_engine_keeps_running(
     assert [event.state for event in events if isinstance(event, EngineChanged)] == ["stopped"]
 
 
-async def test_a_changed_engine_is_reloaded(
-    daemons: tuple[AssistantRuntime, AssistantRuntime],
-) -> None:
+async def test_a_changed_engine_is_reloaded(daemons: tuple[AssistantRuntime, AssistantRuntime]) -> None:
     before, after = daemons
     vars(after.engines)["llm"] = SupervisedEngine[str, str]("llm", Echo(), limits=EngineLimits(start_s=30))
     async with asyncio.timeout(BOUND_S):

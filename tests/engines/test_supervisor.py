@@ -196,8 +196,7 @@ async def test_an_error_of_the_model_arrives_as_it_was_raised_and_costs_no_resta
 
 
 @pytest.mark.parametrize(
-    ("broken", "error", "words"),
-    [(Unloadable(), ModelError, "not a model"), (DiesLoading(), EngineFailed, "signal 6")],
+    ("broken", "error", "words"), [(Unloadable(), ModelError, "not a model"), (DiesLoading(), EngineFailed, "signal 6")]
 )
 async def test_a_load_error_reaches_the_caller(broken: Any, error: type[Exception], words: str) -> None:
     engine = SupervisedEngine[str, str]("broken", broken, limits=LIMITS)

@@ -21,12 +21,7 @@ from tests.engines.wyoming_faults import faulty, line
 BOUND_S = 20.0
 SOUND = TranscribeRequest(Audio(np.zeros(16_000, dtype=np.float32), 16_000), None, ("Mara",))
 TEXT = SynthesisRequest("It is noon.")
-BY: dict[str, Any] = {
-    "attribution": {"name": "x", "url": ""},
-    "installed": True,
-    "description": None,
-    "version": None,
-}
+BY: dict[str, Any] = {"attribution": {"name": "x", "url": ""}, "installed": True, "description": None, "version": None}
 ASR: dict[str, Any] = {"asr": [{"name": "w", **BY, "models": [{"name": "small", **BY, "languages": ["en"]}]}]}
 TTS: dict[str, Any] = {"tts": [{"name": "p", **BY, "voices": [{"name": "alba", **BY, "languages": ["en"]}]}]}
 
@@ -99,12 +94,7 @@ async def test_speech_is_sent_with_its_hotwords() -> None:
         (transcript,) = await heard(server.address)
     assert (transcript.text, transcript.language, transcript.dropped) == ("Light on.", "en", None)
     assert server.seen[0] == {"type": "transcribe", "transcript_names": ["Mara"]}
-    assert [event["type"] for event in server.seen[1:]] == [
-        "audio-start",
-        "audio-chunk",
-        "audio-chunk",
-        "audio-stop",
-    ]
+    assert [event["type"] for event in server.seen[1:]] == ["audio-start", "audio-chunk", "audio-chunk", "audio-stop"]
 
 
 async def test_silence_is_no_speech() -> None:

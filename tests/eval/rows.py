@@ -35,13 +35,7 @@ PRICE = {
 
 
 def row(**keys: Any) -> dict[str, Any]:
-    return {
-        "id": "one",
-        "category": "lights",
-        "utterance": "kitchen light on",
-        "expect": {"calls": [LIGHT_ON]},
-        **keys,
-    }
+    return {"id": "one", "category": "lights", "utterance": "kitchen light on", "expect": {"calls": [LIGHT_ON]}, **keys}
 
 
 def write(folder: Path, *rows: object) -> Path:

@@ -58,8 +58,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     (tests / "HassLightSet" / "name_brightness.yaml").write_text(_TESTS_OF_INTENT)
     suite = folder / "suite.jsonl"
     subprocess.run(
-        [sys.executable, "-m", "benchmarks.home_assistant_sentences", str(folder / "checkout"), str(suite)],
-        check=True,
+        [sys.executable, "-m", "benchmarks.home_assistant_sentences", str(folder / "checkout"), str(suite)], check=True
     )
     return {f"{case.utterance} ({_home_of(case)})": case for case in read_suite(suite)}
 

@@ -17,11 +17,7 @@ _LIGHT_OFF = {**LIGHT_ON, "name": "turn_off"}
 
 
 async def _results(folder: Path, *lines: str) -> list[Result]:
-    rows = [
-        row(id="a"),
-        row(id="b", category="fans"),
-        row(id="c", category="talk", expect=NO_CALL),
-    ]
+    rows = [row(id="a"), row(id="b", category="fans"), row(id="c", category="talk", expect=NO_CALL)]
     return await results(read_suite(write(folder, *rows)), *lines)
 
 
@@ -92,17 +88,13 @@ async def _recorded(folder: Path) -> list[Result]:
     ]
     return [
         dataclasses.replace(
-            result,
-            case=dataclasses.replace(result.case, utterance=text, spoken=spoken),
-            asks_first=is_asked,
+            result, case=dataclasses.replace(result.case, utterance=text, spoken=spoken), asks_first=is_asked
         )
         for result, (text, spoken, is_asked) in zip(asked, heard, strict=True)
     ]
 
 
-async def test_recordings_are_counted_by_speaker_and_noise_with_those_that_are_asked_about(
-    tmp_path: Path,
-) -> None:
+async def test_recordings_are_counted_by_speaker_and_noise_with_those_that_are_asked_about(tmp_path: Path) -> None:
     examined = [ModelResults("model", await _recorded(tmp_path))]
     console = Console(width=200)
     with console.capture() as shown:

@@ -41,9 +41,7 @@ async def test_the_right_tool_with_wrong_arguments(tmp_path: Path) -> None:
 async def test_another_way_to_the_same_state_is_right_by_its_state(tmp_path: Path) -> None:
     case = row(expect={"calls": [LIGHT_ON], "state": LIGHT_ON_STATE})
     got = await result(
-        tmp_path,
-        case,
-        calls({"name": "light_set", "arguments": {"name": "kitchen light", "brightness": 100}}),
+        tmp_path, case, calls({"name": "light_set", "arguments": {"name": "kitchen light", "brightness": 100}})
     )
     assert not got.score.tool_ok
     assert got.score.state_ok
@@ -138,12 +136,7 @@ async def test_a_tools_result_is_worded_by_the_model(tmp_path: Path) -> None:
 
 async def test_cases_with_one_prompt_are_asked_together(tmp_path: Path) -> None:
     price: dict[str, Any] = {"tools": [PRICE], "expect": NO_CALL}
-    rows = [
-        row(id="a", expect=NO_CALL),
-        row(id="b", **price),
-        row(id="c", expect=NO_CALL),
-        row(id="d", **price),
-    ]
+    rows = [row(id="a", expect=NO_CALL), row(id="b", **price), row(id="c", expect=NO_CALL), row(id="d", **price)]
     got = await results(read_suite(write(tmp_path, *rows)), *["No."] * 4)
     assert [one.case.id for one in got] == ["a", "c", "b", "d"]
 

@@ -35,9 +35,7 @@ def test_a_row_gets_the_home_tools_and_the_demo_home(tmp_path: Path) -> None:
 
 
 def test_rows_that_are_offered_the_same_share_one_prompt(tmp_path: Path) -> None:
-    one, two, three = read_suite(
-        write(tmp_path, row(), "", row(id="two"), row(id="three", home="none")),
-    )
+    one, two, three = read_suite(write(tmp_path, row(), "", row(id="two"), row(id="three", home="none")))
     assert one.offer is two.offer
     assert three.offer is not one.offer
     assert "Home:" not in three.offer.home_prompt().for_utterance("")

@@ -38,10 +38,7 @@ async def test_what_happens_in_the_home_does_not_change_the_prompt(bench: Bench)
 
 def test_the_order_of_the_home_does_not_change_the_prompt() -> None:
     other = replace(
-        FIRST_DAY,
-        entities=FIRST_DAY.entities[::-1],
-        areas=FIRST_DAY.areas[::-1],
-        floors=FIRST_DAY.floors[::-1],
+        FIRST_DAY, entities=FIRST_DAY.entities[::-1], areas=FIRST_DAY.areas[::-1], floors=FIRST_DAY.floors[::-1]
     )
     assert home_prompt(other) == home_prompt(FIRST_DAY)
     assert home_names(other) == home_names(FIRST_DAY)

@@ -197,10 +197,7 @@ FAMILIES = {
 
 def tool(name: str, description: str, **properties: JsonObject) -> JsonObject:
     parameters = {"type": "object", "properties": properties, "required": list(properties)}
-    return {
-        "type": "function",
-        "function": {"name": name, "description": description, "parameters": parameters},
-    }
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
 
 
 TOOLS = (

@@ -25,11 +25,7 @@ pytestmark = pytest.mark.engine
 TOOLS = [
     {
         "name": "light",
-        "parameters": {
-            "type": "object",
-            "properties": {"room": {"enum": ["hall", "kitchen"]}},
-            "required": ["room"],
-        },
+        "parameters": {"type": "object", "properties": {"room": {"enum": ["hall", "kitchen"]}}, "required": ["room"]},
     }
 ]
 GRAMMAR = build_call_grammar(TOOLS, wire_format="hermes")

@@ -280,12 +280,7 @@ def test_a_recursive_schema_terminates(checker: GrammarChecker) -> None:
         "properties": {"name": {"enum": ["a"]}, "child": {"$ref": "#/$defs/node"}},
         "required": ["name"],
     }
-    parameters = {
-        "type": "object",
-        "properties": {"tree": node},
-        "required": ["tree"],
-        "$defs": {"node": node},
-    }
+    parameters = {"type": "object", "properties": {"tree": node}, "required": ["tree"], "$defs": {"node": node}}
     grammar = build_call_grammar([tool("build", parameters)])
     assert not grammar.warnings
 

@@ -68,10 +68,7 @@ class Played:
 
 
 async def play(
-    text: str,
-    replies: Sequence[ModelReply],
-    tool: Callable[[ToolCall], ToolOutcome] = done,
-    hooks: Hooks | None = None,
+    text: str, replies: Sequence[ModelReply], tool: Callable[[ToolCall], ToolOutcome] = done, hooks: Hooks | None = None
 ) -> Played:
     """One turn as an agent would run it with the default hooks."""
     hooks = hooks or Hooks(default_slm_hooks())
@@ -431,10 +428,7 @@ async def test_a_turn_that_was_cancelled_or_meant_a_call_is_left_to_the_agent() 
         ("It is on. It is on. It is on. It is on.", "It is on."),
         ("Sure! I will do that. I will do that. I will do that. I wi", "Sure! I will do that."),
         ("The lamp is on and the lamp is on and the lamp is on and the lamp is", "The lamp is on."),
-        (
-            "Is it on? The lamp is it on? The lamp is it on? The lamp is it on?",
-            "Is it on? The lamp is it on?",
-        ),
+        ("Is it on? The lamp is it on? The lamp is it on? The lamp is it on?", "Is it on? The lamp is it on?"),
         ("Hi. Here I am. You? Here I am. You? Here I am. You? Goodbye.", "Hi. Here I am. You? Goodbye."),
         ("Good" + " very" * 40, "Good very."),
         ("Here:\n" + "".join(f"{n}. The White House\n" for n in range(1, 20)), "Here:\n1. The White House."),

@@ -15,10 +15,7 @@ from edgevox.models import DEFAULT_MODELS, load_manifest
 
 SHIPPED = sorted(path.stem for path in data_path("presets").glob("*.toml"))
 PARSERS = {
-    ("qwen25", "hermes"): [
-        *("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b"),
-        *("qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b"),
-    ],
+    ("qwen25", "hermes"): [*("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b"), *("qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b")],
     ("llama32", "pythonic"): ["llama-3.2-1b", "llama-3.2-3b"],
     ("mistral", "hermes"): ["ministral-8b", "mistral-nemo"],
     ("xlam", "hermes"): ["xlam-2-1b", "xlam-2-3b", "hammer-2.1-0.5b"],
@@ -81,11 +78,7 @@ def test_a_shipped_presets_settings_are_those_the_settings_take(name: str, tmp_p
     folders = Folders(config=tmp_path, state=tmp_path, models=tmp_path)
     llm = load_settings(folders, environ={}, flags={"preset": name}).llm
     preset = resolve_preset(name)
-    assert (llm.context_tokens, llm.sampling, llm.thinking) == (
-        preset.context_tokens,
-        preset.sampling,
-        preset.thinking,
-    )
+    assert (llm.context_tokens, llm.sampling, llm.thinking) == (preset.context_tokens, preset.sampling, preset.thinking)
 
 
 def test_names_and_aliases_lead_to_one_preset_only() -> None:

@@ -35,16 +35,7 @@ from tests.llm.template_families import (
     tool,
 )
 
-CONTROL = (
-    "<|im_start|>",
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<start_of_turn>",
-    "[INST]",
-    "[TOOL_CALLS]",
-    "</s>",
-    "<s>",
-)
+CONTROL = ("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<start_of_turn>", "[INST]", "[TOOL_CALLS]", "</s>", "<s>")
 BOTH = Message("assistant", "", (CALL, OTHER_CALL))
 
 
@@ -286,22 +277,7 @@ def test_two_contents_do_not_make_a_control_token_together() -> None:
 
 
 PARTS = st.sampled_from(
-    [
-        *CONTROL,
-        "<|im_",
-        "end|>",
-        "<",
-        "|>",
-        "[",
-        "INST]",
-        "a",
-        " ",
-        "\n",
-        '"',
-        "\\",
-        chr(0xF0000),
-        chr(0x10FFFD),
-    ]
+    [*CONTROL, "<|im_", "end|>", "<", "|>", "[", "INST]", "a", " ", "\n", '"', "\\", chr(0xF0000), chr(0x10FFFD)]
 )
 TEXTS = st.lists(PARTS, max_size=8).map("".join)
 

@@ -57,10 +57,7 @@ TOOLS = (
     tool("get_time", {}),
     tool("send", {"to": {"type": "string", "maxLength": 20}, "urgent": {"type": "boolean"}}, "to"),
 )
-QUESTION = (
-    Message("system", "You help in a house."),
-    Message("user", "Set the light in the kitchen to forty."),
-)
+QUESTION = (Message("system", "You help in a house."), Message("user", "Set the light in the kitchen to forty."))
 
 
 @pytest.fixture(scope="module")

@@ -34,11 +34,7 @@ def test_a_tool_of_that_name_is_not_offered_twice() -> None:
 @pytest.mark.parametrize("policy", ["auto", "required_first_hop", "required_always"])
 @pytest.mark.parametrize(
     ("choice", "first", "later"),
-    [
-        ("none", "none", "none"),
-        ("required", "required", "auto"),
-        (NamedTool("light"), NamedTool("light"), "auto"),
-    ],
+    [("none", "none", "none"), ("required", "required", "auto"), (NamedTool("light"), NamedTool("light"), "auto")],
 )
 def test_the_callers_choice_overrides_the_policy(
     policy: ToolChoicePolicy, choice: ToolChoice, first: ToolChoice, later: ToolChoice

@@ -176,12 +176,7 @@ def test_a_small_file_without_a_digest_of_its_own_is_recorded(hub_store: ModelSt
     ],
 )
 def test_a_refusal_has_a_hint(
-    hub_store: ModelStore,
-    hub_server: HubServer,
-    status: int,
-    error_code: str | None,
-    message: str,
-    hint: str,
+    hub_store: ModelStore, hub_server: HubServer, status: int, error_code: str | None, message: str, hint: str
 ) -> None:
     hub_server.status, hub_server.error_code = status, error_code
     with pytest.raises(ModelDownloadFailed, match=message) as caught:

@@ -80,11 +80,7 @@ async def test_a_tool_conversation_goes_on_with_the_results(ask: Any) -> None:
     async with client(talking(said)) as chat:
         first = await ask(chat, USER, tools=[CLOCK], system="Be brief.")
         use = next(block for block in first.content if block.type == "tool_use")
-        result = {
-            "type": "tool_result",
-            "tool_use_id": use.id,
-            "content": [{"type": "text", "text": "12:00"}],
-        }
+        result = {"type": "tool_result", "tool_use_id": use.id, "content": [{"type": "text", "text": "12:00"}]}
         answer = {"role": "assistant", "content": first.content}
         last = await ask(chat, USER, answer, {"role": "user", "content": [result]}, tools=[CLOCK])
     assert last.content[0].text == "It is noon in Paris."

@@ -215,12 +215,7 @@ async def test_the_first_sentence_is_sent_before_the_second_is_spoken() -> None:
                 yield sound
 
     tones = Slow()
-    body = {
-        "model": "tts-1",
-        "voice": "x",
-        "input": "One sentence here. And another.",
-        "response_format": "wav",
-    }
+    body = {"model": "tts-1", "voice": "x", "input": "One sentence here. And another.", "response_format": "wav"}
     async with (
         asyncio.timeout(10),
         served(sounding(Stenographer(), tones)) as url,

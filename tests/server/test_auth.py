@@ -19,12 +19,7 @@ OPENAI_FIELDS = {"message", "type", "param", "code"}
 
 
 async def asked(
-    url: str,
-    path: str = "/v1/models",
-    *,
-    method: str = "GET",
-    headers: dict[str, str] | None = None,
-    **more: Any,
+    url: str, path: str = "/v1/models", *, method: str = "GET", headers: dict[str, str] | None = None, **more: Any
 ) -> tuple[int, dict[str, Any], Mapping[str, str]]:
     """Status, body and headers of one request."""
     async with (

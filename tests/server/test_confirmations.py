@@ -131,8 +131,7 @@ async def test_a_no_is_told_and_nothing_is_done(house: Door) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "expected"),
-    [(PANEL, (403, "token_scope_insufficient")), ("nonsense", (401, "invalid_api_key"))],
+    ("token", "expected"), [(PANEL, (403, "token_scope_insufficient")), ("nonsense", (401, "invalid_api_key"))]
 )
 async def test_a_token_without_the_scope_cannot_agree(house: Door, token: str, expected: tuple[int, str]) -> None:
     calling = asyncio.create_task(house.call())

@@ -51,10 +51,7 @@ class Typist:
         cancel.add_listener(stop)
         try:
             for letter in self.text[len(request.reply_prefix) :]:
-                waits = [
-                    asyncio.ensure_future(self.letters.acquire()),
-                    asyncio.ensure_future(cancelled.wait()),
-                ]
+                waits = [asyncio.ensure_future(self.letters.acquire()), asyncio.ensure_future(cancelled.wait())]
                 try:
                     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                 finally:

@@ -54,11 +54,7 @@ class House:
 
 @asynccontextmanager
 async def housed(
-    answers: Sequence[str] = (),
-    *,
-    sound: np.ndarray = SPOKEN,
-    has_audio: bool = True,
-    folder: Path | None = None,
+    answers: Sequence[str] = (), *, sound: np.ndarray = SPOKEN, has_audio: bool = True, folder: Path | None = None
 ) -> AsyncIterator[House]:
     lamp, done = Lamp(), list[str]()
 

@@ -48,12 +48,7 @@ async def test_the_wishes_of_the_request_reach_the_model() -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        {
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": "a", "schema": {"type": "integer"}},
-            }
-        },
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "integer"}}}},
         {"extra_body": {"guided_json_schema": {"type": "integer"}}},
     ],
 )
@@ -212,17 +207,9 @@ CALLING = {
         ([USER], {"n": 2}, "n"),
         ([USER], {"tool_choice": "required"}, "tool_choice"),
         ([USER], {"tools": [CLOCK, CLOCK]}, "tools"),
-        (
-            [USER],
-            {"tools": [CLOCK], "tool_choice": {"type": "function", "function": {"name": "x"}}},
-            "tool_choice",
-        ),
+        ([USER], {"tools": [CLOCK], "tool_choice": {"type": "function", "function": {"name": "x"}}}, "tool_choice"),
         ([USER], {"tools": [CLOCK], "response_format": {"type": "json_object"}}, "response_format"),
-        (
-            [USER],
-            {"tools": [{"type": "function", "function": {"name": "a", "parameters": {"type": 5}}}]},
-            "tools",
-        ),
+        ([USER], {"tools": [{"type": "function", "function": {"name": "a", "parameters": {"type": 5}}}]}, "tools"),
         ([USER], {"extra_body": {"guided_json_schema": {"properties": 7}}}, "response_format"),
         ([USER] * 1001, {}, "messages"),
     ],

@@ -41,10 +41,7 @@ RATE_HZ = 16_000
 async def served(assistant: Assistant, **settings: Any) -> AsyncIterator[str]:
     chosen = ServerSettings(**settings)
     offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen)
-    async with (
-        asyncio.timeout(BOUND_S),
-        wyoming_listener(offer, "127.0.0.1", 0, chosen.wyoming_peers) as address,
-    ):
+    async with asyncio.timeout(BOUND_S), wyoming_listener(offer, "127.0.0.1", 0, chosen.wyoming_peers) as address:
         yield address
 
 

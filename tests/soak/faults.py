@@ -107,12 +107,7 @@ class Faults:
 
     async def _vanish(self) -> Undo:
         """Clients that end in the middle of a request or an answer, or cannot be understood."""
-        lines = (
-            write_request(Watch()),
-            write_request(Ask(text="Is anybody there?")),
-            b'{"v": 1, "do"',
-            b"\0\n",
-        )
+        lines = (write_request(Watch()), write_request(Ask(text="Is anybody there?")), b'{"v": 1, "do"', b"\0\n")
         path = str(self._factory.folders.runtime / SOCKET_NAME)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.setblocking(False)

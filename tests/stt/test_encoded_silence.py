@@ -62,8 +62,7 @@ def test_one_that_is_cut_off_is_computed_anew(folder: Path, length: int) -> None
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [np.zeros((1, 10, WIDTH), np.float32), np.full((1, POSITIONS, WIDTH), np.nan, np.float32), np.zeros(3)],
+    "wrong", [np.zeros((1, 10, WIDTH), np.float32), np.full((1, POSITIONS, WIDTH), np.nan, np.float32), np.zeros(3)]
 )
 def test_one_that_is_something_else_is_computed_anew(folder: Path, wrong: np.ndarray) -> None:
     encoded_silence(Encoder(), folder)

@@ -65,11 +65,7 @@ def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
 
 def test_matrices_are_stored_in_8_bits_row_by_row() -> None:
     weight = np.array([[-1, 0.5, 0.25], [0, 0, 0]], np.float16)
-    kept = {
-        "a/weight": weight,
-        "a/bias": np.ones(2, np.float16),
-        "conv/weight": np.ones((2, 2, 3), np.float16),
-    }
+    kept = {"a/weight": weight, "a/bias": np.ones(2, np.float16), "conv/weight": np.ones((2, 2, 3), np.float16)}
     small = ModelBin("WhisperSpec", 3, kept, ()).in_int8().variables
     assert small["a/weight"].tolist() == [[-127, 64, 32], [0, 0, 0]]
     assert small["a/weight_scale"].tolist() == [127, 1]

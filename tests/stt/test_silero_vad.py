@@ -11,18 +11,7 @@ from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.stt.silero_vad import SileroVad, at_whisper_rate
 from tests.audio.sounds import espeak
 
-SOUNDS = [
-    "nothing",
-    "silence",
-    "white noise",
-    "pink noise",
-    "hum",
-    "chord",
-    "melody",
-    "clicks",
-    "knocks",
-    "beeps",
-]
+SOUNDS = ["nothing", "silence", "white noise", "pink noise", "hum", "chord", "melody", "clicks", "knocks", "beeps"]
 
 
 @pytest.mark.parametrize("sound", SOUNDS)

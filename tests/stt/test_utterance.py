@@ -65,13 +65,7 @@ class ScriptedDecoder:
         if len(self.windows) == self.cancel_at:
             self.cancel.set()
         return Decoding(
-            text,
-            True,
-            self.mean_logprob,
-            0.0,
-            len(samples) / SAMPLE_RATE_HZ,
-            window.encoded_s,
-            self.least_word_logprob,
+            text, True, self.mean_logprob, 0.0, len(samples) / SAMPLE_RATE_HZ, window.encoded_s, self.least_word_logprob
         )
 
     def hypotheses(

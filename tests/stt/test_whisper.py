@@ -114,8 +114,7 @@ def test_a_cut_off_model_file_is_an_error_that_says_so(whisper_base_dir: Path, t
 
 @pytest.mark.engine
 @pytest.mark.parametrize(
-    "said",
-    ["turn on the kitchen lights", "what is the weather like tomorrow", "turn off the lamp in the hall"],
+    "said", ["turn on the kitchen lights", "what is the weather like tomorrow", "turn off the lamp in the hall"]
 )
 def test_a_command_is_heard_in_a_short_window(base: WhisperEngine, speak: Speak, said: str) -> None:
     # The voice says it a little differently each time, and now and then so that it cannot be understood.

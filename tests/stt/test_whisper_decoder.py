@@ -77,11 +77,6 @@ class SpellingTokenizer:
 def test_the_least_sure_word_counts_and_not_a_mark_or_a_time() -> None:
     decoding = _DecoderPrompt(SpellingTokenizer(), [], 9)
     half = np.log(np.array([0.98, 0.005, 0.005, 0.005, 0.005], np.float32))
-    steps = [
-        half,
-        np.log(np.array([0.1, 0.6, 0.2, 0.05, 0.05], np.float32)),
-        np.zeros(5, np.float32),
-        np.zeros(5),
-    ]
+    steps = [half, np.log(np.array([0.1, 0.6, 0.2, 0.05, 0.05], np.float32)), np.zeros(5, np.float32), np.zeros(5)]
     least = decoding.least_word_logprob([0, 1, 3, 4], steps)
     assert least == pytest.approx(np.log(0.6), abs=1e-4)

@@ -17,10 +17,7 @@ PIECES: list[tuple[tuple[str, ...], list[str]]] = [
     (("xlam",), ['<tool_call>\n{"name": "launch", "argu": {"at": "no }] </tool_', 'call>"}}\n</tool_call>']),
     (
         ("qwen3_coder",),
-        [
-            "<tool_call>\n<function=launch>\n<parameter=a>\nb\n</parameter>\n",
-            "<parameter=c>d</parameter></function>",
-        ],
+        ["<tool_call>\n<function=launch>\n<parameter=a>\nb\n</parameter>\n", "<parameter=c>d</parameter></function>"],
     ),
     (ALL, ['```\n{"name":"set_light""args":{"":{```call:', "get_time{"]),
     (("glm",), ["<tool_call>set_light<arg_key><arg_key></arg_key><arg_value></arg_va", "lue>"]),

@@ -24,10 +24,7 @@ def test_the_nine_characters_come_back(raw: str) -> None:
 def test_two_calls_keep_their_own_ids() -> None:
     raw = '[TOOL_CALLS]get_time[CALL_ID]aaaaaaaa1[ARGS]{}[TOOL_CALLS]set_timer[CALL_ID]aaaaaaaa2[ARGS]{"minutes": 1}'
     reply = parse_reply(raw, preset_parsers=("mistral",), tools=tools())
-    assert [(call.name, call.id) for call in reply.calls] == [
-        ("get_time", "aaaaaaaa1"),
-        ("set_timer", "aaaaaaaa2"),
-    ]
+    assert [(call.name, call.id) for call in reply.calls] == [("get_time", "aaaaaaaa1"), ("set_timer", "aaaaaaaa2")]
 
 
 def test_without_an_id_one_is_made_of_name_and_position() -> None:

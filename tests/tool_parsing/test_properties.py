@@ -81,13 +81,7 @@ SHARDS = [
     "1",
 ]
 RENDERED = [case.raw for case in all_cases()]
-CHAINS = [
-    (),
-    *((name,) for name in DETECTORS),
-    ("qwen25", "hermes"),
-    ("llama32", "pythonic"),
-    tuple(DETECTORS),
-]
+CHAINS = [(), *((name,) for name in DETECTORS), ("qwen25", "hermes"), ("llama32", "pythonic"), tuple(DETECTORS)]
 
 
 def soup() -> st.SearchStrategy[str]:

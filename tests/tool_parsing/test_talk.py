@@ -10,13 +10,7 @@ from edgevox.llm.tool_parsers import DETECTORS, StreamingToolParser, parse_reply
 from tests.tool_parsing.cases import tools
 
 SAMPLES = (Path(__file__).parent / "talk.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n---\n")
-CHAINS = [
-    (),
-    *((name,) for name in DETECTORS),
-    ("qwen25", "hermes"),
-    ("llama32", "pythonic"),
-    tuple(DETECTORS),
-]
+CHAINS = [(), *((name,) for name in DETECTORS), ("qwen25", "hermes"), ("llama32", "pythonic"), tuple(DETECTORS)]
 
 
 def test_there_are_enough_samples_and_none_twice() -> None:

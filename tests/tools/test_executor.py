@@ -95,10 +95,7 @@ async def test_no_arguments_at_all_are_an_empty_object() -> None:
         ("{}", "room must be given"),
         ('{"room": "hall", "brightness": 140}', "brightness must be at most 100, not 140"),
         ('{"room": "hall", "brightness": "a lot"}', 'brightness must be a whole number, not "a lot"'),
-        (
-            '{"room": "hall", "colour": "red"}',
-            '"colour" is no parameter of set_light; it takes room, brightness',
-        ),
+        ('{"room": "hall", "colour": "red"}', '"colour" is no parameter of set_light; it takes room, brightness'),
         ("[1]", "the arguments must be an object, not [1]"),
         ('{"room": ', "the arguments are not JSON"),
         ('{"room": "hall", "brightness": NaN}', "NaN is no number"),
@@ -605,10 +602,7 @@ async def test_a_tool_that_cannot_say_what_it_touches_needs_a_yes() -> None:
         return name
 
     result = await one(turn_on, '{"name": "lamp"}')
-    assert (result.code, result.content) == (
-        "requires_confirmation",
-        "requires_confirmation: Shall I turn on?",
-    )
+    assert (result.code, result.content) == ("requires_confirmation", "requires_confirmation: Shall I turn on?")
 
 
 async def test_nobody_is_asked_about_what_cannot_be_done() -> None:

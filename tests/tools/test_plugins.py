@@ -358,10 +358,7 @@ async def test_a_hanging_start_times_out_without_delaying_the_others() -> None:
     registry = ToolRegistry()
     plugins = Plugins(
         registry,
-        [
-            source("stuck", register),
-            source("good", lambda host: host.on_start(lambda: started.append("good"))),
-        ],
+        [source("stuck", register), source("good", lambda host: host.on_start(lambda: started.append("good")))],
         start_timeout_s=0.05,
     )
     async with asyncio.timeout(10):
@@ -418,9 +415,7 @@ async def test_a_failed_start_is_stored_until_one_succeeds(tmp_path: Path) -> No
 
     def load() -> Plugins:
         return Plugins(
-            ToolRegistry(),
-            [source("hub", lambda host: host.on_start(connect))],
-            troubles=PluginStartErrors(path),
+            ToolRegistry(), [source("hub", lambda host: host.on_start(connect))], troubles=PluginStartErrors(path)
         )
 
     await load().start()

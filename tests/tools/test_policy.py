@@ -108,16 +108,7 @@ def test_without_targets_the_arguments_decide(arguments: dict[str, Any], level: 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "buy_tickets",
-        "delete_file",
-        "send_message",
-        "post_update",
-        "unlock_car",
-        "disarm_alarm",
-        "pay",
-        "unlockDoor",
-    ],
+    ["buy_tickets", "delete_file", "send_message", "post_update", "unlock_car", "disarm_alarm", "pay", "unlockDoor"],
 )
 def test_buying_deleting_telling_others_and_opening_need_a_yes(name: str) -> None:
     assert level_of(ConfirmationPolicy(), made(name), {}) == "voice"

@@ -116,12 +116,7 @@ def test_the_answer_that_was_asked_for_longest_ago_goes_first() -> None:
 
 def result(name: str = "get_time", code: ErrorCode | None = None, elapsed_s: float = 0.0) -> ToolResult:
     return ToolResult(
-        tool_call_id="c",
-        name=name,
-        content="secret",
-        is_error=code is not None,
-        code=code,
-        elapsed_s=elapsed_s,
+        tool_call_id="c", name=name, content="secret", is_error=code is not None, code=code, elapsed_s=elapsed_s
     )
 
 

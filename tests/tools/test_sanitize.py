@@ -143,10 +143,7 @@ def test_plain_data_is_unchanged() -> None:
 
 def soup() -> st.SearchStrategy[str]:
     shard = st.one_of(
-        st.sampled_from(SHARDS),
-        st.sampled_from(CONTROL_TOKENS),
-        st.sampled_from(FAKE_TURNS),
-        st.text(max_size=4),
+        st.sampled_from(SHARDS), st.sampled_from(CONTROL_TOKENS), st.sampled_from(FAKE_TURNS), st.text(max_size=4)
     )
     return st.lists(shard, max_size=14).map("".join)
 

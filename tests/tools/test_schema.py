@@ -138,10 +138,7 @@ def properties(function: Callable[..., Any]) -> Any:
         (no_parameters, {}),
         (with_literal, {"room": {"type": "string", "enum": ["kitchen", "hall"]}, "on": {"type": "boolean"}}),
         (with_enum, {"colour": {"type": "string", "enum": ["red", "blue"]}}),
-        (
-            with_range,
-            {"level": {"type": "integer", "minimum": 0, "maximum": 100, "description": "per cent"}},
-        ),
+        (with_range, {"level": {"type": "integer", "minimum": 0, "maximum": 100, "description": "per cent"}}),
         (with_words, {"name": {"type": "string", "description": "the device's name"}}),
         (
             with_defaults,
@@ -215,10 +212,7 @@ def properties(function: Callable[..., Any]) -> Any:
         (with_union, {"value": {"anyOf": [{"type": "integer"}, {"type": "string"}]}}),
         (with_nullable, {"value": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}),
         (with_anything, {"value": {}}),
-        (
-            with_others,
-            {"path": {"type": "string", "format": "path"}, "key": {"type": "string", "format": "uuid"}},
-        ),
+        (with_others, {"path": {"type": "string", "format": "path"}, "key": {"type": "string", "format": "uuid"}}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -51,10 +51,7 @@ def test_tool_definition_to_native_format() -> None:
             "description": "Switch the light in one room.",
             "parameters": {
                 "type": "object",
-                "properties": {
-                    "room": {"type": "string", "enum": ["kitchen", "hall"]},
-                    "on": {"type": "boolean"},
-                },
+                "properties": {"room": {"type": "string", "enum": ["kitchen", "hall"]}, "on": {"type": "boolean"}},
                 "required": ["room", "on"],
             },
         },

@@ -65,48 +65,21 @@ def test_any_text_is_classified(text: str) -> None:
 # --- in other languages
 
 YES = {
-    "de": (
-        "Ja.",
-        "Ja, bitte!",
-        "Ja, mach das.",
-        "Jawohl.",
-        "Natürlich.",
-        "Ja, gerne, danke.",
-        "Yes.",
-        "Okay.",
-    ),
+    "de": ("Ja.", "Ja, bitte!", "Ja, mach das.", "Jawohl.", "Natürlich.", "Ja, gerne, danke.", "Yes.", "Okay."),
     "fr": ("Oui.", "Oui, s'il te plaît.", "D’accord.", "Bien sûr !", "Vas-y.", "Oui, merci."),
     "es": ("Sí.", "Si.", "Sí, por favor.", "Claro que sí.", "¡Adelante!", "De acuerdo.", "Ok."),
     "it": ("Sì.", "Sì, grazie.", "Va bene.", "Certo!", "D'accordo."),
     "nl": ("Ja.", "Ja, graag.", "Doe maar.", "Ja, alsjeblieft.", "Natuurlijk."),
 }
 NO = {
-    "de": (
-        "Nein.",
-        "Nein, danke.",
-        "Nee.",
-        "Lieber nicht.",
-        "Halt!",
-        "Auf keinen Fall.",
-        "Natürlich nicht.",
-        "No.",
-    ),
+    "de": ("Nein.", "Nein, danke.", "Nee.", "Lieber nicht.", "Halt!", "Auf keinen Fall.", "Natürlich nicht.", "No."),
     "fr": ("Non.", "Non merci.", "Surtout pas !", "Arrête.", "Bien sûr que non.", "Attends."),
     "es": ("No.", "No, gracias.", "Claro que no.", "Espera.", "Por supuesto que no."),
     "it": ("No.", "No, grazie.", "Certo che no.", "Aspetta!", "Non va bene."),
     "nl": ("Nee.", "Nee, bedankt.", "Laat maar.", "Liever niet.", "Natuurlijk niet."),
 }
 UNCLEAR = {
-    "de": (
-        "Ja, aber nur vorne.",
-        "Ja, nein.",
-        "Danke.",
-        "Bitte.",
-        "Warum nicht.",
-        "Ja?",
-        "Doch.",
-        "Keine Ahnung.",
-    ),
+    "de": ("Ja, aber nur vorne.", "Ja, nein.", "Danke.", "Bitte.", "Warum nicht.", "Ja?", "Doch.", "Keine Ahnung."),
     "fr": ("Merci.", "Oui mais pas celle-là.", "Pourquoi pas.", "Oui, non.", "Je ne sais pas.", "Si."),
     "es": ("Gracias.", "Sí, pero no ahora.", "¿Sí?", "Si quieres.", "Cómo no.", "No sé."),
     "it": ("Grazie.", "Sì, ma non ora.", "Sì?", "Se vuoi.", "Perché no.", "Come no."),

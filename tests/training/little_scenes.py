@@ -19,11 +19,7 @@ def scenes(seed: int) -> Iterator[Scene]:
 
 
 def _dialogue(chance: random.Random) -> Dialogue:
-    earlier = (
-        *_turn(chance, learnt=False),
-        Line("user", "(The tools have run: done.)"),
-        Line("assistant", "Done."),
-    )
+    earlier = (*_turn(chance, learnt=False), Line("user", "(The tools have run: done.)"), Line("assistant", "Done."))
     history = earlier if chance.randrange(3) == 0 else ()
     return Dialogue("follow-up" if history else "command", (*history, *_turn(chance, learnt=True)))
 

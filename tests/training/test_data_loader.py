@@ -198,13 +198,7 @@ LITTLE = "tests.training.little_scenes:scenes"
 
 def workers(tokens: Tokens, generator: str = LITTLE, *, processes: int, longest_row_s: float = 60.0) -> RowWorkers:
     return RowWorkers(
-        generator,
-        tokens,
-        seed=3,
-        rows_a_step=3,
-        row_tokens=512,
-        processes=processes,
-        longest_row_s=longest_row_s,
+        generator, tokens, seed=3, rows_a_step=3, row_tokens=512, processes=processes, longest_row_s=longest_row_s
     )
 
 

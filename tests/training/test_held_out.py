@@ -41,8 +41,7 @@ def test_spelling_and_politeness_make_no_other_sentence(
 ) -> None:
     suite = tmp_path / "public.jsonl"
     suite.write_text(
-        '{"suite": {}}\n{"utterance": "Dim the Larder’s lamp to 20%."}\n{"utterance": "What\'s up"}\n',
-        encoding="utf-8",
+        '{"suite": {}}\n{"utterance": "Dim the Larder’s lamp to 20%."}\n{"utterance": "What\'s up"}\n', encoding="utf-8"
     )
     monkeypatch.setattr(held_out, "DIGESTS", tmp_path / "digests.txt")
     monkeypatch.setattr(held_out, "SUITES", tmp_path / "none")

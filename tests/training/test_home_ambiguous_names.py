@@ -38,9 +38,7 @@ def _drawn(builder: Callable[[Speaker], Request], house: House | None, count: in
 
 
 @pytest.mark.parametrize("builder", [ambiguous_names.by_kind, ambiguous_names.by_kind_asked])
-def test_a_thing_called_by_its_kind_is_named_where_it_is_listed(
-    builder: Callable[[Speaker], Request],
-) -> None:
+def test_a_thing_called_by_its_kind_is_named_where_it_is_listed(builder: Callable[[Speaker], Request]) -> None:
     found = set()
     for made in _drawn(builder, _KINDS):
         slots = made.calls[0].arguments

@@ -49,11 +49,7 @@ def _kinds(house: House) -> list:  # type: ignore[type-arg]  # of phrases
 
 def test_a_plural_means_all_of_a_kind_even_where_a_thing_is_called_so() -> None:
     for made in _drawn(switching.turn_on, DEMO, 1500):
-        assert made.calls[0].arguments.get("name") not in (
-            "garden lights",
-            "curtains",
-            "living room blinds",
-        ), made
+        assert made.calls[0].arguments.get("name") not in ("garden lights", "curtains", "living room blinds"), made
 
 
 def test_locking_turns_on_and_unlocking_turns_off() -> None:

@@ -71,14 +71,7 @@ def test_what_is_spared_gets_no_call() -> None:
     for made in _drawn(corrections.with_exclusion, DEMO):
         assert len(made.calls) == 1
         for value in made.calls[0].arguments.values():
-            assert str(value) in made.text or value in (
-                "light",
-                "fan",
-                "cover",
-                "blind",
-                "curtain",
-                "shutter",
-            )
+            assert str(value) in made.text or value in ("light", "fan", "cover", "blind", "curtain", "shutter")
     kept = [made for made in _drawn(corrections.with_exclusion, DEMO) if re.match("(leave|keep) ", made.text)]
     assert kept
     for made in kept:

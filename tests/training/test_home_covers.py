@@ -28,8 +28,6 @@ def test_what_a_verb_does_depends_on_the_thing(thing: str, verb: str, tool: str)
     assert {said.calls[0].tool for said in made} == {tool}
 
 
-def test_an_invented_name_that_sounds_like_a_sort_without_verbs_is_drawn_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_invented_name_that_sounds_like_a_sort_without_verbs_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocabulary, "rare_word", lambda _rng: "flouvob")
     assert not any("flouvob" in said.text and "gate" in said.text for said in _drawn(600))

@@ -107,12 +107,7 @@ def test_asides_are_of_all_kinds_and_have_no_open_marks(bakery: ToolTemplate) ->
     texts = [said.text for _ in range(600) if (said := make_remark([bakery], offered, rng))]
     assert len(texts) > 500
     assert not [text for text in texts if "{" in text]
-    for words in (
-        "slice the rye loaf",
-        "my neighbour bakes the best milk loaf",
-        "about bread",
-        "bake a loaf",
-    ):
+    for words in ("slice the rye loaf", "my neighbour bakes the best milk loaf", "about bread", "bake a loaf"):
         assert any(words in text for text in texts), words
 
 

@@ -58,11 +58,7 @@ def test_a_sentence_becomes_sound(engine: PiperEngine) -> None:
 
 @pytest.mark.engine
 def test_sentences_are_about_equally_loud(engine: PiperEngine) -> None:
-    for text in (
-        "Bees make honey.",
-        "Why did the chicken cross the road?",
-        "I have set your alarm for seven.",
-    ):
+    for text in ("Bees make honey.", "Why did the chicken cross the road?", "I have set your alarm for seven."):
         sound = np.concatenate([chunk.samples for chunk in speak(engine, text)])
         assert 0.05 < np.sqrt(np.mean(sound**2)) < 0.2
 

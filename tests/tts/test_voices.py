@@ -34,9 +34,7 @@ def test_a_voice_named_for_the_default_voices_language_takes_its_place(manifest:
     assert choose_tts(TtsSettings(voices={"en": "my-voice"}), both).voices == {"en": "my-voice"}
 
 
-def test_a_voice_of_ones_own_that_does_not_say_its_language_speaks_what_the_settings_say(
-    manifest: Manifest,
-) -> None:
+def test_a_voice_of_ones_own_that_does_not_say_its_language_speaks_what_the_settings_say(manifest: Manifest) -> None:
     own = manifest.entry(ENGLISH).model_copy(update={"id": "my-voice", "language": None})
     both = manifest.joined_with(Manifest(models=(own,)))
     assert choose_tts(TtsSettings(voices={"da": "my-voice"}), both).voices == {"en": ENGLISH, "da": "my-voice"}

@@ -422,22 +422,9 @@ def players(speaker: Speaker) -> Request:
 
 
 def covers_many(speaker: Speaker) -> Request:
-    names: tuple[str, ...] = (
-        "blind",
-        "curtain",
-        "shutter",
-        "shade",
-        "awning",
-        "gate",
-        "blind",
-        "curtain",
-        "shutter",
-    )
+    names: tuple[str, ...] = ("blind", "curtain", "shutter", "shade", "awning", "gate", "blind", "curtain", "shutter")
     for name, device_class in (("garage", "garage_door"), ("window", "window"), ("door", "door")):
-        if ("cover", name) in speaker.known.classes and (
-            "binary_sensor",
-            device_class,
-        ) not in speaker.known.classes:
+        if ("cover", name) in speaker.known.classes and ("binary_sensor", device_class) not in speaker.known.classes:
             names += (name, name)
     kind = COVERS[speaker.pick(names)]
     is_open = speaker.chance(0.5)

@@ -262,8 +262,7 @@ def result_dialogue(rng: random.Random, made: Request) -> Dialogue | None:
     if rng.random() < 0.25:
         result, sentence = result_as_data(rng, call)
     return Dialogue(
-        "result",
-        (*asked.lines, tool_results_line([(call.tool, result)]), Line("assistant", sentence, learnt=True)),
+        "result", (*asked.lines, tool_results_line([(call.tool, result)]), Line("assistant", sentence, learnt=True))
     )
 
 
@@ -455,28 +454,19 @@ def _follow(
     merged = {**call.arguments, **said.calls[0].arguments}
     ordered = home_call(call.tool, **{slot: merged[slot] for slot in SLOT_ORDER[call.tool] if slot in merged})
     return Dialogue(
-        "follow-up",
-        (*before, Line("user", said.text), Line("assistant", write_calls((ordered,)), learnt=True)),
+        "follow-up", (*before, Line("user", said.text), Line("assistant", write_calls((ordered,)), learnt=True))
     )
 
 
 _QUESTIONED: tuple[tuple[str, Grammar, str], ...] = (
-    (
-        "temperature",
-        Grammar("! (set|change|adjust) the (temperature|heating|thermostat) {p}"),
-        "To what temperature?",
-    ),
+    ("temperature", Grammar("! (set|change|adjust) the (temperature|heating|thermostat) {p}"), "To what temperature?"),
     ("timer", Grammar("! (set|start|create) a timer"), "For how long?"),
     ("alarm", Grammar("! (set|create|make) an alarm"), "For what time?"),
     ("alarm", Grammar("! (wake me up|wake me)"), "When should I wake you?"),
     ("reminder", Grammar("! (set|create) a reminder"), "What should I remind you of?"),
     ("brightness", Grammar("! (dim|brighten|adjust) the lights {p}"), "To what percentage?"),
     ("volume", Grammar("! (set|change|adjust) the volume {p}"), "To what volume?"),
-    (
-        "colour",
-        Grammar("! (change|set) the (colour|color) of the lights {p}"),
-        "Which colour would you like?",
-    ),
+    ("colour", Grammar("! (change|set) the (colour|color) of the lights {p}"), "Which colour would you like?"),
     ("item", Grammar("! add something to (the|my) shopping list"), "What should I add?"),
     ("music", Grammar("! play (something|some music|music) {p}"), "What would you like to hear?"),
 )

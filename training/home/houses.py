@@ -39,17 +39,7 @@ _NOWHERE = frozenset({"scene", "script", "automation", "person", "todo", "weathe
 
 # What stands behind a room's name in a thing's name, by domain.
 _IN_ROOM = {
-    "light": (
-        "light",
-        "light",
-        "light",
-        "lights",
-        "lamp",
-        "ceiling light",
-        "main light",
-        "led strip",
-        "spots",
-    ),
+    "light": ("light", "light", "light", "lights", "lamp", "ceiling light", "main light", "led strip", "spots"),
     "switch": ("plug", "switch", "outlet", "heater plug"),
     "fan": ("fan", "ceiling fan", "vent"),
     "cover": ("blinds", "blind", "curtain", "curtains", "shutter", "shutters", "shade", "window"),
@@ -82,39 +72,15 @@ _ALIASES = {
     "switch": ("zapper", "device one"),
     "alarm_control_panel": ("alarm", "house alarm", "alarm", "burglar alarm", "security"),
 }
-_LISTS = (
-    "shopping list",
-    "to-do list",
-    "chores",
-    "tasks",
-    "packing list",
-    "groceries",
-    "work list",
-    "family list",
-)
-_UPPER = {
-    "tv": "TV",
-    "ac": "AC",
-    "led": "LED",
-    "co": "CO",
-    "co2": "CO2",
-    "uv": "UV",
-    "wifi": "WiFi",
-    "nas": "NAS",
-}
+_LISTS = ("shopping list", "to-do list", "chores", "tasks", "packing list", "groceries", "work list", "family list")
+_UPPER = {"tv": "TV", "ac": "AC", "led": "LED", "co": "CO", "co2": "CO2", "uv": "UV", "wifi": "WiFi", "nas": "NAS"}
 
 
 _CALLED_LIKE_PEOPLE = frozenset({"person", "vacuum", "lawn_mower"})
 _CALLED_BY_KIND_SHARE = 0.08
 _ODD_SHARE = 0.12
 _LIKE_A_PERSON_SHARE = 0.35
-_WATCHED = {
-    "gate": "opening",
-    "garage": "garage_door",
-    "door": "door",
-    "window": "window",
-    "awning": "opening",
-}
+_WATCHED = {"gate": "opening", "garage": "garage_door", "door": "door", "window": "window", "awning": "opening"}
 _ODD_NAMES = tuple(ODD_COVERS)
 _NOOK_SHARE = 0.09  # of the lights
 _OWN_SHARE = 0.3  # of the sensors
@@ -215,13 +181,7 @@ def _thing(rng: random.Random, number: int, areas: tuple[Area, ...], written: ty
     if domain in _ALIASES and rng.random() < (0.3 if domain == "alarm_control_panel" else 0.06):
         aliases = (written(rng.choice(_ALIASES[domain])),)  # type: ignore[operator]
     return Entity(
-        f"{domain}.t{number}",
-        title,
-        domain,
-        "",
-        aliases,
-        area.id if area else None,
-        device_class=device_class,
+        f"{domain}.t{number}", title, domain, "", aliases, area.id if area else None, device_class=device_class
     )
 
 

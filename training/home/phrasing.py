@@ -118,20 +118,7 @@ _AIMS = Grammar("""
 . unless you want (me to fall over|{w} to complain|us to freeze)
 . for {w}
 """)
-_SO = (
-    ", ",
-    ", ",
-    ". ",
-    " so ",
-    ", so ",
-    " and ",
-    ", now ",
-    " - ",
-    " ",
-    " so please ",
-    ", please ",
-    " so just ",
-)
+_SO = (", ", ", ", ". ", " so ", ", so ", " and ", ", now ", " - ", " ", " so please ", ", please ", " so just ")
 _SO_ORDER = (
     " so do me a favour and ", ", do me a favor and ", " so please ", " so could you ", ", could you ",
     " so can you please ", ", would you ", ", be a dear and ", " so be an angel and ", " so why don't you ",
@@ -141,16 +128,7 @@ _SO_ORDER = (
     " and that's why you should ", " so it would be nice if you could ", ", what I need is for you to ",
     " so help me out and ", ", listen, ", ", anyway ", " so anyway could you ",
 )  # fmt: skip
-_AND = (
-    " and ",
-    ", ",
-    " and now ",
-    " but ",
-    " and besides ",
-    ", and then ",
-    " and on top of that ",
-    " because ",
-)
+_AND = (" and ", ", ", " and now ", " but ", " and besides ", ", and then ", " and on top of that ", " because ")
 _THINGS = (
     "toaster", "printer", "phone", "radio", "lamp", "kettle", "fridge", "tv", "old clock", "washing machine",
     "doorbell", "laptop", "microwave", "blind", "screen", "boiler", "vacuum", "car", "pram", "piano",

@@ -358,10 +358,7 @@ def sensed_many(speaker: Speaker) -> Request:
     """Any, all, which, how many: windows, doors, batteries, detectors."""
     device_class = speaker.pick(_COUNTED)
     cover_class = "garage" if device_class == "garage_door" else device_class
-    if ("cover", cover_class) in speaker.known.classes and (
-        "binary_sensor",
-        device_class,
-    ) not in speaker.known.classes:
+    if ("cover", cover_class) in speaker.known.classes and ("binary_sensor", device_class) not in speaker.known.classes:
         return covers_many(speaker)
     sense = SENSES[device_class]
     on = speaker.chance(0.6)

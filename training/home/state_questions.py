@@ -115,17 +115,7 @@ _ODDS = (*_CLASSES, *("heat", "cold", "safety", "sound", "problem", "tamper") * 
 _IN_AREA = tuple(name for name, watched in RARE_BINARY_SENSORS.items() if watched.area_on)
 _ANYTHING_FITS = tuple(name for name in _ODDS if RARE_BINARY_SENSORS[name].fits_anything)
 _ROOM_SET = frozenset((*ROOMS, "attic"))
-_SENSOR_ENDS = (
-    "sensor",
-    "detector",
-    "alarm",
-    "leak",
-    "sound",
-    "occupancy",
-    "monitor",
-    "radar",
-    "mic",
-)
+_SENSOR_ENDS = ("sensor", "detector", "alarm", "leak", "sound", "occupancy", "monitor", "radar", "mic")
 _ON_WORDS = ("on", "on", "triggered", "active", "tripped")
 _OFF_WORDS = ("off", "off", "clear", "not triggered", "inactive")
 
@@ -354,18 +344,7 @@ _ON_LIST = Grammar("""
 
 def switched_named(speaker: Speaker) -> Request:
     domain = speaker.pick(
-        (
-            "light",
-            "light",
-            "switch",
-            "fan",
-            "media_player",
-            "climate",
-            "humidifier",
-            "input_boolean",
-            "light",
-            "switch",
-        )
+        ("light", "light", "switch", "fan", "media_player", "climate", "humidifier", "input_boolean", "light", "switch")
     )
     target = speaker.named(domain)
     on = speaker.chance(0.65)
@@ -382,10 +361,7 @@ _OWN_STATES: dict[str, tuple[tuple[str, str], ...]] = {
     "lock": (("locked", "locked"), ("locked", "locked"), ("(unlocked|unlocked|not locked)", "unlocked")),
     "cover": (("(open|open|open|opened|up)", "open"), ("(closed|closed|shut|shut|down)", "closed")),
     "valve": (("(open|open)", "open"), ("(closed|closed|shut)", "closed")),
-    "media_player": (
-        ("(playing|playing|playing something)", "playing"),
-        ("(paused|paused|on pause)", "paused"),
-    ),
+    "media_player": (("(playing|playing|playing something)", "playing"), ("(paused|paused|on pause)", "paused")),
     "vacuum": (("(cleaning|vacuuming|cleaning)", "cleaning"), ("(docked|in its dock|at its base)", "docked")),
     "lawn_mower": (("(mowing|mowing|cutting the grass)", "mowing"), ("(docked|in its dock)", "docked")),
 }

@@ -76,12 +76,7 @@ ALPHA = "adapter.lora.alpha"
 
 
 def write_adapter(
-    path: Path,
-    adapted: Mapping[str, AdaptedLinear],
-    *,
-    alpha: float,
-    name: str,
-    number_type: NumberType = "f16",
+    path: Path, adapted: Mapping[str, AdaptedLinear], *, alpha: float, name: str, number_type: NumberType = "f16"
 ) -> None:
     """Write what was learnt."""
     factors = {weight: (_numbers(linear.a), _numbers(linear.b)) for weight, linear in adapted.items()}

@@ -304,9 +304,7 @@ class RowWorkers:
             made: Queue[Row] = context.Queue(maxsize=_STEPS_AHEAD * len(streams))
             seeds = [seed * _STREAMS_A_SEED + stream for stream in streams]
             process = context.Process(
-                target=_work,
-                args=(made, generator, tokens.description, seeds, row_tokens, longest_row_s),
-                daemon=True,
+                target=_work, args=(made, generator, tokens.description, seeds, row_tokens, longest_row_s), daemon=True
             )
             self._queues.append(made)
             self._processes.append(process)
@@ -347,12 +345,7 @@ def load_generator(name: str) -> Generator:
 
 
 def _work(
-    made: Queue[Row],
-    generator: str,
-    description: str,
-    seeds: list[int],
-    row_tokens: int,
-    longest_row_s: float,
+    made: Queue[Row], generator: str, description: str, seeds: list[int], row_tokens: int, longest_row_s: float
 ) -> None:
     tokens = Tokens(description)
     scenes = load_generator(generator)

@@ -44,8 +44,7 @@ def read_questions(path: Path) -> list[Question]:
             questions.append(Question(str(row["id"]), row["system"], lines, row["expect"]))
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigError(
-                f"{path}, line {number} is no row: {error}",
-                hint="a row has id, system, user or lines, expect",
+                f"{path}, line {number} is no row: {error}", hint="a row has id, system, user or lines, expect"
             ) from error
     return questions
 

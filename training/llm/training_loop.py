@@ -118,10 +118,7 @@ def run_training(settings: Settings, workers: RowWorkers, begun_s: float) -> Non
         for block in model.blocks:
             block.compile()  # they share one compilation
     learnt = [factor for linear in adapted.values() for factor in (linear.a, linear.b)]
-    print(
-        f"loaded in {progress.elapsed_s:.0f} s, {sum(map(torch.numel, learnt)):,} numbers to learn",
-        flush=True,
-    )
+    print(f"loaded in {progress.elapsed_s:.0f} s, {sum(map(torch.numel, learnt)):,} numbers to learn", flush=True)
     mask_maker = _MASKS[settings.attention or ("flex" if on_gpu else "dense")]
     try:
         _descend(model, learnt, mask_maker, workers, progress)

@@ -40,18 +40,7 @@ _ONES = {
 _TEENS = {
     word: n
     for n, word in enumerate(
-        [
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ],
+        ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
         start=10,
     )
 }
@@ -157,10 +146,7 @@ def main() -> None:
     options = parser.parse_args()
     np.save(options.mel, FeatureExtractor().mel_filters)
     tokenizer = Tokenizer(
-        read_tokens(options.model / "tokenizer.json"),
-        multilingual=True,
-        task="transcribe",
-        language="en",
+        read_tokens(options.model / "tokenizer.json"), multilingual=True, task="transcribe", language="en"
     )
     made = sentences(options.seed)
     told = random.Random(options.seed)  # noqa: S311 - examples, no secrets

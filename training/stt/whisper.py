@@ -75,10 +75,7 @@ class Whisper:
         """The likeliest tokens behind the prompt, up to the end, and their mean log probability."""
         memory = self.memory(heard)
         tokens = torch.tensor(prompt, device=heard.device).repeat(len(heard), 1)
-        total, count = (
-            torch.zeros(len(heard), device=heard.device),
-            torch.zeros(len(heard), device=heard.device),
-        )
+        total, count = (torch.zeros(len(heard), device=heard.device), torch.zeros(len(heard), device=heard.device))
         is_over = torch.zeros(len(heard), dtype=torch.bool, device=heard.device)
         for step in range(most):
             scores = self.logits(self.decode(tokens, memory)[:, -1]).float().log_softmax(-1)

@@ -63,10 +63,7 @@ async def stream_status(
 
 
 async def _watch_session(
-    service: AssistantService,
-    session: ServiceSession,
-    connection: ControlConnection,
-    status: Callable[[], JsonObject],
+    service: AssistantService, session: ServiceSession, connection: ControlConnection, status: Callable[[], JsonObject]
 ) -> None:
     level_due_s = status_due_s = time.monotonic()
     with session.runtime.bus.subscription() as events:

@@ -94,8 +94,7 @@ def _bound(path: Path) -> socket.socket:
     except OSError as error:
         listening.close()
         raise StateError(
-            f"cannot create the socket {path}: {error}",
-            hint="set EDGEVOX_RUNTIME_DIR to a folder with a short path",
+            f"cannot create the socket {path}: {error}", hint="set EDGEVOX_RUNTIME_DIR to a folder with a short path"
         ) from error
     return listening
 
@@ -133,10 +132,7 @@ class ControlConnection:
 
 @asynccontextmanager
 async def control_server(
-    listening: socket.socket,
-    handle: Handle,
-    *,
-    uid_of: Callable[[socket.socket], int] = peer_uid,
+    listening: socket.socket, handle: Handle, *, uid_of: Callable[[socket.socket], int] = peer_uid
 ) -> AsyncIterator[None]:
     """Serve the socket during the block; open requests are cancelled at its end."""
     connections: set[asyncio.Task[None]] = set()
@@ -202,11 +198,7 @@ async def _first_line(reader: asyncio.StreamReader) -> bytes:
 
 
 async def _handle(
-    request: Request,
-    client: ControlConnection,
-    handle: Handle,
-    reader: asyncio.StreamReader,
-    connection: socket.socket,
+    request: Request, client: ControlConnection, handle: Handle, reader: asyncio.StreamReader, connection: socket.socket
 ) -> JsonObject:
     """Run the request and return its result. Cancels it and raises ConnectionError if the client disconnects."""
     handling = asyncio.ensure_future(handle(request, client))

@@ -339,8 +339,7 @@ _SILENCE = Audio(np.zeros(round(SAMPLE_RATE_HZ * _BLOCK_S), dtype=np.float32), S
 
 def _stuck(device: SoundDevice) -> SoundStuck:
     return SoundStuck(
-        f"PortAudio does not let go of a {device} whose sound server has died",
-        hint="restart the assistant",
+        f"PortAudio does not let go of a {device} whose sound server has died", hint="restart the assistant"
     )
 
 

@@ -37,13 +37,7 @@ class Opener(Protocol):
     """Opens an input stream. Raises DeviceUnavailable."""
 
     async def __call__(
-        self,
-        device: Device,
-        direction: Direction,
-        callback: Callback,
-        *,
-        block_frames: int = 0,
-        latency_s: float,
+        self, device: Device, direction: Direction, callback: Callback, *, block_frames: int = 0, latency_s: float
     ) -> InputStream: ...
 
 
@@ -99,11 +93,7 @@ class Microphone:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         stream = await self._opened_by(
-            self.device,
-            "input",
-            self._on_sound,
-            block_frames=self._device_block,
-            latency_s=_DEVICE_BUFFER_S,
+            self.device, "input", self._on_sound, block_frames=self._device_block, latency_s=_DEVICE_BUFFER_S
         )
         self._channels = stream.channels
         self._ring = Ring(round(_RING_S * self.device.rate_hz) * stream.channels)

@@ -92,13 +92,7 @@ class Stream:
     """An open stream, idle until `start`. The callback runs in PortAudio's thread: it copies and returns."""
 
     def __init__(
-        self,
-        device: Device,
-        direction: Direction,
-        callback: Callback,
-        *,
-        block_frames: int,
-        latency_s: float,
+        self, device: Device, direction: Direction, callback: Callback, *, block_frames: int, latency_s: float
     ) -> None:
         self._device = device
         self._direction: Direction = direction

@@ -183,8 +183,7 @@ class _OutputFormat:
                 self.choice = NamedTool(name)
             case name:
                 raise ConfigError(
-                    f"unknown tool {name} in {args.tools}",
-                    hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}",
+                    f"unknown tool {name} in {args.tools}", hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}"
                 )
 
 

@@ -195,9 +195,7 @@ def _test_microphone(context: Context, device: Device) -> int:
         samples = run_until_done(_record(device))
     rating = rate_level(samples)
     _print_result(
-        context,
-        f"microphone {device.name!r} {_ADVICE[rating]} ({dbfs(samples):.0f} dBFS)",
-        is_good=rating == "fine",
+        context, f"microphone {device.name!r} {_ADVICE[rating]} ({dbfs(samples):.0f} dBFS)", is_good=rating == "fine"
     )
     return 0 if rating == "fine" else 1
 
@@ -288,10 +286,7 @@ def add_wake_arguments(parser: argparse.ArgumentParser) -> None:
 def wake_command(args: argparse.Namespace, context: Context) -> int:
     others, words = list(_audio_files(args.files)), list(_audio_files(args.wake_files))
     if not others and not words:
-        raise ConfigError(
-            "no recordings given",
-            hint="edgevox wake test TALK.wav … --wake-files WORD.wav …",
-        )
+        raise ConfigError("no recordings given", hint="edgevox wake test TALK.wav … --wake-files WORD.wav …")
     wake = context.settings.wake
     word = wake.model or wake.word
     wake_word = WakeWordDetector(word).word

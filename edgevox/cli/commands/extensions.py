@@ -84,11 +84,7 @@ def _print_plugins(reports: tuple[PluginReport, ...], context: Context) -> None:
         if report.reason:
             _say(context, f"\n{report.name}: {report.reason}", f"  → {report.fix}")
         if report.trouble:
-            _say(
-                context,
-                f"\n{report.name} was disabled during its last run: {report.trouble}",
-                f"  → {report.fix}",
-            )
+            _say(context, f"\n{report.name} was disabled during its last run: {report.trouble}", f"  → {report.fix}")
 
 
 def _say(context: Context, *lines: str) -> None:

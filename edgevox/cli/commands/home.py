@@ -279,8 +279,7 @@ def _set_up_mqtt(args: argparse.Namespace, context: Context) -> None:
     mqtt = kept.model_validate({**kept.model_dump(), **values})
     password = _secret(context, "password", "") if mqtt.username else None
     _show_home(
-        context,
-        MqttHome(Broker(password=password, **mqtt.model_dump()), timeout_s=context.settings.home.timeout_s),
+        context, MqttHome(Broker(password=password, **mqtt.model_dump()), timeout_s=context.settings.home.timeout_s)
     )
     if password is not None:
         write_secret(password_file(context.folders), password.reveal())

@@ -81,10 +81,7 @@ def optimize_command(args: argparse.Namespace, store: ModelStore, context: Conte
 def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
     """Table of the weight types on this processor, fastest first."""
     table = Table(
-        box=None,
-        pad_edge=False,
-        title=f"{processor_name()}, one thread, tokens per CPU second",
-        title_justify="left",
+        box=None, pad_edge=False, title=f"{processor_name()}, one thread, tokens per CPU second", title_justify="left"
     )
     table.add_column("type")
     for heading in ("batch of 16", "single", "turn of a command"):

@@ -59,11 +59,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE.wav", help="write speech to a WAV file")
     parser.add_argument("--plain", action="store_true", help="no live status line, for logs")
     parser.add_argument(
-        "--no-speech",
-        dest="tts.enabled",
-        action="store_const",
-        const=False,
-        help="print replies, do not speak them",
+        "--no-speech", dest="tts.enabled", action="store_const", const=False, help="print replies, do not speak them"
     )
 
 

@@ -108,10 +108,7 @@ async def _serve_mcp(runtime: AssistantRuntime, context: Context, *, has_audio: 
         if has_audio:
             intercom = _intercom(runtime, context)
             await running.enter_async_context(intercom.answering(pipeline.confirmation))
-            own += [
-                *room_tools(intercom),
-                file_tool(runtime.transcribe, context.settings.tools.sound_folders),
-            ]
+            own += [*room_tools(intercom), file_tool(runtime.transcribe, context.settings.tools.sound_folders)]
         server = create_mcp_server(ServedTools(runtime.assistant().executor, own, pipeline.confirmation))
         context.err.print("serving MCP on standard input and output", markup=False)
         read, write = await running.enter_async_context(stdio_server())

@@ -387,10 +387,5 @@ def _read_text(name: str) -> str:
 COMMANDS = (
     Command("tools", "List tools, and call them without the model", tools_command, add_tools_arguments),
     Command("parse", "Parse tool calls in raw model output", parse_command, add_parse_arguments),
-    Command(
-        "grammar",
-        "Show the tool-call grammar, or test a text against it",
-        grammar_command,
-        add_grammar_arguments,
-    ),
+    Command("grammar", "Show the tool-call grammar, or test a text against it", grammar_command, add_grammar_arguments),
 )

@@ -56,10 +56,7 @@ class _PullBars:
                 if key not in self._tasks:
                     self._tasks[key] = self._bars.add_task(f"{event.model}: {event.item}", pace="")
                 self._bars.update(
-                    self._tasks[key],
-                    completed=event.bytes_done,
-                    total=event.bytes_total,
-                    pace=_pace(event),
+                    self._tasks[key], completed=event.bytes_done, total=event.bytes_total, pace=_pace(event)
                 )
             case PullStarted() | WaitingForOther() | SourceFailed() | FileStored() | PullFinished():
                 if text := _sentence(event):

@@ -163,11 +163,7 @@ class LiveView(PlainView):
     """For a terminal: adds a latency waterfall per turn and a live status line."""
 
     def __init__(
-        self,
-        out: Console,
-        err: Console,
-        last_record: Callable[[], TurnMetrics | None],
-        level_dbfs: Callable[[], float],
+        self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None], level_dbfs: Callable[[], float]
     ) -> None:
         super().__init__(out, err, last_record)
         self._level_dbfs = level_dbfs

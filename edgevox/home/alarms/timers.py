@@ -132,11 +132,7 @@ class Timers:
         if not 0 < length_s <= MAX_TIMER_S:
             raise HomeError("A timer can be a second to a week long.")
         timer = Timer(
-            id=uuid.uuid4().hex[:8],
-            length_s=length_s,
-            due_s=self._clock() + length_s,
-            name=name,
-            command=command,
+            id=uuid.uuid4().hex[:8], length_s=length_s, due_s=self._clock() + length_s, name=name, command=command
         )
         with self._file.changing() as content:
             if len(content.timers) >= MAX_TIMERS:

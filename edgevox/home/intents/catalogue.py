@@ -18,18 +18,7 @@ _TEXT = {"type": "string"}
 _PERCENT = {"type": "integer", "minimum": 0, "maximum": 100}
 _COUNT = {"type": "integer", "minimum": 0}
 
-COVER_CLASSES = [
-    "awning",
-    "blind",
-    "curtain",
-    "damper",
-    "door",
-    "garage",
-    "gate",
-    "shade",
-    "shutter",
-    "window",
-]
+COVER_CLASSES = ["awning", "blind", "curtain", "damper", "door", "garage", "gate", "shade", "shutter", "window"]
 SENSOR_CLASSES = [
     "battery", "battery_charging", "carbon_dioxide", "carbon_monoxide", "cold", "connectivity", "energy",
     "garage_door", "gas", "heat", "humidity", "illuminance", "light", "lock", "moisture", "motion", "moving",
@@ -112,10 +101,7 @@ def home_tool(
 HOME_TOOLS_VERSION = 2
 
 _PLUG_CLASSES = ("outlet", "switch", "tv")
-_ACTED_ON = {
-    "domain": one_of(*SWITCHED_DOMAINS),
-    "device_class": one_of(*COVER_CLASSES, *_PLUG_CLASSES),
-}
+_ACTED_ON = {"domain": one_of(*SWITCHED_DOMAINS), "device_class": one_of(*COVER_CLASSES, *_PLUG_CLASSES)}
 _ASKED_ABOUT = {
     "domain": one_of("sensor", "binary_sensor", *SWITCHED_DOMAINS, "weather", "todo", "person"),
     "device_class": one_of(*COVER_CLASSES, *SENSOR_CLASSES, *_PLUG_CLASSES),
@@ -213,17 +199,9 @@ CATALOGUE: tuple[HomeTool, ...] = (
         (*LENGTH, "name", "conversation_command"),
         ("wake me in forty minutes", "pasta timer, nine minutes", "in half an hour close the garage door"),
     ),
+    home_tool("increase_timer", "Add time to a timer", (*LENGTH, *STARTED_AS), ("give the pasta two more minutes",)),
     home_tool(
-        "increase_timer",
-        "Add time to a timer",
-        (*LENGTH, *STARTED_AS),
-        ("give the pasta two more minutes",),
-    ),
-    home_tool(
-        "decrease_timer",
-        "Take time off a timer",
-        (*LENGTH, *STARTED_AS),
-        ("make the pasta timer a minute shorter",),
+        "decrease_timer", "Take time off a timer", (*LENGTH, *STARTED_AS), ("make the pasta timer a minute shorter",)
     ),
     home_tool("cancel_timer", "Cancel a timer", STARTED_AS, ("I do not need the egg timer any more",)),
     home_tool("cancel_all_timers", "Cancel every timer", ("area",), ("stop every timer that is running",)),

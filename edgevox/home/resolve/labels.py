@@ -115,10 +115,7 @@ def find_place(house: House, said: str) -> Place | None:
 
 def place_called(house: House, said: Words) -> Place | None:
     """The area or floor with exactly that name."""
-    return next(
-        (place for place in house.places if any(are_same(said, label) for label in _place_labels(place))),
-        None,
-    )
+    return next((place for place in house.places if any(are_same(said, label) for label in _place_labels(place))), None)
 
 
 def entities_at(place: Place, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
@@ -240,11 +237,7 @@ def _fit(heard: Label, label: Label, told_by: frozenset[str]) -> Fit:
 # Cached, because names change rarely, unlike states.
 @lru_cache(maxsize=4096)
 def _build_labels(
-    names: tuple[str, ...],
-    domain: str,
-    device_class: str | None,
-    area: frozenset[str],
-    floor: frozenset[str],
+    names: tuple[str, ...], domain: str, device_class: str | None, area: frozenset[str], floor: frozenset[str]
 ) -> Labels:
     extra = kind_words(domain, device_class) | area | floor | {"device"}
     labels = tuple(_label(normalized_words(name), extra) for name in names)

@@ -188,8 +188,7 @@ class SchemaCompiler:
         bounds = self._bounds(flat)
         step = self._multiple(flat)
         return self.rules.once(
-            ("number", bounds, step),
-            lambda: self.rules.add("number", self._number_between(bounds, step), token=True),
+            ("number", bounds, step), lambda: self.rules.add("number", self._number_between(bounds, step), token=True)
         )
 
     def _number_between(self, bounds: tuple[Decimal | None, Decimal | None, bool, bool], step: Decimal | None) -> Node:
@@ -288,15 +287,7 @@ def rule_name(written: str) -> str:
 MAX_PARALLEL_CALLS = 16
 _CALL_ID = repeat(chars((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)), 9, 9)
 # A schema may be arbitrary input: an error must affect only its own tool.
-_BREAKS = (
-    UnsupportedSchema,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+_BREAKS = (UnsupportedSchema, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)

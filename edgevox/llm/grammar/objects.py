@@ -38,8 +38,7 @@ _FREE_DEPTH = 5
 # An unquoted key must be one that every detector accepts.
 _BARE_KEY = re.compile(r"[A-Za-z_][\w.-]{0,100}")
 _BARE_KEY_NODE = seq(
-    chars((0x41, 0x5A), (0x61, 0x7A), "_"),
-    repeat(chars((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), "_"), 0, 40),
+    chars((0x41, 0x5A), (0x61, 0x7A), "_"), repeat(chars((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A), "_"), 0, 40)
 )
 
 
@@ -281,13 +280,7 @@ _A_TEXT = {"type": "string", "maxLength": MAX_KEY_CHARS}
 
 
 def _content(
-    rules: Rules,
-    members: Sequence[_Member],
-    further: Node,
-    notation: Notation,
-    least: int,
-    most: int | None,
-    name: str,
+    rules: Rules, members: Sequence[_Member], further: Node, notation: Notation, least: int, most: int | None, name: str
 ) -> Node:
     """Return the content of the braces.
 

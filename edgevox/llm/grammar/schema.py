@@ -24,15 +24,7 @@ TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _MOST_COMBINATIONS = 64
 _COMBINING = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "const", "nullable"))
 # Conditions that a grammar cannot express. They are left to validation.
-_BEYOND = (
-    "not",
-    "if",
-    "dependentSchemas",
-    "dependentRequired",
-    "dependencies",
-    "contains",
-    "unevaluatedItems",
-)
+_BEYOND = ("not", "if", "dependentSchemas", "dependentRequired", "dependencies", "contains", "unevaluatedItems")
 _SPECIAL = _COMBINING | frozenset(_BEYOND)
 _GREATER = ("minimum", "minLength", "minItems", "minProperties")
 _LESSER = ("maximum", "maxLength", "maxItems", "maxProperties")
@@ -210,13 +202,7 @@ def merged(one: Flat, other: Flat) -> Flat:
             result[key] = (*mine, *theirs)
         elif key == "multipleOf" and isinstance(mine, int) and isinstance(theirs, int):
             result[key] = math.lcm(mine, theirs)
-        elif key in (
-            "items",
-            "additionalProperties",
-            "propertyNames",
-            "unevaluatedProperties",
-            "additionalItems",
-        ):
+        elif key in ("items", "additionalProperties", "propertyNames", "unevaluatedProperties", "additionalItems"):
             result[key] = all_of(mine, theirs)
         elif key == "patternProperties":
             result[key] = {**mine, **{name: all_of(mine.get(name, True), theirs[name]) for name in theirs}}

@@ -229,11 +229,7 @@ def _lark_range(first: int, last: int) -> str:
 # --- both
 
 
-def _atom(
-    node: Node,
-    write: Callable[[Node], str],
-    compound: tuple[type[Node], ...] = (Seq, Alt, Repeat),
-) -> str:
+def _atom(node: Node, write: Callable[[Node], str], compound: tuple[type[Node], ...] = (Seq, Alt, Repeat)) -> str:
     return f"({write(node)})" if isinstance(node, compound) else write(node)
 
 

@@ -293,12 +293,7 @@ def string(
 
 
 def _string(
-    rules: Rules,
-    notation: Notation,
-    least: int,
-    most: int | None,
-    patterns: Sequence[str],
-    format_name: str | None,
+    rules: Rules, notation: Notation, least: int, most: int | None, patterns: Sequence[str], format_name: str | None
 ) -> Node:
     wanted = [pattern_language(pattern) for pattern in patterns]
     if format_name in FORMATS:
@@ -311,12 +306,7 @@ def _string(
 
 
 def _constrained(
-    rules: Rules,
-    quoting: Quoting,
-    wanted: Sequence[Node],
-    language: Node | None,
-    least: int,
-    most: int | None,
+    rules: Rules, quoting: Quoting, wanted: Sequence[Node], language: Node | None, least: int, most: int | None
 ) -> Node:
     """Return a string in `language`, or (if that is not one node) in all wanted languages."""
     content = _common(rules, quoting, wanted, least, most) if language is None else encoded(language, quoting)

@@ -123,8 +123,7 @@ def _before_second_round(text: str) -> str:
 # An object with a quoted key, or a list of objects or quoted texts: [1] and {name} are not payloads.
 _BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|(?<!\w)\[\s*+(?:\{\s*+["']|"[^"\n]{0,200}+"\s*+[,\]])""")
 _MAY_BEGIN = re.compile(
-    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\((?:system|the tools)\b""",
-    re.IGNORECASE,
+    r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\((?:system|the tools)\b""", re.IGNORECASE
 )
 _MACHINE_WORDS = re.compile(
     r"\b(?:invalid_arguments|internal_error|unknown_tool|token_scope_insufficient|requires_confirmation"
@@ -183,8 +182,7 @@ def is_definition(value: JsonValue) -> bool:
 
 
 _DATA_REQUESTED = re.compile(
-    r"\b(?:json|yaml|schema|payload|python|javascript|snippet|tool calls?|tags?|source code|some code)\b",
-    re.IGNORECASE,
+    r"\b(?:json|yaml|schema|payload|python|javascript|snippet|tool calls?|tags?|source code|some code)\b", re.IGNORECASE
 )
 _FENCES = re.compile(r"`{3}\w*+")
 _HINT = "That was data. Say what it means to the user, in one short sentence of plain words, without JSON."

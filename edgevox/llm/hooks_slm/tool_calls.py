@@ -197,8 +197,7 @@ _WRITES = {
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _TIMES = re.compile(
-    r"\b(?:(twice)|(two|three|four|five|[2-5]) (?:more )?(?:times|songs|tracks|steps|notches))\b",
-    re.IGNORECASE,
+    r"\b(?:(twice)|(two|three|four|five|[2-5]) (?:more )?(?:times|songs|tracks|steps|notches))\b", re.IGNORECASE
 )
 
 

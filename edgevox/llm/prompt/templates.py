@@ -310,10 +310,7 @@ _TAIL_CHARS = 100
 
 def _tool(name: str, parameter: str) -> JsonObject:
     schema = {"type": "object", "properties": {parameter: {"type": "string", "description": "Some text."}}}
-    return {
-        "type": "function",
-        "function": {"name": name, "description": f"It does {name}.", "parameters": schema},
-    }
+    return {"type": "function", "function": {"name": name, "description": f"It does {name}.", "parameters": schema}}
 
 
 # Ids of nine letters and digits, as Mistral's templates demand.

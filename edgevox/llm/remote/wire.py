@@ -121,11 +121,7 @@ class Answer:
         if self.calls and reason == "stop":
             reason = "tool_calls"
         done = ChatDone(
-            reason,
-            self.prompt_tokens,
-            self.cached_tokens,
-            self.generated_tokens,
-            stopped_at=self.stopped_at,
+            reason, self.prompt_tokens, self.cached_tokens, self.generated_tokens, stopped_at=self.stopped_at
         )
         return text, done
 
@@ -236,8 +232,7 @@ class ModelList:
         if not self.names:
             raise ConfigError(f"{url} does not list its models", hint="set llm.remote_model")
         raise ConfigError(
-            f"{url} has several models",
-            hint=f"set llm.remote_model to one of {', '.join(self.names[:12])}",
+            f"{url} has several models", hint=f"set llm.remote_model to one of {', '.join(self.names[:12])}"
         )
 
 

@@ -69,11 +69,7 @@ def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | No
         arguments = {}
     if not isinstance(arguments, Mapping):
         return RawCall(
-            name,
-            {},
-            raw,
-            call_id,
-            problem=f"the arguments are not an object but {json.dumps(arguments)[:40]}",
+            name, {}, raw, call_id, problem=f"the arguments are not an object but {json.dumps(arguments)[:40]}"
         )
     return RawCall(name, arguments, raw, call_id)
 
@@ -97,12 +93,7 @@ class JsonCalls(BracketBody):
     """
 
     def __init__(
-        self,
-        opening: Opening,
-        *,
-        ends: tuple[str, ...] = (),
-        bounds: tuple[str, ...] = (),
-        ids: bool = False,
+        self, opening: Opening, *, ends: tuple[str, ...] = (), bounds: tuple[str, ...] = (), ids: bool = False
     ) -> None:
         super().__init__(opening)
         self._ends = ends

@@ -128,8 +128,7 @@ def markers_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> ChainMarker
     unknown = [name for name in parsers if name not in DETECTORS]
     if unknown:
         raise ConfigError(
-            f"unknown tool-call parser {', '.join(unknown)}",
-            hint=f"the parsers are {', '.join(sorted(DETECTORS))}",
+            f"unknown tool-call parser {', '.join(unknown)}", hint=f"the parsers are {', '.join(sorted(DETECTORS))}"
         )
     chain = [(name, DETECTORS[name]()) for name in (parsers or DETECTORS)]
     if not any(isinstance(detector, HarmonyDetector) for _, detector in chain):

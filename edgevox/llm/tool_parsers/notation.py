@@ -108,12 +108,7 @@ _PYTHON_VALUES = Notation(
     key_escapes="python",
 )
 PYTHON_ARGUMENTS = Notation(
-    object_open="(",
-    object_close=")",
-    key_open="",
-    key_close="=",
-    key_escapes="none",
-    members=_PYTHON_VALUES,
+    object_open="(", object_close=")", key_open="", key_close="=", key_escapes="none", members=_PYTHON_VALUES
 )
 
 
@@ -131,9 +126,7 @@ def brace_notation(quote: str) -> Notation:
 def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()) -> Notation:
     """Return the notation of arguments in tags: strings unquoted, everything else as JSON."""
     value = Notation(
-        strings=strings or (Quoting("", value_close, "none", barred="<"),),
-        value_close=value_close,
-        members=JSON,
+        strings=strings or (Quoting("", value_close, "none", barred="<"),), value_close=value_close, members=JSON
     )
     return Notation(
         object_open="",

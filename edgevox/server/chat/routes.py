@@ -75,12 +75,7 @@ class ChatRoutes:
     """Chat routes of one assistant."""
 
     def __init__(
-        self,
-        assistant: Assistant,
-        queue: ModelQueue,
-        access: Access,
-        settings: ServerSettings,
-        confirm: Confirm,
+        self, assistant: Assistant, queue: ModelQueue, access: Access, settings: ServerSettings, confirm: Confirm
     ) -> None:
         self._assistant = assistant
         self._queue = queue

@@ -37,11 +37,7 @@ _OPENAI_KINDS: Mapping[int, str] = {
     404: "not_found_error",
     429: "rate_limit_error",
 }
-_ANTHROPIC_KINDS: Mapping[int, str] = {
-    **_OPENAI_KINDS,
-    413: "request_too_large",
-    503: "overloaded_error",
-}
+_ANTHROPIC_KINDS: Mapping[int, str] = {**_OPENAI_KINDS, 413: "request_too_large", 503: "overloaded_error"}
 
 
 class ApiError(Exception):

@@ -183,12 +183,7 @@ class _Passage:
 class WebSocketLoudspeaker:
     """The client's loudspeaker: one passage at a time. `turn_id` is the current turn."""
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        rate_hz: int,
-        turn_id: Callable[[], str | None],
-    ) -> None:
+    def __init__(self, outbox: Outbox, rate_hz: int, turn_id: Callable[[], str | None]) -> None:
         self.heard_s = 0.0
         self._outbox = outbox
         self._rate_hz = rate_hz
@@ -274,8 +269,7 @@ class WebSocketLoudspeaker:
                     await passage.changed.wait()
             except TimeoutError:
                 raise DeviceUnavailable(
-                    "the client does not play what it is sent",
-                    hint="touch the page, so that the browser lets it sound",
+                    "the client does not play what it is sent", hint="touch the page, so that the browser lets it sound"
                 ) from None
 
     async def _last_word(self, passage: _Passage) -> None:

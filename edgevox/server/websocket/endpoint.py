@@ -29,12 +29,7 @@ class VoiceSocket:
     """The voice socket of one server."""
 
     def __init__(
-        self,
-        assistant: Assistant,
-        queues: EngineQueues,
-        access: Access,
-        confirmations: Confirmations,
-        clients: Clients,
+        self, assistant: Assistant, queues: EngineQueues, access: Access, confirmations: Confirmations, clients: Clients
     ) -> None:
         self._assistant = assistant
         self._queues = queues
@@ -66,13 +61,7 @@ class VoiceSocket:
                 raise CloseConnection(CloseCode.NO_PLACE, "this server has no voice sessions")
             with self._clients.place(caller.name) as place:
                 talk = ClientSession(
-                    self._assistant,
-                    factory,
-                    self._queues,
-                    self._confirmations,
-                    caller=caller,
-                    place=place,
-                    hello=hello,
+                    self._assistant, factory, self._queues, self._confirmations, caller=caller, place=place, hello=hello
                 )
                 await talk.run(incoming, lambda frame: _send(socket, frame))
 

@@ -187,12 +187,7 @@ class ClientSession:
             "rate_hz": self._hello.rate_hz,
             "play_rate_hz": self._hello.play_rate_hz,
             "may_confirm": self._may_confirm,
-            "limits": {
-                "frame_bytes": FRAME_BYTES,
-                "burst_s": BURST_S,
-                "ahead_s": AHEAD_S,
-                "text_chars": TEXT_CHARS,
-            },
+            "limits": {"frame_bytes": FRAME_BYTES, "burst_s": BURST_S, "ahead_s": AHEAD_S, "text_chars": TEXT_CHARS},
         }
 
     def _publish(self, event: Event) -> None:

@@ -233,8 +233,7 @@ class DocumentIndex:
         if not self._folder.is_dir():
             # The index is kept: the disk may be unmounted for a while.
             raise StateError(
-                f"there is no folder {self._folder}",
-                hint="create it, or change tools.documents in the settings",
+                f"there is no folder {self._folder}", hint="create it, or change tools.documents in the settings"
             )
         end_s = self._clock() + self._budget_s
         known = {
@@ -271,8 +270,7 @@ class DocumentIndex:
                 yield connection
         except sqlite3.DatabaseError as error:
             raise StateError(
-                f"the document index cannot be used: {error}",
-                hint=f"delete {self._database}: it will be rebuilt",
+                f"the document index cannot be used: {error}", hint=f"delete {self._database}: it will be rebuilt"
             ) from error
         except OSError as error:
             raise StateError(

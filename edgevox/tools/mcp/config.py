@@ -152,8 +152,7 @@ def read_servers(path: Path) -> tuple[ServerSpec, ...]:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
         raise ConfigError(
-            f"{path}: {where + ': ' if where else ''}{fault['msg']}",
-            hint="docs/guide/mcp.md describes the format",
+            f"{path}: {where + ': ' if where else ''}{fault['msg']}", hint="docs/guide/mcp.md describes the format"
         ) from error
     servers = tuple(_spec(path, server_id, entry) for server_id, entry in read.servers.items() if not entry.disabled)
     prefixes: dict[str, str] = {}

@@ -20,9 +20,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    jsonrpc_message_adapter,
-)
+from mcp.types import jsonrpc_message_adapter
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.platform import signal_group
@@ -231,9 +229,7 @@ async def _http_transport(
 ) -> AsyncGenerator[TransportStreams, None]:
     async with (
         httpx2.AsyncClient(
-            headers=expand_variables(spec.headers),
-            timeout=_TIMEOUT,
-            event_hooks={"response": [_bound]},
+            headers=expand_variables(spec.headers), timeout=_TIMEOUT, event_hooks={"response": [_bound]}
         ) as http,
         streamable_http_client(spec.url, http_client=http) as (received, outbox),
     ):

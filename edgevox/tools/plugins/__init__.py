@@ -32,11 +32,7 @@ class PluginHost:
     """The API for one plugin. `settings` is its table [plugins.NAME]."""
 
     def __init__(
-        self,
-        name: str,
-        settings: Mapping[str, Any],
-        contribution: Contribution,
-        offer: Callable[[Tool], None],
+        self, name: str, settings: Mapping[str, Any], contribution: Contribution, offer: Callable[[Tool], None]
     ) -> None:
         self.name = name
         self.settings = settings

@@ -32,15 +32,7 @@ from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.runner import Raised, Returned, Runner, Stopped
 from edgevox.tools.tool import Tool
 
-__all__ = [
-    "API_VERSION",
-    "PluginHost",
-    "PluginReport",
-    "PluginSource",
-    "PluginStartErrors",
-    "PluginStatus",
-    "Plugins",
-]
+__all__ = ["API_VERSION", "PluginHost", "PluginReport", "PluginSource", "PluginStartErrors", "PluginStatus", "Plugins"]
 
 
 START_ERRORS_FILE = "plugins.json"

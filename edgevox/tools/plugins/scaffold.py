@@ -96,12 +96,7 @@ def write_file_plugin(name: str, folder: Path) -> tuple[Path, Path]:
     """Write a single file and its test, and return both. Raises ConfigError; never replaces a file."""
     words = _words(name)
     plugin, test = folder / f"{name}.py", folder / "tests" / f"test_{words['tool']}.py"
-    _write(
-        {
-            plugin: _PLUGIN.substitute(words),
-            test: _TEST.substitute(words, imports=_FILE_IMPORTS.substitute(words)),
-        }
-    )
+    _write({plugin: _PLUGIN.substitute(words), test: _TEST.substitute(words, imports=_FILE_IMPORTS.substitute(words))})
     return plugin, test
 
 

@@ -178,14 +178,7 @@ _CURRENCIES = {  # sign: one, many, one hundredth, many hundredths
     "₩": ("won", "won", "jeon", "jeon"),
     "₽": ("ruble", "rubles", "kopek", "kopeks"),
 }
-_MAGNITUDES = {
-    "k": "thousand",
-    "m": "million",
-    "mn": "million",
-    "b": "billion",
-    "bn": "billion",
-    "tn": "trillion",
-}
+_MAGNITUDES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "tn": "trillion"}
 
 _UNITS = {  # sign: one, many
     "%": ("percent", "percent"),
@@ -345,12 +338,7 @@ def say_measures(text: str) -> str:
 
 
 def _money(
-    sign: str,
-    amount: str,
-    *,
-    up_to: str | None = None,
-    magnitude: str | None = None,
-    country: str | None = None,
+    sign: str, amount: str, *, up_to: str | None = None, magnitude: str | None = None, country: str | None = None
 ) -> str:
     one, many, small_one, small_many = _CURRENCIES[sign]
     prefix = f"{country} " if country else ""

@@ -26,10 +26,7 @@ def after(bench: Bench, **length: float) -> None:
         ({"time": "friday at 6:47"}, "The alarm is set for 6:47 on Friday morning."),
         ({"time": "midnight"}, "The alarm is set for midnight tonight."),
         ({"time": "the 9th at noon"}, "The alarm is set for noon on Monday, March 9."),
-        (
-            {"time": "tomorrow at seven", "name": "airport"},
-            "The airport alarm is set for seven tomorrow morning.",
-        ),
+        ({"time": "tomorrow at seven", "name": "airport"}, "The airport alarm is set for seven tomorrow morning."),
         ({"time": "seven", "name": "Gym Alarm"}, "The gym alarm is set for seven tomorrow morning."),
         (
             {"time": "every weekday at quarter to seven"},
@@ -55,14 +52,8 @@ async def test_an_alarm_is_set_or_its_time_is_asked_for(arguments: dict[str, str
     [
         ({"task": "call mum", "time": "eight"}, "I will remind you at eight this evening: call mum."),
         ({"task": "call mum"}, "When shall I remind you?"),
-        (
-            {"task": "call mum", "time": "later"},
-            "I do not know what time “later” is. When shall I remind you?",
-        ),
-        (
-            {"task": "check the oven", "time": "in twenty minutes"},
-            "I will remind you in 20 minutes: check the oven.",
-        ),
+        ({"task": "call mum", "time": "later"}, "I do not know what time “later” is. When shall I remind you?"),
+        ({"task": "check the oven", "time": "in twenty minutes"}, "I will remind you in 20 minutes: check the oven."),
         (
             {"task": "water the plants", "time": "sunday"},
             "I will remind you at nine in the morning on Sunday, March 8: water the plants.",

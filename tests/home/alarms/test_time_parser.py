@@ -45,11 +45,7 @@ def read(text: str, purpose: Purpose = "reminder", now: datetime = SUNDAY_10) ->
         ("twelve", "Sun 15 Nov 12:00", "Sun 15 Nov 12:00"),
         ("three", "Sun 15 Nov 15:00", "Sun 15 Nov 15:00"),
         ("monday at eight", "Mon 16 Nov 08:00", "Mon 16 Nov 08:00"),
-        (
-            "every weekday at quarter to seven",
-            "Mon 16 Nov 06:45 every weekday",
-            "Mon 16 Nov 18:45 every weekday",
-        ),
+        ("every weekday at quarter to seven", "Mon 16 Nov 06:45 every weekday", "Mon 16 Nov 18:45 every weekday"),
     ],
 )
 def test_an_hour_without_am_or_pm_is_the_usual_one(text: str, alarm: str, reminder: str) -> None:
@@ -309,11 +305,7 @@ def day_forms(when: datetime, now: datetime) -> list[str]:
     if days == 2:
         forms += ["the day after tomorrow"]
     if 0 < days < 7:
-        forms += [
-            f"on {when:%A}",
-            f"this {when:%A}".lower(),
-            f"in {in_words(days)} {'day' if days == 1 else 'days'}",
-        ]
+        forms += [f"on {when:%A}", f"this {when:%A}".lower(), f"in {in_words(days)} {'day' if days == 1 else 'days'}"]
     return forms
 
 

@@ -82,9 +82,7 @@ def test_what_is_right_or_unknown_stays(tool: str, arguments: dict[str, object])
 
 def test_a_room_called_house_is_a_room() -> None:
     home = House(
-        (thing("Porch Light"), thing("Lamp", area="kitchen")),
-        (*AREAS, Area("h", "Summer House", ("House",))),
-        FLOORS,
+        (thing("Porch Light"), thing("Lamp", area="kitchen")), (*AREAS, Area("h", "Summer House", ("House",))), FLOORS
     )
 
     assert normalize_arguments("turn_off", {"area": "house", "domain": "light"}, home)["area"] == "house"

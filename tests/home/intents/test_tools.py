@@ -167,23 +167,11 @@ async def test_a_model_that_only_wants_to_answer_is_told_to(bench: Bench) -> Non
     [
         ("turn_off", {"name": "front door"}, "Unlock the front door?", "lock.front_door", "unlocked"),
         ("turn_off", {"domain": "lock"}, "Unlock the front door?", "lock.front_door", "unlocked"),
-        (
-            "turn_off",
-            {"area": "hall", "domain": "lock"},
-            "Unlock the front door?",
-            "lock.front_door",
-            "unlocked",
-        ),
+        ("turn_off", {"area": "hall", "domain": "lock"}, "Unlock the front door?", "lock.front_door", "unlocked"),
         ("turn_on", {"name": "garage door"}, "Open the garage door?", "cover.garage_door", "open"),
         ("turn_on", {"name": "garage"}, "Open the garage door?", "cover.garage_door", "open"),
         ("turn_on", {"device_class": "garage"}, "Open the garage door?", "cover.garage_door", "open"),
-        (
-            "set_position",
-            {"name": "garage door", "position": 10},
-            "Open the garage door?",
-            "cover.garage_door",
-            "open",
-        ),
+        ("set_position", {"name": "garage door", "position": 10}, "Open the garage door?", "cover.garage_door", "open"),
     ],
 )
 async def test_what_opens_the_house_is_asked_about(

@@ -20,14 +20,7 @@ from edgevox.home.resolve.fuzzy import (
 
 @pytest.mark.parametrize(
     "said",
-    [
-        "kitchen light",
-        "The Kitchen Light",
-        "KITCHEN LIGHTS",
-        "my kitchen-light",
-        "kitchen's light",
-        "Kitchen, light!",
-    ],
+    ["kitchen light", "The Kitchen Light", "KITCHEN LIGHTS", "my kitchen-light", "kitchen's light", "Kitchen, light!"],
 )
 def test_case_articles_plurals_and_punctuation_do_not_count(said: str) -> None:
     assert normalized_words(said) == ("kitchen", "light")

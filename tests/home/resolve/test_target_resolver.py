@@ -211,10 +211,7 @@ def test_a_wrong_domain_does_not_hide_what_was_named() -> None:
 
 
 def test_a_door_s_lock_and_its_sensor_are_one_door() -> None:
-    assert {e.domain for e in find_entities(DEMO, Slots(name="front door"), EVERYTHING)} == {
-        "lock",
-        "binary_sensor",
-    }
+    assert {e.domain for e in find_entities(DEMO, Slots(name="front door"), EVERYTHING)} == {"lock", "binary_sensor"}
 
 
 def test_a_device_class_is_known_by_its_other_name() -> None:
@@ -271,8 +268,7 @@ def _outcome(where: House, said: str) -> object:
 
 
 @pytest.mark.parametrize(
-    "said",
-    ["kitchen ceiling light", "kitchin cieling lights", "guest room lamps", "flurble", "bath room lights"],
+    "said", ["kitchen ceiling light", "kitchin cieling lights", "guest room lamps", "flurble", "bath room lights"]
 )
 def test_two_hundred_things_are_searched_in_milliseconds(said: str) -> None:
     large = large_house()

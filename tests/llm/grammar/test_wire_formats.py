@@ -71,14 +71,7 @@ CALLS = [
         ("set_light", {"room": "hall", "on": True, "level": 55}),
         ("get_time", {}),
         ("get_time_zone", {"city": "São Paulo"}),
-        (
-            "note",
-            {
-                "text": 'He said "hi", it\'s <b>\n\\ok',
-                "tags": ["a", "b c"],
-                "meta": {"weight": 0.5, "who": None},
-            },
-        ),
+        ("note", {"text": 'He said "hi", it\'s <b>\n\\ok', "tags": ["a", "b c"], "meta": {"weight": 0.5, "who": None}}),
         ("note", {"text": "1 < 2"}),
         ("timer", {"minutes": 1.5, "when": "07:30:00", "code": "AB-12"}),
     ]

@@ -85,25 +85,16 @@ async def test_a_call_is_read_out_of_its_pieces() -> None:
 
 
 async def test_a_whole_answer_is_read_as_well() -> None:
-    blocks = [
-        {"type": "text", "text": "Yes."},
-        {"type": "tool_use", "name": "switch_lamp", "input": {"on": True}},
-    ]
+    blocks = [{"type": "text", "text": "Yes."}, {"type": "tool_use", "name": "switch_lamp", "input": {"on": True}}]
     answer = whole({"type": "message", "content": blocks, "stop_reason": "tool_use", "usage": {}})
     async with scripted(answer) as server, RemoteModel(server.url, kind="anthropic") as model:
         text, done = await told(model, offering())
-    assert (text.startswith("Yes."), read(text.removeprefix("Yes."))) == (
-        True,
-        [("switch_lamp", {"on": True})],
-    )
+    assert (text.startswith("Yes."), read(text.removeprefix("Yes."))) == (True, [("switch_lamp", {"on": True})])
     assert done.finish_reason == "tool_calls"
 
 
 async def test_calls_and_results_are_blocks_and_neighbours_one_message() -> None:
-    calls = (
-        ToolCall("call00001", "switch_lamp", '{"on": true}'),
-        ToolCall("call00002", "switch_lamp", "broken"),
-    )
+    calls = (ToolCall("call00001", "switch_lamp", '{"on": true}'), ToolCall("call00002", "switch_lamp", "broken"))
     request = ChatRequest(
         (
             Message("user", "Lamp on."),
@@ -180,10 +171,7 @@ def problem(kind: str, message: str = "no") -> dict[str, Any]:
     ],
 )
 async def test_server_errors_are_reported(answer: Answer, kind: type[EdgevoxError], message: str) -> None:
-    async with (
-        scripted(answer) as server,
-        RemoteModel(server.url, kind="anthropic", key=Secret(KEY)) as model,
-    ):
+    async with scripted(answer) as server, RemoteModel(server.url, kind="anthropic", key=Secret(KEY)) as model:
         with pytest.raises(kind) as caught:
             await told(model, ASKED)
     assert message in caught.value.message

@@ -23,10 +23,7 @@ def test_the_key_is_read_from_a_file_before_the_environment(tmp_path: Path) -> N
 
 
 def test_the_key_is_read_from_the_variable_that_is_set() -> None:
-    for llm, name in (
-        (LlmSettings(), "EDGEVOX_REMOTE_KEY"),
-        (LlmSettings(remote_key_variable="MINE"), "MINE"),
-    ):
+    for llm, name in ((LlmSettings(), "EDGEVOX_REMOTE_KEY"), (LlmSettings(remote_key_variable="MINE"), "MINE")):
         key = read_key(llm, {name: f" {KEY}\n"})
         assert key is not None
         assert key.reveal() == KEY

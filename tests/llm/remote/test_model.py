@@ -89,10 +89,7 @@ async def test_an_answer_is_streamed_with_its_tokens_counted() -> None:
     assert text == "Good morning."
     assert done == ChatDone("stop", 30, 20, 4)
     (body,) = server.bodies
-    assert body["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Hello."},
-    ]
+    assert body["messages"] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello."}]
     assert (body["model"], body["stream"], "tools" in body) == ("big", True, False)
 
 
@@ -153,9 +150,7 @@ def read(text: str, wire_format: str = "hermes") -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("wire_format", ["hermes", "mistral", "python_list", "pythonic", "llama32"])
-async def test_calls_that_the_server_has_read_are_written_in_the_form_that_was_asked_for(
-    wire_format: str,
-) -> None:
+async def test_calls_that_the_server_has_read_are_written_in_the_form_that_was_asked_for(wire_format: str) -> None:
     answer = events(
         called(0, "switch_lamp", '{"on"'),
         called(0, None, ": true}"),
@@ -210,11 +205,7 @@ async def test_tool_choice_is_passed_on(choice: Any, written: object) -> None:
 async def test_calls_and_results_of_before_go_back_in_the_servers_form() -> None:
     made = ToolCall("call00001", "switch_lamp", '{"on": true}')
     request = ChatRequest(
-        (
-            Message("user", "Lamp on."),
-            Message("assistant", "", (made,)),
-            Message("tool", "done", tool_call_id=made.id),
-        ),
+        (Message("user", "Lamp on."), Message("assistant", "", (made,)), Message("tool", "done", tool_call_id=made.id)),
         tools=(LAMP,),
         wire_format="hermes",
     )
@@ -265,9 +256,7 @@ async def test_an_agent_uses_its_tools_with_a_remote_model(answer: Answer) -> No
 # --- a call that is required
 
 
-async def test_a_call_that_was_required_and_not_made_is_noticed_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_call_that_was_required_and_not_made_is_noticed_once(caplog: pytest.LogCaptureFixture) -> None:
     async with scripted(talk("No.")) as server, RemoteModel(server.url) as model:
         for _time in range(2):
             _text, done = await told(model, offering(tool_choice="required"))
@@ -410,10 +399,7 @@ async def test_a_silent_server_times_out() -> None:
 
 async def test_a_conversation_that_is_too_long_loses_its_oldest_turns() -> None:
     too_long = whole({"error": {"code": "context_length_exceeded", "message": "too long"}}, 400)
-    messages = (
-        Message("system", "s"),
-        *(Message("user" if n % 2 == 0 else "assistant", str(n)) for n in range(5)),
-    )
+    messages = (Message("system", "s"), *(Message("user" if n % 2 == 0 else "assistant", str(n)) for n in range(5)))
     _text, done, server = await answered(too_long, too_long, talk("x"), request=ChatRequest(messages))
     assert done.dropped_turns == 2
     assert [message["content"] for message in server.bodies[-1]["messages"]] == ["s", "4"]
@@ -444,8 +430,7 @@ async def test_the_key_goes_to_the_server_and_into_no_log(caplog: pytest.LogCapt
 
 
 @pytest.mark.parametrize(
-    ("models", "name"),
-    [(listed("llama"), "llama"), (listed("home", "whisper-base", owned_by="edgevox"), "home")],
+    ("models", "name"), [(listed("llama"), "llama"), (listed("home", "whisper-base", owned_by="edgevox"), "home")]
 )
 async def test_the_only_model_need_not_be_named(models: Answer, name: str) -> None:
     async with scripted(talk("x"), models=models) as server, RemoteModel(server.url) as model:

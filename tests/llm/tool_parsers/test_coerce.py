@@ -125,10 +125,7 @@ def test_one_mapping_in_parentheses_holds_the_arguments_unless_one_is_an_object(
 def test_a_schema_that_refers_to_itself_ends() -> None:
     schema = {"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}}
     assert fit_arguments({"x": "1"}, (), schema) == ({"x": "1"}, [])
-    tree = {
-        "properties": {"x": {"$ref": "#/$defs/t"}},
-        "$defs": {"t": {"properties": {"t": {"$ref": "#/$defs/t"}}}},
-    }
+    tree = {"properties": {"x": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"properties": {"t": {"$ref": "#/$defs/t"}}}}}
     nested: dict[str, Any] = {}
     for _ in range(300):
         nested = {"t": nested}

@@ -170,11 +170,7 @@ class Visitor:
 
     def size(self, width: int, height: int, *, is_phone: bool = False, scale: float = 1) -> None:
         self.command(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=scale,
-            mobile=is_phone,
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=is_phone
         )
 
     def colours(self, scheme: str) -> None:

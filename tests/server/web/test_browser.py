@@ -80,10 +80,7 @@ VIEWS = ("talk", "home", "timing", "tools", "system")
 
 @pytest.fixture(scope="module")
 def household(
-    tmp_path_factory: pytest.TempPathFactory,
-    smollm2_path: Path,
-    piper_voice_path: Path,
-    whisper_base_dir: Path,
+    tmp_path_factory: pytest.TempPathFactory, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
 ) -> Iterator[Household]:
     household = Household(tmp_path_factory.mktemp("household"))
     try:

@@ -58,8 +58,7 @@ async def test_the_page_needs_no_token_and_is_held_to_a_strict_policy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content_type"),
-    [("main.js", "text/javascript"), ("page.css", "text/css"), ("icon.svg", "image/svg+xml")],
+    ("name", "content_type"), [("main.js", "text/javascript"), ("page.css", "text/css"), ("icon.svg", "image/svg+xml")]
 )
 async def test_its_parts_have_the_types_that_browsers_insist_on(name: str, content_type: str) -> None:
     response = await got(f"/page/{name}")
@@ -67,8 +66,7 @@ async def test_its_parts_have_the_types_that_browsers_insist_on(name: str, conte
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/page/routes.py", "/page/../app.py", "/page/%2e%2e/app.py", "/page/", "/page/a/main.js", "/page"],
+    "path", ["/page/routes.py", "/page/../app.py", "/page/%2e%2e/app.py", "/page/", "/page/a/main.js", "/page"]
 )
 async def test_nothing_else_is_served(path: str) -> None:
     assert (await got(path)).status == 404

@@ -190,10 +190,7 @@ async def test_a_client_that_never_plays_fails_its_turn_and_not_the_connection(
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("edgevox.server.websocket.audio.GONE_AFTER_S", 0.2)
-    async with (
-        lobby(folders, ["Hello."], has_tools=False) as behind,
-        connected(behind.url, plays=False) as client,
-    ):
+    async with lobby(folders, ["Hello."], has_tools=False) as behind, connected(behind.url, plays=False) as client:
         await client.send("text", text="hello")
         await client.until("audio_stop")
         done = await client.until("done")

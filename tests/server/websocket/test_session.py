@@ -61,14 +61,7 @@ async def test_frames_have_the_fields_of_the_contract(folders: Folders) -> None:
     assert (result["name"], result["is_error"], result["code"]) == ("turn_on", False, None)
     assert "light" in result["content"].casefold()
     stages = [stage["name"] for stage in done["waterfall"]["stages"]]
-    assert stages == [
-        "endpoint",
-        "transcribe",
-        "first_token",
-        "generate",
-        "first_audio",
-        "speak",
-    ] or stages == [
+    assert stages == ["endpoint", "transcribe", "first_token", "generate", "first_audio", "speak"] or stages == [
         "endpoint",
         "transcribe",
         "first_audio",
@@ -102,10 +95,7 @@ async def test_a_typed_turn_is_answered_as_a_spoken_one_is(folders: Folders) -> 
 
 
 async def test_sound_is_sent_at_the_rate_that_the_client_wants(folders: Folders) -> None:
-    async with (
-        lobby(folders, ["Hello to you."]) as behind,
-        connected(behind.url, play_rate_hz=48_000) as client,
-    ):
+    async with lobby(folders, ["Hello to you."]) as behind, connected(behind.url, play_rate_hz=48_000) as client:
         await client.send("text", text="hello")
         await client.until("done")
     begun = next(frame for frame in client.frames if frame["type"] == "audio_begin")
@@ -114,10 +104,7 @@ async def test_sound_is_sent_at_the_rate_that_the_client_wants(folders: Folders)
 
 
 async def test_sound_may_come_at_the_rate_of_the_browser(folders: Folders) -> None:
-    async with (
-        lobby(folders, [LIGHT_ON]) as behind,
-        connected(behind.url, rate_hz=48_000) as client,
-    ):
+    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url, rate_hz=48_000) as client:
         await client.say(rate_hz=48_000)
         assert (await client.until("done"))["outcome"] == "answered"
 
@@ -266,11 +253,7 @@ async def test_a_turn_that_fails_says_so_and_the_next_one_works(folders: Folders
 
 
 async def test_engines_that_fail_are_told_to_all(folders: Folders) -> None:
-    async with (
-        lobby(folders) as behind,
-        connected(behind.url) as one,
-        connected(behind.url) as other,
-    ):
+    async with lobby(folders) as behind, connected(behind.url) as one, connected(behind.url) as other:
         behind.bus.publish(EngineChanged(engine="llm", state="restarting", detail="it died"))
         for client in (one, other):
             assert (await client.until("engine"))["detail"] == "it died"
@@ -292,10 +275,7 @@ async def test_clients_have_conversations_of_their_own(folders: Folders) -> None
 
 
 async def test_without_a_recogniser_only_typed_turns_are_taken(folders: Folders) -> None:
-    async with (
-        lobby(folders, ["Hello."], engines=frozenset({"tts"})) as behind,
-        connected(behind.url) as client,
-    ):
+    async with lobby(folders, ["Hello."], engines=frozenset({"tts"})) as behind, connected(behind.url) as client:
         assert client.frames[0]["listens"] is False
         await client.send("text", text="hello")
         await client.until("done")
@@ -304,10 +284,7 @@ async def test_without_a_recogniser_only_typed_turns_are_taken(folders: Folders)
 
 
 async def test_only_so_many_typed_turns_wait(folders: Folders) -> None:
-    async with (
-        lobby(folders, [LONG, "a", "b", "c", "d"]) as behind,
-        connected(behind.url, plays=False) as client,
-    ):
+    async with lobby(folders, [LONG, "a", "b", "c", "d"]) as behind, connected(behind.url, plays=False) as client:
         await client.send("text", text="count")
         await client.until("audio_begin")
         for number in range(4):

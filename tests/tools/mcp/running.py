@@ -109,11 +109,7 @@ async def sdk_over_http() -> AsyncIterator[str]:
     """The address of the SDK's server over streamable HTTP."""
     port = free_port()
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(HERE / "sdk_server.py"),
-        "http",
-        str(port),
-        stderr=asyncio.subprocess.DEVNULL,
+        sys.executable, str(HERE / "sdk_server.py"), "http", str(port), stderr=asyncio.subprocess.DEVNULL
     )
     try:
         async with asyncio.timeout(BOUND_S):

@@ -26,11 +26,7 @@ USUAL: dict[str, Any] = {
     "mcpServers": {
         "files": {"command": "npx", "args": ["-y", "server-files", "/home/me"]},
         "github": {"command": "docker", "env": {"GITHUB_TOKEN": "abc", "MODE": "fast lane"}, "timeout": 5},
-        "wiki": {
-            "type": "http",
-            "url": "https://wiki.example/mcp",
-            "headers": {"Authorization": "Bearer ${W}"},
-        },
+        "wiki": {"type": "http", "url": "https://wiki.example/mcp", "headers": {"Authorization": "Bearer ${W}"}},
         "old": {"command": "gone", "disabled": True},
     },
     "inputs": [],

@@ -83,9 +83,7 @@ async def test_a_tool_with_side_effects_runs_only_after_a_yes(folders: Folders, 
     assert logged(log) == (['act {"what": "the bins"}'] if granted else [])
 
 
-async def test_only_relevant_tools_are_in_the_prompt_and_the_usual_prompt_is_known(
-    folders: Folders,
-) -> None:
+async def test_only_relevant_tools_are_in_the_prompt_and_the_usual_prompt_is_known(folders: Folders) -> None:
     servers = [raw("none", None, name) for name in ("alpha", "beta", "gamma")]
     async with toolbox_with(folders, *servers, max_offered=4) as toolbox:
         model = ScriptedModel(["Fine.", "Yes.", ""])

@@ -48,9 +48,7 @@ async def test_a_new_tool_is_noticed_at_once_and_waits_for_approval(by: str) -> 
         assert "sit" not in home.registry
 
 
-async def test_tools_of_several_servers_are_prefixed_and_called_by_their_own_name(
-    tmp_path: Path,
-) -> None:
+async def test_tools_of_several_servers_are_prefixed_and_called_by_their_own_name(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     async with running(raw("none", one, "files"), raw("none", other, "my-hub")) as home:
         assert {"files_look", "my_hub_look", "my_hub_echo_back"} <= set(home.registry.names)

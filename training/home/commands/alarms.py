@@ -367,19 +367,7 @@ _WANTED = Grammar("""
 ? (can|could|would|will) you remind me to {b} [some|more|] {i}
 ? (can|could) you make sure I {b} [some|] {i}
 """)
-_BUYING = (
-    "buy",
-    "buy",
-    "buy",
-    "get",
-    "get",
-    "pick up",
-    "pick up",
-    "grab",
-    "fetch",
-    "stock up on",
-    "purchase",
-)
+_BUYING = ("buy", "buy", "buy", "get", "get", "pick up", "pick up", "grab", "fetch", "stock up on", "purchase")
 # {k} is what is to be done, {at} when.
 _TIMED = Grammar("""
 5! remind me to {k} {at}

@@ -513,10 +513,7 @@ def storey(speaker: Speaker) -> Request:
     where = on_floor(place) if "floor" in slots else in_area(place)
     if "'" in place:
         place = speaker.pick(("attic", "loft"))
-        slots, where = (
-            ({"floor": place} if place in speaker.known.floors else {"area": place}),
-            f"in the {place}",
-        )
+        slots, where = (({"floor": place} if place in speaker.known.floors else {"area": place}), f"in the {place}")
     fill = {"b": place, "o": where, "f": with_article(place)}
     word = speaker.pick(("on", "off", "off"))
     way = speaker.rng.random()

@@ -452,11 +452,7 @@ def vacuum_start(speaker: Speaker) -> Request:
     if way < 0.42:
         place = speaker.where(nowhere=0.0, floors=0.5)
         return make_request(
-            speaker,
-            _CLEAN_AT,
-            (home_call("vacuum_start", **robot.slots, **place.slots),),
-            t=robot.text,
-            p=place.text,
+            speaker, _CLEAN_AT, (home_call("vacuum_start", **robot.slots, **place.slots),), t=robot.text, p=place.text
         )
     return make_request(speaker, _CLEAN, (home_call("vacuum_start", **robot.slots),), t=robot.text)
 

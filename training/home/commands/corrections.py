@@ -54,13 +54,7 @@ _STATE = Grammar("""
 """)
 # What turns on, and what turns off.
 _VERBS: dict[str, tuple[tuple[str, str], ...]] = {
-    "cover": (
-        ("open", "close"),
-        ("open", "close"),
-        ("open", "shut"),
-        ("raise", "lower"),
-        ("open up", "close"),
-    ),
+    "cover": (("open", "close"), ("open", "close"), ("open", "shut"), ("raise", "lower"), ("open up", "close")),
     "lock": (("lock", "unlock"), ("lock", "unlock"), ("lock up", "unlock")),
     "valve": (("open", "close"), ("open", "shut")),
     "light": (("turn on", "turn off"), ("switch on", "switch off"), ("put on", "turn off")),
@@ -70,12 +64,7 @@ _VERBS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 # The verb before both, what turns on, what turns off.
 _STATES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "cover": (
-        ("put", "up", "down"),
-        ("leave", "open", "closed"),
-        ("roll", "up", "down"),
-        ("have", "open", "shut"),
-    ),
+    "cover": (("put", "up", "down"), ("leave", "open", "closed"), ("roll", "up", "down"), ("have", "open", "shut")),
     "light": (("turn", "on", "off"), ("switch", "on", "off"), ("turn", "on", "off")),
     "switch": (("turn", "on", "off"), ("switch", "on", "off")),
     "fan": (("turn", "on", "off"), ("switch", "on", "off")),
@@ -188,14 +177,8 @@ _FAMILIES: tuple[tuple[tuple[str, Call], ...], ...] = (
         ("cancel the timer", home_call("cancel_timer")),
         ("resume the timer", home_call("unpause_timer")),
     ),
-    (
-        ("start the vacuum", home_call("vacuum_start")),
-        ("send the vacuum home", home_call("vacuum_return_to_base")),
-    ),
-    (
-        ("mow the lawn", home_call("lawn_mower_start_mowing")),
-        ("dock the mower", home_call("lawn_mower_dock")),
-    ),
+    (("start the vacuum", home_call("vacuum_start")), ("send the vacuum home", home_call("vacuum_return_to_base"))),
+    (("mow the lawn", home_call("lawn_mower_start_mowing")), ("dock the mower", home_call("lawn_mower_dock"))),
 )
 
 
@@ -448,14 +431,7 @@ _WHEREABOUTS = Grammar("""
 _ORDERS: tuple[tuple[str, Call], ...] = (
     *(
         (words, home_call("media_pause"))
-        for words in (
-            "pause it",
-            "pause the film",
-            "pause the music",
-            "pause this",
-            "hit pause",
-            "pause the movie",
-        )
+        for words in ("pause it", "pause the film", "pause the music", "pause this", "hit pause", "pause the movie")
     ),
     *((words, home_call("media_next")) for words in ("skip this", "next song", "skip it", "next one please")),
     *((words, home_call("media_player_mute")) for words in ("mute it", "mute the sound", "mute this")),
@@ -476,12 +452,7 @@ _BEHIND = (", ", " because ", ", ", ". ", " since ", " as ")
 def with_story(speaker: Speaker) -> Request:
     """ "I need the bathroom, pause it"."""
     area = speaker.area()
-    fill = {
-        "r": with_article(area),
-        "i": in_area(area),
-        "w": speaker.pick(PEOPLE),
-        "g": speaker.pick(GROCERIES),
-    }
+    fill = {"r": with_article(area), "i": in_area(area), "w": speaker.pick(PEOPLE), "g": speaker.pick(GROCERIES)}
     story = _WHEREABOUTS.draw(speaker.rng).say(speaker.rng, fill)
     order, call = speaker.pick(_ORDERS)
     if call.tool == "vacuum_start" and speaker.is_listed("vacuum"):

@@ -27,14 +27,7 @@ _SORTS = (
 )  # fmt: skip
 _NAMES = {
     "sheet": ("pool cover", "pool cover", "tarp", "hot tub cover", "boat tarp", "woodpile tarp"),
-    "awning": (
-        "terrace awning",
-        "patio awning",
-        "caravan awning",
-        "canopy",
-        "shade sail",
-        "sun sail",
-    ),
+    "awning": ("terrace awning", "patio awning", "caravan awning", "canopy", "shade sail", "sun sail"),
     "parasol": ("parasol", "big parasol", "garden parasol", "sunbrella"),
     "blind": ("roller blind", "left blind", "bay blind", "blackout blind", "roman shade", "street shutter"),
     "curtain": ("left curtain", "velvet curtain", "blackout curtain", "long curtain", "stage curtain"),

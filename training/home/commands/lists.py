@@ -212,11 +212,7 @@ def buy(speaker: Speaker) -> Request:
 def bought(speaker: Speaker) -> Request:
     item = _bought(speaker)
     return make_request(
-        speaker,
-        _BOUGHT,
-        (home_call("shopping_list_complete_item", item=item),),
-        i=item,
-        s=shopping_words(speaker),
+        speaker, _BOUGHT, (home_call("shopping_list_complete_item", item=item),), i=item, s=shopping_words(speaker)
     )
 
 
@@ -364,16 +360,7 @@ _EVENTS = (
     "swimming lesson", "times tables", "reading log", "chapter four", "the boiler service", "eye test",
     "the car wash", "poem about autumn", "science fair poster", "clarinet scales", "the tax form",
 )  # fmt: skip
-_SUPPLIES = (
-    "supplies",
-    "office supplies",
-    "workshop",
-    "homework",
-    "craft box",
-    "stationery",
-    "feed store",
-    "school",
-)
+_SUPPLIES = ("supplies", "office supplies", "workshop", "homework", "craft box", "stationery", "feed store", "school")
 
 
 def in_clauses(speaker: Speaker) -> Request:

@@ -418,11 +418,7 @@ def volume(speaker: Speaker) -> Request:
         return make_request(speaker, _VOLUME, calls, t=target.text, v=text)
     place = room(speaker)
     return make_request(
-        speaker,
-        _VOLUME_PLACE,
-        (home_call("set_volume", **place.slots, volume_level=value),),
-        p=place.text,
-        v=text,
+        speaker, _VOLUME_PLACE, (home_call("set_volume", **place.slots, volume_level=value),), p=place.text, v=text
     )
 
 
@@ -581,11 +577,7 @@ def search(speaker: Speaker) -> Request:
         where = place.text
         slots |= place.slots
     return make_request(
-        speaker,
-        _WATCH_AT if seen else _PLAY_AT,
-        (home_call("media_search_and_play", **slots),),
-        q=said_query,
-        o=where,
+        speaker, _WATCH_AT if seen else _PLAY_AT, (home_call("media_search_and_play", **slots),), q=said_query, o=where
     )
 
 

@@ -252,8 +252,4 @@ def with_opinion(speaker: Speaker) -> Request:
     return make_request(speaker, _SAID_PLAINLY, (home_call(tool),), o=opinion, x=speaker.pick(_PLAINLY[tool]))
 
 
-BUILDERS: tuple[tuple[float, Callable[[Speaker], Request]], ...] = (
-    (3, with_feeling),
-    (1.5, short),
-    (1, with_opinion),
-)
+BUILDERS: tuple[tuple[float, Callable[[Speaker], Request]], ...] = ((3, with_feeling), (1.5, short), (1, with_opinion))

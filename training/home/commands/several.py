@@ -412,8 +412,7 @@ def places(speaker: Speaker) -> Request:
     if way < 0.4:
         first, *rest = areas
         behind = _listed(
-            speaker,
-            [in_area(first), *((in_area if speaker.chance(0.3) else with_article)(area) for area in rest)],
+            speaker, [in_area(first), *((in_area if speaker.chance(0.3) else with_article)(area) for area in rest)]
         )
         text = f"the {noun} {behind}"
     elif way < 0.6:

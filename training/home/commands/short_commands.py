@@ -35,18 +35,7 @@ _TO = Grammar("""
 ? (can|could) (I|we) have {t} (at|on) {v}
 ? (can|could) {t} go (up|down) to {v}
 """)
-_DOMAINS = (
-    "light",
-    "light",
-    "media_player",
-    "media_player",
-    "cover",
-    "cover",
-    "fan",
-    "fan",
-    "climate",
-    "climate",
-)
+_DOMAINS = ("light", "light", "media_player", "media_player", "cover", "cover", "fan", "fan", "climate", "climate")
 _SET = {
     "light": ("light_set", "brightness"),
     "media_player": ("set_volume", "volume_level"),

@@ -375,11 +375,7 @@ def later(speaker: Speaker) -> Request:
     if " in " in command and speaker.chance(0.5):  # "in the kitchen in five minutes" is rarer
         return later(speaker)
     return make_request(
-        speaker,
-        _LATER,
-        (home_call("start_timer", **slots, conversation_command=command),),
-        d=words,
-        c=command,
+        speaker, _LATER, (home_call("start_timer", **slots, conversation_command=command),), d=words, c=command
     )
 
 

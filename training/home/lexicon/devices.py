@@ -153,8 +153,7 @@ CALLED_BY_KIND: dict[str, tuple[str, ...]] = {
 # What opens and closes and is no blind: a cover in one home, watched by a sensor in another.
 ODD_COVERS: dict[str, str] = (
     dict.fromkeys(
-        _names("barrier|bollard|bollards|boom|car park barrier|rising bollard|drawbridge|portcullis|turnstile"),
-        "gate",
+        _names("barrier|bollard|bollards|boom|car park barrier|rising bollard|drawbridge|portcullis|turnstile"), "gate"
     )
     | dict.fromkeys(
         _names("""hatch|loft hatch|trapdoor|serving hatch|cat hatch|coop flap|bulkhead|cellar flap|tailgate|
@@ -163,8 +162,7 @@ ODD_COVERS: dict[str, str] = (
     )
     | dict.fromkeys(_names("bay|bay one|bay two|boat bay|loading bay|roller|car lift|hangar"), "garage")
     | dict.fromkeys(
-        _names("sail|shade sail|canopy|marquee|parasol|sunbrella|gazebo roof|pool cover|pool roof|tarp"),
-        "awning",
+        _names("sail|shade sail|canopy|marquee|parasol|sunbrella|gazebo roof|pool cover|pool roof|tarp"), "awning"
     )
     | dict.fromkeys(_names("porthole|transom|lantern roof|roof vent|cupola|fanlight|greenhouse vent"), "window")
 )
@@ -344,17 +342,13 @@ CLIMATE = Kind(
 PLAYER = Kind("media_player", ("media player",), ("media players", "speakers", "players"))
 TELEVISION = Kind("media_player", ("tv",), ("tvs", "televisions"), "tv")
 VACUUM = Kind(
-    "vacuum",
-    ("vacuum", "vacuum cleaner", "robot vacuum", "hoover"),
-    ("vacuums", "vacuum cleaners", "robot vacuums"),
+    "vacuum", ("vacuum", "vacuum cleaner", "robot vacuum", "hoover"), ("vacuums", "vacuum cleaners", "robot vacuums")
 )
 MOWER = Kind("lawn_mower", ("mower", "lawn mower"), ("mowers", "lawn mowers"))
 HUMIDIFIER = Kind("humidifier", ("humidifier",), ("humidifiers",))
 SIREN = Kind("siren", ("siren",), ("sirens",))
 ALARM = Kind(
-    "alarm_control_panel",
-    ("alarm", "burglar alarm", "alarm system", "house alarm", "security system"),
-    ("alarms",),
+    "alarm_control_panel", ("alarm", "burglar alarm", "alarm system", "house alarm", "security system"), ("alarms",)
 )
 COVER = Kind("cover", ("cover",), ("covers",))
 COVERS = {

@@ -586,11 +586,7 @@ TELLING: dict[str, tuple[Pattern, Pattern]] = {
     for device_class, on, off in (
         ("battery", "(low on battery|running low on battery|running out of battery)", "not low on battery"),
         ("battery_charging", "charging", "not charging"),
-        (
-            "carbon_monoxide",
-            "(detecting carbon monoxide|sensing carbon monoxide)",
-            "not detecting carbon monoxide",
-        ),
+        ("carbon_monoxide", "(detecting carbon monoxide|sensing carbon monoxide)", "not detecting carbon monoxide"),
         ("cold", "(cold|freezing|too cold)", "not cold"),
         ("connectivity", "(connected|online|connected)", "(disconnected|offline|not connected)"),
         ("gas", "(detecting gas|sensing gas)", "not detecting gas"),

@@ -83,14 +83,7 @@ LEVELS = {
     "the maximum": 100, "the minimum": 1, "the lowest": 1, "its maximum": 100, "three quarters": 75,
     "min": 1, "its minimum": 1, "its lowest": 1, "lowest": 1, "the highest": 100, "its highest": 100,
 }  # fmt: skip
-POSITIONS = {
-    "half": 50,
-    "halfway": 50,
-    "a quarter": 25,
-    "three quarters": 75,
-    "half open": 50,
-    "fully open": 100,
-}
+POSITIONS = {"half": 50, "halfway": 50, "a quarter": 25, "three quarters": 75, "half open": 50, "fully open": 100}
 
 
 def temperature(rng: random.Random) -> float:
@@ -280,13 +273,7 @@ def _short(rng: random.Random, unit: str, count: int) -> str:
 
 def _compound(rng: random.Random, numbers: Numbers) -> tuple[str, dict[str, int], str]:
     first, second = rng.choice(
-        (
-            ("hour", "minute"),
-            ("hour", "minute"),
-            ("minute", "second"),
-            ("minute", "second"),
-            ("hour", "second"),
-        )
+        (("hour", "minute"), ("hour", "minute"), ("minute", "second"), ("minute", "second"), ("hour", "second"))
     )
     big = rng.randint(1, 5) if first == "hour" else rng.randint(1, 20)
     small = rng.choice((1, 2, 5, 10, 15, 20, 25, 30, 40, 45, 50, 55))

@@ -337,28 +337,7 @@ RARE_PEOPLE = (
 _ONSETS = ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "br", "dr", "fl", "gl", "kr",
            "pl", "qu", "sk", "sn", "st", "tr", "tw", "w", "y", "sh", "ch", "th", "bl", "j", "h")  # fmt: skip
 _VOWELS = ("a", "e", "i", "o", "u", "a", "e", "o", "oo", "ee", "ai", "ou", "y")
-_CODAS = (
-    "",
-    "",
-    "",
-    "",
-    "n",
-    "r",
-    "l",
-    "m",
-    "s",
-    "t",
-    "k",
-    "x",
-    "nd",
-    "rp",
-    "sk",
-    "mp",
-    "zz",
-    "ck",
-    "b",
-    "g",
-)
+_CODAS = ("", "", "", "", "n", "r", "l", "m", "s", "t", "k", "x", "nd", "rp", "sk", "mp", "zz", "ck", "b", "g")
 # What a thing of a domain may be called, behind a rare word; nothing where the word alone will do.
 _NOUNS: dict[str, tuple[str, ...]] = {
     "light": ("lamp", "lamp", "light", "light", "spot", "strip", "bulb", "lantern", ""),

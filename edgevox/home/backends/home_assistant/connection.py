@@ -103,11 +103,7 @@ class Connection:
     """An authenticated connection, made by `open`; all methods raise Unreachable once it is lost."""
 
     def __init__(
-        self,
-        socket: aiohttp.ClientWebSocketResponse,
-        resources: AsyncExitStack,
-        version: str,
-        timeout_s: float,
+        self, socket: aiohttp.ClientWebSocketResponse, resources: AsyncExitStack, version: str, timeout_s: float
     ) -> None:
         self.version = version
         self._socket = socket

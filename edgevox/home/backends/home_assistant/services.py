@@ -200,8 +200,7 @@ def _arm(entity: Entity) -> Service:
     for feature, service in _ARMS:
         if supports(entity, feature):
             return Service(
-                service,
-                is_done=lambda now: now.state.startswith("armed") or now.state in ("arming", "pending"),
+                service, is_done=lambda now: now.state.startswith("armed") or now.state in ("arming", "pending")
             )
     raise unsupported(entity, "cannot be armed from here")
 

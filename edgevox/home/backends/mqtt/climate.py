@@ -75,10 +75,7 @@ class Climate(Component):
             "current_temperature",
         )
         self.subscribe(
-            "current_humidity_topic",
-            "current_humidity_template",
-            numbers("current_humidity"),
-            "current_humidity",
+            "current_humidity_topic", "current_humidity_template", numbers("current_humidity"), "current_humidity"
         )
 
     @property

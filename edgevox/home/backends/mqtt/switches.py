@@ -59,10 +59,7 @@ class Humidifier(Switch):
         """Raises InvalidDiscovery."""
         super().__init__(config)
         self.subscribe(
-            "current_humidity_topic",
-            "current_humidity_template",
-            numbers("current_humidity"),
-            "current_humidity",
+            "current_humidity_topic", "current_humidity_template", numbers("current_humidity"), "current_humidity"
         )
 
 
@@ -208,10 +205,7 @@ class LawnMower(Component):
         super().__init__(config)
         known = ("mowing", "docked", "paused", "returning", "error")
         self.subscribe(
-            "activity_state_topic",
-            "activity_value_template",
-            states({state: state for state in known}),
-            "state",
+            "activity_state_topic", "activity_value_template", states({state: state for state in known}), "state"
         )
 
     def command(self, target: Entity, action: Action) -> Command:

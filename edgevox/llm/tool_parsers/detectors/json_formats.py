@@ -80,10 +80,7 @@ class Llama32Detector(BaseFormatDetector):
     uses_fences = True
 
     wrapper = json_wrapper(
-        arguments_key="parameters",
-        before=("", PYTHON_TAG),
-        between="; ",
-        triggers=(PYTHON_TAG, '{"name": "'),
+        arguments_key="parameters", before=("", PYTHON_TAG), between="; ", triggers=(PYTHON_TAG, '{"name": "')
     )
 
     def open(self, opening: Opening) -> Body:

@@ -145,8 +145,7 @@ class PythonicDetector(BaseFormatDetector):
     def open(self, opening: Opening) -> Body:
         if opening.marker == PYTHONIC_BEGIN:
             return FirstOf(
-                opening,
-                (PythonCalls(opening, ends=(PYTHONIC_END,)), JsonCalls(opening, ends=(PYTHONIC_END,))),
+                opening, (PythonCalls(opening, ends=(PYTHONIC_END,)), JsonCalls(opening, ends=(PYTHONIC_END,)))
             )
         if opening.marker == LFM2_BEGIN:
             return Lfm2Detector().open(opening)

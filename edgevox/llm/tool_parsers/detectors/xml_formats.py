@@ -159,10 +159,7 @@ class AttributeTagCalls(TagBody):
 def _patterns(function: str, parameter: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     begin = rf"""<{parameter}[\u0120\s]{{0,4}}name=["']([^"'<>\n]{{1,128}})["'][^<>\n]{{0,32}}>"""
     end = f"</{parameter}>"
-    return (
-        re.compile(rf"{begin}|{end}|</{function}>|<!\[CDATA\["),
-        re.compile(rf"\s*+{begin}([^<]*+){end}"),
-    )
+    return (re.compile(rf"{begin}|{end}|</{function}>|<!\[CDATA\["), re.compile(rf"\s*+{begin}([^<]*+){end}"))
 
 
 BEGIN = "<tool_call>"
@@ -173,11 +170,7 @@ _ARGUMENT_TAGS = ("arguments", "parameters", "args", "input")
 _TAG = re.compile(rf"</?(?:{'|'.join((*_NAME_TAGS, *_ARGUMENT_TAGS))})>|</?tool_call>")
 _OPENING_TAGS = tuple(f"<{tag}>" for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS))
 _NO_PAIR = re.compile(r"(?!)")
-_BEGINNINGS = (
-    BEGIN,
-    END,
-    *(f"{slash}{tag}>" for slash in ("<", "</") for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS)),
-)
+_BEGINNINGS = (BEGIN, END, *(f"{slash}{tag}>" for slash in ("<", "</") for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS)))
 _CHILD = re.compile(r"\s*+<([A-Za-z_][\w.-]*+)>")
 
 
@@ -186,10 +179,7 @@ class GenericXmlDetector(BaseFormatDetector):
     trailers = (END, "</invoke>")
 
     wrapper = Wrapper(
-        head=f"{BEGIN}\n<name>",
-        middle="</name>\n<arguments>",
-        tail=f"</arguments>\n{END}",
-        triggers=(BEGIN,),
+        head=f"{BEGIN}\n<name>", middle="</name>\n<arguments>", tail=f"</arguments>\n{END}", triggers=(BEGIN,)
     )
 
     def open(self, opening: Opening) -> Body:

@@ -21,10 +21,7 @@ class FakeHomeAssistant:
 
     def __init__(self) -> None:
         self.states: dict[str, dict[str, Any]] = {
-            "light.attic": {
-                "s": "off",
-                "a": {"friendly_name": "Attic Light", "supported_color_modes": ["onoff"]},
-            }
+            "light.attic": {"s": "off", "a": {"friendly_name": "Attic Light", "supported_color_modes": ["onoff"]}}
         }
         self.answers: dict[str, Any] = {
             "get_config": {"state": "RUNNING"},

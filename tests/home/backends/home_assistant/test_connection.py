@@ -113,10 +113,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
     name, password = "guest", "guest-password"
     made = await admin.command("config/auth/create", name=name, group_ids=["system-users"])
     await admin.command(
-        "config/auth_provider/homeassistant/create",
-        user_id=made["user"]["id"],
-        username=name,
-        password=password,
+        "config/auth_provider/homeassistant/create", user_id=made["user"]["id"], username=name, password=password
     )
     home = HomeAssistantHome(server.url, Secret(server.sign_in(name, password)), timeout_s=TIMEOUT_S)
     await home.start()
@@ -155,10 +152,7 @@ async def test_a_missing_list_is_reported(home: HomeAssistantHome) -> None:
 async def test_a_removed_entity_is_unknown(home: HomeAssistantHome, bench: Bench, admin: Admin, server: Server) -> None:
     server.set_state("light.visitor", "off", friendly_name="Visitor Light")
     await admin.command(
-        "homeassistant/expose_entity",
-        assistants=["conversation"],
-        entity_ids=["light.visitor"],
-        should_expose=True,
+        "homeassistant/expose_entity", assistants=["conversation"], entity_ids=["light.visitor"], should_expose=True
     )
     # Nobody is told that something without an entry was exposed; any change of a registry will do.
     await admin.command("config/entity_registry/update", entity_id="light.bed_light", icon="mdi:lamp")

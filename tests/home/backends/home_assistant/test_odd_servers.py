@@ -119,10 +119,7 @@ async def test_a_server_that_is_starting_is_used_when_it_has_started() -> None:
 
 async def test_a_value_that_is_changing_counts_as_done() -> None:
     fake = FakeHomeAssistant()
-    fake.states["light.attic"] = {
-        "s": "on",
-        "a": {"brightness": 255, "supported_color_modes": ["brightness"]},
-    }
+    fake.states["light.attic"] = {"s": "on", "a": {"brightness": 255, "supported_color_modes": ["brightness"]}}
     async with connected(fake, timeout_s=0.5) as home:
         doing = asyncio.create_task(home.apply(Action("set_light", (thing(home),), {"brightness": 10})))
         await eventually(lambda: bool(fake.calls))
@@ -366,11 +363,7 @@ async def test_a_home_that_cannot_announce_is_reported() -> None:
 @pytest.mark.parametrize(
     ("code", "message", "said"),
     [
-        (
-            "home_assistant_error",
-            "The bulb is broken",
-            "Home Assistant could not do that: The bulb is broken.",
-        ),
+        ("home_assistant_error", "The bulb is broken", "Home Assistant could not do that: The bulb is broken."),
         ("unauthorized", "Unauthorized", "The user of my token may not do that in Home Assistant."),
         ("invalid_format", "extra keys not allowed @ data['x']", "Home Assistant could not do that."),
         ("not_found", "Service light.turn_on not found.", "This Home Assistant cannot do that."),

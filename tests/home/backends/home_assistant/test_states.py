@@ -57,12 +57,7 @@ def test_attributes_are_percentages_and_only_the_needed_ones(
 
 @pytest.mark.parametrize(
     ("friendly_name", "name"),
-    [
-        ("Hall Light", "Hall Light"),
-        ("0_Ground_floor", "0 Ground floor"),
-        (" ", "hall lamp"),
-        (None, "hall lamp"),
-    ],
+    [("Hall Light", "Hall Light"), ("0_Ground_floor", "0 Ground floor"), (" ", "hall lamp"), (None, "hall lamp")],
 )
 def test_the_best_available_name_is_used(friendly_name: str | None, name: str) -> None:
     assert translated("light.hall_lamp", "on", friendly_name=friendly_name).name == name
@@ -120,13 +115,7 @@ def test_without_user_choices_the_defaults_are_exposed() -> None:
 
 def test_only_entities_exposed_by_the_user_are_included() -> None:
     decided = read_exposure(
-        {
-            "exposed_entities": {
-                "camera.a": {"conversation": True},
-                "light.a": {"conversation": False},
-                "light.b": {},
-            }
-        }
+        {"exposed_entities": {"camera.a": {"conversation": True}, "light.a": {"conversation": False}, "light.b": {}}}
     )
     assert decided.has("camera.a", None)
     assert not decided.has("light.a", None)

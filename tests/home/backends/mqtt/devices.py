@@ -128,10 +128,7 @@ def _zigbee(bridge: Zigbee2Mqtt) -> None:
             "brightness_scale": 254,
             "supported_color_modes": ["xy", "color_temp"],
         },
-        sensor_linkquality={
-            "value_template": "{{ value_json.linkquality }}",
-            "entity_category": "diagnostic",
-        },
+        sensor_linkquality={"value_template": "{{ value_json.linkquality }}", "entity_category": "diagnostic"},
     )
     bridge.has(
         "Front Door",
@@ -268,8 +265,7 @@ def _esphome(devices: Devices) -> None:
         bedroom__status="online",
     )
     devices.answers(
-        "bedroom/cover/command",
-        lambda payload: {"bedroom/cover/state": "opening" if payload == "OPEN" else "closing"},
+        "bedroom/cover/command", lambda payload: {"bedroom/cover/state": "opening" if payload == "OPEN" else "closing"}
     )
     devices.answers(
         "bedroom/cover/position/command",

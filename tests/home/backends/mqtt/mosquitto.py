@@ -54,9 +54,7 @@ class Mosquitto:
 
     def start(self) -> None:
         self._process = subprocess.Popen(
-            [_program("mosquitto"), "-c", str(self._folder / "mosquitto.conf")],
-            stderr=subprocess.PIPE,
-            text=True,
+            [_program("mosquitto"), "-c", str(self._folder / "mosquitto.conf")], stderr=subprocess.PIPE, text=True
         )
         assert self._process.stderr is not None
         said = []

@@ -69,12 +69,7 @@ from tests.home.backends.mqtt.devices import Devices
     ],
 )  # fmt: skip
 async def test_a_command_is_executed_and_answered(
-    spoken: Spoken,
-    devices: Devices,
-    tool: str,
-    arguments: dict[str, Any],
-    said: str,
-    commands: list[tuple[str, str]],
+    spoken: Spoken, devices: Devices, tool: str, arguments: dict[str, Any], said: str, commands: list[tuple[str, str]]
 ) -> None:
     assert await spoken.say(tool, **arguments) == said
     assert devices.commands == commands

@@ -71,11 +71,7 @@ LAMP = {"name": "Lamp", "cmd_t": "lamp/set", "stat_t": "lamp"}
         ({"name": "lamp", "dev": {"name": "Hall Lamp"}}, "Hall Lamp", "light.hall_lamp"),
         ({"name": "Lamp", "obj_id": "x1"}, "Lamp", "light.x1"),
         ({"name": "Lamp", "def_ent_id": "light.x2"}, "Lamp", "light.x2"),
-        (
-            {"name": "Hall\nLamp\u0000\ud800 " + 200 * "x"},
-            "Hall Lamp " + 70 * "x",
-            "light.hall_lamp_" + 70 * "x",
-        ),
+        ({"name": "Hall\nLamp\u0000\ud800 " + 200 * "x"}, "Hall Lamp " + 70 * "x", "light.hall_lamp_" + 70 * "x"),
     ],
 )
 def test_an_entity_has_a_name(things: MqttEntities, config: dict[str, Any], name: str, entity_id: str) -> None:
@@ -165,11 +161,7 @@ def test_motion_ends_after_its_off_delay(things: MqttEntities, clock: Clock) -> 
 
 def test_components_of_a_device_can_be_removed_one_by_one(things: MqttEntities) -> None:
     part = {"p": "switch", "name": "A", "cmd_t": "a"}
-    announce(
-        things,
-        "device/d",
-        {"dev": {"name": "D"}, "stat_t": "d", "cmps": {"a": part, "b": {**part, "name": "B"}}},
-    )
+    announce(things, "device/d", {"dev": {"name": "D"}, "stat_t": "d", "cmps": {"a": part, "b": {**part, "name": "B"}}})
     assert [entity.name for entity in things.house().entities] == ["D A", "D B"]
     assert things.topics == {"d"}
     announce(things, "device/d", {"dev": {"name": "D"}, "stat_t": "d", "cmps": {"a": part, "b": {"p": "switch"}}})
@@ -296,13 +288,7 @@ def test_a_lock_or_alarm_that_needs_a_code_is_refused(things: MqttEntities) -> N
     announce(
         things,
         "alarm_control_panel/x",
-        {
-            "name": "Alarm",
-            "cmd_t": "set",
-            "code": "REMOTE_CODE",
-            "cod_arm_req": False,
-            "sup_feat": ["arm_home"],
-        },
+        {"name": "Alarm", "cmd_t": "set", "code": "REMOTE_CODE", "cod_arm_req": False, "sup_feat": ["arm_home"]},
     )
     assert sent(things, "turn_on") == [("set", "ARM_HOME")]
     with pytest.raises(HomeError, match="The alarm needs a code"):
