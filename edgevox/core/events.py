@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, dataclass_transform
 
 EngineName: TypeAlias = Literal["stt", "llm", "tts"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
@@ -23,58 +23,57 @@ RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
 RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+class _FrozenDataclass:
+    """Makes every subclass a frozen dataclass with keyword arguments."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+
+class Event(_FrozenDataclass):
     """Base class; `at_s` is on the monotonic clock."""
 
     at_s: float = field(default_factory=time.monotonic)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEvent(Event):
     """An event of one turn."""
 
     turn_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(TurnEvent):
     source: TurnSource
     preset: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionChanged(Event):
     """The wake state changed; while asleep, speech is ignored until the wake word."""
 
     attention: Attention
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechStarted(Event):
     """Speech was detected; whether it becomes a turn is decided at its end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechDropped(Event):
     """The detected sound was not speech, or arrived while too many utterances were queued."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechEnded(TurnEvent):
     """The last voiced sample was recorded at `at_s`; the silence after it belongs to the turn."""
 
     dropped_samples: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointReached(TurnEvent):
     """The silence lasted long enough: the utterance is complete, and the reply may start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptionStarted(TurnEvent):
     """The recogniser received `audio_s` of sound; `early` means before the endpoint."""
 
@@ -82,7 +81,6 @@ class TranscriptionStarted(TurnEvent):
     early: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptReady(TurnEvent):
     """The recognised utterance; typed text arrives as a transcript too.
 
@@ -95,19 +93,16 @@ class TranscriptReady(TurnEvent):
     confidence: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStarted(TurnEvent):
     """The language model received a prompt."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyDelta(TurnEvent):
     """A piece of the reply, without reasoning and without markers. The first one is the first token."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFinished(TurnEvent):
     """One generation ended."""
 
@@ -117,14 +112,12 @@ class ModelFinished(TurnEvent):
     generated_tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsForgotten(TurnEvent):
     """The oldest turns were dropped from the prompt because the context is full."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallWritten(TurnEvent):
     """The model generated a further piece of a call's arguments; the call may still turn out invalid."""
 
@@ -133,7 +126,6 @@ class ToolCallWritten(TurnEvent):
     arguments_delta: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted(TurnEvent):
     """A tool was called; `arguments` is JSON text."""
 
@@ -142,7 +134,6 @@ class ToolStarted(TurnEvent):
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished(TurnEvent):
     """A tool returned; `content` is what the model reads, `code` the error code or None."""
 
@@ -153,7 +144,6 @@ class ToolFinished(TurnEvent):
     content: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationRequired(TurnEvent):
     """A call waits for confirmation; `level` is `screen` where a spoken yes is not enough."""
 
@@ -163,7 +153,6 @@ class ConfirmationRequired(TurnEvent):
     level: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationDecided(TurnEvent):
     """A confirmation was granted or refused."""
 
@@ -172,7 +161,6 @@ class ConfirmationDecided(TurnEvent):
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerHeard(TurnEvent):
     """A spoken answer to a confirmation question and its interpretation; if unclear, the question is repeated."""
 
@@ -181,7 +169,6 @@ class AnswerHeard(TurnEvent):
     answer: Literal["yes", "no", "unclear"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InstantWordHeard(TurnEvent):
     """A built-in command that needs no model: it acts on the current turn, or is a turn of its own."""
 
@@ -189,29 +176,24 @@ class InstantWordHeard(TurnEvent):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SynthesisStarted(TurnEvent):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AudioReady(TurnEvent):
     """A piece of speech was synthesised."""
 
     audio_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybackStarted(TurnEvent):
     """The first sample was played; a turn with a confirmation question is played in several parts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlaybackFinished(TurnEvent):
     """The last sample was played."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded(TurnEvent):
     """The last event of a turn, however it ended."""
 
@@ -222,7 +204,6 @@ class TurnEnded(TurnEvent):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RingStarted(Event):
     """A timer, alarm or reminder is due: it rings and `text` is spoken. `late_s` is the delay."""
 
@@ -232,7 +213,6 @@ class RingStarted(Event):
     late_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RingEnded(Event):
     """The ringing stopped. `error` says why it could not be heard, if so.
 
@@ -247,7 +227,6 @@ class RingEnded(Event):
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RingTrouble(Event):
     """The alarm state cannot be read or written: an alarm may ring late, or twice."""
 
@@ -255,7 +234,6 @@ class RingTrouble(Event):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChanged(Event):
     """An engine started, became ready, died or is being restarted."""
 
@@ -264,7 +242,6 @@ class EngineChanged(Event):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StateChanged(Event):
     """Turn log or memory cannot be written (`detail` says why); without a detail, it can be written again."""
 
@@ -273,7 +250,6 @@ class StateChanged(Event):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SoundChanged(Event):
     """A microphone or loudspeaker was lost, came back or was replaced; `name` is the device's name."""
 

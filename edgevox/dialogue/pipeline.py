@@ -7,7 +7,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.conversation import mark_truncated
@@ -34,8 +33,6 @@ from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
 from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, SpeculativeTranscript
 from edgevox.dialogue.speech_output import Loudspeaker, SpeechOutput, Synthesizer, Volume
 from edgevox.dialogue.transcriber import Transcriber
-
-T = TypeVar("T")
 
 _NOTHING_TO_STOP = "there was nothing to stop"
 
