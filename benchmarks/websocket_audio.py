@@ -44,8 +44,7 @@ from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import ServerSettings
 from edgevox.core.files import user_folders
 from edgevox.core.metrics import TurnMetrics
-from edgevox.core.types import Audio
-from edgevox.engines.wyoming import to_pcm
+from edgevox.core.types import Audio, to_pcm16
 from edgevox.models import ModelStore, open_store
 from edgevox.server.app import create_app
 from edgevox.server.http.auth import Tokens
@@ -105,7 +104,7 @@ class OverSocket:
 
     async def _speak(self) -> None:
         async for block in self._person.frames():
-            await self._socket.send_bytes(to_pcm(block.samples))
+            await self._socket.send_bytes(to_pcm16(block.samples))
 
     async def _hear(self) -> None:
         passage = samples = 0

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-import numpy as np
-
 from edgevox.audio.dsp import SILENCE_DBFS
 from edgevox.audio.vad import BLOCK_MS, VadResult, VoiceActivityDetector
 from edgevox.config.settings import AudioSettings
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.core.types import Audio
 
 _BLOCK_S = BLOCK_MS / 1000
 # For a quiet speaker or a low microphone level (docs/adr/0025-endpointing.md).
@@ -277,7 +275,7 @@ class _Speech:
         return loud >= _WORD_VOICED
 
     def audio(self) -> Audio:
-        return Audio(np.concatenate([heard.block.samples for heard in self.blocks]), SAMPLE_RATE_HZ)
+        return Audio.joined([heard.block for heard in self.blocks])
 
 
 def _blocks(duration_ms: float) -> int:

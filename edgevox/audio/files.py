@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from edgevox.audio.dsp import SILENCE_DBFS, Resampler, dbfs
 from edgevox.core.errors import AudioError
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio
-
-_INT16_MAX = 32_767
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, to_pcm16
 
 
 def read_audio(path: Path, rate_hz: int = SAMPLE_RATE_HZ) -> Audio:
@@ -117,13 +115,9 @@ def _write(file: BinaryIO, chunks: Iterable[Audio], rate_hz: int) -> None:
                     f"sound of {chunk.rate_hz} Hz does not go behind sound of {rate_hz} Hz",
                     hint="resample one of them first",
                 )
-            wav.writeframes(_int16(chunk.samples).tobytes())
+            wav.writeframes(to_pcm16(np.nan_to_num(chunk.samples)))
     file.flush()
     os.fsync(file.fileno())
-
-
-def _int16(samples: NDArray[np.float32]) -> NDArray[np.int16]:
-    return np.rint(np.clip(np.nan_to_num(samples), -1.0, 1.0) * _INT16_MAX).astype("<i2")
 
 
 class WavMicrophone:

@@ -1,4 +1,7 @@
-"""One turn: its id, its cancellation flag, and a gate before side effects that cannot be undone."""
+"""One turn: its id, its cancellation flag, and a gate before side effects that cannot be undone.
+
+`cancel_tasks` and `background_task` end asyncio tasks without leaving one behind.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,12 @@ import asyncio
 import ctypes
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 _FLAG_BYTES = 2
 
@@ -112,3 +119,21 @@ class Turn:
     cancel: CancelFlag = field(default_factory=CancelFlag)
     started_s: float = field(default_factory=time.monotonic)
     gate: Gate = field(default_factory=Gate)
+
+
+async def cancel_tasks(*tasks: asyncio.Task[Any] | None) -> None:
+    """Cancel the tasks and wait for their end; their errors are dropped."""
+    running = [task for task in tasks if task is not None]
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
+@asynccontextmanager
+async def background_task(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Run `work` in a task until the end of the block."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        await cancel_tasks(task)

@@ -7,7 +7,7 @@ be cancelled between two replies, or within one where the engine allows it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -22,6 +22,11 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 FinishReason: TypeAlias = Literal["stop", "length", "tool_calls", "cancelled"]
 
 SAMPLE_RATE_HZ = 16_000
+# Soft clipping: samples above this are compressed so that they never reach 1.
+_KNEE = 0.7
+# -50 dBFS, and the margin before it that keeps the first consonant whole.
+_AUDIBLE = 0.003
+_BEFORE_AUDIBLE_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,32 @@ class Audio:
     samples: NDArray[np.float32]
     rate_hz: int
 
+    @classmethod
+    def joined(cls, pieces: Sequence[Audio]) -> Audio:
+        """One or more pieces of the same rate as one."""
+        return cls(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+
     @property
     def duration_s(self) -> float:
         return len(self.samples) / self.rate_hz
+
+    def amplified(self, gain: float) -> Audio:
+        """The sound with a gain, soft-clipped."""
+        samples = self.samples * np.float32(gain)
+        size = np.abs(samples)
+        compressed = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
+        samples = np.where(size > _KNEE, np.copysign(compressed, samples), samples)
+        return Audio(samples.astype(np.float32), self.rate_hz)
+
+    def without_leading_silence(self) -> Audio:
+        audible = np.flatnonzero(np.abs(self.samples) > _AUDIBLE)
+        begin = int(audible[0]) - round(_BEFORE_AUDIBLE_S * self.rate_hz) if len(audible) else 0
+        return Audio(self.samples[begin:], self.rate_hz) if begin > 0 else self
+
+
+def to_pcm16(samples: NDArray[np.float32]) -> bytes:
+    """Samples as 16-bit little-endian integers."""
+    return np.rint(np.clip(samples, -1.0, 1.0) * 32_767).astype("<i2").tobytes()
 
 
 # --- speech to text

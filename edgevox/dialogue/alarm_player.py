@@ -13,7 +13,7 @@ from typing import Protocol, assert_never
 
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
-from edgevox.core.turn import Turn
+from edgevox.core.turn import Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_state import AlarmState, SnoozeAlarm, StopAlarm
 from edgevox.dialogue.earcons import alarm_tone, timer_chime
@@ -110,15 +110,12 @@ class AlarmPlayer:
     async def running(self, is_spoken_to: Callable[[], bool] = lambda: False) -> AsyncIterator[None]:
         """Ring while the block runs; `is_spoken_to` returns whether the user is speaking."""
         self._is_spoken_to = is_spoken_to
-        working = asyncio.create_task(self._work())
-        working.add_done_callback(_report)
         try:
-            yield
+            async with background_task(self._work()) as working:
+                working.add_done_callback(_report)
+                yield
         finally:
-            tasks = (working, *self._command_tasks)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_tasks(*self._command_tasks)
 
     async def _work(self) -> None:
         try:
@@ -239,8 +236,7 @@ class AlarmPlayer:
                 return await speech_output.interject((tone, *speech.result()), cut)
             return await speech_output.interject((tone,), cut) and await speech_output.interject(await speech, cut)
         finally:
-            speech.cancel()
-            await asyncio.gather(speech, return_exceptions=True)
+            await cancel_tasks(speech)
 
     # --- how it ends
 

@@ -19,7 +19,7 @@ from edgevox.config import AudioSettings
 from edgevox.core.errors import ToolDenied
 from edgevox.core.events import AnswerHeard, Publish
 from edgevox.core.languages import ENGLISH
-from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import Audio
 from edgevox.dialogue.speech_output import Loudspeaker, Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
@@ -278,12 +278,8 @@ class Intercom:
                     await asyncio.sleep(0)
 
         with confirmation.speaking(self.say, self._language), confirmation.answerable("voice"):
-            task = asyncio.create_task(answer())
-            try:
+            async with background_task(answer()):
                 yield
-            finally:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
 
     async def _utterance(self, within_s: float) -> Audio | None:
         endpointer = Endpointer(self._settings)

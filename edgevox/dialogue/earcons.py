@@ -24,7 +24,7 @@ from edgevox.core.events import (
     TurnEnded,
 )
 from edgevox.core.languages import all_phrases
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
@@ -239,10 +239,7 @@ class Earcons:
 
     async def close(self) -> None:
         """Cancel all earcons and wait for their tasks."""
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_tasks(*self._tasks)
 
     def _wait_in(self, turn_id: str) -> _Wait | None:
         return self._wait if self._wait and self._wait.turn_id == turn_id else None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
-
-import numpy as np
 
 from edgevox.audio import endpointing as segments
 from edgevox.audio.aec.canceller import AecWarmupReplay
 from edgevox.audio.io.microphone import AudioSource
 from edgevox.audio.wake_gate import WakeGatedEndpointer, WakeState
 from edgevox.core.events import Publish, SpeechDropped, SpeechStarted
+from edgevox.core.turn import cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_player import AlarmPlayer
 from edgevox.dialogue.barge_in import BargeInDetector
@@ -82,9 +81,7 @@ class VoiceLoop:
                     self._take(last)
                 await self._turn_queue.end()
         finally:
-            if self._replay_check is not None:
-                self._replay_check.cancel()
-                await asyncio.gather(self._replay_check, return_exceptions=True)
+            await cancel_tasks(self._replay_check)
             await self._turn_queue.close()
             if self._speculative is not None:
                 await self._speculative.close()
@@ -149,7 +146,7 @@ class VoiceLoop:
                 self._duck(is_ducked=True)
             case "resume" if barge_in.may_be_word:
                 # The reply stays ducked until the word is transcribed: it may be "stop".
-                word = _concatenate(barge_in.buffered())
+                word = Audio.joined(barge_in.buffered())
                 self._turn_queue.check_for_command(word, lambda: self._duck(is_ducked=False))
             case "resume":
                 self._duck(is_ducked=False)
@@ -285,7 +282,3 @@ class VoiceLoop:
             return None
         speculative, self._speculative = self._speculative, None
         return speculative
-
-
-def _concatenate(blocks: Sequence[Audio]) -> Audio:
-    return Audio(np.concatenate([block.samples for block in blocks]), blocks[0].rate_hz)

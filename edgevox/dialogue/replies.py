@@ -9,8 +9,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar
 
-import numpy as np
-
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.core.events import (
     AudioReady,
@@ -66,9 +64,6 @@ class ReplyLanguages:
 
 # One piece plays, one waits, one is synthesized: more would be wasted on a barge-in.
 _PIECES_AHEAD = 1
-# -50 dBFS, and the margin before it that keeps the first consonant whole.
-_AUDIBLE = 0.003
-_BEFORE_S = 0.01
 _LOOKS_WHOLE = re.compile(r"(?<!\d)[.!?…][\"'”’)]*\s*$")
 
 
@@ -200,7 +195,7 @@ class SpokenReply:
         async with aclosing(await self._sound_of(sentence)) as pieces:
             async for sound in pieces:
                 if not self._has_sound:
-                    sound = _without_leading_silence(sound)
+                    sound = sound.without_leading_silence()
                 self._has_sound = True
                 self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                 sentence.add(sound)
@@ -272,13 +267,6 @@ def _share(heard_s: float, pieces: Sequence[_Piece]) -> None:
         part_s = min(heard_s, piece.sound.duration_s)
         piece.sentence.heard_s += part_s
         heard_s -= part_s
-
-
-def _without_leading_silence(sound: Audio) -> Audio:
-    (audible,) = np.nonzero(np.abs(sound.samples) > _AUDIBLE)
-    if not len(audible):
-        return sound
-    return Audio(sound.samples[max(0, audible[0] - round(_BEFORE_S * sound.rate_hz)) :], sound.rate_hz)
 
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from contextlib import aclosing, suppress
 
 from edgevox.agents import AgentResult
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.turn import CancelFlag, Gate, Turn
+from edgevox.core.turn import CancelFlag, Gate, Turn, cancel_tasks
 from edgevox.core.types import Audio, Transcript
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
@@ -51,8 +51,7 @@ class SpeculativeTranscript:
     async def close(self) -> None:
         """Abandon it and wait for its task."""
         self.abandon()
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await cancel_tasks(self._task)
 
     async def _transcribe(self, transcriber: Transcriber, audio: Audio) -> Transcript | None:
         try:
@@ -82,8 +81,7 @@ class SpeculativeReply:
 
     async def close(self) -> None:
         """Cancel it and wait for its task."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await cancel_tasks(self._task)
 
     async def _work(self, reply: Callable[[], Awaitable[AgentResult]]) -> AgentResult | None:
         try:

@@ -11,10 +11,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-
 from edgevox.core.languages import ENGLISH
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Audio, SynthesisRequest, TtsService
 from edgevox.tts.normalize import normalize_text
 
@@ -49,14 +47,12 @@ class Synthesizer:
     async def sound_of(self, sentence: str, language: str = ENGLISH) -> Audio:
         """The whole audio of one sentence, which must hold words. Raises what `speak` raises."""
         pieces = [piece async for piece in self.speak(sentence, CancelFlag(), language)]
-        return Audio(np.concatenate([piece.samples for piece in pieces]), pieces[0].rate_hz)
+        return Audio.joined(pieces)
 
 
 _STEP_DB = 5.0
 _QUIETEST_DB = -25.0
 _LOUDEST_DB = 10.0
-# Soft clipping: samples above this are compressed so that they never reach 1.
-_KNEE = 0.7
 
 
 class Volume:
@@ -75,14 +71,7 @@ class Volume:
 
     def applied(self, sound: Audio) -> Audio:
         """The sound with the gain applied, soft-clipped."""
-        if self.gain_db == 0.0:
-            return sound
-        samples = sound.samples * np.float32(10 ** (self.gain_db / 20))
-        if self.gain_db > 0.0:
-            size = np.abs(samples)
-            clipped = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
-            samples = np.where(size > _KNEE, np.copysign(clipped, samples), samples)
-        return Audio(samples.astype(np.float32), sound.rate_hz)
+        return sound.amplified(10 ** (self.gain_db / 20)) if self.gain_db else sound
 
     def _set(self, gain_db: float) -> bool:
         bounded_db = min(max(gain_db, _QUIETEST_DB), _LOUDEST_DB)
@@ -250,8 +239,7 @@ class SpeechOutput:
                 yield self._volume.applied(own)
                 following = asyncio.create_task(_following(sounds))
         finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+            await cancel_tasks(following)
 
     async def _interjected(self, interjection: _Interjection) -> AsyncGenerator[Audio, None]:
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from edgevox.audio.wake_gate import WakeState
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, SpeechDropped
-from edgevox.core.turn import Turn
+from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.confirm import AnswerListener
 from edgevox.dialogue.pipeline import Pipeline
@@ -118,10 +118,7 @@ class TurnQueue:
 
     async def close(self) -> None:
         """Cancel all turns and transcriptions."""
-        tasks = [*self._turns, *filter(None, (self._aside, self._reading, self._wake_check))]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_tasks(*self._turns, self._aside, self._reading, self._wake_check)
 
     @property
     def _has_turns(self) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, runtime_checkable
 
 from edgevox.core.errors import EdgevoxError, EngineFailed
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Busy, Engine, ReplyT, ReplyT_co, RequestT, RequestT_contra, Stage
 
 
@@ -136,5 +136,4 @@ async def limited_replies(
             pumping.result()
     finally:
         cancel.remove_listener(stop)
-        pumping.cancel()
-        await asyncio.gather(pumping, return_exceptions=True)
+        await cancel_tasks(pumping)

@@ -20,7 +20,7 @@ from typing import IO, Any, Generic, NoReturn, cast
 from edgevox.core.errors import EngineFailed, ModelError
 from edgevox.core.events import EngineChanged, EngineState, Publish
 from edgevox.core.platform import anonymous_file, inheritable_socket_pair, open_unix_streams
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Busy, Engine, ReplyT, RequestT
 from edgevox.engines.base import EngineLimits
 from edgevox.engines.ipc import (
@@ -171,9 +171,7 @@ class EngineProcess:
             self._process.kill()
         await self._process.wait()
         self._connection.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel_tasks(*self._tasks)
         self._tasks.clear()  # they and this object refer to each other
         with contextlib.suppress(BufferError):  # a flag still in use keeps its memory
             self._flags.close()
@@ -350,10 +348,7 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
     async def close(self) -> None:
         """Kill the child at once; the engine has nothing to save."""
         self._closed = True
-        for task in (self._idle_watch, self._restart_task):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+        await cancel_tasks(self._idle_watch, self._restart_task)
         if self._process is not None:
             await self._process.kill()
             self._process = None

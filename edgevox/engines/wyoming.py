@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from wyoming.audio import AudioChunk
 from wyoming.error import Error
 from wyoming.event import Event, Eventable, async_write_event
@@ -22,7 +21,6 @@ from edgevox.core.types import Audio
 WIDTH, CHANNELS = 2, 1
 """The format we send."""
 
-_INT16_MAX = 32_767
 _RATES_HZ = range(4_000, 192_001)
 _MAX_CHANNELS = 8
 # By sample width in bytes: type, zero level and full scale.
@@ -50,11 +48,6 @@ class PcmReader:
         kind, silence, loudest = _FORMS[width]
         samples = np.frombuffer(content[:whole], kind).astype(np.float32).reshape(-1, channels)
         return Audio(((samples - silence) / loudest).mean(axis=1, dtype=np.float32), rate)
-
-
-def to_pcm(samples: NDArray[np.float32]) -> bytes:
-    """Convert samples to the format we send."""
-    return np.rint(np.clip(samples, -1.0, 1.0) * _INT16_MAX).astype("<i2").tobytes()
 
 
 MAX_LINE_BYTES = 65_536

@@ -39,7 +39,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.errors import AudioError, ConfigError, EdgevoxError
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Message
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Message, to_pcm16
 from edgevox.engines.wyoming import (
     CHANNELS,
     MAX_LINE_BYTES,
@@ -48,7 +48,6 @@ from edgevox.engines.wyoming import (
     UnsupportedPcm,
     WyomingProtocolError,
     read_event,
-    to_pcm,
     write_event,
 )
 from edgevox.server.assistant import Assistant
@@ -298,7 +297,7 @@ class WyomingConnection:
                     sounds = synthesize_in_turns(sentence, voice, assistant.voice_language, queue, who, cancel)
                     async with aclosing(sounds):
                         async for sound in sounds:
-                            yield sound.rate_hz, to_pcm(sound.samples)
+                            yield sound.rate_hz, to_pcm16(sound.samples)
         finally:
             cancel.set()
 

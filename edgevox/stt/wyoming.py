@@ -10,9 +10,9 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 
 from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import Busy, TranscribeRequest, Transcript
+from edgevox.core.types import Busy, TranscribeRequest, Transcript, to_pcm16
 from edgevox.engines.base import EngineLimits, limited_replies
-from edgevox.engines.wyoming import CHANNELS, WIDTH, WyomingClient, to_pcm
+from edgevox.engines.wyoming import CHANNELS, WIDTH, WyomingClient
 from edgevox.stt.decoding import NO_SPEECH
 from edgevox.stt.engines import SttContext
 
@@ -62,7 +62,7 @@ class WyomingStt:
             )
             await connection.send(AudioStart(rate_hz, WIDTH, CHANNELS))
             for start in range(0, len(samples), _CHUNK_SAMPLES):
-                sound = to_pcm(samples[start : start + _CHUNK_SAMPLES])
+                sound = to_pcm16(samples[start : start + _CHUNK_SAMPLES])
                 await connection.send(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
                 yield Busy()
             await connection.send(AudioStop())

@@ -31,6 +31,7 @@ from edgevox.config import AudioSettings
 from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.events import Event
 from edgevox.core.platform import suspended
+from edgevox.core.turn import background_task
 from edgevox.core.types import Audio, SttService, TtsService
 from edgevox.dialogue import BargeInDetector, BuiltinCommands, Pipeline, Synthesizer, Transcriber, VoiceLoop
 from edgevox.testing.fakes import ScriptedModel
@@ -318,10 +319,8 @@ async def echo_conversation(
     )
     async with microphone:
         loop = VoiceLoop(microphone, Endpointer(AudioSettings()), pipeline, publish, barge_in=lambda: barge_in)
-        running = asyncio.create_task(loop.run())
         try:
-            yield talk
+            async with background_task(loop.run()):
+                yield talk
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
             await pipeline.close()

@@ -37,10 +37,6 @@ _PROBE = "Good morning."
 # The level to which every voice is scaled; the peaks of speech are about seven times this.
 _LEVEL = 0.1
 _MOST_GAIN = 10.0
-_KNEE = 0.7
-# The silence threshold, and the silence kept before the first sound for soft consonants.
-_SILENT = 0.003
-_LEAD_IN_S = 0.01
 
 
 class PiperEngine:
@@ -94,7 +90,7 @@ class PiperEngine:
                 for audio in voice.sound(phonemes, speed):
                     if cancel.is_set():
                         return
-                    yield _without_lead_in(audio) if is_first else audio
+                    yield audio.without_leading_silence() if is_first else audio
                     is_first = False
 
     def _voice(self, path: Path) -> _Voice:
@@ -105,13 +101,6 @@ class PiperEngine:
             voice = self._loaded[path] = _Voice(path, threads=self.threads, switch=self._switch)
         self._loaded.move_to_end(path)
         return voice
-
-
-def _without_lead_in(audio: Audio) -> Audio:
-    """Trim the leading silence, 60 ms with the voice joe."""
-    loud = np.flatnonzero(np.abs(audio.samples) > _SILENT)
-    begin = int(loud[0]) - round(_LEAD_IN_S * audio.rate_hz) if len(loud) else 0
-    return Audio(audio.samples[begin:], audio.rate_hz) if begin > 0 else audio
 
 
 class _Voice:
@@ -160,7 +149,7 @@ class _Voice:
 
         config = SynthesisConfig(length_scale=self._piper.config.length_scale / speed)
         for samples in self._speech.chunks(_inputs(self._piper, phonemes, config)):
-            yield Audio(_loud(samples, self._gain), self._piper.config.sample_rate)
+            yield Audio(samples, self._piper.config.sample_rate).amplified(self._gain)
 
 
 def _config_path(voice_path: Path) -> Path:
@@ -210,14 +199,6 @@ def _inputs(voice: Any, phonemes: Sequence[str], config: Any) -> Mapping[str, An
     voice.phoneme_ids_to_audio(voice.phonemes_to_ids(phonemes), config)
     inputs: Mapping[str, Any] = voice.session.last
     return inputs
-
-
-def _loud(samples: NDArray[np.float32], gain: float) -> NDArray[np.float32]:
-    """Apply a constant gain to every chunk, with soft clipping."""
-    loud = samples * np.float32(gain)
-    size = np.abs(loud)
-    bent = _KNEE + (1 - _KNEE) * np.tanh((size - _KNEE) / (1 - _KNEE))
-    return np.where(size > _KNEE, np.copysign(bent, loud), loud).astype(np.float32)
 
 
 def create(context: TtsContext) -> PiperEngine:

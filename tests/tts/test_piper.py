@@ -65,7 +65,7 @@ def test_sentences_are_about_equally_loud(engine: PiperEngine) -> None:
 
 def test_what_would_be_too_loud_is_bent_and_the_rest_left_alone() -> None:
     samples = np.linspace(-2, 2, 401, dtype=np.float32)
-    loud = piper._loud(samples, gain=2.0)
+    loud = Audio(samples, 16_000).amplified(2.0).samples
     assert np.all(np.diff(loud) >= 0)
     assert np.max(np.abs(loud)) <= 1.0
     quiet = np.abs(samples) <= 0.3

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.core.errors import AudioError
-from edgevox.core.types import SAMPLE_RATE_HZ
+from edgevox.core.types import SAMPLE_RATE_HZ, to_pcm16
 
 FRAME_MS = 10
 FRAME_SAMPLES = SAMPLE_RATE_HZ * FRAME_MS // 1000
@@ -62,5 +62,4 @@ class WebRtcAec:
         return np.frombuffer(frame.data, dtype=np.int16).astype(np.float32) / np.float32(_INT16_MAX)
 
     def _frame(self, samples: NDArray[np.float32]) -> Any:  # noqa: ANN401  (loaded late, so without its types)
-        pcm = np.rint(np.clip(samples, -1.0, 1.0) * _INT16_MAX).astype(np.int16)
-        return self._rtc.AudioFrame(bytearray(pcm.tobytes()), SAMPLE_RATE_HZ, 1, FRAME_SAMPLES)
+        return self._rtc.AudioFrame(bytearray(to_pcm16(samples)), SAMPLE_RATE_HZ, 1, FRAME_SAMPLES)

@@ -17,7 +17,7 @@ from edgevox.audio.io.duplex import Duplex, OnStart, OpenableMicrophone, Openabl
 from edgevox.audio.io.sound_server import NAMES, Defaults, SoundServer
 from edgevox.core.errors import DeviceUnavailable, SoundStuck
 from edgevox.core.events import Publish, SoundChanged, SoundDevice
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 log = logging.getLogger(__name__)
@@ -234,9 +234,7 @@ class AudioDeviceManager:
             return
         self._dropped_before += microphone.dropped_samples
         following, self._next = self._next, None
-        if following is not None:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+        await cancel_tasks(following)
         if self._blocks is not None:
             await self._blocks.aclose()
         closing = asyncio.ensure_future(microphone.close())

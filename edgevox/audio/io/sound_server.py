@@ -16,6 +16,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from edgevox.core.turn import background_task
+
 log = logging.getLogger(__name__)
 
 NAMES = ("default", "pulse", "pipewire")
@@ -60,12 +62,8 @@ class SoundServer:
         if self._pactl is None:
             yield
             return
-        watching = asyncio.create_task(self._watch(self._pactl, on_change))
-        try:
+        async with background_task(self._watch(self._pactl, on_change)):
             yield
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
 
     async def _watch(self, pactl: str, on_change: Callable[[], None]) -> None:
         known = await self.defaults()

@@ -15,8 +15,7 @@ from edgevox.audio.dsp import Resampler
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
 from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject
-from edgevox.engines.wyoming import to_pcm
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject, to_pcm16
 from edgevox.server.websocket.protocol import CloseCode, CloseConnection, invalid_frame
 
 Send: TypeAlias = Callable[[str | bytes], Awaitable[None]]
@@ -258,7 +257,7 @@ class WebSocketLoudspeaker:
                 self._passages = passage.number
                 self._send_frame("audio_begin", turn_id=self._turn_id(), rate_hz=passage.rate_hz)
                 on_start()
-            self._outbox.sound(to_pcm(piece))
+            self._outbox.sound(to_pcm16(piece))
             passage.sent += len(piece)
 
     async def _until(self, passage: _Passage, is_so: Callable[[], bool]) -> None:

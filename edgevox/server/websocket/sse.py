@@ -17,9 +17,8 @@ from edgevox.audio.files import decode_audio
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Bus, Event
 from edgevox.core.turn import CancelFlag, Turn
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject, to_pcm16
 from edgevox.dialogue import Pipeline
-from edgevox.engines.wyoming import to_pcm
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access, client_key_of
@@ -119,7 +118,7 @@ class StreamedLoudspeaker:
                 self._frame("audio_begin", turn_id=self._turn_id(), rate_hz=rate_hz)
             if not self.heard_s:
                 on_start()
-            self._frame("audio", pcm16=base64.b64encode(to_pcm(chunk.samples)).decode())
+            self._frame("audio", pcm16=base64.b64encode(to_pcm16(chunk.samples)).decode())
             samples += len(chunk.samples)
             self.heard_s += chunk.duration_s
         self._end(samples)

@@ -25,9 +25,8 @@ from edgevox.core.events import Bus
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript
+from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript, to_pcm16
 from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
-from edgevox.engines.wyoming import to_pcm
 from edgevox.llm.presets import resolve_preset
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant, DashboardData
@@ -180,7 +179,7 @@ class Client:
 
     async def sound(self, samples: NDArray[np.float32], rate_hz: int = 16_000) -> None:
         for start in range(0, len(samples), rate_hz // 10):
-            await self.socket.send_bytes(to_pcm(samples[start : start + rate_hz // 10]))
+            await self.socket.send_bytes(to_pcm16(samples[start : start + rate_hz // 10]))
 
     async def until(self, kind: str, *, within_s: float = BOUND_S, **facts: object) -> dict[str, Any]:
         """The next frame of that kind that holds these facts."""

@@ -15,7 +15,7 @@ import aiohttp
 
 from edgevox.core.events import EngineChanged, TranscriptReady, TurnEnded, TurnStarted
 from edgevox.core.files import Folders
-from edgevox.engines.wyoming import to_pcm
+from edgevox.core.types import to_pcm16
 from tests.dialogue.sounds import voiced
 from tests.server.websocket.harness import BOUND_S, LIGHT_ON, OWNER, UNLOCK, lobby
 
@@ -70,7 +70,7 @@ async def test_a_spoken_turn_is_understood(folders: Folders) -> None:
     file = io.BytesIO()
     with wave.open(file, "wb") as written:
         written.setparams((1, 2, 16_000, 0, "NONE", ""))
-        written.writeframes(to_pcm(voiced(1.0)))
+        written.writeframes(to_pcm16(voiced(1.0)))
     async with lobby(folders, [LIGHT_ON]) as behind:
         frames = await turn(
             behind.url, data=file.getvalue(), headers={"Content-Type": "audio/wav"}, params={"speak": "false"}
