@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -52,11 +52,10 @@ class Phrases:
     """Allowed beside a yes, but not a yes alone: "merci" is often a no."""
     idioms: tuple[str, ...]
     """Phrases that contain a no or a yes, but are neither."""
-    stop: tuple[str, ...] = ()
-    """Whole utterances that stop a reply or an alarm; only unambiguous ones. English ones are built-in commands."""
-    cancel: tuple[str, ...] = ()
     command_polite: tuple[str, ...] = ()
     """Ignored in a built-in command."""
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The phrases of each built-in command, as whole utterances; only unambiguous ones."""
 
 
 @cache

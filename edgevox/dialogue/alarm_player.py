@@ -9,13 +9,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
 from edgevox.core.turn import Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
-from edgevox.dialogue.alarm_state import AlarmState, SnoozeAlarm, StopAlarm
+from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.earcons import alarm_tone, timer_chime
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speech_output import SpeechOutput
@@ -246,21 +246,14 @@ class AlarmPlayer:
         for ring in list(self._rings.values()):
             if ring.is_told and (how := self._end_of(ring, is_busy=is_busy)):
                 await self._end(ring, how)
-        if self._alarm_state.word is not None or not self._rings:
+        if self._alarm_state.command is not None or not self._rings:
             self._alarm_state.clear()
         if not is_busy:
             self._alarm_state.is_ignored = False
 
     def _end_of(self, ring: _Ring, *, is_busy: bool) -> RingEnd | None:
-        match self._alarm_state.word:
-            case StopAlarm():
-                return "stopped"
-            case SnoozeAlarm():
-                return "snoozed"
-            case None:
-                pass
-            case unknown:
-                assert_never(unknown)
+        if command := self._alarm_state.command:
+            return "stopped" if command.word == "stop" else "snoozed"
         if is_busy:
             return None
         if self._alarm_state.is_ignored and ring.due.kind != "alarm":
@@ -269,10 +262,10 @@ class AlarmPlayer:
         return "given_up" if is_over and self._clock() - self._sounded_s >= PAUSE_S else None
 
     async def _end(self, ring: _Ring, how: RingEnd) -> None:
-        due, minutes = ring.due, 0
+        due, command = ring.due, self._alarm_state.command
+        minutes = (command.minutes if command and how == "snoozed" else None) or 0
         try:
-            if isinstance(self._alarm_state.word, SnoozeAlarm) and how == "snoozed":
-                minutes = self._alarm_state.word.minutes or 0
+            if minutes:
                 await asyncio.to_thread(self._schedule.snooze, due, minutes)
             else:
                 await asyncio.to_thread(self._schedule.done, due)

@@ -7,36 +7,34 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal
 
 from edgevox.core.events import DueAlarm
 from edgevox.core.languages import duration
 from edgevox.core.turn import CancelFlag
-from edgevox.dialogue.builtin_commands import POLITE_ELSEWHERE, STOP_ELSEWHERE, plain_words
+from edgevox.dialogue.builtin_commands import command_phrases, plain_words, polite_words
 
 
 @dataclass(frozen=True, slots=True)
-class StopAlarm:
-    """Stop ringing."""
+class AlarmCommand:
+    """A command to a ringing alarm: stop, or ring again in `minutes` (None for the default)."""
+
+    word: Literal["stop", "snooze"]
+    minutes: int | None = None
+
+    @property
+    def reply(self) -> str:
+        """The spoken reply; "" for none."""
+        return f"Snoozed for {duration(self.minutes * 60)}." if self.minutes else ""
 
 
-@dataclass(frozen=True, slots=True)
-class SnoozeAlarm:
-    """Ring again later; `minutes` is None for the default."""
-
-    minutes: int | None
-
-
-AlarmCommand: TypeAlias = StopAlarm | SnoozeAlarm
-
+# Besides the built-in command "stop".
 _STOP = frozenset(
     (
-        *("stop", "quiet", "be quiet", "silence", "shut up", "hush", "enough", "thats enough"),
-        *("that is enough", "stop ringing", "dismiss", "off", "no more", "cancel", "never mind", "nevermind"),
-        *("im up", "i am up", "im awake", "i am awake", "im getting up", "i am getting up", "i heard you"),
+        *("stop ringing", "dismiss", "off", "no more", "cancel", "never mind", "nevermind", "i heard you"),
+        *("im up", "i am up", "im awake", "i am awake", "im getting up", "i am getting up"),
         *("im coming", "i am coming", "got it", "i got it", "understood", "will do", "done", "fine"),
         *("okay", "ok", "alright", "all right", "thanks", "thank you", "thank you very much", "cheers"),
-        *STOP_ELSEWHERE,
     )
 )
 _STOPPING = ("stop", "cancel", "dismiss", "silence", "end", "turn off", "switch off", "shut off")
@@ -49,7 +47,6 @@ _AROUND_A_TIME = frozenset(
         *("give", "me", "i", "need", "let", "sleep", "wait", "remind", "wake", "up"),
     )
 )
-_POLITE = frozenset(("please", "now", "hey")) | POLITE_ELSEWHERE
 # They mean stop alone, and nothing beside other words: "okay, five more minutes".
 _AGREEING = frozenset(("okay", "ok", "thanks"))
 
@@ -67,19 +64,20 @@ _LONGEST_MINUTES = 60
 
 def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None:
     """Parse a whole utterance as a command to a ringing alarm, which has one of the names `things`."""
-    words = [word for word in plain_words(text) if word not in _POLITE]
+    polite = (polite_words() - _AGREEING) | {"hey"}
+    words = [word for word in plain_words(text) if word not in polite]
     meant = [word for word in words if word not in _AGREEING] or words[:1]
     # Repeated by the speaker or by STT: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     objects = ("it", "that", *(f"{which}{thing}" for thing in things for which in ("", "the ", "my ", "this ")))
-    if plain in _STOP or _is_done_to(plain, _STOPPING, objects):
-        return StopAlarm()
+    if plain in _STOP or plain in command_phrases("stop") or _is_done_to(plain, _STOPPING, objects):
+        return AlarmCommand("stop")
     if plain in _SNOOZE or plain in _SNOOZING or _is_done_to(plain, _SNOOZING, objects):
-        return SnoozeAlarm(None)
+        return AlarmCommand("snooze")
     for thing in objects:
         plain = re.sub(rf"^(snooze|postpone) {re.escape(thing)}\b", r"\1", plain)
     minutes = _minutes(plain)
-    return SnoozeAlarm(minutes) if minutes is not None and 1 <= minutes <= _LONGEST_MINUTES else None
+    return AlarmCommand("snooze", minutes) if minutes is not None and 1 <= minutes <= _LONGEST_MINUTES else None
 
 
 def _is_done_to(plain: str, verbs: Iterable[str], objects: Iterable[str]) -> bool:
@@ -105,22 +103,11 @@ def _minutes(plain: str) -> int | None:
     return number * 60 if found[2] == "hour" else number
 
 
-AlarmReplyKind: TypeAlias = Literal["stop", "snooze"]
-
-
-@dataclass(frozen=True, slots=True)
-class AlarmReply:
-    """The command to an alarm, and the spoken reply to it, if any."""
-
-    word: AlarmReplyKind
-    said: str = ""
-
-
 class AlarmState:
     """The ringing alarms. `snooze_minutes` is the default duration of a snooze."""
 
     def __init__(self, *, snooze_minutes: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.word: StopAlarm | SnoozeAlarm | None = None
+        self.command: AlarmCommand | None = None
         """The command to the ringing alarms."""
         self.is_ignored = False
         """Whether the user said something else while it rang."""
@@ -134,7 +121,7 @@ class AlarmState:
     @property
     def is_ringing(self) -> bool:
         """Whether an alarm rings and was not stopped."""
-        return bool(self._ringing) and self.word is None
+        return bool(self._ringing) and self.command is None
 
     def ring(self, dues: Sequence[DueAlarm]) -> None:
         """Note that these alarms start to sound now."""
@@ -146,31 +133,22 @@ class AlarmState:
     def clear(self) -> None:
         """Forget the ringing alarms and the command to them."""
         self._ringing = ()
-        self.word = None
+        self.command = None
         self.is_ignored = False
 
     def has_rung_since(self, moment_s: float) -> bool:
         """Whether an alarm rings and has sounded after that moment."""
         return self.is_ringing and self._sounded_s > moment_s
 
-    def reply_to_command(self, text: str) -> AlarmReply | None:
+    def take_command(self, text: str) -> AlarmCommand | None:
         """Run `text` as a command to the ringing alarms; None if it is not one."""
-        if not self.is_ringing:
-            return None
-        match parse_alarm_command(text, self._names()):
-            case StopAlarm() as stop:
-                self.word = stop
-                alarm_reply = AlarmReply("stop")
-            case SnoozeAlarm(minutes):
-                minutes = minutes or self._snooze_minutes
-                self.word = SnoozeAlarm(minutes)
-                alarm_reply = AlarmReply("snooze", f"Snoozed for {duration(minutes * 60)}.")
-            case None:
-                return None
-            case unknown:
-                assert_never(unknown)
-        self.cut.set()
-        return alarm_reply
+        command = parse_alarm_command(text, self._names()) if self.is_ringing else None
+        if command is not None:
+            if command.word == "snooze":
+                command = AlarmCommand("snooze", command.minutes or self._snooze_minutes)
+            self.command = command
+            self.cut.set()
+        return command
 
     def _names(self) -> set[str]:
         """The names of the ringing alarms: "timer", "pasta timer"."""

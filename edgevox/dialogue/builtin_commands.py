@@ -4,65 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, assert_never
+from functools import cache
+from typing import Literal, TypeAlias, assert_never, get_args
 
 from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.dialogue.speech_output import Volume
 
 BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repeat", "help"]
 
-# Whole utterances only: "stop the music" and "louder in the kitchen" are for the home.
-_PHRASES: Mapping[BuiltinCommand, tuple[str, ...]] = {
-    "stop": (
-        *("stop", "stop it", "stop that", "stop talking", "stop speaking", "stop stop", "no stop", "okay stop"),
-        *("quiet", "be quiet", "silence", "shut up", "hush", "enough", "thats enough", "that is enough"),
-    ),
-    "cancel": ("cancel", "cancel it", "cancel that", "abort", "abort that"),
-    "louder": (
-        *("louder", "speak louder", "talk louder", "be louder", "a bit louder", "a little louder"),
-        *("speak a bit louder", "speak a little louder", "speak up", "volume up", "turn your volume up"),
-        *("turn up your volume", "raise your volume"),
-        *("i cant hear you", "i cannot hear you", "can you speak louder", "could you speak louder"),
-        *("can you speak up", "could you speak up", "you are too quiet", "youre too quiet"),
-    ),
-    "quieter": (
-        *("quieter", "softer", "speak quieter", "talk quieter", "be quieter", "a bit quieter"),
-        *("a little quieter", "speak a bit quieter", "speak a little quieter", "speak more quietly"),
-        *("speak softer", "speak softly", "not so loud", "volume down", "turn your volume down"),
-        *("turn down your volume", "lower your volume"),
-        *("can you speak quieter", "could you speak quieter", "you are too loud", "youre too loud"),
-    ),
-    "repeat": (
-        *("repeat", "repeat that", "repeat it", "say that again", "say it again"),
-        *("come again", "pardon", "what did you say", "what did you just say", "what was that"),
-        *("can you repeat that", "could you repeat that", "can you say that again", "could you say that again"),
-    ),
-    "help": ("help", "help me", "what can you do", "what can i say", "what can i ask", "what can i ask you"),
-}
-STOP_ELSEWHERE = tuple(phrase for own in all_phrases().values() for phrase in own.stop)
-_CANCEL_ELSEWHERE = tuple(phrase for own in all_phrases().values() for phrase in own.cancel)
 # Commands only during a turn; otherwise they go to the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
-POLITE_ELSEWHERE = frozenset(word for own in all_phrases().values() for word in own.command_polite)
-_POLITE = frozenset({"please", "thanks", "now"}) | POLITE_ELSEWHERE
-_WORDS: Mapping[str, BuiltinCommand] = {
-    **{phrase: word for word, phrases in _PHRASES.items() for phrase in phrases},
-    **dict.fromkeys(STOP_ELSEWHERE, "stop"),
-    **dict.fromkeys(_CANCEL_ELSEWHERE, "cancel"),
-}
-
 _MOST_EXAMPLES = 3
 _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
 
 
+@cache
+def polite_words() -> frozenset[str]:
+    """Words that do not change a command, in any language."""
+    return frozenset(word for own in all_phrases().values() for word in own.command_polite)
+
+
+def command_phrases(command: BuiltinCommand) -> frozenset[str]:
+    """The phrases of a command, in any language.
+
+    Whole utterances: "stop the music" and "louder in the kitchen" are for the home.
+    """
+    return frozenset(phrase for own in all_phrases().values() for phrase in own.commands.get(command, ()))
+
+
+@cache
+def _commands() -> Mapping[str, BuiltinCommand]:
+    commands: tuple[BuiltinCommand, ...] = get_args(BuiltinCommand)
+    return {phrase: command for command in commands for phrase in command_phrases(command)}
+
+
 def parse_builtin_command(text: str, *, is_busy: bool = False) -> BuiltinCommand | None:
     """Parse a whole utterance as a built-in command; `is_busy` while a turn runs."""
-    meant = [word for word in plain_words(text) if word not in _POLITE]
+    meant = [word for word in plain_words(text) if word not in polite_words()]
     # Repeated by the speaker or by STT: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     if is_busy and plain in _CANCEL_WHILE_BUSY:
         return "cancel"
-    return _WORDS.get(plain)
+    return _commands().get(plain)
 
 
 def plain_words(text: str) -> list[str]:

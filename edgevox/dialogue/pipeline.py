@@ -26,7 +26,7 @@ from edgevox.core.events import (
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, Transcript
-from edgevox.dialogue.alarm_state import AlarmReply, AlarmState
+from edgevox.dialogue.alarm_state import AlarmCommand, AlarmState
 from edgevox.dialogue.builtin_commands import BuiltinCommand, BuiltinCommands, parse_builtin_command
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
@@ -144,13 +144,13 @@ class Pipeline:
         since_s = self._opened_s if self._turn else -math.inf
         if self.alarm_state is None or not self.alarm_state.has_rung_since(since_s):
             return False
-        alarm_reply = self.alarm_state.reply_to_command(text)
-        if alarm_reply is None:
+        command = self.alarm_state.take_command(text)
+        if command is None:
             return False
         if self._turn is not None:
-            self._publish(InstantWordHeard(turn_id=self._turn.id, word=alarm_reply.word, text=text))
-        if alarm_reply.said and (speech := self._replies.speech_to_come):
-            speech.interject(alarm_reply.said)
+            self._publish(InstantWordHeard(turn_id=self._turn.id, word=command.word, text=text))
+        if command.reply and (speech := self._replies.speech_to_come):
+            speech.interject(command.reply)
         return True
 
     async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
@@ -293,8 +293,8 @@ class Pipeline:
     ) -> AgentResult:
         """Reply to `text`; `spoken` is its language, "" if unknown."""
         if is_ringing and self.alarm_state:
-            if alarm_reply := self.alarm_state.reply_to_command(text):
-                return await self._reply_to_ring(alarm_reply, text, turn)
+            if command := self.alarm_state.take_command(text):
+                return await self._reply_to_ring(command, text, turn)
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:
@@ -326,10 +326,10 @@ class Pipeline:
         self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
         return AgentResult("", (), "stop")
 
-    async def _reply_to_ring(self, alarm_reply: AlarmReply, text: str, turn: Turn) -> AgentResult:
-        self._publish(InstantWordHeard(turn_id=turn.id, word=alarm_reply.word, text=text))
-        if alarm_reply.said:
-            return await self._say_instantly(alarm_reply.said, turn)
+    async def _reply_to_ring(self, command: AlarmCommand, text: str, turn: Turn) -> AgentResult:
+        self._publish(InstantWordHeard(turn_id=turn.id, word=command.word, text=text))
+        if command.reply:
+            return await self._say_instantly(command.reply, turn)
         self._end(turn, "")
         return AgentResult("", (), "stop")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from faster_whisper.tokenizer import _LANGUAGE_CODES
 
 from edgevox.core.languages import LANGUAGES, all_phrases, checked_language
-from edgevox.dialogue.builtin_commands import plain_words
+from edgevox.dialogue.builtin_commands import BuiltinCommand, plain_words
 
 
 def test_the_languages_are_those_of_whisper() -> None:
@@ -35,7 +37,9 @@ def test_a_distant_name_gets_no_suggestion(written: str) -> None:
 def test_phrases_are_written_as_they_are_compared() -> None:
     assert all_phrases().keys() <= LANGUAGES.keys()
     for code, own in all_phrases().items():
-        understood = (*own.yes, *own.no, *own.polite, *own.idioms, *own.stop, *own.cancel, *own.command_polite)
+        commands = [phrase for phrases in own.commands.values() for phrase in phrases]
+        understood = (*own.yes, *own.no, *own.polite, *own.idioms, *own.command_polite, *commands)
+        assert own.commands.keys() <= {*get_args(BuiltinCommand)}, code
         assert [phrase for phrase in understood if phrase != " ".join(plain_words(phrase))] == [], code
         assert own.filler, code
         assert own.yes, code

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.dialogue.alarm_state import SnoozeAlarm, StopAlarm, parse_alarm_command
+from edgevox.dialogue.alarm_state import AlarmCommand, parse_alarm_command
 
 THINGS = ("alarm", "pasta timer", "timer")
 
@@ -16,7 +16,7 @@ THINGS = ("alarm", "pasta timer", "timer")
     ],
 )
 def test_what_stops_it(text: str) -> None:
-    assert parse_alarm_command(text, THINGS) == StopAlarm()
+    assert parse_alarm_command(text, THINGS) == AlarmCommand("stop")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_stops_it(text: str) -> None:
     ],
 )
 def test_what_snoozes_it(text: str, minutes: int | None) -> None:
-    assert parse_alarm_command(text, THINGS) == SnoozeAlarm(minutes)
+    assert parse_alarm_command(text, THINGS) == AlarmCommand("snooze", minutes)
 
 
 @pytest.mark.parametrize(

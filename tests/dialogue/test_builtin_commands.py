@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.dialogue.alarm_state import StopAlarm, parse_alarm_command
+from edgevox.dialogue.alarm_state import AlarmCommand, parse_alarm_command
 from edgevox.dialogue.builtin_commands import BuiltinCommand, BuiltinCommands, parse_builtin_command
 
 SAID: dict[BuiltinCommand, tuple[str, ...]] = {
@@ -38,7 +38,7 @@ def test_the_words_are_known_as_people_say_them(word: BuiltinCommand, text: str)
 )
 def test_stop_is_known_in_other_languages(text: str) -> None:
     assert parse_builtin_command(text) == "stop"
-    assert parse_alarm_command(text, ("alarm",)) == StopAlarm()
+    assert parse_alarm_command(text, ("alarm",)) == AlarmCommand("stop")
 
 
 @pytest.mark.parametrize("text", ["Halt das Licht an.", "Para la música.", "Ferma il timer.", "Stil leven"])
