@@ -7,7 +7,11 @@ the words decide.
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias, assert_never
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, assert_never
 
 from edgevox.core.types import Transcript
 from edgevox.dialogue.builtin_commands import parse_builtin_command, plain_words
@@ -15,6 +19,10 @@ from edgevox.dialogue.builtin_commands import parse_builtin_command, plain_words
 TurnCompletion: TypeAlias = Literal["certain", "whole", "unclear", "unfinished"]
 
 LANGUAGE = "en"
+
+_TIME_OF_DAY = re.compile(r"(\d)\s*[ap]\.?m\b\.?", re.IGNORECASE)
+_MARKS_THAT_GO_ON = (",", ";", ":", "-", "–", "—", "…", "...")
+_VALUES = ("before_value", "colour", "comparative")
 
 
 def classify_completion(text: str) -> TurnCompletion:
@@ -27,17 +35,17 @@ def classify_completion(text: str) -> TurnCompletion:
     words = _words(_last_sentence(text))
     if not words:
         return "unclear"
-    if words[-1] in _FILLERS:
+    if _is(words[-1], "filler"):
         return "unfinished"
     spoken = _without_preamble(words)
     if not spoken:
-        return "unclear" if words[-1] in _POLITE else "unfinished"
+        return "unclear" if _is(words[-1], "polite") else "unfinished"
     sentence = " ".join(spoken)
     word = parse_builtin_command(sentence)
     # Not all commands: "how" is misrecognised as "help", and more may follow "cancel".
-    if sentence in _LAST_WORDS or word in ("stop", "louder", "quieter"):
+    if _is(sentence, "final_phrase") or word in ("stop", "louder", "quieter"):
         return "certain"
-    if sentence in _PHRASES or word:
+    if _is(sentence, "whole_phrase") or word:
         return "whole"
     if _wants_more(spoken):
         return "unfinished"
@@ -49,73 +57,75 @@ def classify_completion(text: str) -> TurnCompletion:
 
 def _wants_more(words: list[str]) -> bool:
     last = words[-1]
-    if last == "have" and any(word in _DO for word in words):
+    if last == "have" and _has(words, "do"):
         return False
-    if last in _OPEN_WORDS or _ends_with(words, _OPEN_ENDINGS) or " ".join(words) in _BEGINNINGS:
+    endings = (last, " ".join(words[-2:]), " ".join(words[-3:]))
+    if _has(endings, "open", "open_ending") or _is(" ".join(words), "beginning"):
         return True
     if _is_number(last):
         # "for ten" has no unit yet; "to thirty" may be all of it.
-        return len(words) > 1 and words[-2] in _BEFORE_A_LENGTH
-    if last in _PARTICLES:
+        return len(words) > 1 and _is(words[-2], "before_duration")
+    if _is(last, "particle"):
         # "turn on" wants to know what; "turn the light on" does not.
-        return len(words) == 1 or words[-2] in _COMMANDS or words[-2] in _JOINTS
-    if words[0] in _SETTERS and last not in _TIMED and not _has_value(words):
+        return len(words) == 1 or _is(words[-2], "verb", "joint")
+    if _is(words[0], "set_verb") and not _is(last, "timed"):
+        if not _has(words[1:], *_VALUES) and not any(map(_is_number, words)):
+            return True
+    elif _is(words[0], "turn_verb") and not _has(words, "particle", *_VALUES):
         return True
-    if words[0] in _TURNERS and not any(word in _PARTICLES or word in _BEFORE_A_VALUE for word in words):
-        return True
-    return last in _COMMANDS and len(words) > 1 and not _is_question(words)
+    return _is(last, "verb") and len(words) > 1 and not _is_question(words)
 
 
 # --- whole
 
 
 def _is_whole(words: list[str]) -> bool:
-    if words[0] in _SUBORDINATE:
+    if _is(words[0], "subordinate"):
         return False
-    if len(words) > 1 and words[-1] in _ENDINGS:
+    if len(words) > 1 and _is(words[-1], "ending"):
         return True
     if _is_question(words):
         return _is_whole_question(words)
-    if words[0] in _COMMANDS:
+    if _is(words[0], "verb"):
         return _is_whole_command(words)
     # "lights on", "kitchen light off": a device and a state.
-    return len(words) > 1 and words[-1] in ("on", "off") and words[-2] in _THINGS
+    return len(words) > 1 and words[-1] in ("on", "off") and _is(words[-2], "thing")
 
 
 def _is_whole_command(words: list[str]) -> bool:
     first, last = words[0], words[-1]
-    if last in _PARTICLES:
+    if _is(last, "particle"):
         # Not "turn off the lamp on", which is on something.
-        return first in _TURNERS and not any(word in _PARTICLES for word in words[:-1])
-    if last in _ROOMS:
+        return _is(first, "turn_verb") and not _has(words[:-1], "particle")
+    if _is(last, "room"):
         return _is_in_a_place(words)
-    if last in _UNITS:
+    if _is(last, "unit", "colour", "comparative"):
         return True
-    return first in _ACTS_ON_A_THING and len(words) > 1 and (last in _THINGS or last in _OBJECTS)
+    return _is(first, "thing_verb") and len(words) > 1 and _is(last, "thing", "object")
 
 
 def _is_whole_question(words: list[str]) -> bool:
     first, last = words[0], words[-1]
-    if last in _NEEDS_A_COMPLEMENT or _is_number(last):
+    if _is(last, "needs_complement") or _is_number(last):
         return False
-    verb = next((place for place, word in enumerate(words) if word in _FINITE), len(words))
+    verb = next((place for place, word in enumerate(words) if _is(word, "finite", "auxiliary")), len(words))
     said_of_it = len(words) - verb - 1
-    if last in _PARTICLES:
+    if _is(last, "particle"):
         # "is the lamp on" is whole, and "how much is left on" is not.
-        return first in _BE and said_of_it >= 2
-    if first in _YES_NO or last in _STATES:
-        return said_of_it >= 2 and (last in _STATES or _is_in_a_place(words))
+        return _is(first, "be") and said_of_it >= 2
+    if _is(first, "auxiliary") or _is(last, "state"):
+        return said_of_it >= 2 and (_is(last, "state") or _is_in_a_place(words))
     # "how many ounces" has no verb yet, "what is" nothing behind it, and "why is the sky" too little.
     return said_of_it >= 3
 
 
 def _is_in_a_place(words: list[str]) -> bool:
     # "turn on the kitchen" may be the kitchen's light: only "in the kitchen" is where something is.
-    return words[-1] in _ROOMS and any(word in _PLACES for word in words[-4:-1])
+    return _is(words[-1], "room") and _has(words[-4:-1], "place_preposition")
 
 
 def _is_question(words: list[str]) -> bool:
-    return words[0] in _ASKING or words[0] in _YES_NO
+    return _is(words[0], "question", "auxiliary")
 
 
 # --- words
@@ -129,156 +139,41 @@ def _last_sentence(text: str) -> str:
 
 
 def _words(sentence: str) -> list[str]:
-    return [part for word in plain_words(sentence) for part in _CONTRACTED.get(word, (word,))]
+    contractions = _data()["contractions"]
+    return " ".join(contractions.get(word, word) for word in plain_words(sentence)).split()
 
 
 def _without_preamble(words: list[str]) -> list[str]:
     """The words after "okay, could you please"."""
-    rest = words
-    while rest:
-        length = next((n for n in (4, 3, 2, 1) if " ".join(rest[:n]) in _PREAMBLES and len(rest) >= n), 0)
-        if not length:
-            break
-        rest = rest[length:]
-    return rest
-
-
-def _ends_with(words: list[str], endings: frozenset[str]) -> bool:
-    return any(" ".join(words[-n:]) in endings for n in (2, 3))
+    for length in (4, 3, 2, 1):
+        if _is(" ".join(words[:length]), "preamble", "filler"):
+            return _without_preamble(words[length:])
+    return words
 
 
 def _is_number(word: str) -> bool:
-    return word.isdecimal() or word in _NUMBERS
+    return word.isdecimal() or _is(word, "number")
 
 
-def _has_value(words: list[str]) -> bool:
-    return any(word in _BEFORE_A_VALUE for word in words[1:]) or any(map(_is_number, words))
+def _is(text: str, *classes: str) -> bool:
+    """Whether a word or a phrase is in one of the classes of turn_completion.toml."""
+    return any(text in _vocabulary()[name] for name in classes)
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def _has(words: Iterable[str], *classes: str) -> bool:
+    return any(_is(word, *classes) for word in words)
 
 
-def _phrases(phrases: str) -> frozenset[str]:
-    return frozenset(phrases.split(", "))
+@cache
+def _vocabulary() -> Mapping[str, frozenset[str]]:
+    data = _data()
+    words = {name: frozenset(words.split()) for name, words in data["words"].items()}
+    return words | {name: frozenset(phrases) for name, phrases in data["phrases"].items()}
 
 
-_TIME_OF_DAY = re.compile(r"(\d)\s*[ap]\.?m\b\.?", re.IGNORECASE)
-_MARKS_THAT_GO_ON = (",", ";", ":", "-", "–", "—", "…", "...")
-
-_FILLERS = _set("um uh er erm ehm hmm hm mm ah eh")
-_POLITE = _set("please thanks")
-
-# No utterance ends with these.
-_OPEN_WORDS = _set(
-    "the a an my your his our their its some any every each another which whose both either "
-    "and or but because if whether unless although while until till than as then so "
-    "to of from with for at by in into onto about between under behind beside near without during "
-    "after before "
-    "is are was were be been am do does did has have had can could will would shall should may might must "
-    "i we they he she who what where when why how "
-    "very too quite really just also only even still not half quarter called named number that"
-)
-_OPEN_ENDINGS = _phrases(
-    "half past, quarter to, quarter past, next to, a little, a bit, a few, a couple, i want, i need, "
-    "i would like, "
-    "the living, the front, the back, the dining, the washing, my shopping, the shopping"
-)
-# Whole utterances that are only a beginning.
-_BEGINNINGS = _phrases(
-    "remind me, tell me, show me, give me, wake me, read me, let me, let me know, ask, say, call, add, "
-    "remove, put, "
-    "set, set the timer, make it, turn it, turn them, switch it, switch them, how much, how many, "
-    "how long, how far, "
-    "how old, what kind, what time, what colour, what color, i want you, hey, start"
-)
-_COMMANDS = _set(
-    "turn switch set dim brighten open close shut lock unlock start run activate raise lower make put add "
-    "remove delete remind wake tell show give send find read play change increase decrease move convert "
-    "water mute unmute cancel stop pause resume skip call check schedule create clear"
-)
-_ACTS_ON_A_THING = _set(
-    "turn switch dim brighten open close shut lock unlock start run activate raise lower mute unmute "
-    "cancel stop "
-    "pause resume play tell read clear skip make"
-)
-# "turn the lamp" wants to know which way, and "set the lamp" to what.
-_TURNERS = _set("turn switch")
-_SETTERS = _set("set change make move convert")
-_COLOURS = _set("red green blue white yellow orange purple pink")
-_MORE_OR_LESS = _set("warmer cooler colder brighter darker louder quieter")
-_BEFORE_A_VALUE = _set("to at by for into high low") | _COLOURS | _MORE_OR_LESS
-_BEFORE_A_LENGTH = _set("for in another after every")
-_TIMED = _set("timer alarm reminder")
-_PARTICLES = _set("on off up down out over back around")
-_JOINTS = _set("and or then to")
-_PLACES = _set("in at of for")
-
-_THINGS = _set(
-    "light lights lamp lamps bulb bulbs fan fans tv television radio music heating heater thermostat "
-    "door doors "
-    "window windows blind blinds curtain curtains shutter shutters gate garage oven stove kettle "
-    "dishwasher dryer "
-    "machine vacuum cleaner sprinkler sprinklers plug plugs socket outlet switch alarm alarms timer "
-    "timers reminder "
-    "reminders list news joke song track playlist podcast audiobook volume camera downstairs upstairs scene"
-)
-_OBJECTS = _set("it this them everything all again")
-_ROOMS = _set(
-    "kitchen bedroom bathroom hall hallway office study nursery garden basement attic garage porch "
-    "patio room rooms "
-    "house bedrooms corridor cellar balcony terrace"
-)
-_UNITS = (
-    _set("percent degrees degree celsius fahrenheit minutes minute hours hour seconds second oclock halfway")
-    | _COLOURS
-    | _MORE_OR_LESS
-)
-_ENDINGS = _set(
-    "please thanks today tomorrow tonight yesterday now outside here "
-    "monday tuesday wednesday thursday friday saturday sunday"
-)
-_STATES = _set(
-    "open closed locked unlocked finished done running ready home charged empty full left there warm cold hot"
-)
-# "before I go to bed, please" is a condition of what is to come.
-_SUBORDINATE = _set("before after if while once unless")
-_ASKING = _set("what who whose where when why how which")
-_YES_NO = _set("is are was were am do does did will has have had should can could would")
-_BE = _set("is are was were")
-_DO = _set("do does did")
-_FINITE = _YES_NO | _set("wrote made won invented discovered makes lives stands comes goes")
-# "what is the capital" is a question, and mostly not the one that was meant.
-_NEEDS_A_COMPLEMENT = _set(
-    "capital name weather temperature humidity opposite meaning population size height distance price number "
-    "history way difference square root point colour color best largest tallest biggest smallest longest "
-    "highest fastest oldest first last next most good short state status"
-)
-_NUMBERS = _set(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand"
-)
-_LAST_WORDS = _phrases("thank you, thank you very much, never mind, no thank you")
-_PHRASES = _phrases(
-    "yes, yeah, yep, no, nope, okay, ok, sure, hello, hi, good morning, good evening, good night, "
-    "good bye, goodbye, what time is it, what day is it, pause, next, resume, continue, snooze, mute, "
-    "i am home, go on"
-)
-_PREAMBLES = _FILLERS | _phrases(
-    "please, thanks, well, okay, ok, so, hey, hi, now, and, then, can you, could you, would you, will you, "
-    "i want you to"
-)
-_CONTRACTED = {
-    "whats": ("what", "is"),
-    "wheres": ("where", "is"),
-    "whos": ("who", "is"),
-    "hows": ("how", "is"),
-    "whens": ("when", "is"),
-    "its": ("it", "is"),
-    "im": ("i", "am"),
-    "id": ("i", "would"),
-    "ill": ("i", "will"),
-}
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 # In units of `audio.hangover_ms`, 500 ms by default. Speakers who pause to think mostly resume within 700 ms,
