@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from edgevox.stt.text_normalizer import words_of
+from edgevox.stt.text_normalizer import word_data, words_of
 
 FULL_WINDOW_S = 30
 
@@ -133,34 +133,6 @@ _LEAST_SHARE_OF_WORDS = 0.7
 # A repetition at more words a second than this was not spoken.
 _MOST_REPEATED_WORDS_PER_S = 4.5
 
-# Whisper's hallucinations on silence: the endings of the videos it was trained on.
-_INVENTIONS = frozenset(
-    {
-        "you",
-        "thank you",
-        "thank you very much",
-        "thank you so much",
-        "thank you for watching",
-        "thanks for watching",
-        "thanks for listening",
-        "thank you for listening",
-        "please subscribe",
-        "please subscribe to my channel",
-        "dont forget to like and subscribe",
-        "subscribe",
-        "subtitles by the amara org community",
-        "bye",
-        "bye bye",
-        "see you next time",
-        "see you in the next video",
-        "ill see you in the next video",
-        "i am sorry",
-        "im sorry",
-        "so",
-        "oh",
-        "the end",
-    }
-)
 _INVENTION_MEAN_LOGPROB = -0.9
 _INVENTION_SILENCE_PROBABILITY = 0.4
 
@@ -254,7 +226,7 @@ class Decoding:
         doubtful = (
             self.no_speech_probability > _INVENTION_SILENCE_PROBABILITY or self.mean_logprob < _INVENTION_MEAN_LOGPROB
         )
-        return doubtful and _letters(self.text) in _INVENTIONS
+        return doubtful and _letters(self.text) in word_data()["hallucinations"]
 
 
 def is_repetition_loop(text: str) -> bool:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from edgevox.core.errors import ModelError
 from edgevox.stt.decoding import Choice, Hypothesis, choose
-from edgevox.stt.text_normalizer import is_number_word, words_of
+from edgevox.stt.text_normalizer import is_number_word, word_data, words_of
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
@@ -128,35 +128,6 @@ def _models(arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, NgramModel]:
 HOME, GENERAL = "home", "general"
 NAME, NUMBER = "<name>", "<number>"
 NGRAMS = Path(__file__).with_name("home_ngrams.npz")
-
-# Opposites are one word to the language models, so that only the acoustics decide between them: a model that has
-# seen "turn off" more often must not replace "turn on". Numbers are one class, too.
-_OPPOSITES = {
-    "off": "on",
-    "down": "up",
-    "lower": "raise",
-    "decrease": "increase",
-    "reduce": "increase",
-    "close": "open",
-    "closed": "open",
-    "closes": "opens",
-    "closing": "opening",
-    "shut": "open",
-    "unlock": "lock",
-    "unlocked": "locked",
-    "disarm": "arm",
-    "disarmed": "armed",
-    "quieter": "louder",
-    "cooler": "warmer",
-    "colder": "warmer",
-    "darker": "brighter",
-    "dimmer": "brighter",
-    "stop": "start",
-    "disable": "enable",
-    "deactivate": "activate",
-    "unmute": "mute",
-    "no": "yes",
-}
 
 # The larger model scores only utterances that are neither clear nor general speech: every second of 159 spoken
 # commands, 12 of 200 read sentences (docs/adr/0038-rescoring.md).
@@ -265,7 +236,8 @@ class Rescorer:
 
 def model_words(text: str) -> list[str]:
     """The words as the language models know them: one class for numbers, one word for two opposites."""
-    return [NUMBER if is_number_word(word) else _OPPOSITES.get(word, word) for word in words_of(text)]
+    opposites = word_data()["opposites"]
+    return [NUMBER if is_number_word(word) else opposites.get(word, word) for word in words_of(text)]
 
 
 def without_opposites(text: str) -> str:
@@ -273,7 +245,7 @@ def without_opposites(text: str) -> str:
 
     def neutral(match: re.Match[str]) -> str:
         word = match[0].lower()
-        return _ANY_NUMBER if is_number_word(word) else _OPPOSITES.get(word, match[0])
+        return _ANY_NUMBER if is_number_word(word) else word_data()["opposites"].get(word, match[0])
 
     return re.sub(r"[\w']+", neutral, text)
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 # fmt: off
 _ONES = (
@@ -13,29 +17,12 @@ _ONES = (
 _TENS = ("zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 # fmt: on
 _NUMBER_WORDS = frozenset({*_ONES, *_TENS, "hundred", "thousand"})
-_SAME_WORD = {
-    "ok": "okay",
-    "tv": "television",
-    "t.v.": "television",
-    "mum": "mom",
-    "centre": "center",
-    "colour": "color",
-    "grey": "gray",
-    "kilometre": "kilometer",
-    "kilometres": "kilometers",
-    "favourite": "favorite",
-    "i'm": "i am",
-    "what's": "what is",
-    "it's": "it is",
-    "that's": "that is",
-    "who's": "who is",
-    "i'll": "i will",
-    "nevermind": "never mind",
-    "audiobook": "audio book",
-    "bedtime": "bed time",
-    "goodnight": "good night",
-    "oclock": "o'clock",
-}
+
+
+@cache
+def word_data() -> dict[str, Any]:
+    """The content of words.toml."""
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
 def words_of(text: str) -> list[str]:
@@ -45,7 +32,8 @@ def words_of(text: str) -> list[str]:
     text = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     text = re.sub(r"\d+", lambda number: f" {_number_in_words(int(number.group()))} ", text)
     words = (word.strip("'") for word in re.findall(r"[\w']+", text.replace("-", " ").replace("t.v.", "tv")))
-    return [part for word in words if word for part in _SAME_WORD.get(word, word).split()]
+    spellings = word_data()["spellings"]
+    return [part for word in words if word for part in spellings.get(word, word).split()]
 
 
 def is_number_word(word: str) -> bool:
