@@ -30,6 +30,9 @@ from edgevox.tts.sentences import SentenceSplitter
 Say: TypeAlias = Callable[[str], Awaitable[None]]
 """Speaks a text; returns when its last sample was played."""
 
+# Silence for this long after a question denies the call.
+ANSWER_WITHIN_S = 8.0
+
 NO_ANSWER = "no answer came in time"
 _NOBODY = "nobody could be asked"
 _CANCELLED = "the turn was cancelled"
@@ -47,20 +50,13 @@ class AnswerListener:
     def __init__(self) -> None:
         self._heard: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
-    def hear(self, text: str) -> None:
-        """Pass the transcript of the answer; "" if it could not be transcribed."""
-        self._end(text)
-
-    def hear_nothing(self) -> None:
-        """Report that no answer was spoken in time."""
-        self._end(None)
+    def hear(self, text: str | None) -> None:
+        """Pass the transcript; "" if the answer could not be transcribed, None if none was spoken in time."""
+        if not self._heard.done():
+            self._heard.set_result(text)
 
     async def heard(self) -> str | None:
         return await self._heard
-
-    def _end(self, heard: str | None) -> None:
-        if not self._heard.done():
-            self._heard.set_result(heard)
 
 
 class OpenQuestion:
@@ -154,16 +150,15 @@ class ConfirmationDialog:
         turn.cancel.add_listener(cancelled)
         try:
             async with asyncio.timeout(pending.expires_s - time.monotonic()), asyncio.TaskGroup() as group:
-                confirmation = group.create_task(self._ask(question))
+                asking = group.create_task(self._ask(question))
                 agreement = await question.answered()
-                confirmation.cancel()
+                asking.cancel()
         except TimeoutError:
-            return _no(NO_ANSWER)
-        else:
-            return agreement
+            agreement = _no(NO_ANSWER)
         finally:
             turn.cancel.remove_listener(cancelled)
             self.open = None
+        return agreement
 
     async def _ask(self, question: OpenQuestion) -> None:
         """Ask aloud and read the spoken answer, if voice can answer this question."""
@@ -255,10 +250,8 @@ class Intercom:
     async def listen(self, within_s: float) -> str | None:
         """Transcribe the next utterance; None if none begins within this time. Raises what `say` raises."""
         async with self._one_at_a_time:
-            said = await self._utterance(within_s)
-            if said is None:
-                return None
-            return (await self._transcriber.transcribe(said, CancelFlag())).text
+            utterance = await self._utterance(within_s)
+            return (await self._transcriber.transcribe(utterance, CancelFlag())).text if utterance else None
 
     @asynccontextmanager
     async def answering(self, confirmation: ConfirmationDialog) -> AsyncIterator[None]:
@@ -269,12 +262,8 @@ class Intercom:
                 await confirmation.until_listening()
                 listening = confirmation.listening
                 assert listening is not None
-                heard = await self.listen(ANSWER_WITHIN_S)
-                if heard is None:
-                    listening.hear_nothing()
-                else:
-                    listening.hear(heard)
-                while confirmation.listening is listening:  # noqa: ASYNC110 - who asked is about to go on
+                listening.hear(await self.listen(ANSWER_WITHIN_S))
+                while confirmation.listening is listening:  # noqa: ASYNC110 - the asking task continues next
                     await asyncio.sleep(0)
 
         with confirmation.speaking(self.say, self._language), confirmation.answerable("voice"):
@@ -300,7 +289,3 @@ class Intercom:
             async with aclosing(self._voice.speak(sentence, cancel, self._language)) as pieces:
                 async for piece in pieces:
                     yield piece
-
-
-# Silence for this long after a question denies the call.
-ANSWER_WITHIN_S = 8.0

@@ -203,7 +203,7 @@ class VoiceLoop:
             return
         self._listened_s += block.duration_s
         if self._listened_s > ANSWER_WITHIN_S and not self._endpointer.is_in_speech and not self._turn_queue.is_reading:
-            now.hear_nothing()
+            now.hear(None)
 
     def _update_hangover(self) -> None:
         """Set the silence that ends the utterance from its words so far, and start a speculative reply."""

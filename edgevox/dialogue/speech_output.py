@@ -136,6 +136,7 @@ class SpeechOutput:
         self._unheard_s = 0.0
         self._given: list[tuple[float, bool]] = []
         """The duration of each sound of the passage, and whether it is its own or an interjection."""
+        self._on_own_start: Callable[[], None] | None = None
 
     @property
     def silent_since_s(self) -> float:
@@ -165,9 +166,8 @@ class SpeechOutput:
         """
         async with self._one_at_a_time:
             self._interjections = deque()
-            own = _OnOwnStart(on_start)
             try:
-                await self._play(self._with_interjections(sounds, own), cancel, own.sounding)
+                await self._play(self._with_interjections(sounds), cancel, on_start)
             finally:
                 self._refuse_interjections()
             return self._own_heard_s(self._loudspeaker.heard_s if cancel.is_set() else math.inf)
@@ -183,7 +183,7 @@ class SpeechOutput:
             self._on_interjection.set()
             return await interjection.is_given
         async with self._one_at_a_time:
-            await self._play(self._alone(sounds), cancel)
+            await self._play(self._alone(sounds), cancel, lambda: None)
         return not cancel.is_set()
 
     async def sound_of(self, sentence: str) -> Audio:
@@ -196,14 +196,15 @@ class SpeechOutput:
     # --- playback
 
     async def _play(
-        self, sounds: AsyncGenerator[Audio, None], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+        self, sounds: AsyncGenerator[Audio, None], cancel: CancelFlag, on_start: Callable[[], None]
     ) -> None:
         def started() -> None:
             self._sounds_until_s = self._clock() + self._unheard_s
-            on_start()
+            self._report_own_start()
 
         self._unheard_s = 0.0
         self._given.clear()
+        self._on_own_start = on_start
         try:
             async with aclosing(sounds):
                 await self._loudspeaker.play(sounds, cancel, started)
@@ -217,10 +218,8 @@ class SpeechOutput:
             self._give(sound)
             yield sound
 
-    async def _with_interjections(
-        self, sounds: AsyncIterator[Audio], on_start: _OnOwnStart
-    ) -> AsyncGenerator[Audio, None]:
-        following = asyncio.create_task(_following(sounds))
+    async def _with_interjections(self, sounds: AsyncIterator[Audio]) -> AsyncGenerator[Audio, None]:
+        following = asyncio.create_task(_next(sounds))
         try:
             while True:
                 while self._interjections:
@@ -235,9 +234,9 @@ class SpeechOutput:
                     self._refuse_interjections()
                     return
                 self._give(own, is_own=True)
-                on_start.own_sound_given(is_sounding=self._sounds_until_s is not None)
+                self._report_own_start()
                 yield self._volume.applied(own)
-                following = asyncio.create_task(_following(sounds))
+                following = asyncio.create_task(_next(sounds))
         finally:
             await cancel_tasks(following)
 
@@ -272,6 +271,12 @@ class SpeechOutput:
             heard_s -= part_s
         return own_s
 
+    def _report_own_start(self) -> None:
+        """Call `on_start` once, when playback runs and a sound of the passage's own was passed on."""
+        if self._on_own_start and self._sounds_until_s is not None and any(is_own for _, is_own in self._given):
+            on_start, self._on_own_start = self._on_own_start, None
+            on_start()
+
     def _give(self, sound: Audio, *, is_own: bool = False) -> None:
         self._given.append((sound.duration_s, is_own))
         if self._sounds_until_s is None:
@@ -280,29 +285,5 @@ class SpeechOutput:
             self._sounds_until_s = max(self._sounds_until_s, self._clock()) + sound.duration_s
 
 
-class _OnOwnStart:
-    """Calls `on_start` once, when playback runs and a sound of the passage's own was passed on."""
-
-    def __init__(self, on_start: Callable[[], None]) -> None:
-        self._on_start = on_start
-        self._is_own_given = False
-        self._is_told = False
-
-    def sounding(self) -> None:
-        """Playback has started."""
-        if self._is_own_given:
-            self._tell()
-
-    def own_sound_given(self, *, is_sounding: bool) -> None:
-        self._is_own_given = True
-        if is_sounding:
-            self._tell()
-
-    def _tell(self) -> None:
-        if not self._is_told:
-            self._is_told = True
-            self._on_start()
-
-
-async def _following(sounds: AsyncIterator[Audio]) -> Audio | None:
+async def _next(sounds: AsyncIterator[Audio]) -> Audio | None:
     return await anext(sounds, None)

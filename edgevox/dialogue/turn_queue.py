@@ -114,7 +114,7 @@ class TurnQueue:
         while self._has_turns or self.is_understanding or _is_running(self._wake_check):
             await self.until_idle()
             if listening := self._pipeline.confirmation.listening:
-                listening.hear_nothing()
+                listening.hear(None)
 
     async def close(self) -> None:
         """Cancel all turns and transcriptions."""

@@ -6,55 +6,12 @@ tokens. Where it is unsure it does not split.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 from edgevox.core.languages import ENGLISH
-
-_NEVER_LAST = """
-    en: adm approx ca capt cf col dr e.g eg fr gen gov hon i.e ie lt maj mme mr mrs ms mt prof rep rev sen sgt
-    en: st viz vs
-    de: bspw bzw d.h dipl evtl frl ggf hr hrn inkl jh max min mind mio mrd o.ä od sog str u.a u.u usw vgl z.b
-    de: z.t zzgl
-    es: admón aprox avda dra dña ej excma excmo gral p.ej sr sra sres srta ud uds vda
-    fr: av bd env m mlle mm mmes p.ex ste
-    it: avv dott egr geom gent ing on p.es sig v
-    nl: bijv blz d.w.z dhr drs evt incl max mevr min mw o.a resp t.a.v t/m
-    pl: dr godz im inż itp m.in mgr np ok pl ppłk śp św tel tj tzn tzw ul wg
-    pt: av dra exma exmo p.ex sr sra srta
-"""
-_BEFORE_NUMBERS = """
-    en: jan feb mar apr jun jul aug sep sept oct nov dec art ch eq fig no nos p pp sec tel vol
-    de: abb abs bd kap nr s ziff
-    es: cap núm pág págs
-    fr: chap n num p
-    it: cap n num pag
-    nl: hfst nr p
-    pl: nr r rozdz s str
-    pt: cap n núm pág
-"""
-
-
-def _by_language(table: str) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for line in table.strip().splitlines():
-        language, _, words = line.strip().partition(":")
-        found[language] = found.get(language, frozenset()) | frozenset(words.split())
-    return found
-
-
-_NEVER_LAST_IN = _by_language(_NEVER_LAST)
-_BEFORE_NUMBERS_IN = _by_language(_BEFORE_NUMBERS)
-
-
-def never_last(language: str) -> frozenset[str]:
-    """Abbreviations that never end a sentence, in lower case without the last full stop."""
-    return _NEVER_LAST_IN[ENGLISH] | _NEVER_LAST_IN.get(language, frozenset())
-
-
-def before_numbers(language: str) -> frozenset[str]:
-    """Likewise, if a number follows."""
-    return _BEFORE_NUMBERS_IN[ENGLISH] | _BEFORE_NUMBERS_IN.get(language, frozenset())
-
 
 # A shorter first clause would end before the next piece is synthesized.
 MIN_CLAUSE_CHARS = 24
@@ -75,9 +32,6 @@ _QUOTES_CLOSE = frozenset("”»“«")
 _TRAILERS = _CLOSERS | _QUOTES_CLOSE | frozenset("\"'’*_`~")
 _AROUND_WORDS = "\"'’‘“”«»„¿¡()[]{}*_`~"
 
-# Where a number with a full stop is an ordinal, also before a capital: "am 3. Mai".
-_ORDINALS_WITH_STOP = frozenset(("de", "lb"))
-
 
 @dataclass(slots=True)
 class SentenceSplitter:
@@ -88,11 +42,10 @@ class SentenceSplitter:
     max_chars: int = MAX_CHARS
     _piece: _Piece = field(init=False)
     _is_first: bool = field(init=False, default=True)
-
     _grammar: _Grammar = field(init=False)
 
     def __post_init__(self) -> None:
-        self._grammar = _Grammar.of(self.language)
+        self._grammar = _grammar_of(self.language)
         self._piece = _Piece(self._grammar)
 
     def feed(self, delta: str) -> tuple[str, ...]:
@@ -142,15 +95,22 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
-    """The uses of full stops in a language besides the end of a sentence."""
+    """The uses of full stops in a language besides the end of a sentence: see abbreviations.toml."""
 
     never_last: frozenset[str]
     before_numbers: frozenset[str]
     has_ordinals: bool
 
-    @classmethod
-    def of(cls, language: str) -> _Grammar:
-        return cls(never_last(language), before_numbers(language), language in _ORDINALS_WITH_STOP)
+
+@cache
+def _grammar_of(language: str) -> _Grammar:
+    tables = tomllib.loads(Path(__file__).with_name("abbreviations.toml").read_text(encoding="utf-8"))
+    english, own = tables[ENGLISH], tables.get(language, {})
+
+    def words(key: str) -> frozenset[str]:
+        return frozenset(f"{english[key]} {own.get(key, '')}".split())
+
+    return _Grammar(words("never_last"), words("before_numbers"), own.get("ordinals", False))
 
 
 @dataclass(slots=True)

@@ -64,7 +64,7 @@ class Person:
             if (listening := self.confirmation.listening) is not answered and listening and self._lines:
                 answered = listening
                 line = self._lines.pop(0)
-                listening.hear_nothing() if line is None else listening.hear(line)
+                listening.hear(line)
             await asyncio.sleep(0)
 
 
